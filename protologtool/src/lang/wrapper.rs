@@ -12,7 +12,8 @@
 //! Log("Server").v("sent %d", n)
 //! ```
 //!
-//! Or its calls pass the tag before the template: `fun v(tag: String, msg: String, vararg args: Any?)`.
+//! Or its calls pass the tag before the template: `fun v(tag: String, msg: String, vararg args: Any?)`, and in Java
+//! `void v(String tag, String message, Object... rest) { ProtoLog.v(NET, tag + message, rest); }`.
 //!
 //! A front end finds those of each file; a second pass, over the files that have one of their names, rewrites their calls.
 //! Invariant: no other function can take a wrapper's place at a call that has one of its names.
@@ -23,6 +24,9 @@ use std::collections::HashMap;
 
 /// The character in the place of a tag, which no template has.
 pub const TAG: char = '\0';
+
+/// The same for a tag that is itself a part of the template, as in Java, so that a per cent sign in it begins a conversion.
+pub const TAG_OF_TEMPLATE: char = '\u{10fffe}';
 
 /// One such function.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,8 +111,9 @@ impl Wrapper {
     /// The function of an instance with this tag, or of calls that pass it.
     #[must_use]
     pub fn with_tag(&self, tag: &str) -> Self {
-        let tag = tag.replace('%', "%%");
-        let [before, after] = [&self.before, &self.after].map(|text| text.replace(TAG, &tag));
+        let plain = tag.replace('%', "%%");
+        let [before, after] = [&self.before, &self.after]
+            .map(|text| text.replace(TAG, &plain).replace(TAG_OF_TEMPLATE, tag));
         Self { before, after, has_tag: false, ..self.clone() }
     }
 

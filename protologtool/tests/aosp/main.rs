@@ -13,6 +13,8 @@ mod trace;
 mod unit;
 
 mod case;
+#[path = "../kotlin/compiler.rs"]
+mod compiler;
 mod facts;
 mod flags;
 mod pairs;
@@ -20,3 +22,4 @@ mod rule;
 mod run;
 mod soong;
 mod template;
+mod wrappers;

@@ -22,6 +22,7 @@ pub(crate) fn compiler() -> Option<Command> {
 }
 
 /// Compiles Java sources below `root` into `classes`.
+#[allow(dead_code, reason = "Android's platform is compiled with its own files")]
 pub(crate) fn compile_runtime(root: &Path, classes: &Path) -> Option<()> {
     let output = compile_java(classes, &java_sources(root), &[])?;
     assert_eq!(output.code, Some(0), "javac: {}", output.stderr);

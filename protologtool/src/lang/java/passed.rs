@@ -13,6 +13,7 @@ use super::wrapper::stays;
 use super::{JavaShape, PassedOn};
 use crate::call::{Call, Checked, Text, without_fixes};
 use crate::lang::wrapper::Wrapper;
+use std::borrow::Cow;
 use std::collections::HashSet;
 use tree_sitter::Node;
 
@@ -99,7 +100,13 @@ impl MemberCalls<'_, '_, '_> {
         let list = node.child_by_field_name("arguments");
         let all = list.map(arguments).unwrap_or_default();
         let stay = |why: &str| vec![stays(node.byte_range(), why)];
-        let [template, rest @ ..] = &all[..] else { return Err(stay("it has no template")) };
+        let passed = &all[usize::from(wrapper.takes_tag).min(all.len())..];
+        let [template, rest @ ..] = passed else { return Err(stay("it has no template")) };
+        let mut wrapper = Cow::Borrowed(wrapper);
+        if wrapper.takes_tag {
+            let tag = self.template(all[0], call).map_err(|_| stay("its tag is no constant"))?;
+            wrapper = Cow::Owned(wrapper.with_tag(tag.as_str()));
+        }
         let own = self.template(*template, call).map_err(|problem| stay(&problem.message))?;
         self.no_array(rest, call).map_err(|_| stay("the number of its arguments is not known"))?;
         let (context, wrapped) = self.place(call).map_err(|problem| stay(&problem.message))?;
@@ -113,18 +120,21 @@ impl MemberCalls<'_, '_, '_> {
         combined.append(own);
         combined.append(Text::at(&wrapper.after, template.start_byte()));
         let args: Vec<_> = rest.iter().map(Node::byte_range).collect();
+        // The tag, which the template has now, goes with it.
+        let template_range = all[0].start_byte()..template.end_byte();
         let range = template.byte_range();
         let checked =
             Checked { source: self.unit.text(), text: &combined, range: &range, args: &args };
         checked.template().map_err(without_fixes)?;
-        let warnings = self.effects(candidate, rest, 1);
+        let fixed = all.len() - rest.len();
+        let warnings = self.effects(candidate, rest, fixed);
         let written = call.class_range();
         let group = &self.groups.list()[wrapper.group].name;
-        let forms = self.forms(candidate, rest, 1);
+        let forms = self.forms(candidate, rest, fixed);
         let shape = JavaShape {
             context,
             class: written.start..candidate.method.end,
-            group: template.start_byte()..template.start_byte(),
+            group: template_range.start..template_range.start,
             passed_on: Some(PassedOn { group: format!("{class}.{group}") }),
             local: String::new(),
             platform: self.of_platform(call, &forms),
@@ -135,7 +145,7 @@ impl MemberCalls<'_, '_, '_> {
             level: wrapper.level,
             group: wrapper.group,
             template: combined,
-            template_range: template.byte_range(),
+            template_range,
             args,
             shape,
         };

@@ -1,4 +1,5 @@
-//! Methods that pass a template and arguments on to a log call: `static void v(String msg, Object... args) { … }`.
+//! Methods that pass a template and arguments on to a log call: `static void v(String msg, Object... args) { … }`, some of them with a tag,
+//! `static void v(String tag, String msg, Object... args) { … }`.
 //!
 //! Such a method does nothing else, and no other can take its place: it is static, private or final, and not overloaded.
 
@@ -11,7 +12,7 @@ use super::syntax::{children, field_text, has_modifier, text, unparenthesized};
 use super::value::Value;
 use crate::call::Text;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::lang::wrapper::Wrapper;
+use crate::lang::wrapper::{TAG_OF_TEMPLATE, Wrapper};
 use protolog_core::Level;
 use tree_sitter::Node;
 
@@ -48,7 +49,8 @@ impl MemberCalls<'_, '_, '_> {
         if !is_all || !is_void || of_object || !is_final || named.count() != 1 {
             return None;
         }
-        let (message, rest) = parameters(method.child_by_field_name("parameters")?, source)?;
+        let parameters = parameters(method.child_by_field_name("parameters")?, source)?;
+        let Parameters { tag, message, rest } = parameters;
         let list = call.node.child_by_field_name("arguments")?;
         let passed = arguments(list);
         let [group, template, args @ ..] = &passed[..] else { return None };
@@ -58,7 +60,7 @@ impl MemberCalls<'_, '_, '_> {
             _ => false,
         };
         let group = self.group(*group, &call).ok().filter(|_| is_passed)?;
-        let around = self.around_parameter(*template, message, &call)?;
+        let around = self.around_parameter(*template, parameters, &call)?;
         let (before, after) = around.as_str().split_once(PARAMETER)?;
         if after.contains(PARAMETER) {
             return None;
@@ -78,7 +80,7 @@ impl MemberCalls<'_, '_, '_> {
             level,
             group,
             has_tag: false,
-            takes_tag: false,
+            takes_tag: tag.is_some(),
             before: before.to_owned(),
             after: after.to_owned(),
         };
@@ -87,19 +89,22 @@ impl MemberCalls<'_, '_, '_> {
         Some((wrapper, (!member.is_private).then(note)))
     }
 
-    /// The value of a template in which the parameter `name` is [`PARAMETER`].
+    /// The value of a template in which the message is [`PARAMETER`], and the tag [`TAG_OF_TEMPLATE`].
     fn around_parameter(
         &self,
         template: Node<'_>,
-        name: &str,
+        parameters: Parameters<'_>,
         call: &Invocation<'_>,
     ) -> Option<Text> {
         let source = self.unit.text();
         let parameter = |node: Node<'_>| {
-            let is_it = node.kind() == "identifier" && text(node, source) == name;
+            let name = (node.kind() == "identifier").then(|| text(node, source))?;
+            let is_message = name == parameters.message;
+            let sign = is_message.then_some(PARAMETER);
+            let sign = sign.or((parameters.tag == Some(name)).then_some(TAG_OF_TEMPLATE))?;
             let mut value = Text::default();
-            value.push(PARAMETER, node.start_byte());
-            is_it.then_some(Ok(Value::Text(value)))
+            value.push(sign, node.start_byte());
+            Some(Ok(Value::Text(value)))
         };
         let site = self.site_of_names(call);
         let evaluator =
@@ -117,27 +122,45 @@ pub(super) fn stays(range: std::ops::Range<usize>, why: &str) -> Diagnostic {
     Diagnostic::note(Code::NotRewritten, range, message)
 }
 
-/// The names of `(String message, Object... rest)`, the second of which may be left out.
-fn parameters<'s>(list: Node<'_>, source: &'s [u8]) -> Option<(&'s str, Option<&'s str>)> {
+/// The names of the parameters of a method that passes a template on.
+#[derive(Clone, Copy)]
+struct Parameters<'s> {
+    tag: Option<&'s str>,
+    message: &'s str,
+    rest: Option<&'s str>,
+}
+
+/// The names of `(String tag, String message, Object... rest)`. The tag may be left out, and without it the rest.
+fn parameters<'s>(list: Node<'_>, source: &'s [u8]) -> Option<Parameters<'s>> {
     let all: Vec<Node<'_>> = children(list).collect();
-    let (first, rest) = match all[..] {
-        [first] => (first, None),
-        [first, rest] => (first, Some(rest)),
-        _ => return None,
-    };
-    let is_text = first.kind() == "formal_parameter"
-        && matches!(field_text(first, "type", source), "String" | "java.lang.String")
-        && first.child_by_field_name("dimensions").is_none();
-    let message = text(first.child_by_field_name("name")?, source);
-    let rest = match rest {
-        None => None,
-        Some(rest) => {
-            let has_type = children(rest)
-                .any(|child| matches!(text(child, source), "Object" | "java.lang.Object"));
-            let mut declared = children(rest).filter(|child| child.kind() == "variable_declarator");
-            let name = declared.next()?.child_by_field_name("name")?;
-            (rest.kind() == "spread_parameter" && has_type).then(|| Some(text(name, source)))?
+    let named = |node: Node<'_>| text_parameter(node, source);
+    Some(match all[..] {
+        [message] => Parameters { tag: None, message: named(message)?, rest: None },
+        [message, rest] => {
+            let rest = Some(rest_parameter(rest, source)?);
+            Parameters { tag: None, message: named(message)?, rest }
         }
-    };
-    is_text.then_some((message, rest))
+        [tag, message, rest] => {
+            let rest = Some(rest_parameter(rest, source)?);
+            Parameters { tag: Some(named(tag)?), message: named(message)?, rest }
+        }
+        _ => return None,
+    })
+}
+
+/// The name of a parameter for a text.
+fn text_parameter<'s>(node: Node<'_>, source: &'s [u8]) -> Option<&'s str> {
+    let is_text = node.kind() == "formal_parameter"
+        && matches!(field_text(node, "type", source), "String" | "java.lang.String")
+        && node.child_by_field_name("dimensions").is_none();
+    is_text.then_some(text(node.child_by_field_name("name")?, source))
+}
+
+/// The name of a parameter for any number of objects.
+fn rest_parameter<'s>(node: Node<'_>, source: &'s [u8]) -> Option<&'s str> {
+    let has_type =
+        children(node).any(|child| matches!(text(child, source), "Object" | "java.lang.Object"));
+    let mut declared = children(node).filter(|child| child.kind() == "variable_declarator");
+    let name = declared.next()?.child_by_field_name("name")?;
+    (node.kind() == "spread_parameter" && has_type).then_some(text(name, source))
 }

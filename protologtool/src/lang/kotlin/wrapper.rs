@@ -90,7 +90,7 @@ impl<'n> CallReader<'n, '_> {
         let (canonical, of_class) = named.canonical(declared);
         let wrapper = Wrapper {
             name: declared.name.clone(),
-            java_names: if is_exported && !has_tag && passed_tag.is_none() {
+            java_names: if is_exported && !has_tag {
                 java_names(named, declared, &modifiers, path)
             } else {
                 Vec::new()
