@@ -25,8 +25,8 @@ use crate::clock::{
 };
 use crate::dictionary::{Dictionary, Message};
 use crate::fit::KnownFits;
-use crate::lanes::Lanes;
 use crate::loss::{self, Losses};
+use crate::order::SegmentOrder;
 use crate::packet::Packet;
 use crate::plain::PlainMessage;
 use crate::segment::Segment;
@@ -76,12 +76,16 @@ pub(crate) struct Collected {
     pub(crate) is_skipping: bool,
     /// The entries that are wanted of a page; all others are left out before their values are looked at.
     pub(crate) choice: Choice,
-    /// The segment that is surveyed, those before it, and which of them have sequences in common.
+    /// The segment that is surveyed, those before it, and the order in which they are read.
     pub(crate) segment: Segment,
     pub(crate) segments: Vec<Segment>,
-    pub(crate) lanes: Lanes,
+    pub(crate) order: SegmentOrder,
+    /// A segment of so many bytes ends before another sequence begins.
+    pub(crate) least_segment: u64,
     /// Where the packet that is applied begins in the file, or the bundle that has it, when surveyed.
     pub(crate) packet_at: u64,
+    /// The same of the last packet with a sequence. A segment can't end within a bundle.
+    bound_at: Option<u64>,
     pub(crate) blocks: Blocks,
     pub(crate) records: Vec<MessageRecord>,
     /// Indices into `strings`, in the order of the messages' arguments.
@@ -259,6 +263,8 @@ impl Collected {
             + self.losses.0.capacity() * size_of::<loss::FoundLoss>()
             + self.dictionary.messages().size_hint().0 * size_of::<Message>()
             + self.slices.table_bytes()
+            + self.segments.capacity() * size_of::<Segment>()
+            + self.order.table_bytes()
     }
 
     /// Takes what a packet has of slices.
@@ -279,12 +285,24 @@ impl Collected {
         defaults.and(interned).and(event)
     }
 
-    /// Notes that a sequence is in the segment that is surveyed. If it is new, another segment begins: with it an input of a merge may begin.
+    /// Notes that a sequence is in the segment that is surveyed. If it is new to it, another segment begins, so that each has few sequences: always
+    /// if it is new to the trace, since with it an input of a merge may begin.
+    #[inline]
     fn bind(&mut self, sequence: &mut SequenceState) {
-        match sequence.last_segment {
-            Some(last) if last == self.segment.index => return,
-            Some(last) => self.lanes.connect(last, self.segment.index),
-            None => self.begin_segment(self.packet_at),
+        let is_same_bundle = self.bound_at.replace(self.packet_at) == Some(self.packet_at);
+        if sequence.last_segment != Some(self.segment.index) {
+            self.bind_anew(sequence, is_same_bundle);
+        }
+    }
+
+    fn bind_anew(&mut self, sequence: &mut SequenceState, is_same_bundle: bool) {
+        let size = self.packet_at - self.segment.offset;
+        let is_large = size >= self.least_segment || sequence.last_segment.is_none();
+        if is_large && !is_same_bundle {
+            self.begin_segment(self.packet_at);
+        }
+        if let Some(last) = sequence.last_segment {
+            self.order.follow(self.segment.index, last);
         }
         sequence.last_segment = Some(self.segment.index);
     }
@@ -331,7 +349,7 @@ impl Collected {
             self.relations.add(snapshot.shared(), snapshot.primary);
         }
         if self.pass == Pass::Survey && snapshot.has_shared_custom() {
-            self.lanes.connect_all();
+            self.order.keep_order_of_file();
         } else if self.pass == Pass::Survey && snapshot.has_custom() {
             self.bind(sequence);
         }

@@ -5,7 +5,7 @@
 //! segments that follow. What is later is held back for the next page. A segment also says where the state of its sequences
 //! was set up, so that reading can begin in the middle.
 //!
-//! Segments that have no sequence in common with others are read side by side with them, by time ([`lanes`](crate::lanes)).
+//! Segments are read by time, as far as their sequences allow ([`order`](crate::order)).
 //!
 //! Traces that are damaged, compressed as a whole, or of several clocks are read whole, by [`Trace`](crate::Trace): see [`Pages::survey`].
 //!

@@ -19,20 +19,20 @@ pub(crate) struct Segment {
     pub(crate) clock: u32,
     /// Entries are of several clocks.
     pub(crate) has_several_clocks: bool,
-    /// The first segment that has state of the sequences of these entries.
+    /// When segments are in the order in which they are read: the place of the first one that has state of the sequences of these entries.
     pub(crate) begins_in: u32,
 }
 
 impl Segment {
-    /// Adds an entry of a sequence whose state was set up in a segment.
-    pub(crate) fn add(&mut self, moment: Moment, begun_in: u32) {
+    /// Adds an entry.
+    #[inline]
+    pub(crate) fn add(&mut self, moment: Moment) {
         let (first, last) = self.span.unwrap_or((moment.ns, moment.ns));
         self.span = Some((first.min(moment.ns), last.max(moment.ns)));
         if moment.clock != self.clock && moment.clock != TRACE_CLOCK {
             self.has_several_clocks |= self.clock != TRACE_CLOCK;
             self.clock = moment.clock;
         }
-        self.begins_in = if self.entries == 0 { begun_in } else { self.begins_in.min(begun_in) };
         self.entries += 1;
     }
 }

@@ -10,7 +10,6 @@ use protozero::wire::{WireType, decode_varint, tag};
 use crate::collect::Pass;
 use crate::decode::Decoder;
 use crate::inflate;
-use crate::lanes::Lanes;
 use crate::looks::Looks;
 use crate::segment::Segment;
 use crate::source::ByteSource;
@@ -23,6 +22,7 @@ pub(crate) fn survey(
     usual: usize,
 ) -> io::Result<Option<Vec<Segment>>> {
     decoder.begin(Pass::Survey);
+    decoder.collected_mut().least_segment = (usual / SPLIT) as u64;
     let (mut offset, mut wanted) = (0, usual);
     while offset < source.size() {
         let is_last = source.size() - offset <= wanted as u64;
@@ -55,20 +55,11 @@ pub(crate) fn survey(
     }
     let collected = decoder.collected_mut();
     let segments = std::mem::take(&mut collected.segments);
-    Ok(Some(in_order(&segments, &mut collected.lanes)))
+    Ok(Some(std::mem::take(&mut collected.order).arrange(segments)))
 }
 
-/// The segments in the order in which they are read.
-fn in_order(segments: &[Segment], lanes: &mut Lanes) -> Vec<Segment> {
-    let order = lanes.order(segments);
-    let mut places = vec![0; segments.len()];
-    for (place, index) in order.iter().enumerate() {
-        places[*index] = place as u32;
-    }
-    let begins_in = |segment: &Segment| places[segment.begins_in as usize];
-    let ordered = order.iter().map(|index| &segments[*index]);
-    ordered.map(|segment| Segment { begins_in: begins_in(segment), ..segment.clone() }).collect()
-}
+/// A segment ends before another sequence begins, if it is no less than this part of the usual size.
+const SPLIT: usize = 8;
 
 /// The size of the whole packets at the start of `bytes`; none if something else is among them.
 fn whole_packets(bytes: &[u8]) -> Option<usize> {

@@ -23,10 +23,11 @@ impl Collected {
         moment: Moment,
     ) -> Result<(), DecodeError> {
         if self.pass == Pass::Survey {
-            self.segment.add(moment, sequence.begun_in);
+            self.segment.add(moment);
+            self.order.need_state(self.segment.index, sequence.begun_in);
             // The guess rests on whatever was read before.
             if moment.guessed {
-                self.lanes.connect_all();
+                self.order.keep_order_of_file();
             }
         }
         if self.pass == Pass::Survey
