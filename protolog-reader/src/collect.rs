@@ -30,7 +30,7 @@ use crate::order::SegmentOrder;
 use crate::packet::Packet;
 use crate::plain::PlainMessage;
 use crate::segment::Segment;
-use crate::sequence::SequenceState;
+use crate::sequence::{SequenceState, parse_interned, usual_string_arg};
 use crate::sessions::Sessions;
 use crate::slices::SliceEvents;
 use crate::stats::{self, ServiceLosses, Stats};
@@ -177,13 +177,14 @@ impl Collected {
         }
     }
 
-    /// Applies a plain message that is applicable, whose packet has these bytes at this address.
+    /// Applies a plain message that is applicable, whose packet has these bytes at this address. False if a part of it can't be decoded.
+    #[inline]
     pub(crate) fn apply_plain(
         &mut self,
         sequence: &mut SequenceState,
         plain: &PlainMessage,
         (packet, address): (&[u8], u64),
-    ) -> Result<(), DecodeError> {
+    ) -> bool {
         let fields = |(at, len): (usize, usize)| {
             let bytes = packet.get(at..at + len).unwrap_or_default();
             Reader::with_offset(bytes, address + at as u64)
@@ -191,12 +192,15 @@ impl Collected {
         if self.pass == Pass::Survey {
             self.bind(sequence);
         }
-        let done = match plain.interned {
-            Some(interned) if self.pass != Pass::Survey => self.intern(sequence, fields(interned)),
-            _ => Ok(()),
+        let is_interned = match plain.interned {
+            Some(interned) if self.pass != Pass::Survey => {
+                self.intern(sequence, fields(interned)).is_ok()
+            }
+            _ => true,
         };
         let moment = self.moment(sequence, plain.timestamp, TRACE_CLOCK);
-        done.and(self.message(sequence, fields(plain.message), moment))
+        let is_taken = self.message(sequence, fields(plain.message), moment).is_ok();
+        is_interned && is_taken
     }
 
     /// Counts a packet that was decoded, which ends a run of malformed ones.
@@ -319,11 +323,20 @@ impl Collected {
     fn intern(
         &mut self,
         sequence: &mut SequenceState,
-        interned: Reader<'_>,
+        mut interned: Reader<'_>,
     ) -> Result<(), DecodeError> {
         if !sequence.valid || self.pass == Pass::Survey {
             return Ok(());
         }
+        let mut bytes = interned.rest();
+        while let Some(((iid, text), rest)) = usual_string_arg(bytes) {
+            let at = interned.offset() + (interned.rest().len() - rest.len() - text.len()) as u64;
+            let string = (iid, text, at);
+            let consistent = sequence.strings.define(string, &mut self.strings, &mut self.blocks);
+            self.stats.redefined_strings += u64::from(!consistent);
+            bytes = rest;
+        }
+        interned.advance(interned.rest().len() - bytes.len());
         for field in interned {
             let field = field?;
             let table = match field.number {
@@ -331,7 +344,8 @@ impl Collected {
                 interned_data::PROTOLOG_STACKTRACE => &mut sequence.stack_traces,
                 _ => continue,
             };
-            let consistent = table.define(field, &mut self.strings, &mut self.blocks)?;
+            let string = parse_interned(field)?;
+            let consistent = table.define(string, &mut self.strings, &mut self.blocks);
             self.stats.redefined_strings += u64::from(!consistent);
         }
         Ok(())

@@ -132,9 +132,10 @@ impl Decoder {
             }
             let address = at + packet.start as u64;
             offset = packet.end;
-            match self.collected.apply_plain(self.sequences.at(place), &plain, (body, address)) {
-                Ok(()) => self.collected.count_good(),
-                Err(_) => self.collected.count_malformed(),
+            if self.collected.apply_plain(self.sequences.at(place), &plain, (body, address)) {
+                self.collected.count_good();
+            } else {
+                self.collected.count_malformed();
             }
         }
         Ok(offset)

@@ -105,6 +105,7 @@ impl<'a> Entry<'a> {
     }
 
     /// The message's id, and its values in the usual form.
+    #[inline]
     pub(crate) fn fast_values<'p>(
         &self,
         hints: &'p mut BlockHints,

@@ -16,7 +16,7 @@ use crate::blocks::BlockHint;
 use crate::collect::{MessageRecord, NO_STRING};
 use crate::dictionary::{Dictionary, Message};
 use crate::log::Log;
-use crate::message_fields::{self, MessageField};
+use crate::message_fields;
 use crate::plan::{self, FastValue, Form, Part, is_set};
 use crate::snippet::push_start;
 
@@ -52,6 +52,7 @@ pub(crate) struct FastValues<'a, 'p> {
 
 impl<'a, 'p> FastValues<'a, 'p> {
     /// The id of a message, and its values.
+    #[inline]
     pub(crate) fn of(
         log: &'a Log,
         record: &MessageRecord,
@@ -62,11 +63,10 @@ impl<'a, 'p> FastValues<'a, 'p> {
         }
         let hints = hints.of(record.thread);
         let bytes = log.blocks().bytes_near(record.message, &mut hints.message);
-        let (MessageField::MessageId(id), rest) = message_fields::usual(bytes)? else {
-            return None;
-        };
+        let [message_fields::MESSAGE_ID, rest @ ..] = bytes else { return None };
+        let (id, rest) = rest.split_first_chunk()?;
         let strings = log.strings_from(record.strings as usize).iter();
-        Some((id, Self { log, rest, strings, hint: &mut hints.string }))
+        Some((u64::from_le_bytes(*id), Self { log, rest, strings, hint: &mut hints.string }))
     }
 
     /// The next value, if it is of this kind.
@@ -137,7 +137,11 @@ impl<'a, 'p> FastValues<'a, 'p> {
                 }
                 Form::Decimal => plan::push_integer(out, self.next_integer()?, is_unsigned),
                 Form::Bool => out.extend_from_slice(plan::bool_text(self.next_bool()?)),
-                Form::Hex | Form::Fixed(_) | Form::Other => {
+                Form::Hex => plan::push_hex(out, self.next_integer()? as u64),
+                Form::Fixed(decimals) => {
+                    plan::push_fixed(out, conversion, decimals, self.next_float()?);
+                }
+                Form::Other => {
                     let value = self.next(conversion.verb.kind())?;
                     plan::push_value(out, (conversion, form), value, is_unsigned)?;
                 }

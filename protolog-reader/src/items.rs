@@ -52,6 +52,7 @@ pub struct Items<'a> {
 impl<'a> Iterator for Items<'a> {
     type Item = Item<'a>;
 
+    #[inline]
     fn next(&mut self) -> Option<Item<'a>> {
         let record = self.records.peek().map(|record| record.moment.ns);
         if let Some(item) = self.next_edge(record) {
@@ -71,6 +72,7 @@ impl<'a> Iterator for Items<'a> {
 
 impl<'a> Items<'a> {
     /// The begin or end of a span, if it comes before the record of this time and the next loss.
+    #[inline]
     fn next_edge(&mut self, record: Option<i64>) -> Option<Item<'a>> {
         let edge = *self.edges.peek()?;
         let others = [record, self.losses.peek().map(|loss| loss.time)];

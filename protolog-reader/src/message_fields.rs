@@ -132,7 +132,7 @@ pub(crate) fn usual(bytes: &[u8]) -> Option<(MessageField, &[u8])> {
     Some((make(value), rest))
 }
 
-const MESSAGE_ID: u8 = tag(message::MESSAGE_ID, WireType::Fixed64) as u8;
+pub(crate) const MESSAGE_ID: u8 = tag(message::MESSAGE_ID, WireType::Fixed64) as u8;
 pub(crate) const DOUBLE: u8 = tag(message::DOUBLE_PARAMS, WireType::Fixed64) as u8;
 pub(crate) const STRING: u8 = tag(message::STR_PARAM_IIDS, WireType::Varint) as u8;
 pub(crate) const INT: u8 = tag(message::SINT64_PARAMS, WireType::Varint) as u8;

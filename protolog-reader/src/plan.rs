@@ -140,7 +140,9 @@ pub(crate) fn push_value(
         (Form::Decimal, FastValue::Int(value)) => push_integer(out, value, is_unsigned),
         (Form::Hex, FastValue::Int(value)) => push_hex(out, value as u64),
         (Form::Bool, FastValue::Bool(value)) => out.extend_from_slice(bool_text(value)),
-        (Form::Fixed(decimals), FastValue::Float(value)) if fixed::push(out, value, decimals) => {}
+        (Form::Fixed(decimals), FastValue::Float(value)) => {
+            push_fixed(out, conversion, decimals, value);
+        }
         (_, FastValue::Str(_)) => return None,
         (_, FastValue::Int(value)) if is_unsigned => {
             format(out, conversion, Arg::Uint(value as u64));
@@ -159,8 +161,15 @@ pub(crate) fn push_integer(out: &mut Vec<u8>, value: i64, is_unsigned: bool) {
     out.extend_from_slice(digits.as_bytes());
 }
 
+/// Appends a float with so many decimals, as `conversion` has it.
+pub(crate) fn push_fixed(out: &mut Vec<u8>, conversion: &Conversion, decimals: u8, value: f64) {
+    if !fixed::push(out, value, decimals) {
+        format(out, conversion, Arg::Float(value));
+    }
+}
+
 /// Appends an integer in hexadecimal.
-fn push_hex(out: &mut Vec<u8>, value: u64) {
+pub(crate) fn push_hex(out: &mut Vec<u8>, value: u64) {
     let digits = (u64::BITS - (value | 1).leading_zeros()).div_ceil(4);
     let place = |digit: u32| (value >> (4 * digit)) as usize & 15;
     out.extend((0..digits).rev().map(|digit| b"0123456789abcdef"[place(digit)]));

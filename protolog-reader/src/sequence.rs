@@ -13,12 +13,13 @@ use std::sync::Arc;
 
 use foldhash::HashMap;
 
-use protolog_core::schema::interned_string;
-use protozero::wire::{WireType, tag};
+use protolog_core::schema::{interned_data, interned_string};
+use protozero::wire::{WireType, packed_varint, tag};
 use protozero::{DecodeError, Field};
 
 use crate::blocks::{Blocks, Span};
 use crate::clock::{CustomClocks, Moment};
+use crate::message_fields::varint;
 use crate::thread::{self, Source};
 
 /// The state of one sequence.
@@ -189,17 +190,16 @@ impl Interned {
         strings.map(|string| &mut string.index)
     }
 
-    /// Adds an `InternedString`. False if its id already stands for another string.
+    /// Adds a string: its id, its bytes and their address. False if the id already stands for another string.
     pub(crate) fn define(
         &mut self,
-        string: Field<'_>,
+        (iid, bytes, at): (u64, &[u8], u64),
         texts: &mut Vec<Span>,
         blocks: &mut Blocks,
-    ) -> Result<bool, DecodeError> {
-        let (iid, bytes, at) = parse_interned(string)?;
+    ) -> bool {
         let hash = protolog_core::hash(bytes);
         if let Some(known) = self.find(iid) {
-            return Ok(known.hash == hash);
+            return known.hash == hash;
         }
         let span = match str::from_utf8(bytes) {
             Ok(_) => Span { at, len: bytes.len() as u32 },
@@ -212,7 +212,7 @@ impl Interned {
             self.sparse.insert(iid, string);
         }
         texts.push(span);
-        Ok(true)
+        true
     }
 
     /// Takes time in proportion to the definitions since the last clear, although clearing a map costs its capacity.
@@ -229,17 +229,24 @@ impl Interned {
     }
 }
 
+/// The string argument that interned data begin with, as its id and its bytes, and what follows it: if it is as writers have it, and short.
+#[inline]
+pub(crate) fn usual_string_arg(interned: &[u8]) -> Option<((u64, &[u8]), &[u8])> {
+    let [first, second, size @ ..0x80, rest @ ..] = interned else { return None };
+    if [*first, *second] != STRING_ARG {
+        return None;
+    }
+    let (string, rest) = rest.split_at_checked(usize::from(*size))?;
+    let [IID, string @ ..] = string else { return None };
+    let (iid, string) = varint(string)?;
+    let [STR, length @ ..0x80, text @ ..] = string else { return None };
+    (usize::from(*length) == text.len()).then_some(((iid, text), rest))
+}
+
 /// The id, the bytes and their address of an `InternedString`.
 pub(crate) fn parse_interned(string: Field<'_>) -> Result<(u64, &[u8], u64), DecodeError> {
-    // As writers have it, and most of their strings are short.
-    let fields = string.as_message()?;
-    if let [IID, iid @ ..0x80, STR, length @ ..0x80, bytes @ ..] = fields.rest()
-        && usize::from(*length) == bytes.len()
-    {
-        return Ok((u64::from(*iid), bytes, fields.offset() + 4));
-    }
     let (mut iid, mut bytes, mut at) = (0, &[][..], 0);
-    for field in fields {
+    for field in string.as_message()? {
         let field = field?;
         match field.number {
             interned_string::IID => iid = field.as_u64()?,
@@ -252,5 +259,9 @@ pub(crate) fn parse_interned(string: Field<'_>) -> Result<(u64, &[u8], u64), Dec
     Ok((iid, bytes, at))
 }
 
+/// The tag of a string argument, of two bytes.
+const STRING_ARG: [u8; 2] =
+    (packed_varint(tag(interned_data::PROTOLOG_STRING_ARGS, WireType::Bytes) as u64).0 as u16)
+        .to_le_bytes();
 const IID: u8 = tag(interned_string::IID, WireType::Varint) as u8;
 const STR: u8 = tag(interned_string::STR, WireType::Bytes) as u8;
