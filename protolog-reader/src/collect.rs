@@ -80,7 +80,7 @@ pub(crate) struct Collected {
     pub(crate) segment: Segment,
     pub(crate) segments: Vec<Segment>,
     pub(crate) order: SegmentOrder,
-    /// A segment of so many bytes ends before another sequence begins.
+    /// A segment of so many bytes ends before another sequence begins, and a much smaller one before one that goes on from long ago.
     pub(crate) least_segment: u64,
     /// Where the packet that is applied begins in the file, or the bundle that has it, when surveyed.
     pub(crate) packet_at: u64,
@@ -88,6 +88,8 @@ pub(crate) struct Collected {
     bound_at: Option<u64>,
     pub(crate) blocks: Blocks,
     pub(crate) records: Vec<MessageRecord>,
+    /// Some of them have a guessed time, or had so in an earlier page.
+    pub(crate) has_guesses: bool,
     /// Indices into `strings`, in the order of the messages' arguments.
     pub(crate) string_refs: Vec<u32>,
     pub(crate) strings: Vec<Span>,
@@ -222,15 +224,14 @@ impl Collected {
         (self.shared_clocks, self.latest, self.malformed) = Default::default();
     }
 
-    /// Takes what belongs to the page that was read, with the entries before index `end`, for a log of its own. What is of the whole trace is in both.
+    /// Takes what belongs to the page that was read, with all entries, for a log of its own. What is of the whole trace is in both.
     /// `used` is a page that nobody needs any more, whose memory the next one takes.
-    pub(crate) fn take_page(&mut self, end: usize, used: Self) -> (Self, Vec<MessageRecord>) {
+    pub(crate) fn take_page(&mut self, used: Self) -> Self {
         let Self { mut blocks, mut records, mut string_refs, mut strings, .. } = used;
         blocks.clear();
         records.clear();
         string_refs.clear();
         strings.clear();
-        let held = self.records.split_off(end);
         let page = Self {
             pass: self.pass,
             blocks: mem::replace(&mut self.blocks, blocks),
@@ -246,7 +247,7 @@ impl Collected {
         };
         self.losses.0.clear();
         self.end_malformed_run();
-        (page, held)
+        page
     }
 
     /// Makes the next malformed packet begin a run of its own.
@@ -301,7 +302,9 @@ impl Collected {
 
     fn bind_anew(&mut self, sequence: &mut SequenceState, is_same_bundle: bool) {
         let size = self.packet_at - self.segment.offset;
-        let is_large = size >= self.least_segment || sequence.last_segment.is_none();
+        let is_large = size >= self.least_segment
+            || size >= self.least_segment / 8 && self.segment.is_long_after(sequence.last)
+            || sequence.last_segment.is_none();
         if is_large && !is_same_bundle {
             self.begin_segment(self.packet_at);
         }
@@ -329,7 +332,7 @@ impl Collected {
             return Ok(());
         }
         let mut bytes = interned.rest();
-        while let Some(((iid, text), rest)) = usual_string_arg(bytes) {
+        while let Some((iid, text, rest)) = usual_string_arg(bytes) {
             let at = interned.offset() + (interned.rest().len() - rest.len() - text.len()) as u64;
             let string = (iid, text, at);
             let consistent = sequence.strings.define(string, &mut self.strings, &mut self.blocks);

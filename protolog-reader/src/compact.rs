@@ -5,16 +5,16 @@
 
 use foldhash::HashMap;
 
-use crate::blocks::{Blocks, Span};
+use crate::blocks::{BlockHint, Span};
 use crate::collect::{Collected, MessageRecord, NO_STRING, UNDEFINED_STRING};
 use crate::message_fields::{self, MessageField};
 use crate::sequence::SequenceState;
 
-/// Makes `held` the entries of `to`, which is empty, with what they and sequences refer to in `from`.
+/// Moves the entries of `from` from index `end` on to `to`, which is empty, with what they and sequences refer to.
 pub(crate) fn compact<'s>(
-    from: &Collected,
+    from: &mut Collected,
+    end: usize,
     to: &mut Collected,
-    held: Vec<MessageRecord>,
     sequences: impl Iterator<Item = &'s mut SequenceState>,
 ) {
     let mut kept = Kept {
@@ -22,10 +22,13 @@ pub(crate) fn compact<'s>(
         bytes: Vec::new(),
         strings: std::mem::take(&mut to.strings),
         indices: HashMap::default(),
+        hint: BlockHint::default(),
     };
-    for record in held {
-        let record = kept.record(from, record, &mut to.string_refs);
-        to.records.push(record);
+    to.records.extend_from_slice(from.records.get(end..).unwrap_or_default());
+    from.records.truncate(end);
+    let from = &*from;
+    for record in &mut to.records {
+        kept.record(from, record, &mut to.string_refs);
     }
     for sequence in sequences {
         for table in [&mut sequence.strings, &mut sequence.stack_traces] {
@@ -45,26 +48,26 @@ struct Kept {
     strings: Vec<Span>,
     /// New indices of strings, by the old ones.
     indices: HashMap<u32, u32>,
+    /// Where the last message was.
+    hint: BlockHint,
 }
 
 impl Kept {
-    fn record(
-        &mut self,
-        from: &Collected,
-        record: MessageRecord,
-        refs: &mut Vec<u32>,
-    ) -> MessageRecord {
-        let bytes = from.blocks.bytes(record.message);
-        let (mut count, message) = (0, self.add(&from.blocks, record.message));
-        // A damaged message has the references that are before the damage.
-        let _ = message_fields::visit(protozero::Reader::new(bytes), |field| {
-            count += usize::from(matches!(field, MessageField::String(_)));
-        });
-        let strings = refs.len() as u32;
+    fn record(&mut self, from: &Collected, record: &mut MessageRecord, refs: &mut Vec<u32>) {
+        let bytes = from.blocks.bytes_near(record.message, &mut self.hint);
+        let mut count = 0;
+        if message_fields::outline(bytes, |_| count += 1).is_none() {
+            count = 0;
+            // A damaged message has the references that are before the damage.
+            let _ = message_fields::visit(protozero::Reader::new(bytes), |field| {
+                count += usize::from(matches!(field, MessageField::String(_)));
+            });
+        }
         let old = from.string_refs.get(record.strings as usize..).unwrap_or_default();
+        record.strings = refs.len() as u32;
         refs.extend(old.iter().take(count).map(|index| self.string(from, *index)));
-        let stack_trace = self.string(from, record.stack_trace);
-        MessageRecord { message, strings, stack_trace, ..record }
+        record.message.at = self.add(bytes);
+        record.stack_trace = self.string(from, record.stack_trace);
     }
 
     fn string(&mut self, from: &Collected, index: u32) -> u32 {
@@ -75,16 +78,16 @@ impl Kept {
             return *known;
         }
         let span = from.strings.get(index as usize).copied().unwrap_or(Span { at: 0, len: 0 });
-        let span = self.add(&from.blocks, span);
+        let span = Span { at: self.add(from.blocks.bytes(span)), ..span };
         let new = self.strings.len() as u32;
         self.strings.push(span);
         self.indices.insert(index, new);
         new
     }
 
-    fn add(&mut self, from: &Blocks, span: Span) -> Span {
+    fn add(&mut self, bytes: &[u8]) -> u64 {
         let at = self.at + self.bytes.len() as u64;
-        self.bytes.extend_from_slice(from.bytes(span));
-        Span { at, ..span }
+        self.bytes.extend_from_slice(bytes);
+        at
     }
 }

@@ -105,7 +105,11 @@ impl<'a> Entry<'a> {
     }
 
     /// The message's id, and its values in the usual form.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "its result would be written and read again for each line, 2 % of the time"
+    )]
+    #[inline(always)]
     pub(crate) fn fast_values<'p>(
         &self,
         hints: &'p mut BlockHints,

@@ -52,7 +52,11 @@ pub(crate) struct FastValues<'a, 'p> {
 
 impl<'a, 'p> FastValues<'a, 'p> {
     /// The id of a message, and its values.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "its result would be written and read again for each line, 2 % of the time"
+    )]
+    #[inline(always)]
     pub(crate) fn of(
         log: &'a Log,
         record: &MessageRecord,

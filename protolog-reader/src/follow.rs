@@ -93,9 +93,9 @@ impl Follower {
         let mut collected = log.into_collected();
         collected.relations = relations;
         let end = collected.records.len();
-        let (shown, held) = collected.take_page(end, Collected::default());
+        let mut shown = collected.take_page(Collected::default());
         (collected.losses, collected.stats) = (losses, shown.stats.clone());
-        compact::compact(&shown, &mut collected, held, self.decoder.sequences());
+        compact::compact(&mut shown, end, &mut collected, self.decoder.sequences());
         self.decoder.put_back(collected);
         Ok(taken)
     }

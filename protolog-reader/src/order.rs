@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 use crate::segment::Segment;
 
-/// What the order of the segments rests on.
+/// The relations of segments that decide about their order.
 #[derive(Debug, Default)]
 pub(crate) struct SegmentOrder {
     /// Pairs of a segment and an earlier one that has to be read before it, by the former.

@@ -37,10 +37,10 @@ use crate::survey::survey;
 use crate::thread::Thread;
 
 /// The size of a segment, in bytes; less at the end, more if a packet is larger.
-const SEGMENT: usize = 256 << 10;
+const SEGMENT: usize = 64 << 10;
 
 /// The least size of the segments of a page, in bytes.
-const PAGE: usize = 2 << 20;
+const PAGE: usize = 1 << 20;
 
 /// A log page by page.
 #[derive(Debug)]
@@ -175,7 +175,7 @@ impl Pages {
         first.reverse();
         let mut decoder = Decoder::new(limits, false);
         // All pages share the contents of the whole trace.
-        let (mut shared, _) = log.collected_mut().take_page(0, Collected::default());
+        let mut shared = log.collected_mut().take_page(Collected::default());
         log.collected_mut().stats = shared.stats.clone();
         shared.relations = relations;
         shared.begin_entries();
@@ -351,7 +351,7 @@ impl Unread {
             *surveyed.lost.entry(*reason).or_default() += count;
         }
         surveyed.take_entries_of(&read);
-        let (mut collected, _) = log.collected_mut().take_page(0, Collected::default());
+        let mut collected = log.collected_mut().take_page(Collected::default());
         collected.stats = surveyed;
         collected.records.clear();
         log.end_pages(collected, losses);
@@ -365,8 +365,10 @@ impl ReadPages for Remainder {
         let is_before = |time: i64| limit.is_none_or(|limit| time < limit);
         let collected = self.decoder.collected_mut();
         let end = collected.records.partition_point(|record| is_before(record.moment.ns));
-        let guessed = collected.records[..end].iter().filter(|record| record.moment.guessed);
-        collected.stats.guessed_times = guessed.count() as u64;
+        if collected.has_guesses {
+            let guessed = collected.records[..end].iter().filter(|record| record.moment.guessed);
+            collected.stats.guessed_times = guessed.count() as u64;
+        }
         let rest = &self.losses[self.shown_losses..];
         let known = rest.partition_point(|loss| is_before(loss.time));
         self.shown_losses += known;
@@ -380,9 +382,9 @@ impl ReadPages for Remainder {
         let found = self.found.extract_if(.., |loss| is_before(loss.time));
         let mut losses: Vec<Loss> = rest[..known].iter().copied().chain(found).collect();
         losses.sort_by_key(|loss| (loss.time, loss.guessed));
-        let (page, held) = collected.take_page(end, used);
+        let mut page = collected.take_page(used);
         let (kept, sequences) = self.decoder.parts_mut();
-        compact::compact(&page, kept, held, sequences);
+        compact::compact(&mut page, end, kept, sequences);
         let (next_time, is_last) = (self.next_time(), self.is_done());
         Ok(Page { collected: page, losses, limit, next_time, is_last })
     }

@@ -35,4 +35,12 @@ impl Segment {
         }
         self.entries += 1;
     }
+
+    /// Returns whether its entries are all later than `moment`, by more than the time that they take.
+    pub(crate) fn is_long_after(&self, moment: Option<Moment>) -> bool {
+        let times = self.span.zip(moment);
+        times.is_some_and(|((first, last), moment)| {
+            first.saturating_sub(moment.ns) > last.saturating_sub(first)
+        })
+    }
 }

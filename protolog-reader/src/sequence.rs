@@ -231,7 +231,7 @@ impl Interned {
 
 /// The string argument that interned data begin with, as its id and its bytes, and what follows it: if it is as writers have it, and short.
 #[inline]
-pub(crate) fn usual_string_arg(interned: &[u8]) -> Option<((u64, &[u8]), &[u8])> {
+pub(crate) fn usual_string_arg(interned: &[u8]) -> Option<(u64, &[u8], &[u8])> {
     let [first, second, size @ ..0x80, rest @ ..] = interned else { return None };
     if [*first, *second] != STRING_ARG {
         return None;
@@ -240,7 +240,7 @@ pub(crate) fn usual_string_arg(interned: &[u8]) -> Option<((u64, &[u8]), &[u8])>
     let [IID, string @ ..] = string else { return None };
     let (iid, string) = varint(string)?;
     let [STR, length @ ..0x80, text @ ..] = string else { return None };
-    (usize::from(*length) == text.len()).then_some(((iid, text), rest))
+    (usize::from(*length) == text.len()).then_some((iid, text, rest))
 }
 
 /// The id, the bytes and their address of an `InternedString`.

@@ -124,6 +124,83 @@ fn late_chunks_are_in_order() {
     }
 }
 
+/// Four threads that log at the same time and stand in the trace one after the other, as a writer finds them that copies the chunks of
+/// each: `rounds` times 200 messages of each thread. `next` is a source of numbers; by some of them, packets of several threads are in one bundle,
+/// threads wait for long, and strings are used long after they were defined.
+fn bursts(rounds: u64, mut next: impl FnMut() -> u64) -> Vec<u8> {
+    let mut out = "@1 snapshot(real=1795199222000000000, mono=2000000000, boot=2000000000)\n\
+                   @1 group(1, \"app::Log::Net\", \"Net\") message(0x11, DEBUG, 1, \"%s: %d\", \"a.rs:1\")\n"
+        .to_owned();
+    let (mut times, mut have_begun) = ([2_000_000_000_u64; 4], [false; 4]);
+    for (round, burst) in (0..rounds).flat_map(|round| (0..4).map(move |burst| (round, burst))) {
+        let mut of_bundle = 0_u32;
+        for message in 0..200 {
+            if of_bundle == 0 && message < 190 && next() % 16 == 1 {
+                of_bundle = 6;
+                out.push_str("bundle(zlib) {\n");
+            }
+            let thread = if of_bundle > 0 { next() % 4 } else { burst } as usize;
+            let (id, begin) = (2 + thread, times[thread]);
+            if !std::mem::replace(&mut have_begun[thread], true) || next() % 50 == 1 {
+                writeln!(
+                    out,
+                    "@{id} cleared snapshot(64={begin}, boot={begin}, incremental=64) default_clock=64 \
+                     info(100, {id}, \"thread\") string(1, \"of {round} {message}\")"
+                )
+                .unwrap();
+            }
+            let later = 500 + next() % 1000 * if next() % 16 == 1 { 50 } else { 1 };
+            times[thread] += later;
+            writeln!(out, "@{id} needs ts={later} log(0x11, $1, {message})").unwrap();
+            if of_bundle == 1 {
+                out.push_str("}\n");
+            }
+            of_bundle = of_bundle.saturating_sub(1);
+        }
+    }
+    trace(&out)
+}
+
+#[test]
+fn threads_that_stand_one_after_the_other_are_read_by_time() {
+    let bytes = bursts(10, || 0);
+    let (mut most, mut count) = (0, 0);
+    let mut pages = Pages::survey_by(bytes, &[], |_| None, (1000, 4000, false)).unwrap().unwrap();
+    while pages.next_page().unwrap() {
+        most = most.max(pages.log().entries().len());
+        count += 1;
+    }
+    // A round has 800 messages of 20 bytes and more. By the order of the file, none of them could be shown before most of it was read.
+    assert!(count >= 40, "{count} pages");
+    assert!(most < 300, "{most} entries of a page");
+}
+
+#[test]
+fn threads_in_any_order_are_in_order() {
+    for seed in 1..13_u64 {
+        let mut state = seed;
+        let bytes = bursts(3, || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            state >> 33
+        });
+        let expected = whole(&bytes).unwrap();
+        for sizes in [(1, 1), (800, 1), (3000, 9000)] {
+            let (items, end, _) = paged(&bytes, sizes).unwrap();
+            assert_eq!(items, expected.0, "{seed} {sizes:?}");
+            assert_eq!(end, expected.1, "{seed} {sizes:?}");
+        }
+        let log = Trace::from_bytes(bytes.clone()).read().unwrap();
+        let middle = log.entries().nth(1400).unwrap().time();
+        let pages = Pages::survey_by(bytes, &[], |_| None, (400, 1000, false));
+        let (mut pages, mut found) = (pages.unwrap().unwrap(), Vec::new());
+        pages.skip_to(middle);
+        while pages.next_page().unwrap() {
+            found.extend(after(pages.log(), middle));
+        }
+        assert_eq!(found, after(&log, middle), "{seed}");
+    }
+}
+
 /// A trace in memory.
 struct Input(&'static str, Vec<u8>);
 

@@ -36,6 +36,7 @@ impl Collected {
         {
             return Ok(());
         }
+        self.has_guesses |= moment.guessed;
         let message = Span { at: fields.offset(), len: fields.rest().len() as u32 };
         let strings = self.string_refs.len() as u32;
         let (thread, segment) = (sequence.thread, self.segment.index);
