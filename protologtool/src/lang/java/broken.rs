@@ -46,6 +46,28 @@ pub(crate) fn fault(unit: &Unit<'_>, member: &Member, tree: &Tree) -> Option<Dia
     })
 }
 
+/// The most bytes of code, comments left out, that a declaration with calls may have: the parser takes about fifty times as much memory.
+pub(crate) const MAX_CODE: usize = 8 << 20;
+
+/// That a declaration with a call is larger than [`MAX_CODE`], if it is.
+pub(crate) fn too_large(
+    unit: &Unit<'_>,
+    member: &Member,
+    call: &Range<usize>,
+) -> Option<Diagnostic> {
+    let code: usize =
+        unit.tokens[member.tokens.clone()].iter().map(|token| token.range().len()).sum();
+    (code > MAX_CODE).then(|| {
+        let message = format!(
+            "the declaration around this call has {} MiB of code, and the limit is {} MiB",
+            code.div_ceil(1 << 20),
+            MAX_CODE >> 20
+        );
+        let help = "divide it: of a method javac takes 64 KiB of bytecode";
+        Diagnostic::error(Code::Syntax, call.clone(), message).help(help)
+    })
+}
+
 /// That a call stands where no declaration is.
 pub(crate) fn outside(call: Range<usize>) -> Diagnostic {
     Diagnostic::error(Code::Syntax, call, "a log call outside of any declaration").help(HELP)

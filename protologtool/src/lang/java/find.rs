@@ -78,10 +78,6 @@ pub(super) fn find(
         CallFinder { java, groups, unit: &unit, resolver, wrappers, found: &mut found };
     finder.file();
     found.diagnostics.sort_by_key(|diagnostic| diagnostic.range.start);
-    // An assignment may stand in the arguments of several calls, one within the other.
-    found
-        .diagnostics
-        .dedup_by(|a, b| (&a.range, a.code, &a.message) == (&b.range, b.code, &b.message));
     map_back(&unit, &mut found);
     found
 }
@@ -195,6 +191,10 @@ impl CallFinder<'_, '_> {
     /// whole are diagnosed.
     fn member(&mut self, member: MemberId, candidates: &[Candidate], broken: bool) {
         let declared = &self.unit.outline.members[member.0];
+        if let Some(error) = broken::too_large(self.unit, declared, &candidates[0].method) {
+            self.found.diagnostics.push(error);
+            return;
+        }
         let wanted: Vec<usize> = candidates.iter().map(|call| call.method.start).collect();
         let Some(mut tree) = parse_around(self.unit, declared, &wanted) else { return };
         if broken || tree.root_node().has_error() {
@@ -211,6 +211,7 @@ impl CallFinder<'_, '_> {
             whole: &whole,
             walk: OnceCell::new(),
             locals: OnceCell::new(),
+            changes: OnceCell::new(),
             marks: Marks::default().into(),
             mentions: HashMap::new().into(),
         };
@@ -238,11 +239,13 @@ impl CallFinder<'_, '_> {
     ) -> FileCalls {
         let mut found = FileCalls::default();
         let walk = Walk::new(tree);
+        let mut reads: Vec<(&Candidate, bool, CallResult)> = Vec::new();
         for candidate in candidates {
             let Some(call) = walk.invocation(candidate, self.unit.text()) else { continue };
             if candidate.may_pass_on {
                 if let Some(wrapper) = place.meant(&call, candidate, self.wrappers) {
-                    found.add(place.passed(wrapper, &call, candidate));
+                    let read = place.passed(wrapper, &call, candidate);
+                    reads.push((candidate, place.may_change(&call), read));
                 }
                 continue;
             }
@@ -259,8 +262,16 @@ impl CallFinder<'_, '_> {
                     found.wrappers.push(wrapper);
                     found.diagnostics.extend(note);
                 }
-                None => found.add(read),
+                None => reads.push((candidate, place.may_change(&call), read)),
             }
+        }
+        for (candidate, may_change, read) in reads.iter_mut().rev() {
+            if *may_change {
+                place.add_effects(candidate, read);
+            }
+        }
+        for (.., read) in reads {
+            found.add(read);
         }
         found
     }
@@ -315,5 +326,30 @@ impl CallFinder<'_, '_> {
         let mut outer = self.java.protolog.rsplit('.').skip(1);
         let is_nested = outer.next().is_some_and(|outer| outer.starts_with(char::is_uppercase));
         is_nested || self.unit.outline.types.iter().any(|of| self.unit.str(&of.name) == first)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problems(code: usize) -> Vec<String> {
+        let literal = "x".repeat(code);
+        let text = format!(
+            "import a.P; class A {{ void f() {{ g(\"{literal}\"); /* {literal} */ P.d(G, \"\"); }} void h() {{ P.d(G, \"\"); }} }}"
+        );
+        let (java, source) = (Java::new("a.P", "a.I"), Source::new("A.java", text.into_bytes()));
+        let found = find(&java, &source, &Groups::default(), None, &[]);
+        found.diagnostics.into_iter().map(|problem| problem.message).collect()
+    }
+
+    /// A declaration that would take more memory than anybody expects is refused before it is parsed; others are looked at.
+    #[test]
+    fn a_declaration_that_is_too_large() {
+        let found = problems(broken::MAX_CODE);
+        let expected = "the declaration around this call has 9 MiB of code, and the limit is 8 MiB";
+        assert_eq!((found.len(), found[0].as_str()), (2, expected), "{found:?}");
+        let found = problems(broken::MAX_CODE / 2);
+        assert!(found.len() == 2 && found.iter().all(|it| !it.contains("MiB")), "{found:?}");
     }
 }

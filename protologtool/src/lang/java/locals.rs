@@ -1,9 +1,10 @@
 //! The declarations of simple names within one member: variables and parameters, local types and their members.
 //!
 //! One walk over the member's tree notes every declaration with the stretch in which it is in scope. Of those that hold an
-//! offset the smallest stretch counts, since inner declarations hide outer ones.
+//! offset the innermost stretch counts, since inner declarations hide outer ones.
 
 use super::flow::scope_of_pattern;
+use super::scopes::{Bodies, Scoped, ScopesOfName};
 use super::syntax::{
     children, dotted, field_text, has_modifier, is_type_body, is_type_declaration, members, text,
 };
@@ -14,18 +15,10 @@ use tree_sitter::Node;
 /// The declarations within a member.
 pub(crate) struct Locals<'t> {
     source: &'t [u8],
-    variables: HashMap<&'t str, Vec<Scoped<Declaration<'t>>>>,
-    types: HashMap<&'t str, Vec<Scoped<LocalType<'t>>>>,
-    methods: HashMap<&'t str, Vec<Scoped<()>>>,
-    /// Bodies of local and anonymous classes, with the names of what they extend.
-    bodies: Vec<Scoped<Vec<String>>>,
-}
-
-/// Something and where it is in scope.
-#[derive(Clone, Debug)]
-pub(crate) struct Scoped<T> {
-    pub(crate) scope: Range<usize>,
-    pub(crate) what: T,
+    variables: HashMap<&'t str, ScopesOfName<Declaration<'t>>>,
+    types: HashMap<&'t str, ScopesOfName<LocalType<'t>>>,
+    methods: HashMap<&'t str, ScopesOfName<()>>,
+    bodies: Bodies,
 }
 
 /// A variable, parameter or field.
@@ -52,17 +45,20 @@ impl<'t> Locals<'t> {
             variables: HashMap::new(),
             types: HashMap::new(),
             methods: HashMap::new(),
-            bodies: Vec::new(),
+            bodies: Bodies::default(),
         };
         if let Some(root) = root {
             locals.walk(root);
         }
+        locals.variables.values_mut().for_each(ScopesOfName::sort);
+        locals.types.values_mut().for_each(ScopesOfName::sort);
+        locals.methods.values_mut().for_each(ScopesOfName::sort);
         locals
     }
 
     /// The variable that `name` means at `offset`.
     pub(crate) fn variable(&self, name: &str, offset: usize) -> Option<&Scoped<Declaration<'t>>> {
-        innermost(self.variables.get(name)?, offset)
+        self.variables.get(name)?.innermost(offset)
     }
 
     /// The type that `name` means at `offset`.
@@ -71,17 +67,17 @@ impl<'t> Locals<'t> {
         name: &str,
         offset: usize,
     ) -> Option<&Scoped<LocalType<'t>>> {
-        innermost(self.types.get(name)?, offset)
+        self.types.get(name)?.innermost(offset)
     }
 
     /// Returns whether a local or anonymous class around `offset` has a method called `name`.
     pub(crate) fn has_method(&self, name: &str, offset: usize) -> bool {
-        self.methods.get(name).and_then(|all| innermost(all, offset)).is_some()
+        self.methods.get(name).and_then(|all| all.innermost(offset)).is_some()
     }
 
-    /// The bodies of local and anonymous classes around `offset`, innermost first, with what they extend.
-    pub(crate) fn bodies(&self, offset: usize) -> impl Iterator<Item = &Scoped<Vec<String>>> {
-        self.bodies.iter().rev().filter(move |body| body.scope.contains(&offset))
+    /// The bodies of local and anonymous classes.
+    pub(crate) fn bodies(&self) -> &Bodies {
+        &self.bodies
     }
 
     fn walk(&mut self, root: Node<'t>) {
@@ -189,8 +185,7 @@ impl<'t> Locals<'t> {
             }
             "method_declaration" if around.len() > 3 => {
                 let name = field_text(node, "name", self.source);
-                let scope = Scoped { scope: parent.byte_range(), what: () };
-                self.methods.entry(name).or_default().push(scope);
+                self.methods.entry(name).or_default().add(parent.byte_range(), ());
             }
             "object_creation_expression" => {
                 let body = children(node).find(|child| is_type_body(*child));
@@ -224,7 +219,7 @@ impl<'t> Locals<'t> {
     }
 
     fn add_body(&mut self, body: Node<'t>, extended: Vec<String>) {
-        self.bodies.push(Scoped { scope: body.byte_range(), what: extended });
+        self.bodies.add(body.byte_range(), extended);
     }
 
     fn declare(&mut self, node: Node<'t>, parent: Node<'t>, scope: Range<usize>) {
@@ -237,11 +232,11 @@ impl<'t> Locals<'t> {
     }
 
     fn add_variable(&mut self, name: Node<'t>, what: Declaration<'t>, scope: Range<usize>) {
-        self.variables.entry(text(name, self.source)).or_default().push(Scoped { scope, what });
+        self.variables.entry(text(name, self.source)).or_default().add(scope, what);
     }
 
     fn add_type(&mut self, name: Node<'t>, what: LocalType<'t>, scope: Range<usize>) {
-        self.types.entry(text(name, self.source)).or_default().push(Scoped { scope, what });
+        self.types.entry(text(name, self.source)).or_default().add(scope, what);
     }
 }
 
@@ -272,12 +267,6 @@ pub(crate) fn field_of<'t>(
         let node = declarators.find(|node| field_text(*node, "name", source) == name)?;
         Some(Declaration { node, parent })
     })
-}
-
-fn innermost<T>(all: &[Scoped<T>], offset: usize) -> Option<&Scoped<T>> {
-    all.iter()
-        .filter(|scoped| scoped.scope.contains(&offset))
-        .min_by_key(|scoped| scoped.scope.len())
 }
 
 fn is_field(node: Node<'_>) -> bool {

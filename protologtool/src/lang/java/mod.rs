@@ -38,6 +38,7 @@ pub(crate) mod outline;
 mod passed;
 pub(crate) mod place;
 pub(crate) mod resolve;
+mod scopes;
 mod secondary;
 pub(crate) mod syntax;
 mod trivia;

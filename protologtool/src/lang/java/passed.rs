@@ -89,7 +89,7 @@ impl MemberCalls<'_, '_, '_> {
         }
     }
 
-    /// The call `call` of `wrapper`, and warnings; or why it stays as it is, or what is wrong with it.
+    /// The call `call` of `wrapper`; or why it stays as it is, or what is wrong with it.
     pub(super) fn passed(
         &self,
         wrapper: &Wrapper,
@@ -127,7 +127,6 @@ impl MemberCalls<'_, '_, '_> {
             Checked { source: self.unit.text(), text: &combined, range: &range, args: &args };
         checked.template().map_err(without_fixes)?;
         let fixed = all.len() - rest.len();
-        let warnings = self.effects(candidate, rest, fixed);
         let written = call.class_range();
         let group = &self.groups.list()[wrapper.group].name;
         let forms = self.forms(candidate, rest, fixed);
@@ -149,6 +148,6 @@ impl MemberCalls<'_, '_, '_> {
             args,
             shape,
         };
-        Ok((call, warnings))
+        Ok((call, Vec::new()))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::constant::{Evaluator, arguments, nothing_known};
 use super::context::{Context, context};
-use super::effects::Arguments;
+use super::effects::{Arguments, Changes};
 use super::invocation::{Candidate, Invocation, Walk};
 use super::locals::Locals;
 use super::marks::Marks;
@@ -58,6 +58,8 @@ pub(super) struct MemberCalls<'a, 'u, 't> {
     pub(super) walk: OnceCell<Option<Walk<'t>>>,
     /// Made when a declaration in the member may matter, which is rare.
     pub(super) locals: OnceCell<Locals<'t>>,
+    /// Made when an argument changes something, which is rare.
+    pub(super) changes: OnceCell<Changes<'t>>,
     /// True if the member may declare a name.
     pub(super) mentions: RefCell<HashMap<String, bool>>,
     pub(super) marks: RefCell<Marks>,
@@ -184,10 +186,6 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
             problems.extend(faults.into_iter().filter(is_other));
         }
         problems.extend(array);
-        let effects = self.effects(candidate, rest, 2);
-        let (warnings, errors): (Vec<_>, Vec<_>) =
-            effects.into_iter().partition(|effect| effect.severity != Severity::Error);
-        problems.extend(errors);
         match (group_position, text, place) {
             (Some(group_position), Some(text), Some((context, wrapped))) if problems.is_empty() => {
                 let (invocation, class, group) = (call, call.class_range(), group.byte_range());
@@ -209,33 +207,48 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
                         forms,
                     },
                 };
-                Ok((call, warnings))
+                Ok((call, Vec::new()))
             }
             _ => Err(problems),
         }
     }
 
-    /// Warnings about arguments behind the first `fixed` that change something, where rewritten code does not always evaluate
-    /// them.
-    pub(super) fn effects(
-        &self,
-        candidate: &Candidate,
-        args: &[Node<'_>],
-        fixed: usize,
-    ) -> Vec<Diagnostic> {
-        let text = self.unit.text();
+    /// Returns whether an argument may change something that rewritten code does not always change.
+    pub(super) fn may_change(&self, call: &Invocation<'_>) -> bool {
         let always =
             matches!(&self.java.dialect, Dialect::Android(form) if form.guard == Guard::None);
+        let list = call.node.child_by_field_name("arguments").filter(|_| !always);
         let mut marks = self.marks.borrow_mut();
-        if always || !args.iter().any(|arg| marks.in_range(text, arg.byte_range()).assignment) {
-            return Vec::new();
-        }
-        let Some(whole) = self.whole() else { return Vec::new() };
-        let Some(call) = self.whole_call(candidate) else { return Vec::new() };
+        list.is_some_and(|list| marks.in_range(self.unit.text(), list.byte_range()).assignment)
+    }
+
+    /// Adds warnings and errors about what the arguments of a log call change. Of calls within the arguments of others the inner ones come
+    /// first: each change is looked at once.
+    pub(super) fn add_effects(&self, candidate: &Candidate, read: &mut CallResult) {
+        let Some(call) = self.whole_call(candidate) else { return };
         let args = arguments_of(&call);
-        let (root, locals) = (whole.root_node(), self.locals());
-        let arguments = Arguments { source: text, root, call: &call, locals };
-        args.into_iter().skip(fixed).flat_map(|arg| arguments.check(arg)).collect()
+        let fixed = match read {
+            Ok((call, _)) => args.len().saturating_sub(call.args.len()),
+            // A call that stays as it is evaluates its arguments.
+            Err(_) if candidate.may_pass_on => return,
+            Err(_) => 2,
+        };
+        let text = self.unit.text();
+        let root = || self.whole().map(Tree::root_node);
+        let changes = self.changes.get_or_init(|| Changes::of(root(), text));
+        let arguments = Arguments { source: text, changes, call: &call, locals: self.locals() };
+        let effects = args.into_iter().skip(fixed).flat_map(|arg| arguments.check(arg));
+        let (mut errors, mut warnings): (Vec<_>, Vec<_>) =
+            effects.partition(|effect| effect.severity == Severity::Error);
+        match read {
+            Ok((_, known)) if errors.is_empty() => known.append(&mut warnings),
+            Ok((_, known)) if candidate.may_pass_on => {
+                known.append(&mut warnings);
+                known.append(&mut errors);
+            }
+            Ok(_) => *read = Err(errors),
+            Err(known) => known.append(&mut errors),
+        }
     }
 
     /// The forms of the arguments `args`, which stand behind `fixed` others.

@@ -9,6 +9,7 @@ use super::library::Classes;
 use super::locals::{Declaration, LocalType, field_of};
 use super::meaning::{Declared, Handle, Site, Type, TypeRef, Variable};
 use super::outline::{MemberId, MemberKind, TypeId, TypeKind};
+use super::scopes::Inherited;
 use super::syntax::{children, descendants, field_text, parse_member};
 use super::unit::Unit;
 use std::cell::{Cell, RefCell};
@@ -44,6 +45,8 @@ struct Memo<'u> {
     variables: AnswersByName<Option<FieldResult<'u>>>,
     types: AnswersByName<Option<TypeOutside<'u>>>,
     methods: AnswersByName<bool>,
+    /// The types that local classes extend, with their supertypes.
+    extended: AnswersByName<Rc<Vec<TypeRef<'u>>>>,
     ancestry: RefCell<HashMap<TypeId, Rc<Vec<TypeRef<'u>>>>>,
 }
 
@@ -76,10 +79,9 @@ impl<'u> Resolver<'u> {
         let local = site.locals.and_then(|locals| locals.variable(name, site.offset));
         let within = local.map_or(usize::MAX, |local| local.scope.len());
         // A field that the body of a local class inherits hides what is declared around that body.
-        let inherited = self
-            .extended_by_bodies(site, within)
-            .into_iter()
-            .find_map(|extended| self.beside(&extended).member_variable(extended.id, name, true));
+        let inherited = self.inherited_by_bodies(site, within, (Inherited::Variable, name), |of| {
+            self.beside(of).member_variable(of.id, name, true)
+        });
         if let Some((of, member)) = inherited {
             return Some(Variable::Member(of, member));
         }
@@ -97,10 +99,9 @@ impl<'u> Resolver<'u> {
     pub(crate) fn declared_type<'t>(&self, name: &str, site: Site<'_, 't>) -> Option<Type<'u, 't>> {
         let local = site.locals.and_then(|locals| locals.declared_type(name, site.offset));
         let within = local.map_or(usize::MAX, |local| local.scope.len());
-        let inherited = self
-            .extended_by_bodies(site, within)
-            .into_iter()
-            .find_map(|extended| self.beside(&extended).member_type(extended.id, name, true));
+        let inherited = self.inherited_by_bodies(site, within, (Inherited::Type, name), |of| {
+            self.beside(of).member_type(of.id, name, true)
+        });
         if let Some(found) = inherited {
             return Some(Type::Declared(found));
         }
@@ -132,10 +133,7 @@ impl<'u> Resolver<'u> {
     /// Returns whether a type around the site declares or inherits a method called `name`, which hides a static import.
     pub(crate) fn hides_method(&self, name: &str, site: Site<'_, '_>) -> bool {
         site.locals.is_some_and(|locals| locals.has_method(name, site.offset))
-            || self
-                .extended_by_bodies(site, usize::MAX)
-                .iter()
-                .any(|extended| self.beside(extended).has_method(extended.id, name, true))
+            || self.bodies_inherit_method(name, site)
             || remember(&self.memo.methods, site.owner, name, || {
                 self.unit.outline.outwards(site.owner).any(|id| self.has_method(id, name, false))
             })
@@ -144,10 +142,7 @@ impl<'u> Resolver<'u> {
     /// The type around the site whose method a call of `name` means.
     pub(crate) fn method_owner(&self, name: &str, site: Site<'_, '_>) -> MethodOwner {
         let is_local = site.locals.is_some_and(|locals| locals.has_method(name, site.offset))
-            || self
-                .extended_by_bodies(site, usize::MAX)
-                .iter()
-                .any(|extended| self.beside(extended).has_method(extended.id, name, true));
+            || self.bodies_inherit_method(name, site);
         if is_local {
             return MethodOwner::Other;
         }
@@ -223,22 +218,39 @@ impl<'u> Resolver<'u> {
         TypeRef { unit: self.unit.clone(), id }
     }
 
-    /// The types that the bodies of local classes extend, directly or not, that are around the site and smaller than
-    /// `within`.
-    fn extended_by_bodies(&self, site: Site<'_, '_>, within: usize) -> Vec<TypeRef<'u>> {
-        let bodies = site.locals.into_iter().flat_map(|locals| locals.bodies(site.offset));
-        let inner = bodies.filter(|body| body.scope.len() < within);
-        let names = inner.flat_map(|body| &body.what);
-        let outside = Site { locals: None, ..site };
-        let extended = names.filter_map(|name| match self.type_named(name, outside)? {
-            Type::Declared(found) => Some(found),
-            _ => None,
-        });
-        let with_ancestry = extended.flat_map(|of| {
+    fn bodies_inherit_method(&self, name: &str, site: Site<'_, '_>) -> bool {
+        let has = |of: &TypeRef<'u>| self.beside(of).has_method(of.id, name, true).then_some(());
+        self.inherited_by_bodies(site, usize::MAX, (Inherited::Method, name), has).is_some()
+    }
+
+    /// The first that `find` gives for a type that the body of a local class extends, directly or not; of the innermost body around the site
+    /// that has one, if it is smaller than `within`.
+    fn inherited_by_bodies<T>(
+        &self,
+        site: Site<'_, '_>,
+        within: usize,
+        member: (Inherited, &str),
+        find: impl Fn(&TypeRef<'u>) -> Option<T>,
+    ) -> Option<T> {
+        let of = |names: &[String]| {
+            let extended = names.iter().map(|name| self.extended(name, site));
+            extended.collect::<Vec<_>>().iter().flat_map(|all| all.iter()).find_map(&find)
+        };
+        let body =
+            site.locals?.bodies().inheriting(site.offset, member, |names| of(names).is_some());
+        of(&body.filter(|body| body.scope.len() < within)?.what)
+    }
+
+    /// The type `name` with all its supertypes, as far as they are known, for a local class that extends it.
+    fn extended(&self, name: &str, site: Site<'_, '_>) -> Rc<Vec<TypeRef<'u>>> {
+        remember(&self.memo.extended, site.owner, name, || {
+            let Some(Type::Declared(of)) = self.type_named(name, Site { locals: None, ..site })
+            else {
+                return Rc::default();
+            };
             let ancestry = self.beside(&of).ancestry(of.id);
-            std::iter::once(of).chain(ancestry.iter().cloned()).collect::<Vec<_>>()
-        });
-        with_ancestry.collect()
+            Rc::new(std::iter::once(of).chain(ancestry.iter().cloned()).collect())
+        })
     }
 
     fn imported_type(&self, name: &str) -> Option<TypeRef<'u>> {
