@@ -240,6 +240,17 @@ impl Message {
         (id, message, done)
     }
 
+    /// The size of the fields before the first that can't be decoded, in bytes.
+    pub(crate) fn good_size(mut fields: Reader<'_>) -> usize {
+        let (mut id, mut message, mut size) = (0, Self::default(), 0);
+        while let Some(Ok(field)) = fields.next()
+            && message.parse_field(field, &mut id).is_ok()
+        {
+            size = fields.offset() as usize;
+        }
+        size
+    }
+
     fn parse_field(&mut self, field: Field<'_>, id: &mut u64) -> Result<(), DecodeError> {
         match field.number {
             message_data::MESSAGE_ID => *id = field.as_fixed64()?,

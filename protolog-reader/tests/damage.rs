@@ -220,3 +220,39 @@ fn a_damaged_dictionary_does_not_hide_a_healthy_one() {
         assert!(text(&log).contains("event 5 of"));
     }
 }
+
+/// A trace of one message, whose dictionary has its id and text and then a location that is no text.
+fn with_a_bad_location() -> Vec<u8> {
+    let mut bytes = trace(
+        "group(1, \"app::Log::Net\", \"Net\") message(0x11, INFO, 1, \"sent %d\", \"net.rs:77\")\n\
+         @1 cleared info(1, 2, \"main\")\n@1 needs ts=5 log(0x11, 7)",
+    );
+    let at = bytes.windows(9).position(|bytes| bytes == b"net.rs:77").unwrap();
+    // Longer than the rest of the trace.
+    bytes[at - 1] = 0x7f;
+    bytes
+}
+
+#[test]
+fn what_is_left_of_a_dictionary_entry_is_merged() {
+    let bad = with_a_bad_location();
+    let shown = text(&Trace::from_bytes(bad.clone()).read().unwrap());
+    assert!(shown.contains("sent 7"), "{shown}");
+    let mut out = Vec::new();
+    let report = merge(&[&Input(&bad)], &mut out).unwrap();
+    assert_eq!((report.malformed_elements, report.is_whole()), (1, false));
+    let log = Trace::from_bytes(out).read().unwrap();
+    assert_eq!(text(&log), shown);
+    // A whole one counts, whichever comes first.
+    let good = trace(
+        "message(0x11, INFO, 1, \"sent %d\", \"net.rs:77\") group(1, \"app::Log::Net\", \"Net\")",
+    );
+    for inputs in [[&good, &bad], [&bad, &good]] {
+        let inputs = inputs.map(|bytes| Input(bytes));
+        let mut out = Vec::new();
+        merge(&[&inputs[0], &inputs[1]], &mut out).unwrap();
+        let log = Trace::from_bytes(out).read().unwrap();
+        let location = log.entries().next().unwrap().message().unwrap().location.clone();
+        assert_eq!((log.dictionary().conflicts(), location.as_str()), (0, "net.rs:77"));
+    }
+}

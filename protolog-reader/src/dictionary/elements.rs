@@ -9,7 +9,8 @@
 use std::ops::ControlFlow;
 
 use protolog_core::schema::viewer_config as config;
-use protozero::{Field, Reader};
+use protozero::wire::decode_varint;
+use protozero::{Field, Heap, Reader, Writer};
 
 use super::{Group, Message};
 
@@ -48,6 +49,19 @@ pub(crate) fn visit<'a>(bytes: &'a [u8], mut visitor: impl FnMut(Element, &'a [u
         visitor(element, rest.get(..size).unwrap_or(rest));
         at += size;
     }
+}
+
+/// A message of those fields of a [part](Element::Part) that can be decoded, as an element; nothing if there are none.
+pub(crate) fn good_part(part: &[u8]) -> Vec<u8> {
+    // The element may say that it is longer than it is.
+    let Some(Ok((_, size))) = part.get(1..).map(decode_varint) else { return Vec::new() };
+    let fields = part.get(1 + size..).unwrap_or_default();
+    let good = fields.get(..Message::good_size(Reader::new(fields))).unwrap_or_default();
+    let mut writer = Writer::new(Heap::with_capacity(good.len() + 16));
+    if !good.is_empty() {
+        writer.message().bytes(config::MESSAGES, good);
+    }
+    writer.into_vec().unwrap_or_default()
 }
 
 /// Parses the first element and returns its size; all bytes if it doesn't say where it ends.

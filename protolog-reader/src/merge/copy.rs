@@ -17,6 +17,7 @@ use protolog_core::hash;
 use protolog_core::schema::packet;
 use protolog_recording::PacketWriter;
 use protozero::{Heap, Reader, Writer};
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 /// In place of a record, the content of a mark that packets were lost.
@@ -293,14 +294,21 @@ impl<'a, 'b> Copier<'a, 'b> {
         (!kept.is_empty()).then_some(kept)
     }
 
-    /// The good elements of a dictionary that are not written yet.
+    /// The good elements of a dictionary that are not written yet, and the good parts of those that no input has whole.
     fn new_elements(&mut self, config: &[u8]) -> Vec<u8> {
         let mut kept = Vec::with_capacity(config.len());
         elements::visit(config, |element, bytes| {
-            if let Element::Bad | Element::Part(..) = element {
-                self.malformed_elements += 1;
-            } else if self.written.insert(hash(bytes)) {
-                kept.extend_from_slice(bytes);
+            let is_bad = matches!(element, Element::Bad | Element::Part(..));
+            self.malformed_elements += u64::from(is_bad);
+            let element = match element {
+                Element::Part(id, _) if !self.survey.has_message(id) => {
+                    Cow::Owned(elements::good_part(bytes))
+                }
+                Element::Bad | Element::Part(..) => return,
+                _ => Cow::Borrowed(bytes),
+            };
+            if self.written.insert(hash(&element)) {
+                kept.extend_from_slice(&element);
             }
         });
         kept

@@ -194,6 +194,11 @@ impl Survey {
         }
     }
 
+    /// Returns whether an input has this message whole in its dictionary.
+    pub(super) fn has_message(&self, id: u64) -> bool {
+        self.messages.contains_key(&id)
+    }
+
     /// Compares a dictionary with those of the other inputs. Contradictions within one input are ignored.
     fn check_dictionary(
         &mut self,

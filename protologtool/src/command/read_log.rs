@@ -29,7 +29,7 @@ use form::EntryForm;
 use gather::{MERGED, gather};
 pub(super) use gather::{expand, gather_whole};
 pub(super) use input::read_trace;
-use input::{Parts, hint_of_content};
+use input::{Parts, hint_of_content, hint_of_dictionary};
 use pager::Pager;
 use protolog_reader::{ByteSource, Log, Pages, ReadError, ReadErrorKind, Stats, printable};
 use select::Selection;
@@ -177,9 +177,7 @@ pub(crate) fn run(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Failu
         system.print_error(&format!("warning: {line}\n"));
     }
     system.print_error(hint_of_content(log));
-    if log.dictionary().missing().next().is_some() {
-        system.print_error("help: name it, or a directory that holds it, by `--viewer-config`\n");
-    }
+    system.print_error(hint_of_dictionary(log));
     let is_lost = args.fail_on_loss && !log.stats().lost.is_empty();
     let is_whole = is_whole && log.is_complete();
     Ok(if is_whole && !is_lost { Exit::Done } else { Exit::Incomplete })

@@ -168,6 +168,18 @@ fn a_trace_of_other_data_sources_is_named() {
 }
 
 #[test]
+fn a_trace_without_texts_has_a_hint_of_its_dictionary() {
+    let trace = description::trace("ts=1000 log(1)\nts=2000 log(2)");
+    let (exit, _, errors) = run(&[("app", trace)], &["app"]);
+    assert_eq!(exit, Exit::Done);
+    assert_eq_text(
+        "warning: 2 entries whose messages are in no dictionary\n\
+         help: name the dictionary that the tool wrote for the program by `--viewer-config`\n",
+        &errors,
+    );
+}
+
+#[test]
 fn truncated_traces_are_shown_as_far_as_they_go() {
     let mut bytes = description::trace("ts=1000 log(1)\nts=2000 log(2)");
     bytes.truncate(bytes.len() - 1);

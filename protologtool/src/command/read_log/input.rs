@@ -168,6 +168,19 @@ fn directory(path: &Path, system: &dyn System) -> Failure {
     Failure::new(format!("can't read `{shown}`: is a directory")).help(help)
 }
 
+/// The line for a trace whose texts are in a dictionary elsewhere; empty for any other. One that is damaged, cut off or short of messages, as that of a
+/// process that died, may have lost its own.
+pub(super) fn hint_of_dictionary(log: &Log) -> &'static str {
+    let is_whole = log.is_complete() && log.stats().lost.is_empty();
+    if log.dictionary().missing().next().is_some() {
+        "help: name it, or a directory that holds it, by `--viewer-config`\n"
+    } else if log.stats().unknown_messages > 0 && log.dictionary().is_empty() && is_whole {
+        "help: name the dictionary that the tool wrote for the program by `--viewer-config`\n"
+    } else {
+        ""
+    }
+}
+
 /// The lines for a file in which there is nothing that could be shown; empty for any other.
 pub(super) fn hint_of_content(log: &Log) -> &'static str {
     let stats = log.stats();
