@@ -40,7 +40,7 @@ pub(crate) const BENCHES: [Bench; 8] = [
     ),
     (
         "read",
-        "traces to text, to JSON, filtered, beside cat, zstd and trace_processor",
+        "traces to text, to JSON, filtered, beside cat, zstd, trace_processor, babeltrace2 and defmt",
         &[tools::CC, tools::TIME, tools::NODE, tools::ZSTD],
         read::run,
     ),

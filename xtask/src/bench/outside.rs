@@ -24,7 +24,7 @@ pub(super) fn build(name: &str) -> Result<PathBuf> {
 
 /// Lints the programs that have no peers to compile, and the peers of those in the workspace.
 pub(crate) fn lint() -> Result<()> {
-    for name in ["control", "experiments"] {
+    for name in ["control", "defmt", "experiments"] {
         let mut clippy = cargo("clippy", name)?;
         shell::run(clippy.args(["--all-targets", "--", "-D", "warnings"]))?;
     }

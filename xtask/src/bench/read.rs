@@ -1,9 +1,11 @@
 //! Reading traces: to text, to JSON, filtered, the first and the last lines, beside what can't be avoided (the bytes themselves, a
-//! decompression), Perfetto's own reader on the same trace, and babeltrace2 on a CTF trace of the same messages.
+//! decompression), Perfetto's own reader on the same trace, babeltrace2 on a CTF trace of the same messages, and defmt's decoder on what its encoder
+//! makes of them.
 
 use std::path::{Path, PathBuf};
 
 use super::measure::{self, Run};
+use super::outside;
 use super::report::Report;
 use crate::{Result, python, shell, workspace};
 
@@ -16,7 +18,8 @@ const LONG: f64 = 15.0;
 /// Messages of the trace.
 const MESSAGES: u64 = 4_000_000;
 
-/// A contestant: what it does, and the command line that does it, for a shell that has the trace as `$1` and the tool as `$2`.
+/// A contestant: what it does, and the command line that does it, for a shell that has the trace as `$1`, the tool as `$2` and the folder of
+/// the bench as `$3`.
 const WAYS: [(&str, &str); 9] = [
     ("cat", "cat \"$1\""),
     ("zstd -d, of zstd -3", "zstd -dcq \"$1.zst\""),
@@ -33,6 +36,15 @@ const WAYS: [(&str, &str); 9] = [
 const BABELTRACE: [(&str, &str); 2] = [
     ("babeltrace2, of CTF, to text", "babeltrace2 \"$1.ctf\""),
     ("babeltrace2, of CTF, decoded only", "babeltrace2 \"$1.ctf\" -c sink.utils.dummy"),
+];
+
+/// The same for defmt's decoder, in the program that has written the messages. They are those of the trace, without groups and threads.
+const DEFMT: [(&str, &str); 2] = [
+    ("defmt-decoder, to text", "\"$3/defmt/release/protolog-bench-defmt\" read \"$1.defmt\""),
+    (
+        "defmt-decoder, decoded only",
+        "\"$3/defmt/release/protolog-bench-defmt\" decode \"$1.defmt\"",
+    ),
 ];
 
 /// Writes a trace, reads it in each way, and prints the table.
@@ -85,6 +97,10 @@ impl ReadBench {
             }
             Err(error) => report.skip(&format!("babeltrace2 (Debian's package): {error}")),
         }
+        match self.write_defmt() {
+            Ok(()) => ways.extend(DEFMT.map(|(name, line)| (name.to_owned(), line.to_owned()))),
+            Err(error) => report.skip(&format!("defmt: {error}")),
+        }
         let mut runs: Vec<Vec<Run>> = vec![Vec::new(); ways.len()];
         // One round before those that count, to warm the file cache.
         for round in 0..=ROUNDS {
@@ -114,10 +130,22 @@ impl ReadBench {
         shell::run(make.args(["-c", line, "sh"]).args([&self.trace, &self.tool, &script]))
     }
 
+    /// Builds the program that uses defmt, and has it write the same messages.
+    fn write_defmt(&self) -> Result<()> {
+        let mut write =
+            std::process::Command::new(outside::build("defmt")?.join("protolog-bench-defmt"));
+        shell::run(
+            write
+                .arg("write")
+                .arg(self.trace.with_extension("pftrace.defmt"))
+                .arg(MESSAGES.to_string()),
+        )
+    }
+
     fn run(&self, line: &str) -> Result<Run> {
         let output = format!("({line}) > /dev/null 2> /dev/null");
         let words = ["-c", &output, "sh"].map(str::to_owned).into_iter();
-        let paths = [&self.trace, &self.tool].map(|path| path.display().to_string());
+        let paths = [&self.trace, &self.tool, &self.dir].map(|path| path.display().to_string());
         let words: Vec<String> = words.chain(paths).collect();
         measure::program(Path::new("/bin/sh"), &words, &self.dir, &self.dir.join("time"))
     }
