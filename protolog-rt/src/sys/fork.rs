@@ -9,9 +9,10 @@
 //! what Rust's library locks while a thread starts or ends, and then no thread starts in the child, nor does a session that
 //! needs one.
 //!
-//! A fork in a signal handler may find a lock held by its own thread, or by a thread that waits for it: the handler waits a
-//! moment for each lock, goes on without those that it does not get, and the fork is not *complete* for the child, which then
-//! logs nothing: its messages are counted as those of a thread at its end.
+//! A fork in a signal handler may find a lock held by its own thread, or by a thread that waits for it; and any fork may find one held
+//! by a thread that waits for a disk. The handler waits a moment for each lock, goes on without those that it does not get, and the
+//! fork is not *complete* for the child, which then logs nothing: its messages are counted as those of a thread at its end, and its
+//! text goes to standard error.
 //!
 //! A child made by the bare system call (`clone`) runs no handlers. It goes on writing into its copy of its thread's chunk,
 //! which nobody reads, or with [`record`](crate::Builder::record) into the chunk itself, until that is full; then it is found
@@ -30,12 +31,13 @@ mod lock;
 mod order;
 mod slot;
 
+pub(crate) use forking::is_incomplete;
 pub(crate) use lock::{Actions, ForkLock};
 pub(crate) use order::Order;
 
 use super::{barrier, process};
 use crate::sync::{AtomicBool, AtomicPtr, Ordering};
-use forking::{FORKING, FORKS, Forking, within_limit};
+use forking::{FORKING, FORKS, Forking, set_incomplete, within_limit};
 use slot::{Handlers, SLOTS};
 
 /// The forking thread's own actions; null where there are none.
@@ -134,6 +136,9 @@ extern "C" fn in_child() {
             Forking::set_held(order, false);
         }
     });
+    if !is_complete {
+        set_incomplete();
+    }
     barrier::in_child();
     if let Some(actions) = thread_actions() {
         (actions.in_child)(is_complete);
@@ -170,6 +175,20 @@ fn for_each_held(mut f: impl FnMut(usize, *const (), &'static Handlers)) {
 pub(crate) mod testing {
     use std::process::Command;
 
+    /// True in the process of the test `name` alone; elsewhere the test is run in such a process, and must succeed. Threads of other
+    /// tests could hold locks in a child.
+    pub(crate) fn has_process_of_its_own(name: &str) -> bool {
+        const ALONE: &str = "PROTOLOG_FORK_ALONE";
+        if std::env::var_os(ALONE).is_some() {
+            return true;
+        }
+        let mut own = Command::new(std::env::current_exe().expect("the test itself"));
+        let output =
+            protolog_testkit::run(own.args(["--exact", name, "--nocapture"]).env(ALONE, "1"));
+        print!("{}", output.stdout);
+        false
+    }
+
     /// Forks in a process of its own for the test `name`, after `prepare`. The child runs `child`, which must be true; the
     /// parent runs what `prepare` returned.
     pub(crate) fn check_child(
@@ -177,11 +196,7 @@ pub(crate) mod testing {
         prepare: impl FnOnce() -> Box<dyn FnOnce()>,
         child: impl FnOnce() -> bool,
     ) {
-        const ALONE: &str = "PROTOLOG_FORK_ALONE";
-        if std::env::var_os(ALONE).is_none() {
-            let mut own = Command::new(std::env::current_exe().expect("the test itself"));
-            own.args(["--exact", name]);
-            protolog_testkit::run(own.env(ALONE, "1"));
+        if !has_process_of_its_own(name) {
             return;
         }
         let finish = prepare();

@@ -1,6 +1,6 @@
 //! Time: the kernel's clocks, the zone of the process, the id of the machine's boot.
 
-use super::fork::{ForkLock, Order};
+use super::fork::{ForkLock, Order, is_incomplete};
 
 /// A clock of the kernel.
 #[derive(Clone, Copy, Debug)]
@@ -46,17 +46,22 @@ pub(crate) fn may_read_counter() -> bool {
     false
 }
 
-/// Asks the C library how many seconds the zone of the process is ahead of UTC, `second` seconds after the epoch.
-pub(crate) fn zone_offset(second: i64) -> i64 {
+/// Asks the C library how many seconds the zone of the process is ahead of UTC, `second` seconds after the epoch. None in a child of a
+/// fork that was not complete, which may wait for that library's lock for ever.
+pub(crate) fn zone_offset(second: i64) -> Option<i64> {
     /// Held while the C library has its own lock on the zone, which not every one makes free in a forked child.
     static ZONE: ForkLock<()> = ForkLock::new(Order::Zone, ());
+    if is_incomplete() {
+        return None;
+    }
     let _zone = ZONE.lock_unless_forking();
     // SAFETY: a tm is integers and a pointer; all zeros are valid for it.
     let mut time: libc::tm = unsafe { core::mem::zeroed() };
     // SAFETY: both pointers are to values of ours that live through the call.
     let known = unsafe { libc::localtime_r(&raw const second, &raw mut time) };
     // Zones are within a day of UTC.
-    if known.is_null() || time.tm_gmtoff.abs() > 86_400 { 0 } else { time.tm_gmtoff }
+    let is_unknown = known.is_null() || time.tm_gmtoff.abs() > 86_400;
+    Some(if is_unknown { 0 } else { time.tm_gmtoff })
 }
 
 /// Returns the id of the machine's boot, which tells times of BOOTTIME before and after a start apart.

@@ -8,6 +8,7 @@ use super::logd::Logd;
 use super::sink::{TextLine, TextSink};
 use super::stderr::Stderr;
 use crate::sys;
+use crate::sys::fork::is_incomplete;
 use crate::sys::once::ForkOnce;
 use crate::value::FixedString;
 use core::cell::Cell;
@@ -66,9 +67,13 @@ pub(super) fn show(level: Level, tag: &str, fill: impl FnOnce(&mut dyn Write) ->
     }
 }
 
-/// Returns the sink; none for standard error, where messages that a sink logs go as well.
+/// Returns the sink; none for standard error, where messages that a sink logs go as well, and those of a child in which the sink's locks
+/// may be held for ever.
 fn sink() -> Option<&'static dyn TextSink> {
-    if SHOWING.get() { None } else { SINK.get().map(AsRef::as_ref).or_else(platform) }
+    if SHOWING.get() || is_incomplete() {
+        return None;
+    }
+    SINK.get().map(AsRef::as_ref).or_else(platform)
 }
 
 /// The sink of a program that has set none.

@@ -174,3 +174,52 @@ impl Output for Out<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sys::fork::testing::check_child;
+    use crate::text::{dispatch, set_sink};
+    use protolog_core::Level;
+    use std::sync::mpsc;
+    use std::thread;
+    use std::time::Duration;
+
+    fn show_line(text: &str) {
+        dispatch::show(Level::Info, "Test", |out| out.write_str(text));
+    }
+
+    /// Longer than a fork waits for a lock, as a disk may take.
+    const LONG: Duration = Duration::from_secs(2);
+
+    #[test]
+    fn a_child_prints_though_a_line_was_being_written_for_long() {
+        let prepare = || {
+            let dir = protolog_testkit::temp_dir();
+            let path = dir.path().join("app.log");
+            set_sink(RotatingFile::open(&path, 1 << 20, 1).unwrap()).unwrap();
+            let (send, locked) = mpsc::channel();
+            let writer = thread::spawn(move || {
+                let writing = WRITING.lock();
+                send.send(()).expect("somebody waits");
+                thread::sleep(LONG);
+                drop(writing);
+                show_line("of the parent");
+            });
+            locked.recv().expect("the lock is held");
+            Box::new(move || {
+                writer.join().expect("it goes on");
+                let lines = fs::read_to_string(&path).unwrap();
+                assert!(lines.ends_with(" I Test    : of the parent\n"), "{lines}");
+                assert_eq!(lines.lines().count(), 1, "the child's went to standard error");
+                drop(dir);
+            }) as Box<dyn FnOnce()>
+        };
+        let child = || {
+            show_line("of the child");
+            true
+        };
+        let name = "text::file::tests::a_child_prints_though_a_line_was_being_written_for_long";
+        check_child(name, prepare, child);
+    }
+}

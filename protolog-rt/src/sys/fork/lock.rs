@@ -2,7 +2,7 @@
 //!
 //! Invariant: *forking*, as the parent module has it: only the thread that has the lock touches `held`.
 
-use super::forking::{FORKING, FORKS, within_limit};
+use super::forking::{FORKING, FORKS, give_way, within_limit};
 use super::install_handlers;
 use super::order::Order;
 use super::slot::{Handlers, SLOTS};
@@ -65,6 +65,7 @@ impl<T: Send + Sync> ForkLock<T> {
     /// Takes the lock.
     pub(crate) fn lock(&'static self) -> RwLockWriteGuard<'static, T> {
         self.register();
+        give_way();
         self.lock.write().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -5,6 +5,7 @@
 
 use super::*;
 use crate::sync::Ordering;
+use crate::sys::fork::testing::has_process_of_its_own;
 use crate::sys::mapping::Mapping;
 use protolog_shmem::Backing as _;
 use std::fs::File;
@@ -82,6 +83,10 @@ fn found(buffer: &Buffer) -> Vec<i64> {
 
 #[test]
 fn at_every_instruction_what_was_acknowledged_is_there() {
+    let name = "writer::tests::stopped::at_every_instruction_what_was_acknowledged_is_there";
+    if !has_process_of_its_own(name) {
+        return;
+    }
     let file = file();
     let (buffer, acknowledged) = (buffer(&file), acknowledged(&file));
     // Not a bare clone, in which the allocator's locks could be held by threads of other tests. The child maps the file
