@@ -1,10 +1,11 @@
 //! A function that passes a template on, in a state.
 //!
 //! ```text
-//! Wrapper { name 1, kotlin name* 2, java name* 3, of file 4, level 5, group 6, tag 7, before 8, after 9, passed tag 10 }
+//! Wrapper { name 1, kotlin name* 2, java name* 3, of file 4, level 5, group 6, tag 7, before 8, after 9, passed tag 10,
+//!           of instance 11 }
 //! ```
 
-use crate::lang::wrapper::Wrapper;
+use crate::lang::wrapper::{TagSource, Wrapper};
 use protolog_core::Level;
 use protozero::{DecodeError, Heap, Message as Fields, Reader};
 
@@ -19,8 +20,8 @@ pub(super) fn encode(wrapper: &Wrapper, fields: &mut Fields<'_, Heap>) {
         fields.string(3, name);
     }
     fields.bool(4, *is_of_file).uint32(5, level.wire()).uint64(6, *group as u64);
-    fields.bool(7, wrapper.has_tag).string(8, &wrapper.before).string(9, &wrapper.after);
-    fields.bool(10, wrapper.takes_tag);
+    fields.bool(7, wrapper.has_tag()).string(8, &wrapper.before).string(9, &wrapper.after);
+    fields.bool(10, wrapper.takes_tag()).bool(11, wrapper.of_instance);
 }
 
 /// Reads a function.
@@ -32,8 +33,8 @@ pub(super) fn decode(fields: Reader<'_>) -> Result<Wrapper, DecodeError> {
         is_of_file: false,
         level: Level::Debug,
         group: 0,
-        has_tag: false,
-        takes_tag: false,
+        of_instance: false,
+        tag: TagSource::None,
         before: String::new(),
         after: String::new(),
     };
@@ -46,10 +47,11 @@ pub(super) fn decode(fields: Reader<'_>) -> Result<Wrapper, DecodeError> {
             4 => wrapper.is_of_file = field.as_bool()?,
             5 => wrapper.level = Level::from_wire(field.as_u64()?).unwrap_or(Level::Debug),
             6 => wrapper.group = field.as_u64()? as usize,
-            7 => wrapper.has_tag = field.as_bool()?,
+            7 if field.as_bool()? => wrapper.tag = TagSource::Instance,
             8 => field.as_str()?.clone_into(&mut wrapper.before),
             9 => field.as_str()?.clone_into(&mut wrapper.after),
-            10 => wrapper.takes_tag = field.as_bool()?,
+            10 if field.as_bool()? => wrapper.tag = TagSource::Call,
+            11 => wrapper.of_instance = field.as_bool()?,
             _ => {}
         }
     }
@@ -69,8 +71,8 @@ pub(super) mod tests {
             is_of_file: true,
             level: Level::Wtf,
             group: 3,
-            has_tag: true,
-            takes_tag: true,
+            of_instance: true,
+            tag: TagSource::Call,
             before: "a %s".into(),
             after: "b".into(),
         }

@@ -28,6 +28,17 @@ pub const TAG: char = '\0';
 /// The same for a tag that is itself a part of the template, as in Java, so that a per cent sign in it begins a conversion.
 pub const TAG_OF_TEMPLATE: char = '\u{10fffe}';
 
+/// The source of the tag for which [`TAG`] stands in the texts of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TagSource {
+    /// It has none, or a constant that the texts have.
+    None,
+    /// The instance of its class that a call is of.
+    Instance,
+    /// The argument before the template: a constant.
+    Call,
+}
+
 /// One such function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrapper {
@@ -43,10 +54,10 @@ pub struct Wrapper {
     pub level: Level,
     /// The group of its log call, as its position in [`crate::groups::Groups`].
     pub group: usize,
-    /// True if it is a method of a class whose instances have a tag, for which [`TAG`] stands in the texts.
-    pub has_tag: bool,
-    /// True if callers pass the tag, before the template: a constant, for which [`TAG`] stands in the texts.
-    pub takes_tag: bool,
+    /// True if it is called by an instance of its class. The class extends nothing, so that no other method can be meant.
+    pub of_instance: bool,
+    /// The source of its tag.
+    pub tag: TagSource,
     /// The template's text before the one that callers pass.
     pub before: String,
     /// The template's text after the one that callers pass.
@@ -114,7 +125,17 @@ impl Wrapper {
         let plain = tag.replace('%', "%%");
         let [before, after] = [&self.before, &self.after]
             .map(|text| text.replace(TAG, &plain).replace(TAG_OF_TEMPLATE, tag));
-        Self { before, after, has_tag: false, ..self.clone() }
+        Self { before, after, tag: TagSource::None, ..self.clone() }
+    }
+
+    /// Returns whether its instances have a tag.
+    pub fn has_tag(&self) -> bool {
+        self.tag == TagSource::Instance
+    }
+
+    /// Returns whether its calls pass a tag.
+    pub fn takes_tag(&self) -> bool {
+        self.tag == TagSource::Call
     }
 
     /// All names, each once.

@@ -12,8 +12,8 @@ use std::process::Command;
 use viewer_config::Dictionary;
 
 /// The classes that are run. The methods of Java's own are refused for Android 15.
-const CLASSES: [&str; 3] = ["Calls", "KotlinCalls", "OwnCalls"];
-const OF_JAVA: [&str; 2] = ["Logs.java", "OwnCalls.java"];
+const CLASSES: [&str; 4] = ["Calls", "KotlinCalls", "Instances", "OwnCalls"];
+const OF_JAVA: [&str; 3] = ["Instances.java", "Logs.java", "OwnCalls.java"];
 
 /// The program in a package of its own, so that all are compiled in one run.
 struct Program {
@@ -132,7 +132,7 @@ fn a_program_of_several_files_leaves_the_same_texts() {
     let Some(()) = compile_all(&programs, classes.path()) else { return };
     let expected = traces(&programs[0], &CLASSES, classes.path()).unwrap();
     for (program, release) in programs[1..].iter().zip(Release::ALL) {
-        let names = &CLASSES[..if release == Release::Android15 { 2 } else { 3 }];
+        let names = &CLASSES[..if release == Release::Android15 { 2 } else { CLASSES.len() }];
         let actual = traces(program, names, classes.path()).unwrap();
         for (state, lines) in &actual {
             // A guard that is off leaves no effects of arguments, but for calls that stay as they are.
@@ -179,12 +179,13 @@ fn place<'n>(note: &'n str, package: &str) -> Option<(&'n str, usize)> {
 fn expected_notes(release: Release) -> Vec<(&'static str, usize)> {
     let all = [
         ("Bubbles.kt", vec![13]),
-        ("Calls.kt", vec![12]),
+        ("Calls.kt", vec![12, 19]),
         ("Desktop.kt", vec![39]),
+        ("Instances.java", vec![15, 17, 21, 27, 29, 40, 42, 53, 58]),
         ("KotlinCalls.java", vec![9, 13]),
         ("Logs.java", vec![8, 10, 12]),
         ("OwnCalls.java", vec![17, 19, 21]),
-        ("Wrappers.kt", vec![8, 10, 13, 17]),
+        ("Wrappers.kt", vec![8, 10, 13, 17, 21]),
     ];
     let is_of = |name: &str| release != Release::Android15 || !OF_JAVA.contains(&name);
     let all = all.into_iter().filter(|(name, _)| is_of(name));

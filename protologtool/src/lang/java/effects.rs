@@ -83,6 +83,13 @@ impl<'t> Changes<'t> {
         taken
     }
 
+    /// Returns whether a variable called `name` is assigned anywhere.
+    pub(crate) fn assigns(&self, name: &str, source: &[u8]) -> bool {
+        let target = |node: &Node<'t>| node.child_by_field_name("left").or(node.named_child(0));
+        let mut targets = self.nodes.iter().filter_map(target);
+        targets.any(|it| text(super::syntax::unparenthesized(it), source) == name)
+    }
+
     /// The first offset in `stretch`, but for those in `except`, at which a variable called `name` is read.
     fn first_read(
         &self,

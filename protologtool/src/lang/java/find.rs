@@ -243,8 +243,8 @@ impl CallFinder<'_, '_> {
         for candidate in candidates {
             let Some(call) = walk.invocation(candidate, self.unit.text()) else { continue };
             if candidate.may_pass_on {
-                if let Some(wrapper) = place.meant(&call, candidate, self.wrappers) {
-                    let read = place.passed(wrapper, &call, candidate);
+                if let Some(meant) = place.meant(&call, candidate, self.wrappers) {
+                    let read = place.passed(meant, &call, candidate);
                     reads.push((candidate, place.may_change(&call), read));
                 }
                 continue;

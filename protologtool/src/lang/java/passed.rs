@@ -3,6 +3,7 @@
 //! A call that can't be resolved stays as it is: unlike a log call it need not be one.
 
 use super::constant::arguments;
+use super::instance::Meant;
 use super::invocation::{Candidate, Invocation};
 use super::lexer::TokenKind;
 use super::meaning::Type;
@@ -59,24 +60,29 @@ impl MemberCalls<'_, '_, '_> {
         call: &Invocation<'_>,
         candidate: &Candidate,
         wrappers: &'w [Wrapper],
-    ) -> Option<&'w Wrapper> {
+    ) -> Option<Meant<'w>> {
         let name = self.unit.str(&candidate.method);
-        let called = |canonical: &String| {
+        let named = |canonical: &String| {
             wrappers.iter().find(|wrapper| wrapper.java_names.contains(canonical))
         };
+        let called =
+            |canonical: &String| named(canonical).filter(|it| !it.of_instance).map(Meant::from);
+        // A method of the same class, of the same instance.
+        let of_this = |canonical: &String| named(canonical).map(Meant::of_this);
         let Some(written) = &candidate.class else {
             let site = self.site(call, name);
             return match self.resolver.method_owner(name, site) {
-                MethodOwner::Type(of) => called(&format!("{}.{name}", self.unit.canonical(of))),
+                MethodOwner::Type(of) => of_this(&format!("{}.{name}", self.unit.canonical(of))),
                 MethodOwner::Other => None,
                 MethodOwner::Nobody => self.unit.names.elsewhere(name).iter().find_map(called),
             };
         };
         let first = written.split('.').next().unwrap_or(written);
-        if self.variable(call, first).is_some() {
-            return None;
+        if first == "this" || self.variable(call, first).is_some() {
+            return self.meant_of_instance(call, written, name, wrappers);
         }
-        match self.resolver.declared_type(first, self.site(call, first)) {
+        let of_field = || self.meant_of_instance(call, written, name, wrappers);
+        let of_class = match self.resolver.declared_type(first, self.site(call, first)) {
             Some(Type::Declared(of)) => {
                 let of = of.unit.canonical(of.id);
                 called(&format!("{of}{}.{name}", &written[first.len()..]))
@@ -86,13 +92,14 @@ impl MemberCalls<'_, '_, '_> {
                 let names = self.unit.names.elsewhere(&format!("{written}.{name}"));
                 names.iter().find_map(called)
             }
-        }
+        };
+        of_class.or_else(of_field)
     }
 
-    /// The call `call` of `wrapper`; or why it stays as it is, or what is wrong with it.
+    /// The call `call` of the method `meant`; or why it stays as it is, or what is wrong with it.
     pub(super) fn passed(
         &self,
-        wrapper: &Wrapper,
+        meant: Meant<'_>,
         call: &Invocation<'_>,
         candidate: &Candidate,
     ) -> CallResult {
@@ -100,10 +107,13 @@ impl MemberCalls<'_, '_, '_> {
         let list = node.child_by_field_name("arguments");
         let all = list.map(arguments).unwrap_or_default();
         let stay = |why: &str| vec![stays(node.byte_range(), why)];
-        let passed = &all[usize::from(wrapper.takes_tag).min(all.len())..];
+        let Meant { mut wrapper, unknown } = meant;
+        if let Some(why) = unknown {
+            return Err(stay(why));
+        }
+        let passed = &all[usize::from(wrapper.takes_tag()).min(all.len())..];
         let [template, rest @ ..] = passed else { return Err(stay("it has no template")) };
-        let mut wrapper = Cow::Borrowed(wrapper);
-        if wrapper.takes_tag {
+        if wrapper.takes_tag() {
             let tag = self.template(all[0], call).map_err(|_| stay("its tag is no constant"))?;
             wrapper = Cow::Owned(wrapper.with_tag(tag.as_str()));
         }

@@ -130,6 +130,16 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
         self.locals.get_or_init(|| Locals::of(self.whole().map(Tree::root_node), self.unit.text()))
     }
 
+    fn changes(&self) -> &Changes<'t> {
+        let root = || self.whole().map(Tree::root_node);
+        self.changes.get_or_init(|| Changes::of(root(), self.unit.text()))
+    }
+
+    /// Returns whether the member assigns a variable called `name`, other than where it declares it.
+    pub(super) fn is_assigned(&self, name: &str) -> bool {
+        self.changes().assigns(name, self.unit.text())
+    }
+
     fn may_declare(&self, name: &str) -> bool {
         if let Some(known) = self.mentions.borrow().get(name) {
             return *known;
@@ -233,10 +243,8 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
             Err(_) if candidate.may_pass_on => return,
             Err(_) => 2,
         };
-        let text = self.unit.text();
-        let root = || self.whole().map(Tree::root_node);
-        let changes = self.changes.get_or_init(|| Changes::of(root(), text));
-        let arguments = Arguments { source: text, changes, call: &call, locals: self.locals() };
+        let (source, changes) = (self.unit.text(), self.changes());
+        let arguments = Arguments { source, changes, call: &call, locals: self.locals() };
         let effects = args.into_iter().skip(fixed).flat_map(|arg| arguments.check(arg));
         let (mut errors, mut warnings): (Vec<_>, Vec<_>) =
             effects.partition(|effect| effect.severity == Severity::Error);

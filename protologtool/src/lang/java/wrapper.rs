@@ -1,18 +1,19 @@
 //! Methods that pass a template and arguments on to a log call: `static void v(String msg, Object... args) { … }`, some of them with a tag,
-//! `static void v(String tag, String msg, Object... args) { … }`.
+//! `static void v(String tag, String msg, Object... args) { … }`, or of a class whose instances have one.
 //!
 //! Such a method does nothing else, and no other can take its place: it is static, private or final, and not overloaded.
 
 use super::constant::{Evaluator, arguments};
 use super::dialect::Dialect;
+use super::instance::{is_final_class, is_plain_class, is_tag, tag_of};
 use super::invocation::{Candidate, Invocation};
-use super::outline::MemberKind;
+use super::outline::{MemberKind, TypeId};
 use super::place::MemberCalls;
 use super::syntax::{children, field_text, has_modifier, text, unparenthesized};
 use super::value::Value;
 use crate::call::Text;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::lang::wrapper::{TAG_OF_TEMPLATE, Wrapper};
+use crate::lang::wrapper::{TAG_OF_TEMPLATE, TagSource, Wrapper};
 use protolog_core::Level;
 use tree_sitter::Node;
 
@@ -32,25 +33,10 @@ impl MemberCalls<'_, '_, '_> {
         }
         let source = self.unit.text();
         let call = self.whole_call(candidate)?;
-        let mut around = call.ancestors();
-        let (statement, block, method) = (around.next()?, around.next()?, around.next()?);
-        let is_all = statement.kind() == "expression_statement"
-            && method.kind() == "method_declaration"
-            && children(block).count() == 1;
-        let is_void = field_text(method, "type", source) == "void";
-        let of_object = has_modifier(method, "synchronized") || call.is_in_local_class();
+        let (method, owner, name) = self.only_does(&call)?;
         let member = &self.unit.outline.members[self.member.0];
-        let (owner, name) = (member.owner?, self.unit.str(member.name.as_ref()?));
-        let is_final = member.is_static || member.is_private || has_modifier(method, "final");
-        let named = self.unit.outline.members_of(owner).filter(|(_, other)| {
-            let of = other.name.as_ref().map(|name| self.unit.str(name));
-            other.kind == MemberKind::Method && of == Some(name)
-        });
-        if !is_all || !is_void || of_object || !is_final || named.count() != 1 {
-            return None;
-        }
         let parameters = parameters(method.child_by_field_name("parameters")?, source)?;
-        let Parameters { tag, message, rest } = parameters;
+        let Parameters { message, rest, .. } = parameters;
         let list = call.node.child_by_field_name("arguments")?;
         let passed = arguments(list);
         let [group, template, args @ ..] = &passed[..] else { return None };
@@ -60,7 +46,8 @@ impl MemberCalls<'_, '_, '_> {
             _ => false,
         };
         let group = self.group(*group, &call).ok().filter(|_| is_passed)?;
-        let around = self.around_parameter(*template, parameters, &call)?;
+        let of_class = tag_of(self.unit, owner).filter(|_| !member.is_static);
+        let around = self.around_parameter(*template, parameters, of_class, &call)?;
         let (before, after) = around.as_str().split_once(PARAMETER)?;
         if after.contains(PARAMETER) {
             return None;
@@ -71,7 +58,14 @@ impl MemberCalls<'_, '_, '_> {
             .outline
             .outwards(Some(owner))
             .any(|id| self.unit.outline.types[id.0].is_private);
-        let is_exported = member.is_static && !member.is_private && is_visible;
+        let of_instance = !member.is_static && is_plain_class(self.unit, owner);
+        let tag = match parameters.tag {
+            Some(_) => TagSource::Call,
+            None if !around.as_str().contains(TAG_OF_TEMPLATE) => TagSource::None,
+            None if of_instance => TagSource::Instance,
+            None => return None,
+        };
+        let is_exported = (member.is_static || of_instance) && !member.is_private && is_visible;
         let wrapper = Wrapper {
             name: name.to_owned(),
             kotlin_names: if is_exported { vec![canonical.clone()] } else { Vec::new() },
@@ -79,8 +73,8 @@ impl MemberCalls<'_, '_, '_> {
             is_of_file: false,
             level,
             group,
-            has_tag: false,
-            takes_tag: tag.is_some(),
+            of_instance,
+            tag,
             before: before.to_owned(),
             after: after.to_owned(),
         };
@@ -89,19 +83,50 @@ impl MemberCalls<'_, '_, '_> {
         Some((wrapper, (!member.is_private).then(note)))
     }
 
+    /// The method that does nothing but `call`, its class and its name, if no other method can take its place.
+    fn only_does<'c>(&self, call: &Invocation<'c>) -> Option<(Node<'c>, TypeId, &str)> {
+        let source = self.unit.text();
+        let mut around = call.ancestors();
+        let (statement, block, method) = (around.next()?, around.next()?, around.next()?);
+        let is_all = statement.kind() == "expression_statement"
+            && method.kind() == "method_declaration"
+            && children(block).count() == 1;
+        let is_void = field_text(method, "type", source) == "void";
+        let of_object = has_modifier(method, "synchronized") || call.is_in_local_class();
+        let member = &self.unit.outline.members[self.member.0];
+        let (owner, name) = (member.owner?, self.unit.str(member.name.as_ref()?));
+        let is_final = member.is_static
+            || member.is_private
+            || has_modifier(method, "final")
+            || is_final_class(self.unit, owner);
+        let named = self.unit.outline.members_of(owner).filter(|(_, other)| {
+            let of = other.name.as_ref().map(|name| self.unit.str(name));
+            other.kind == MemberKind::Method && of == Some(name)
+        });
+        let is_only = is_all && is_void && !of_object && is_final && named.count() == 1;
+        is_only.then_some((method, owner, name))
+    }
+
     /// The value of a template in which the message is [`PARAMETER`], and the tag [`TAG_OF_TEMPLATE`].
     fn around_parameter(
         &self,
         template: Node<'_>,
         parameters: Parameters<'_>,
+        of_class: Option<&str>,
         call: &Invocation<'_>,
     ) -> Option<Text> {
         let source = self.unit.text();
         let parameter = |node: Node<'_>| {
-            let name = (node.kind() == "identifier").then(|| text(node, source))?;
-            let is_message = name == parameters.message;
-            let sign = is_message.then_some(PARAMETER);
-            let sign = sign.or((parameters.tag == Some(name)).then_some(TAG_OF_TEMPLATE))?;
+            let is = |name: &str| node.kind() == "identifier" && text(node, source) == name;
+            let is_hidden =
+                |tag: &str| [Some(parameters.message), parameters.rest].contains(&Some(tag));
+            let is_tag = parameters.tag.is_some_and(is)
+                || of_class.is_some_and(|tag| !is_hidden(tag) && is_tag(node, tag, source));
+            let sign = match (is(parameters.message), is_tag) {
+                (true, _) => PARAMETER,
+                (_, true) => TAG_OF_TEMPLATE,
+                _ => return None,
+            };
             let mut value = Text::default();
             value.push(sign, node.start_byte());
             Some(Ok(Value::Text(value)))

@@ -15,7 +15,7 @@ use std::ops::Range;
 impl CallReader<'_, '_> {
     /// A call of a function that passes its template on.
     pub(super) fn passed(&self, call: &WrapperCall<'_>) -> ReadCall {
-        let WrapperCall { wrapper, call, untagged } = call;
+        let WrapperCall { wrapper, call, unknown } = call;
         let file = &self.named.file;
         let at = call.method;
         let close = file.partner(at + 1);
@@ -25,12 +25,11 @@ impl CallReader<'_, '_> {
                 format!("this call stays as it is, and is interned when the program runs: {why}");
             Err(vec![Diagnostic::note(Code::NotRewritten, range, message)])
         };
-        if let Some(receiver) = untagged {
-            let why = "the tag of this instance is no constant".to_owned();
-            return stays(file.bytes_of(receiver), why);
+        if let Some((receiver, why)) = unknown {
+            return stays(file.bytes_of(receiver), (*why).to_owned());
         }
         let elements = file.elements(at + 1);
-        let passed = &elements[usize::from(wrapper.takes_tag).min(elements.len())..];
+        let passed = &elements[usize::from(wrapper.takes_tag()).min(elements.len())..];
         let [template, rest @ ..] = passed else {
             return stays(range, "it has no template".to_owned());
         };
@@ -45,7 +44,7 @@ impl CallReader<'_, '_> {
             return stays(range, "a variable hides a package that rewritten code names".to_owned());
         }
         let mut wrapper = Cow::Borrowed(&**wrapper);
-        if wrapper.takes_tag {
+        if wrapper.takes_tag() {
             let Some(tag) = constant_text(self.named, &elements[0]) else {
                 return stays(file.bytes_of(&elements[0]), "its tag is no constant".to_owned());
             };

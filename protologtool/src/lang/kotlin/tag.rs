@@ -4,6 +4,7 @@
 //! class Log(private val tag: String) { … }      nothing runs when an instance is made
 //! Log("Server").v("…")                          an instance with a constant tag
 //! private val log = Log("Server")               another, by a name that always means it
+//! fun f(net: Net) = net.v("…")                  one of a class without a tag, by a name of that type
 //! ```
 
 use super::names::ScopedFile;
@@ -17,8 +18,10 @@ pub(super) struct Instance {
     pub(super) receiver: Range<usize>,
     /// The names of its class, and the offset at which they have their meaning.
     pub(super) class: (Vec<String>, usize),
-    /// The tokens of the value that its constructor takes.
-    value: Range<usize>,
+    /// The tokens of the one value that its constructor takes; none if that is not known, or takes others.
+    value: Option<Range<usize>>,
+    /// True if the expression makes it, rather than names it.
+    pub(super) is_made: bool,
 }
 
 /// The tag of the class around the function `declared`, as the parameter of its constructor.
@@ -92,9 +95,20 @@ impl Instance {
         if named.inherits(&name, offset) {
             return None;
         }
-        let value = declared.value.clone().filter(|_| is_constant_name(named, declared))?;
-        let made = Self::made(named, value.end.checked_sub(1)?)?;
-        (made.receiver == value).then_some(Self { receiver: last..last + 1, ..made })
+        let receiver = last..last + 1;
+        let made = || {
+            let value = declared.value.clone().filter(|_| is_constant_name(named, declared))?;
+            let made = Self::made(named, value.end.checked_sub(1)?)?;
+            (made.receiver == value).then_some(Self {
+                receiver: receiver.clone(),
+                is_made: false,
+                ..made
+            })
+        };
+        made().or_else(|| {
+            let class = (written_class(named, declared)?, declared.offset);
+            Some(Self { receiver: receiver.clone(), class, value: None, is_made: false })
+        })
     }
 
     /// The instance that is made by the call which ends with the parenthesis at `close`.
@@ -108,20 +122,47 @@ impl Instance {
             first -= 2;
         }
         let is_part = first.checked_sub(1).is_some_and(|at| matches!(file.raw(at), "." | ":"));
-        let [value] = &file.elements(open)[..] else { return None };
+        let value = match &file.elements(open)[..] {
+            [value] => Some(value.clone()),
+            _ => None,
+        };
         let path = file.path(first..name + 1).filter(|_| !is_part)?;
         let offset = file.tokens[first].range().start;
         // A function of the name of the class.
         if named.scopes.function(path.last()?, offset).is_some() {
             return None;
         }
-        Some(Self { receiver: first..close + 1, class: (path, offset), value: value.clone() })
+        Some(Self { receiver: first..close + 1, class: (path, offset), value, is_made: true })
     }
 
     /// The tag, if it is a constant.
     pub(super) fn tag(&self, named: &ScopedFile<'_>) -> Option<String> {
-        constant_text(named, &self.value)
+        constant_text(named, self.value.as_ref()?)
     }
+}
+
+/// The names of the class that a variable is declared as, if it is not null and nothing runs when it is read.
+fn written_class(named: &ScopedFile<'_>, declared: &DeclaredName) -> Option<Vec<String>> {
+    const KEYWORDS: [&str; 4] = ["open", "override", "abstract", "lateinit"];
+    let file = &named.file;
+    let keywords = named.keywords_before(declared);
+    let is_value = match declared.kind {
+        DeclaredKind::Parameter => true,
+        DeclaredKind::Local | DeclaredKind::Property => {
+            !keywords.iter().any(|it| KEYWORDS.contains(it))
+        }
+        _ => false,
+    };
+    let written = declared.written_type.as_deref().filter(|_| is_value)?;
+    let path: Vec<String> = written.split('.').map(str::to_owned).collect();
+    let is_name = |part: &String| {
+        !part.is_empty() && part.chars().all(|it| it.is_alphanumeric() || it == '_')
+    };
+    // `name: a.Type` and what follows.
+    let after = named.token_at(declared.offset) + 1 + 2 * path.len();
+    let last = declared.value.as_ref().map_or(after, |value| value.end);
+    let runs = [after, last].iter().any(|at| matches!(file.raw(*at), "by" | "get" | "set"));
+    (path.iter().all(is_name) && !runs).then_some(path)
 }
 
 /// Returns whether a name always has its initial value: it is a `val` without a getter that nothing overrides.

@@ -15,7 +15,7 @@ use super::scopes::{DeclaredKind, DeclaredName};
 use super::tag::{is_name_of, tag_of};
 use super::template::{Piece, constant_text, pieces};
 use crate::call::Text;
-use crate::lang::wrapper::{TAG, Wrapper};
+use crate::lang::wrapper::{TAG, TagSource, Wrapper};
 use protolog_core::{Level, Piece as TemplatePiece, Template, Verb};
 use std::ops::Range;
 use std::path::Path;
@@ -80,17 +80,13 @@ impl<'n> CallReader<'n, '_> {
             of_instance.is_some() && (before.contains(TAG) || after.as_str().contains(TAG));
         let group = self.group(group).ok().filter(|_| !is_vararg)?;
         let is_private = modifiers.has("private");
-        let is_exported = !is_private
-            && !modifiers.has("protected")
-            && (has_tag || is_static(named, declared))
-            && !named.scopes.types_around(declared.offset).any(|class| {
-                let keywords = named.keywords_before(class);
-                keywords.contains(&"private") || keywords.contains(&"protected")
-            });
+        let is_static = is_static(named, declared);
+        let of_instance = has_tag || !is_static && is_plain_method(named, declared);
+        let is_exported = (of_instance || is_static) && is_visible(named, declared, &modifiers);
         let (canonical, of_class) = named.canonical(declared);
         let wrapper = Wrapper {
             name: declared.name.clone(),
-            java_names: if is_exported && !has_tag {
+            java_names: if is_exported {
                 java_names(named, declared, &modifiers, path)
             } else {
                 Vec::new()
@@ -99,8 +95,12 @@ impl<'n> CallReader<'n, '_> {
             is_of_file: named.scopes.types_around(declared.offset).next().is_none(),
             level,
             group,
-            has_tag,
-            takes_tag: passed_tag.is_some(),
+            of_instance,
+            tag: match (has_tag, passed_tag) {
+                (true, _) => TagSource::Instance,
+                (false, Some(_)) => TagSource::Call,
+                (false, None) => TagSource::None,
+            },
             before,
             after: after.as_str().to_owned(),
         };
@@ -174,7 +174,29 @@ fn is_static(named: &ScopedFile<'_>, declared: &DeclaredName) -> bool {
     is_object && !named.is_local(declared) && around.all(|class| !class.name.is_empty())
 }
 
-/// The canonical names of a function for Java, as a static method or one of an object's instance.
+/// Returns whether neither a function nor a class around it is private or protected.
+fn is_visible(
+    named: &ScopedFile<'_>,
+    declared: &DeclaredName,
+    modifiers: &FunctionHead<'_>,
+) -> bool {
+    let hides =
+        |keywords: &[&str]| keywords.contains(&"private") || keywords.contains(&"protected");
+    let mut around = named.scopes.types_around(declared.offset);
+    !hides(&modifiers.keywords) && !around.any(|class| hides(&named.keywords_before(class)))
+}
+
+/// Returns whether a function is a method of a class that extends nothing, and whose name other files can write.
+fn is_plain_method(named: &ScopedFile<'_>, declared: &DeclaredName) -> bool {
+    let mut around = named.scopes.types_around(declared.offset);
+    let is_class = around.next().is_some_and(|class| {
+        let is_of_class = named.keywords_before(class).contains(&"class");
+        is_of_class && class.supertypes.is_empty() && !class.name.is_empty()
+    });
+    is_class && !named.is_local(declared) && around.all(|class| !class.name.is_empty())
+}
+
+/// The canonical names of a function for Java, as a static method or one of an instance.
 fn java_names(
     named: &ScopedFile<'_>,
     declared: &DeclaredName,
@@ -192,6 +214,9 @@ fn java_names(
     let is_static = modifiers.annotations.contains(&"JvmStatic");
     if class.is_companion {
         return [canonical].into_iter().chain(of_class.filter(|_| is_static)).collect();
+    }
+    if !named.keywords_before(class).contains(&"object") {
+        return vec![canonical];
     }
     let instance = canonical.rsplit_once('.').map(|(of, name)| format!("{of}.INSTANCE.{name}"));
     instance.into_iter().chain(is_static.then_some(canonical)).collect()

@@ -22,8 +22,8 @@ pub(super) struct Callable<'w> {
 pub(super) struct WrapperCall<'w> {
     pub(super) wrapper: Cow<'w, Wrapper>,
     pub(super) call: MethodCall,
-    /// The tokens of an instance whose tag is not known.
-    pub(super) untagged: Option<Range<usize>>,
+    /// The tokens of an instance because of which the call stays as it is, and why.
+    pub(super) unknown: Option<(Range<usize>, &'static str)>,
 }
 
 impl<'w> Callable<'w> {
@@ -55,30 +55,35 @@ impl<'w> Callable<'w> {
             let wrapper = self.meaning(named, &path, offset, 0)?;
             let class = if first == method { method..method } else { first..method - 1 };
             let call = MethodCall { class, method, name: wrapper.name.clone() };
-            Some(WrapperCall { wrapper: Cow::Borrowed(wrapper), call, untagged: None })
+            Some(WrapperCall { wrapper: Cow::Borrowed(wrapper), call, unknown: None })
         });
         calls.collect()
     }
 
-    /// The call of a method of an instance with a tag, at the token `method`.
+    /// The call of a method of an instance, at the token `method`.
     fn of_instance(&self, named: &ScopedFile<'_>, method: usize) -> Option<WrapperCall<'w>> {
-        let mut tagged = self.known().filter(|it| it.has_tag).peekable();
-        tagged.peek()?;
+        let mut methods = self.known().filter(|it| it.of_instance).peekable();
+        methods.peek()?;
         let instance = Instance::of_call(named, method)?;
         let name = named.file.word(method);
         let (path, offset) = &instance.class;
-        let wrapper = tagged.filter(|it| it.name == name).find(|wrapper| {
+        let wrapper = methods.filter(|it| it.name == name).find(|wrapper| {
             let mut classes = wrapper.kotlin_names.iter().filter_map(|it| it.rsplit_once('.'));
             classes.any(|(class, _)| is_class(named, path, class, *offset))
         })?;
         let receiver = instance.receiver.clone();
         let call = MethodCall { class: receiver.clone(), method, name: wrapper.name.clone() };
-        Some(match instance.tag(named) {
-            Some(tag) => {
-                WrapperCall { wrapper: Cow::Owned(wrapper.with_tag(&tag)), call, untagged: None }
-            }
-            None => WrapperCall { wrapper: Cow::Borrowed(wrapper), call, untagged: Some(receiver) },
-        })
+        let tag = instance.tag(named).filter(|_| wrapper.has_tag());
+        let unknown = match (&tag, wrapper.has_tag()) {
+            (None, true) => Some("the tag of this instance is no constant"),
+            (None, false) if instance.is_made => Some("an instance is made for it"),
+            _ => None,
+        };
+        let wrapper = match tag {
+            Some(tag) => Cow::Owned(wrapper.with_tag(&tag)),
+            None => Cow::Borrowed(wrapper),
+        };
+        Some(WrapperCall { wrapper, call, unknown: unknown.map(|why| (receiver, why)) })
     }
 
     /// All functions: those of the file that others can't call, and those of all files, as far as they are known.
@@ -137,8 +142,11 @@ impl<'w> Callable<'w> {
     /// The function that the file declares.
     fn declared(&self, named: &ScopedFile<'_>, declared: &DeclaredName) -> Option<&'w Wrapper> {
         let own = self.own.iter().find(|own| std::ptr::eq(own.declared, declared))?;
-        if own.wrapper.has_tag {
+        if own.wrapper.has_tag() {
             return None;
+        }
+        if own.wrapper.of_instance {
+            return Some(&own.wrapper);
         }
         // Another file may have one of the same name.
         if own.is_exported && self.all.is_some() {
@@ -149,7 +157,7 @@ impl<'w> Callable<'w> {
 
     /// The function that has the first of these canonical names that one has.
     fn called(&self, names: &[String]) -> Option<&'w Wrapper> {
-        let is_called = |it: &&Wrapper| !it.has_tag;
+        let is_called = |it: &&Wrapper| !it.of_instance;
         let own = self.own.iter().filter(|own| own.is_exported).map(|own| &own.wrapper);
         let all: Vec<&Wrapper> = match self.all {
             Some(all) => all.iter().filter(is_called).collect(),
