@@ -94,7 +94,11 @@ impl<'t> Checked<'t> {
         );
         let fault = Diagnostic::error(Code::ArgumentCount, range, message);
         if passes > takes {
-            let help = "add a conversion such as `%s` for each argument, or remove the argument";
+            let help = if self.text.as_str().contains("{}") {
+                "write `%s` in the place of `{}`, which is text"
+            } else {
+                "add a conversion such as `%s` for each argument, or remove the argument"
+            };
             return self.for_surplus(takes, fault.help(help));
         }
         let help = "pass one argument for each conversion; write `%%` for a per cent sign";

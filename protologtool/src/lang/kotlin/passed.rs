@@ -38,10 +38,11 @@ impl CallReader<'_, '_> {
         }
         let group_path = self.group_path(wrapper.group);
         let first = &group_path[0];
-        if self.hidden_name(call).is_some()
-            || self.named.scopes.variable(first, range.start).is_some()
-        {
-            return stays(range, "a variable hides a package that rewritten code names".to_owned());
+        if self.hidden_name(call).is_some() || self.hides(first, range.start).is_some() {
+            return stays(
+                range,
+                "a declaration hides a package that rewritten code names".to_owned(),
+            );
         }
         let mut wrapper = Cow::Borrowed(&**wrapper);
         if wrapper.takes_tag() {

@@ -40,6 +40,15 @@ pub(crate) struct Order {
     pub(crate) moved: Vec<usize>,
 }
 
+/// A declaration that hides what a name begins with.
+pub(super) struct HiddenPackage<'n> {
+    /// The kind of the declaration.
+    by: &'static str,
+    /// The first part of `name`.
+    first: &'n str,
+    name: &'n str,
+}
+
 impl CallReader<'_, '_> {
     pub(super) fn call(&self, call: &MethodCall, level: Level) -> ReadCall {
         let file = &self.named.file;
@@ -114,13 +123,21 @@ impl CallReader<'_, '_> {
     }
 
     /// A variable that hides the first part of a name which rewritten code uses at a call, and that name.
-    pub(super) fn hidden_name(&self, call: &MethodCall) -> Option<(&str, &str)> {
+    pub(super) fn hidden_name(&self, call: &MethodCall) -> Option<HiddenPackage<'_>> {
         let offset = self.class_bytes(call).start;
         let java = self.kotlin.java;
         [java.implementation(), java.level()].into_iter().find_map(|name| {
             let (first, _) = name.split_once('.')?;
-            self.named.scopes.variable(first, offset).map(|_| (first, name))
+            let by = self.hides(first, offset)?;
+            Some(HiddenPackage { by, first, name })
         })
+    }
+
+    /// The kind of the declaration of the file that hides a package called `name` at `offset`.
+    pub(super) fn hides(&self, name: &str, offset: usize) -> Option<&'static str> {
+        let scopes = &self.named.scopes;
+        let variable = scopes.variable(name, offset).map(|_| "variable");
+        variable.or_else(|| scopes.type_named(name, offset).map(|_| "class"))
     }
 
     /// Comments and line ends of a template, before and after each value that stays.
@@ -131,12 +148,11 @@ impl CallReader<'_, '_> {
     }
 
     fn visible(&self, call: &MethodCall) -> Result<(), Diagnostic> {
-        let Some((first, name)) = self.hidden_name(call) else { return Ok(()) };
-        let message = format!(
-            "the variable `{first}` hides the package of `{name}`, which rewritten code names"
-        );
+        let Some(HiddenPackage { by, first, name }) = self.hidden_name(call) else { return Ok(()) };
+        let message =
+            format!("the {by} `{first}` hides the package of `{name}`, which rewritten code names");
         let range = self.named.file.bytes_of(&(call.class.start..call.method + 1));
-        Err(Diagnostic::error(Code::HiddenName, range, message).help("rename the variable"))
+        Err(Diagnostic::error(Code::HiddenName, range, message).help(format!("rename the {by}")))
     }
 
     pub(super) fn ends_annotation(&self, at: usize) -> bool {
