@@ -172,13 +172,23 @@ fn push_decimals(out: &mut Vec<u8>, ns: u32, format: TimeFormat) {
     fixed::push_digits(out, number, digits);
 }
 
+/// The least width of seconds since boot, before the point.
+const BOOT_WIDTH: usize = 6;
+
 /// Appends seconds with six or nine decimals.
 fn boot_time(out: &mut Vec<u8>, time: i64, decimals: u32) {
-    let (sign, ns) = (if time < 0 { "-" } else { "" }, time.unsigned_abs());
-    let seconds = format!("{sign}{}", ns / NS as u64);
+    let (is_negative, ns) = (time < 0, time.unsigned_abs());
+    let mut buffer = itoa::Buffer::new();
+    let seconds = buffer.format(ns / NS as u64);
+    let width = seconds.len() + usize::from(is_negative);
+    out.extend(std::iter::repeat_n(b' ', BOOT_WIDTH.saturating_sub(width)));
+    if is_negative {
+        out.push(b'-');
+    }
+    out.extend_from_slice(seconds.as_bytes());
+    out.push(b'.');
     let fraction = ns % NS as u64 / 10_u64.pow(9 - decimals);
-    let text = format!("{seconds:>6}.{fraction:0width$}", width = decimals as usize);
-    out.extend_from_slice(text.as_bytes());
+    fixed::push_digits(out, fraction as u32, decimals as u8);
 }
 
 #[cfg(test)]
@@ -197,6 +207,8 @@ mod tests {
         assert_eq!(nanos, b"     1.001000001");
         assert_eq!(text(1_234_567_890), "     1.234567");
         assert_eq!(text(-1_500), "    -0.000001");
+        assert_eq!(text(0), "     0.000000");
+        assert_eq!(text(12_345_678_000_001_000), "12345678.000001");
         assert_eq!(text(i64::MIN), "-9223372036.854775");
     }
 }
