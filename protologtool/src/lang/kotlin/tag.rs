@@ -146,13 +146,18 @@ fn written_class(named: &ScopedFile<'_>, declared: &DeclaredName) -> Option<Vec<
     const KEYWORDS: [&str; 4] = ["open", "override", "abstract", "lateinit"];
     let file = &named.file;
     let keywords = named.keywords_before(declared);
-    let is_value = match declared.kind {
-        DeclaredKind::Parameter => true,
-        DeclaredKind::Local | DeclaredKind::Property => {
-            !keywords.iter().any(|it| KEYWORDS.contains(it))
-        }
-        _ => false,
-    };
+    let is_variable = matches!(
+        declared.kind,
+        DeclaredKind::Parameter | DeclaredKind::Local | DeclaredKind::Property
+    );
+    // Properties of interfaces are open without a word.
+    let of_interface = declared.kind == DeclaredKind::Property
+        && named
+            .scopes
+            .types_around(declared.offset)
+            .next()
+            .is_some_and(|class| named.keywords_before(class).contains(&"interface"));
+    let is_value = is_variable && !of_interface && !keywords.iter().any(|it| KEYWORDS.contains(it));
     let written = declared.written_type.as_deref().filter(|_| is_value)?;
     let path: Vec<String> = written.split('.').map(str::to_owned).collect();
     let is_name = |part: &String| {
