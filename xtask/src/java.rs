@@ -16,6 +16,9 @@ struct Suite {
 /// Has a JVM compile with its first compiler alone.
 pub(crate) const FIRST_COMPILER: &str = "-XX:TieredStopAtLevel=1";
 
+/// The assembler of the JDK itself, with which the tests put faults into the runtime's classes.
+const ASSEMBLER: &str = "--add-exports=java.base/jdk.internal.org.objectweb.asm=ALL-UNNAMED";
+
 /// All Java tests; a new suite is a new line.
 const SUITES: [Suite; 1] = [Suite {
     sources: &["java/src", "examples/java/src", "java/test"],
@@ -26,23 +29,31 @@ const SUITES: [Suite; 1] = [Suite {
 /// Compiles and runs every suite; javac must have nothing to warn of.
 pub(crate) fn test() -> Result<()> {
     for suite in SUITES {
-        let classes = workspace::target_dir()?.join("java").join(suite.main);
-        let sources = suite
-            .sources
-            .iter()
-            .map(|folder| sources(folder))
-            .collect::<Result<Vec<_>>>()?
-            .concat();
-        compile(&classes, &sources, suite.sources)?;
-        let mut java = Command::new("java");
-        java.arg("-enableassertions")
-            .arg("-classpath")
-            .arg(&classes)
-            .arg(suite.main)
-            .args(suite.args);
-        shell::run(java.current_dir(workspace::root()))?;
+        let classes = build(&suite)?;
+        shell::run(program(&classes, suite.main).args(suite.args))?;
     }
     Ok(())
+}
+
+/// Has each place of the runtime fail that can for want of memory or stack, where `test` tries some.
+pub(crate) fn fail_everywhere() -> Result<()> {
+    let classes = build(&SUITES[0])?;
+    shell::run(&mut program(&classes, "dev.protolog.FaultTest"))
+}
+
+/// Compiles a suite, and gives the folder of its classes.
+fn build(suite: &Suite) -> Result<PathBuf> {
+    let classes = workspace::target_dir()?.join("java").join(suite.main);
+    let sources = suite.sources.iter().map(|folder| sources(folder)).collect::<Result<Vec<_>>>()?;
+    compile_with(&classes, &sources.concat(), suite.sources, &[ASSEMBLER])?;
+    Ok(classes)
+}
+
+fn program(classes: &Path, main: &str) -> Command {
+    let mut java = Command::new("java");
+    java.args(["-enableassertions", ASSEMBLER, "-classpath"]).arg(classes).arg(main);
+    java.current_dir(workspace::root());
+    java
 }
 
 /// The project's Java sources below `folder`, relative to the workspace, sorted; an error if there are none.
@@ -56,9 +67,19 @@ pub(crate) fn sources(folder: &str) -> Result<Vec<PathBuf>> {
 
 /// Compiles `sources` into the emptied directory `classes`. The shown command names `folders` instead of each source.
 pub(crate) fn compile(classes: &Path, sources: &[PathBuf], folders: &[&str]) -> Result<()> {
+    compile_with(classes, sources, folders, &[])
+}
+
+fn compile_with(
+    classes: &Path,
+    sources: &[PathBuf],
+    folders: &[&str],
+    options: &[&str],
+) -> Result<()> {
     workspace::empty_dir(classes)?;
     let mut javac = javac();
     javac
+        .args(options)
         .args(["-encoding", "UTF-8", "-Xlint:all", "-Werror", "-d"])
         .arg(classes)
         .current_dir(workspace::root());

@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use crate::steps::Steps;
 use crate::tools::{self, Tool};
-use crate::{Result, bazel, bench, fuzz, platforms, programs, python, shell, toolchain, workspace};
+use crate::{
+    Result, bazel, bench, fuzz, java, platforms, programs, python, shell, toolchain, workspace,
+};
 
 /// The steps in their order, each with what it checks.
 pub(crate) const STEPS: [(&str, &str); 16] = [
@@ -24,7 +26,7 @@ pub(crate) const STEPS: [(&str, &str); 16] = [
     ),
     (
         "java",
-        "the Java runtime: 10 million messages over the smallest buffer, by every collector, and 100,000 threads of each kind",
+        "the Java runtime: 10 million messages over the smallest buffer, by every collector, 100,000 threads of each kind, and each place failing once for want of memory or stack",
     ),
     (
         "oldest",
@@ -85,6 +87,7 @@ pub(crate) fn run(only: &[String]) -> Result<()> {
         shell::run(java.env(ROUNDS, "50"))
     });
     steps.run("java", |_| {
+        java::fail_everywhere()?;
         let mut java = shell::cargo(&["test", "--locked", "--release", "--package=protolog-tool"]);
         java.args(["--test=java_runtime", "--", "stress::", "threads::", "idle::", "--nocapture"]);
         java.env("PROTOLOG_JAVA_MESSAGES", "10000000").env("PROTOLOG_JAVA_THREADS", "100000");

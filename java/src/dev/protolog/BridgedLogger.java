@@ -56,7 +56,7 @@ public final class BridgedLogger {
             ProtoLog.log(level, group, message.template(), message.values());
         } catch (RuntimeException | Error e) {
             // Out of memory or of stack: the message is lost, the application goes on.
-            Sessions.lose(Groups.of(group), level, LossCause.BUFFER_FULL);
+            Sessions.lose(group, level, LossCause.BUFFER_FULL);
         }
     }
 

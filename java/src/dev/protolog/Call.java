@@ -43,15 +43,16 @@ final class Call {
 
     /** Begins a call of the thread. */
     static Call begin(IProtoLogGroup group, LogLevel level, long id, long mask) {
-        GroupState state = Groups.enabled(group, level);
-        if (state == null) {
-            return UNUSED;
-        }
+        GroupState state;
         Call call;
         try {
+            state = Groups.enabled(group, level);
+            if (state == null) {
+                return UNUSED;
+            }
             call = OF_THREAD.get();
-        } catch (OutOfMemoryError | StackOverflowError e) {
-            Sessions.lose(Groups.of(group), level, LossCause.BUFFER_FULL);
+        } catch (Error e) {
+            Sessions.lose(group, level, LossCause.BUFFER_FULL);
             return UNUSED;
         }
         if (call.isBusy) {
@@ -197,6 +198,9 @@ final class Call {
                 session.lose(writer == null ? null : writer.sequence, group.id, LossCause.BUFFER_FULL);
             }
         } catch (InternalError e) {
+            if (PassingErrors.isOne(e)) {
+                throw e;
+            }
             // The file that is mapped was truncated, or its disk is full.
             session.fail(e);
         }

@@ -51,7 +51,7 @@ final class Dictionaries {
 
     /** Finds the dictionaries that this class loader knows. */
     static synchronized void addLoader(ClassLoader loader) {
-        if (loader == null || !LOADERS.add(loader)) {
+        if (loader == null || LOADERS.contains(loader)) {
             return;
         }
         try {
@@ -69,6 +69,8 @@ final class Dictionaries {
         } catch (IOException | RuntimeException e) {
             LogPrinter.problem("can't read `" + RESOURCE + "`: " + e, "make the jar again");
         }
+        // After an error out of memory it is asked again.
+        LOADERS.add(loader);
     }
 
     /** All dictionaries so far. */
@@ -118,9 +120,9 @@ final class Dictionaries {
     }
 
     private static void add(byte[] source) {
-        SOURCES.add(source);
         for (SessionCore session : Sessions.running()) {
             session.dictionary().addSource(source);
         }
+        SOURCES.add(source);
     }
 }

@@ -24,6 +24,15 @@ record Filter(int defaultLevels, Map<String, Integer> groups, List<String> stack
         return best == null ? defaultLevels : groups.get(best);
     }
 
+    /** The levels that are recorded of any group. */
+    int allLevels() {
+        int all = defaultLevels;
+        for (int levels : groups.values()) {
+            all |= levels;
+        }
+        return all;
+    }
+
     /** True if messages of a group are recorded with the stack trace of the call. */
     boolean collectsStack(String fullName) {
         return stacks.stream().anyMatch(name -> fits(name, fullName));

@@ -30,11 +30,16 @@ final class Groups {
 
     private Groups() {}
 
+    /** True if messages of this level are enabled, or if there is no memory to find that out: then the call counts the message as lost. */
     static boolean isEnabled(IProtoLogGroup group, LogLevel level) {
-        return enabled(group, level) != null;
+        try {
+            return enabled(group, level) != null;
+        } catch (Error e) {
+            return true;
+        }
     }
 
-    /** The state of a group, if messages of this level are enabled; else null. */
+    /** The state of a group, if messages of this level are enabled; else null. An error where there is no memory, or no stack, to register it. */
     static GroupState enabled(IProtoLogGroup group, LogLevel level) {
         if (group == null || level == null) {
             return null;
@@ -48,17 +53,21 @@ final class Groups {
         return Switch.isEnabled(state.word(), level) ? state : null;
     }
 
-    /** The state of a group, which is not null. */
-    static GroupState of(IProtoLogGroup group) {
+    /** The state of a group that is registered; null for another one. */
+    static GroupState known(IProtoLogGroup group) {
         GroupState[] now = table;
         for (int slot = System.identityHashCode(group);; slot++) {
             GroupState state = now[slot & now.length - 1];
-            if (state == null) {
-                return register(group);
-            } else if (state.refersTo(group)) {
+            if (state == null || state.refersTo(group)) {
                 return state;
             }
         }
+    }
+
+    /** The state of a group, which is not null. An error as of {@link #enabled}. */
+    static GroupState of(IProtoLogGroup group) {
+        GroupState known = known(group);
+        return known == null ? register(group) : known;
     }
 
     /** All groups that were used so far. */
@@ -138,40 +147,56 @@ final class Groups {
                     return BROKEN;
                 }
             }
-            BEING_REGISTERED.add(group);
+            int others = BEING_REGISTERED.size();
             try {
+                BEING_REGISTERED.add(group);
                 return add(group);
             } finally {
-                BEING_REGISTERED.remove(BEING_REGISTERED.size() - 1);
+                while (BEING_REGISTERED.size() > others) {
+                    BEING_REGISTERED.remove(BEING_REGISTERED.size() - 1);
+                }
             }
         }
     }
 
+    /** Adds a group once all is known of it: after an error its next message tries again. */
     private static GroupState add(IProtoLogGroup group) {
+        removeCollected();
         SwitchPages.Place place = PAGES.add();
-        GroupState state;
+        GroupState state = null;
         try {
             state = new GroupState(group, place);
+            Dictionaries.addLoader(group.getClass().getClassLoader());
+            Sessions.route(state);
+            SETTINGS.applyTo(state);
+            publish(state);
+            return state;
         } catch (Throwable e) {
-            // The application's methods may throw anything, and the call nothing.
             PAGES.remove(place.index());
+            if (e instanceof Error error && PassingErrors.isOne(e)) {
+                throw error;
+            }
+            // The application's methods may throw anything, and the call nothing.
             return BROKEN;
         }
-        removeCollected();
-        ALL.add(state);
-        Dictionaries.addLoader(group.getClass().getClassLoader());
-        Sessions.route(state);
-        SETTINGS.applyTo(state);
-        GroupState[] next = new GroupState[Math.max(MIN_SLOTS, Integer.highestOneBit(ALL.size()) * 4)];
+    }
+
+    private static void publish(GroupState state) {
+        GroupState[] next = new GroupState[Math.max(MIN_SLOTS, Integer.highestOneBit(ALL.size() + 1) * 4)];
         for (GroupState each : ALL) {
-            int slot = each.hash;
-            while (next[slot & next.length - 1] != null) {
-                slot++;
-            }
-            next[slot & next.length - 1] = each;
+            put(next, each);
         }
+        put(next, state);
+        ALL.add(state);
         table = next;
-        return state;
+    }
+
+    private static void put(GroupState[] into, GroupState state) {
+        int slot = state.hash;
+        while (into[slot & into.length - 1] != null) {
+            slot++;
+        }
+        into[slot & into.length - 1] = state;
     }
 
     /** Forgets groups that the garbage collector has taken. */
@@ -180,8 +205,8 @@ final class Groups {
             GroupState state = all.next();
             if (state.get() == null) {
                 all.remove();
-                PAGES.remove(state.index);
                 RuntimeMessage.forget(state);
+                PAGES.remove(state.index);
             }
         }
     }

@@ -76,6 +76,7 @@ final class KeptTrace {
         SessionStats.Written written = new SessionStats.Written(session.dictionary());
         long messages = 0;
         long overwritten = 0;
+        long damaged = 0;
         for (Map.Entry<Integer, List<SharedBuffer.Committed>> each : chunks.entrySet()) {
             List<SharedBuffer.Committed> own = each.getValue();
             int any = own.get(0).id();
@@ -84,9 +85,10 @@ final class KeptTrace {
             for (SharedBuffer.Committed chunk : own) {
                 reader.read(chunk, bytes.get(chunk));
             }
-            reader.end(new Losses().take());
+            reader.end(new Losses.Pending(0));
             messages += reader.recorded();
-            overwritten += reader.messages() - reader.recorded();
+            overwritten += reader.messages() - reader.recorded() - reader.damaged();
+            damaged += reader.damaged();
             counted.computeIfPresent(each.getKey(), (id, all) -> Math.max(0, all - reader.messages()));
         }
         // Their chunks are gone, and no newer one of their writer says so.
@@ -96,11 +98,14 @@ final class KeptTrace {
         out.own(TracePackets.clocks(now));
         out.own(TracePackets.stats(session.buffer().stats()));
         out.own(TracePackets.instant(pid, now.boottime(), "protolog session ended"));
-        long lost = overwritten + vanished;
+        long lost = overwritten + vanished + damaged;
         for (Losses.Count loss : losses) {
             lost += loss.cause() == LossCause.TRUNCATED ? 0 : loss.count();
         }
         out.flush();
+        if (damaged > 0) {
+            losses.add(new Losses.Count(0, LossCause.WRITE_FAILED, damaged));
+        }
         stats = written.stats(losses, overwritten + vanished, out.written());
         return new Summary(file, messages, lost, out.written());
     }

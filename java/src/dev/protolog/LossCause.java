@@ -12,7 +12,11 @@ enum LossCause {
     TEMPLATE_LIMIT(7),
     WRITE_FAILED(8);
 
-    private final int wire;
+    /** The largest number of a cause. */
+    static final int MAX_WIRE = 8;
+    private static final LossCause[] ALL = values();
+
+    final int wire;
 
     LossCause(int wire) {
         this.wire = wire;
@@ -28,7 +32,7 @@ enum LossCause {
     }
 
     static LossCause of(int wire) {
-        for (LossCause cause : values()) {
+        for (LossCause cause : ALL) {
             if (cause.wire == wire) {
                 return cause;
             }

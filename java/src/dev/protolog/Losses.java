@@ -1,31 +1,31 @@
 package dev.protolog;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
 
-/** Counts of lost messages, by group and cause. Invariant: a count that was taken is reported, or given back. */
+/**
+ * Counts of lost messages, by group and cause. Messages are lost where memory or stack is missing, so to count takes neither: there is room for
+ * some groups from the start, and where there is no memory for more, a loss counts as one of an unknown group.
+ *
+ * <p>Invariants: a count that was taken is reported, or given back. Nothing is called while a count is changed, so that no error leaves half of it.
+ */
 final class Losses {
-    /** The most records in one packet. */
-    private static final int MAX_RECORDS = 5;
-    private static final LossCause[] CAUSES = LossCause.values();
+    /** The most records in the packet that a chunk begins with. */
+    static final int MAX_RECORDS = 5;
+    private static final int FIRST_SLOTS = 8;
 
-    /** By group and cause, as one number. */
-    private final Map<Long, Long> counts = new TreeMap<>();
-    /** Counts for which there was no memory, by cause. */
-    private final long[] ungrouped = new long[CAUSES.length];
+    /** Group and cause as one number, ascending, each before its count. */
+    private long[] slots = new long[2 * FIRST_SLOTS];
+    private int used;
+    /** Counts of unknown groups, by cause. */
+    private final long[] ungrouped = new long[LossCause.MAX_WIRE + 1];
     private volatile boolean isEmpty = true;
-    private final Pending none = new Pending(List.of());
 
     /** A count. A group of 0 is not known. */
     record Count(int group, LossCause cause, long count) {
         void write(ProtoWriter to) {
-            ProtoWriter record = new ProtoWriter();
-            if (group != 0) {
-                record.varint(1, Integer.toUnsignedLong(group));
-            }
-            to.message(1001, record.varint(2, cause.wire()).varint(3, count));
+            Losses.write(to, key(group, cause), count);
         }
 
         /** A record that {@link #write} wrote. */
@@ -49,74 +49,152 @@ final class Losses {
         }
     }
 
-    /** Adds a count. Where there is no memory for it, or no stack, its group is not known later. */
-    synchronized void add(int group, LossCause cause, long count) {
-        isEmpty = false;
-        try {
-            counts.merge(Integer.toUnsignedLong(group) << 8 | cause.wire(), count, Long::sum);
-        } catch (OutOfMemoryError | StackOverflowError e) {
-            ungrouped[cause.ordinal()] += count;
-        }
+    /** Adds a count. Where there is no memory for another group, or no stack, its group is not known later. */
+    void add(int group, LossCause cause, long count) {
+        add(key(group, cause), cause.wire, count);
     }
 
     synchronized Losses copy() {
         Losses copy = new Losses();
-        all().forEach(count -> count.addTo(copy));
+        copy.slots = slots.clone();
+        copy.used = used;
+        System.arraycopy(ungrouped, 0, copy.ungrouped, 0, ungrouped.length);
+        copy.isEmpty = isEmpty;
         return copy;
     }
 
+    /** All counts, those of unknown groups first. */
     synchronized List<Count> all() {
-        for (LossCause cause : CAUSES) {
-            long count = ungrouped[cause.ordinal()];
-            if (count > 0) {
-                counts.merge((long) cause.wire(), count, Long::sum);
-                ungrouped[cause.ordinal()] = 0;
+        List<Count> all = new ArrayList<>();
+        for (int wire = 0; wire < ungrouped.length; wire++) {
+            if (ungrouped[wire] > 0) {
+                all.add(new Count(0, LossCause.of(wire), ungrouped[wire]));
             }
         }
-        List<Count> all = new ArrayList<>();
-        counts.forEach((key, count) -> all.add(new Count((int) (key >>> 8), LossCause.of((int) (key & 0xff)), count)));
+        for (int i = 0; i < 2 * used; i += 2) {
+            all.add(new Count((int) (slots[i] >>> 8), LossCause.of((int) slots[i] & 0xff), slots[i + 1]));
+        }
         return all;
     }
 
-    /** Takes the counts that one packet can report. */
-    Pending take() {
-        return isEmpty ? none : takeSome();
-    }
-
-    private synchronized Pending takeSome() {
+    /** These counts without others, of which a part may have lost its group. */
+    List<Count> without(Losses others) {
+        long[] left = new long[ungrouped.length];
         List<Count> all = all();
-        List<Count> taken = all.subList(0, Math.min(MAX_RECORDS, all.size()));
-        Pending pending = new Pending(taken);
-        int removed = 0;
-        try {
-            for (; removed < taken.size(); removed++) {
-                Count count = taken.get(removed);
-                counts.remove(Integer.toUnsignedLong(count.group) << 8 | count.cause.wire());
+        List<Count> known = others.all();
+        all.forEach(count -> left[count.cause.wire] += count.count);
+        known.forEach(count -> left[count.cause.wire] -= count.count);
+        List<Count> rest = new ArrayList<>();
+        for (Count count : all) {
+            long same = known.stream().filter(it -> it.group == count.group && it.cause == count.cause).mapToLong(Count::count).sum();
+            long more = Math.min(left[count.cause.wire], count.count - same);
+            if (more > 0) {
+                left[count.cause.wire] -= more;
+                rest.add(new Count(count.group, count.cause, more));
             }
-        } catch (OutOfMemoryError | StackOverflowError e) {
-            // Nobody is told of those that were removed.
-            for (int i = 0; i < removed; i++) {
-                ungrouped[taken.get(i).cause.ordinal()] += taken.get(i).count;
-            }
-            throw e;
         }
-        isEmpty = counts.isEmpty();
-        return pending;
+        return rest;
     }
 
-    /** Counts that were taken, to be reported. */
-    final class Pending {
-        final List<Count> taken;
+    /** Takes counts, as many as {@code into} has room for. */
+    void take(Pending into) {
+        if (!isEmpty) {
+            takeSome(into);
+        }
+    }
 
-        private Pending(List<Count> taken) {
-            this.taken = taken;
+    /** Room for all counts that there are. */
+    synchronized Pending newPending() {
+        return new Pending(used + ungrouped.length);
+    }
+
+    private static long key(int group, LossCause cause) {
+        return (group & 0xffff_ffffL) << 8 | cause.wire;
+    }
+
+    private static void write(ProtoWriter to, long key, long count) {
+        long group = key >>> 8;
+        long cause = key & 0xff;
+        int length = (group == 0 ? 0 : 1 + ProtoWriter.sizeOf(group)) + 1 + ProtoWriter.sizeOf(cause) + 1 + ProtoWriter.sizeOf(count);
+        to.length(1001, length);
+        if (group != 0) {
+            to.varint(1, group);
+        }
+        to.varint(2, cause).varint(3, count);
+    }
+
+    private synchronized void add(long key, int cause, long count) {
+        isEmpty = false;
+        int end = 2 * used;
+        int at = 0;
+        while (at < end && slots[at] < key) {
+            at += 2;
+        }
+        if (at < end && slots[at] == key) {
+            slots[at + 1] += count;
+            return;
+        }
+        if (key >>> 8 != 0 && end == slots.length) {
+            try {
+                slots = Arrays.copyOf(slots, 2 * slots.length);
+            } catch (OutOfMemoryError | StackOverflowError e) {
+                // There is room among those of unknown groups.
+            }
+        }
+        if (key >>> 8 == 0 || end == slots.length) {
+            ungrouped[cause] += count;
+            return;
+        }
+        for (int i = end - 1; i >= at; i--) {
+            slots[i + 2] = slots[i];
+        }
+        slots[at] = key;
+        slots[at + 1] = count;
+        used++;
+    }
+
+    private synchronized void takeSome(Pending into) {
+        long[] to = into.slots;
+        int at = into.end;
+        for (int cause = 0; cause < ungrouped.length && at < to.length; cause++) {
+            if (ungrouped[cause] > 0) {
+                to[at] = cause;
+                to[at + 1] = ungrouped[cause];
+                ungrouped[cause] = 0;
+                at += 2;
+            }
+        }
+        int from = 0;
+        while (from < 2 * used && at < to.length) {
+            to[at++] = slots[from++];
+        }
+        for (int i = from; i < 2 * used; i++) {
+            slots[i - from] = slots[i];
+        }
+        into.end = at;
+        used -= from / 2;
+        boolean isNone = used == 0;
+        for (long count : ungrouped) {
+            isNone &= count == 0;
+        }
+        isEmpty = isNone;
+    }
+
+    /** Counts that were taken, to be reported. One thread at a time uses it. */
+    static final class Pending {
+        private final long[] slots;
+        /** Where the next key comes; 0 where all were reported. */
+        int end;
+
+        Pending(int records) {
+            slots = new long[2 * records];
         }
 
         /** True if packets are missing before the one that reports these. */
         boolean hasDropped() {
-            for (int i = 0; i < taken.size(); i++) {
-                LossCause cause = taken.get(i).cause;
-                if (cause == LossCause.BUFFER_FULL || cause == LossCause.OVERWRITTEN) {
+            for (int i = 0; i < end; i += 2) {
+                long cause = slots[i] & 0xff;
+                if (cause == LossCause.BUFFER_FULL.wire || cause == LossCause.OVERWRITTEN.wire) {
                     return true;
                 }
             }
@@ -124,17 +202,23 @@ final class Losses {
         }
 
         void write(ProtoWriter to) {
-            for (int i = 0; i < taken.size(); i++) {
-                taken.get(i).write(to);
+            for (int i = 0; i < end; i += 2) {
+                Losses.write(to, slots[i], slots[i + 1]);
             }
         }
 
         void addTo(Losses losses) {
-            taken.forEach(count -> count.addTo(losses));
+            for (int i = 0; i < end; i += 2) {
+                losses.add(slots[i], (int) slots[i] & 0xff, slots[i + 1]);
+            }
         }
 
-        void giveBack() {
-            addTo(Losses.this);
+        /** Gives the counts back. What an error leaves can be given back later. */
+        void giveBack(Losses losses) {
+            while (end > 0) {
+                losses.add(slots[end - 2], (int) slots[end - 2] & 0xff, slots[end - 1]);
+                end -= 2;
+            }
         }
     }
 }

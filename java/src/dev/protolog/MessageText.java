@@ -56,6 +56,9 @@ final class MessageText {
 
     /** {@code String.valueOf}, also where {@code toString} throws. */
     static String textOf(Object value) {
+        if (value instanceof String text) {
+            return text;
+        }
         try {
             // Objects may give null, too.
             String text = String.valueOf((Object) String.valueOf(value));

@@ -52,7 +52,12 @@ public final class ProtoLog {
 
     /** True if any message of this group would be recorded or printed. */
     public static boolean isEnabled(IProtoLogGroup group) {
-        return group != null && Groups.of(group).isEnabled();
+        try {
+            return group != null && Groups.of(group).isEnabled();
+        } catch (Error e) {
+            // Its messages count as lost.
+            return true;
+        }
     }
 
     /**
@@ -60,8 +65,9 @@ public final class ProtoLog {
      * ({@link IProtoLogGroup#isLogToLogcat}).
      */
     public static void printGroup(IProtoLogGroup group, LogLevel level) {
-        if (group != null) {
-            Groups.print(Groups.of(group), level == null ? 0 : level.andAbove());
+        GroupState state = register(group);
+        if (state != null) {
+            Groups.print(state, level == null ? 0 : level.andAbove());
         }
     }
 
@@ -87,9 +93,7 @@ public final class ProtoLog {
             return;
         }
         for (IProtoLogGroup group : groups) {
-            if (group != null) {
-                Groups.of(group);
-            }
+            register(group);
         }
     }
 
@@ -102,7 +106,17 @@ public final class ProtoLog {
             record(level, group, template, args);
         } catch (RuntimeException | Error e) {
             // Out of memory or of stack: the message is lost, the application goes on.
-            Sessions.lose(Groups.of(group), level, LossCause.BUFFER_FULL);
+            Sessions.lose(group, level, LossCause.BUFFER_FULL);
+        }
+    }
+
+    /** The state of a group; null for no group, and where there is no memory for one. */
+    private static GroupState register(IProtoLogGroup group) {
+        try {
+            return group == null ? null : Groups.of(group);
+        } catch (Error e) {
+            // Its first message tries again.
+            return null;
         }
     }
 

@@ -130,7 +130,7 @@ public final class ProtoLogImpl extends TwoArgumentCalls {
             Call.begin(group, level, id, mask).addAll(mask, values).end();
         } catch (RuntimeException | Error e) {
             // Out of memory or of stack: the message is lost, the application goes on.
-            Sessions.lose(Groups.of(group), level, LossCause.BUFFER_FULL);
+            Sessions.lose(group, level, LossCause.BUFFER_FULL);
         }
     }
 }

@@ -127,6 +127,14 @@ final class ProtoWriter {
         return this;
     }
 
+    /** Begins a message of {@code length} bytes, which its fields make up. */
+    ProtoWriter length(int field, int length) {
+        ensure(2 * MAX_VARINT);
+        size = putVarint(bytes, size, (long) field << 3 | 2);
+        size = putVarint(bytes, size, length);
+        return this;
+    }
+
     ProtoWriter message(int field, ProtoWriter message) {
         return bytes(field, message.bytes, 0, message.size);
     }

@@ -198,6 +198,12 @@ final class Recording {
         }
     }
 
+    /** Changes nothing, with the operations of {@link #addLoss}, which the JVM links when they first run. */
+    void linkLosses() {
+        long known = (long) LONG.compareAndExchange(header, LOSSES_AT, LOSS_USED, LOSS_USED);
+        LONG.getAndAdd(header, OTHER_LOSSES_AT, known & 0);
+    }
+
     void addLoss(int group, LossCause cause) {
         long key = LOSS_USED | Integer.toUnsignedLong(group) << 8 | cause.wire();
         for (int slot = 0; slot < LOSSES; slot++) {

@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * Reads one sequence from copies of its chunks, oldest first, and passes its packets on, put together again where they are in several
@@ -13,7 +15,8 @@ import java.util.Arrays;
  * <p>Where the trace is divided into files, a file that has the rest of a chunk begins with a packet that sets up once more what the chunk has
  * set up so far: clock, thread, strings.
  *
- * <p>Invariant: a packet is passed on once. Where messages of a ring are missing, that is said before the next packet.
+ * <p>Invariants: a packet is passed on once. Where messages of a ring are missing, that is said before the next packet. Damaged packets are left out and
+ * counted: somebody else has written to the memory.
  */
 final class SequenceReader {
     private static final VarHandle ID = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
@@ -28,7 +31,7 @@ final class SequenceReader {
     private final boolean followsState;
     private TraceOutput out;
     private final SessionStats.Written counts;
-    /** Messages that were passed on or reported as missing. */
+    /** Messages that were passed on or reported as missing or damaged. */
     private long messages;
     private long recorded;
     private boolean hasBegun;
@@ -48,10 +51,13 @@ final class SequenceReader {
     private boolean isStale;
     /** Losses that the trace reports. */
     private Losses reported = new Losses();
+    /** Packets that were damaged, and those of them that the trace reports. */
+    private long damaged;
+    private long reportedDamage;
 
     /** A reader's state between two chunks, which nothing changes. */
     record State(TraceOutput out, long messages, long recorded, boolean hasBegun, int current, int done, byte[] partial, long partialAt,
-            byte[] thread, long time, ProtoWriter interned, boolean isStale, Losses reported) {}
+            byte[] thread, long time, ProtoWriter interned, boolean isStale, Losses reported, long damaged, long reportedDamage) {}
 
     /** {@code followsState}: the trace is divided into files. */
     SequenceReader(int writer, int pid, TraceOutput out, SessionStats.Written counts, boolean followsState) {
@@ -80,7 +86,7 @@ final class SequenceReader {
     State save() {
         ProtoWriter strings = new ProtoWriter(interned.size()).raw(interned.array(), 0, interned.size());
         return new State(out, messages, recorded, hasBegun, current, done, partial, partialAt, thread, time, strings, isStale,
-                reported.copy());
+                reported.copy(), damaged, reportedDamage);
     }
 
     /** Goes back to a state, which is used up. */
@@ -98,6 +104,8 @@ final class SequenceReader {
         interned = state.interned;
         isStale = state.isStale;
         reported = state.reported;
+        damaged = state.damaged;
+        reportedDamage = state.reportedDamage;
     }
 
     /** Goes on in another file, which has nothing of the sequence yet. */
@@ -114,6 +122,16 @@ final class SequenceReader {
     /** Losses that the files of the trace report. */
     Losses reported() {
         return reported;
+    }
+
+    /** The packets that were damaged. */
+    long damaged() {
+        return damaged;
+    }
+
+    /** Those that the trace does not report yet. */
+    long unreportedDamage() {
+        return damaged - reportedDamage;
     }
 
     private static long position(int chunk, int packets) {
@@ -136,25 +154,37 @@ final class SequenceReader {
         for (int number = 0; number < chunk.count(); number++) {
             long size = 0;
             int shift = 0;
-            byte next;
-            do {
+            byte next = -1;
+            while (next < 0 && shift < 28 && at < bytes.length) {
                 next = bytes[at++];
                 size |= (long) (next & 0x7f) << shift;
                 shift += 7;
-            } while (next < 0 && shift < 28);
+            }
             if (size > bytes.length - at) {
-                // A message that was given up.
                 partial = null;
+                if (size != PageLayout.DROPPED_PACKET_SIZE) {
+                    skipDamaged(chunk, number);
+                }
+                // Else its writer gave it up, and has counted it.
                 break;
             }
             int from = at;
             at += (int) size;
             if (number >= done) {
                 boolean isContinued = number + 1 == chunk.count() && chunk.isContinued();
-                if (isContinued || number == 0 && chunk.continues()) {
-                    part(chunk, number, Arrays.copyOfRange(bytes, from, at));
-                } else if (at > from) {
-                    packet(bytes, from, at);
+                try {
+                    if (isContinued || number == 0 && chunk.continues()) {
+                        part(chunk, number, Arrays.copyOfRange(bytes, from, at));
+                    } else if (at > from) {
+                        packet(bytes, from, at);
+                    }
+                } catch (ProtoReader.MalformedException e) {
+                    if (number == 0 && !chunk.continues()) {
+                        // Others rely on the packet that the chunk begins with.
+                        skipDamaged(chunk, 0);
+                        break;
+                    }
+                    addDamaged(1);
                 }
                 done = number + 1;
             }
@@ -163,6 +193,19 @@ final class SequenceReader {
             current = chunk.id() + 1;
             done = 0;
         }
+    }
+
+    /** Counts the packets of a chunk from {@code number} on as damaged, once each. A complete chunk ends with an empty one. */
+    private void skipDamaged(SharedBuffer.Committed chunk, int number) {
+        int end = chunk.isComplete() ? chunk.count() - 1 : chunk.count();
+        int first = Math.max(number == 0 && !chunk.continues() ? 1 : number, done);
+        addDamaged(Math.max(0, end - first));
+        done = Math.max(done, chunk.count());
+    }
+
+    private void addDamaged(int packets) {
+        damaged += packets;
+        messages += packets;
     }
 
     /** Names the thread once more, in Perfetto's terms and in ours; and reports losses since the last chunk. */
@@ -183,13 +226,19 @@ final class SequenceReader {
             ProtoWriter packet = new ProtoWriter().varint(13, 1).message(44, descriptor).bytes(1000, thread);
             losses.write(packet);
             losses.addTo(reported);
+            if (damaged > reportedDamage) {
+                Losses.Count loss = new Losses.Count(0, LossCause.WRITE_FAILED, damaged - reportedDamage);
+                loss.write(packet);
+                loss.addTo(reported);
+                reportedDamage = damaged;
+            }
             out.packet(sequence, packet.done());
         } catch (ProtoReader.MalformedException e) {
             throw new IOException(e);
         }
     }
 
-    private void part(SharedBuffer.Committed chunk, int number, byte[] bytes) throws IOException {
+    private void part(SharedBuffer.Committed chunk, int number, byte[] bytes) throws IOException, ProtoReader.MalformedException {
         byte[] whole = bytes;
         if (number == 0 && chunk.continues()) {
             if (partial == null) {
@@ -209,7 +258,7 @@ final class SequenceReader {
         }
     }
 
-    private void packet(byte[] bytes, int from, int to) throws IOException {
+    private void packet(byte[] bytes, int from, int to) throws IOException, ProtoReader.MalformedException {
         if (isOnlyMessage(bytes, from, to)) {
             messages++;
             recorded++;
@@ -220,46 +269,27 @@ final class SequenceReader {
             write(bytes, from, to, true, idOf(bytes, from));
             return;
         }
-        try {
-            ProtoReader fields = new ProtoReader(bytes, from, to);
-            long clock = 0;
-            long delta = 0;
-            byte[] info = null;
-            byte[] strings = null;
-            boolean isMessage = false;
-            long message = 0;
-            while (fields.next()) {
-                switch (fields.field()) {
-                    case 104 -> {
-                        messages++;
-                        recorded++;
-                        isMessage = true;
-                        message = idOf(fields.message());
-                    }
-                    case 6 -> clock = time(fields.message());
-                    case 8 -> delta = fields.varint();
-                    case 12 -> strings = fields.bytes();
-                    case 1000 -> info = fields.bytes();
-                    case 1001 -> Losses.Count.read(fields.message()).addTo(reported);
-                    default -> fields.skip();
-                }
-            }
-            if (info != null) {
-                isStale = false;
-                interned.clear();
-                time = clock;
-                begin(info, clock);
-            } else if (followsState) {
-                writeStaleState();
-                time += delta;
-                if (strings != null) {
-                    interned.raw(strings, 0, strings.length);
-                }
-            }
-            write(bytes, from, to, isMessage, message);
-        } catch (ProtoReader.MalformedException e) {
-            throw new IOException(e);
+        Packet packet = Packet.read(bytes, from, to);
+        for (Losses.Count loss : packet.losses) {
+            loss.addTo(reported);
         }
+        if (packet.isMessage) {
+            messages++;
+            recorded++;
+        }
+        if (packet.info != null) {
+            begin(packet.info, packet.clock);
+            isStale = false;
+            interned.clear();
+            time = packet.clock;
+        } else if (followsState) {
+            writeStaleState();
+            time += packet.delta;
+            if (packet.strings != null) {
+                interned.raw(packet.strings, 0, packet.strings.length);
+            }
+        }
+        write(bytes, from, to, packet.isMessage, packet.message);
     }
 
     private void write(byte[] bytes, int from, int to, boolean isMessage, long message) throws IOException {
@@ -343,24 +373,56 @@ final class SequenceReader {
         }
     }
 
-    /** The id of a message: its first field. */
-    private static long idOf(ProtoReader message) throws ProtoReader.MalformedException {
-        return message.next() && message.field() == 1 ? message.fixed64() : 0;
-    }
-
-    /** The time of a snapshot: the value of any of its clocks, as they are the same. */
-    private static long time(ProtoReader snapshot) throws ProtoReader.MalformedException {
-        long time = 0;
-        while (snapshot.next()) {
-            ProtoReader clock = snapshot.message();
-            while (clock.next()) {
-                if (clock.field() == 2) {
-                    time = clock.varint();
-                } else {
-                    clock.skip();
+    /** A packet that is no plain message: what it is made of. */
+    private record Packet(long clock, long delta, byte[] info, byte[] strings, boolean isMessage, long message, List<Losses.Count> losses) {
+        static Packet read(byte[] bytes, int from, int to) throws ProtoReader.MalformedException {
+            ProtoReader fields = new ProtoReader(bytes, from, to);
+            long clock = 0;
+            long delta = 0;
+            byte[] info = null;
+            byte[] strings = null;
+            boolean isMessage = false;
+            long message = 0;
+            List<Losses.Count> losses = List.of();
+            while (fields.next()) {
+                switch (fields.field()) {
+                    case 104 -> {
+                        isMessage = true;
+                        message = idOf(fields.message());
+                    }
+                    case 6 -> clock = time(fields.message());
+                    case 8 -> delta = fields.varint();
+                    case 12 -> strings = fields.bytes();
+                    case 1000 -> info = fields.bytes();
+                    case 1001 -> {
+                        losses = losses.isEmpty() ? new ArrayList<>() : losses;
+                        losses.add(Losses.Count.read(fields.message()));
+                    }
+                    default -> fields.skip();
                 }
             }
+            return new Packet(clock, delta, info, strings, isMessage, message, losses);
         }
-        return time;
+
+        /** The id of a message: its first field. */
+        private static long idOf(ProtoReader message) throws ProtoReader.MalformedException {
+            return message.next() && message.field() == 1 ? message.fixed64() : 0;
+        }
+
+        /** The time of a snapshot: the value of any of its clocks, as they are the same. */
+        private static long time(ProtoReader snapshot) throws ProtoReader.MalformedException {
+            long time = 0;
+            while (snapshot.next()) {
+                ProtoReader clock = snapshot.message();
+                while (clock.next()) {
+                    if (clock.field() == 2) {
+                        time = clock.varint();
+                    } else {
+                        clock.skip();
+                    }
+                }
+            }
+            return time;
+        }
     }
 }

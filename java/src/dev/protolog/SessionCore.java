@@ -3,7 +3,6 @@ package dev.protolog;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -24,6 +23,7 @@ final class SessionCore {
     private static final int SWEEP = 64;
 
     private final Filter filter;
+    private final int levels;
     /** Null for none. */
     private final Path file;
     private final SharedBuffer buffer;
@@ -39,14 +39,13 @@ final class SessionCore {
     /** The session's own packets so far; of a recording they are in the file, too. */
     private final List<byte[]> packets = new ArrayList<>();
 
-    private final List<TraceWriter> writers = new ArrayList<>();
-    private final ArrayDeque<Sequence> ended = new ArrayDeque<>();
+    private final ArrayList<TraceWriter> writers = new ArrayList<>();
+    /** Those whose threads have ended, the oldest first. No queue: one that can't grow would forget what it has. */
+    private final List<Sequence> ended = new ArrayList<>();
     private int sequences;
     private int sweepAt = SWEEP;
     /** All losses of the session. */
     private final Losses total = new Losses();
-    /** Those that no packet reports yet and that no sequence has; of a session that streams. */
-    private final Losses unattributed = new Losses();
     /** The thread to wake up when the buffer fills; null for none. */
     private volatile Thread drainThread;
     /** The chunks that had been freed when a message waited in vain: others don't wait until there are more. -1 where none did. */
@@ -57,6 +56,7 @@ final class SessionCore {
 
     SessionCore(SessionConfig config, byte[] id) throws IOException {
         filter = config.filter();
+        levels = filter.allLevels();
         file = config.file();
         policy = config.policy();
         waitNanos = config.waitNanos();
@@ -68,6 +68,16 @@ final class SessionCore {
                 : ByteBuffer.allocateDirect(config.bufferBytes() + 8).alignedSlice(8).slice(0, config.bufferBytes());
         buffer = new SharedBuffer(memory, policy);
         addPacket(TracePackets.process(pid, id, filter));
+        prepareForErrors();
+    }
+
+    /** Has the JVM initialize and link what handles errors and counts losses: when the first one comes, there may be no memory for that. */
+    private void prepareForErrors() {
+        PassingErrors.prepare();
+        total.add(0, LossCause.BUFFER_FULL, 0);
+        if (recording != null) {
+            recording.linkLosses();
+        }
     }
 
     /** The file of the buffer; null for none. */
@@ -109,6 +119,9 @@ final class SessionCore {
         try {
             return read.get();
         } catch (InternalError e) {
+            if (PassingErrors.isOne(e)) {
+                throw e;
+            }
             throw new IOException("its buffer can't be read", e);
         }
     }
@@ -116,6 +129,11 @@ final class SessionCore {
     /** The messages that the session records. */
     Filter filter() {
         return filter;
+    }
+
+    /** The levels that the session records of any group. */
+    int levels() {
+        return levels;
     }
 
     /** The trace that it writes, now or in the end; {@code -} for none. */
@@ -208,16 +226,19 @@ final class SessionCore {
             sweep();
             sweepAt = Math.max(SWEEP, 2 * writers.size());
         }
-        Sequence sequence = ended.size() > MAX_ENDED ? ended.poll() : null;
-        if (sequence == null && sequences < PageLayout.MAX_WRITER_ID) {
-            sequence = new Sequence(++sequences);
-        } else if (sequence == null) {
-            sequence = ended.poll();
-        }
-        if (sequence == null) {
+        boolean isNew = ended.size() <= MAX_ENDED && sequences < PageLayout.MAX_WRITER_ID;
+        if (!isNew && ended.isEmpty()) {
             return null;
         }
+        Sequence sequence = isNew ? new Sequence(sequences + 1) : ended.get(0);
         TraceWriter writer = new TraceWriter(this, sequence);
+        writers.ensureCapacity(writers.size() + 1);
+        // No memory is taken from here on: a sequence always has its place.
+        if (isNew) {
+            sequences++;
+        } else {
+            ended.remove(0);
+        }
         writers.add(writer);
         return writer;
     }
@@ -254,29 +275,23 @@ final class SessionCore {
             if (recording != null) {
                 recording.addLoss(group, cause);
             }
-        } catch (OutOfMemoryError | StackOverflowError | LinkageError e) {
+        } catch (OutOfMemoryError | StackOverflowError | LinkageError | InternalError e) {
+            if (e instanceof InternalError && !PassingErrors.isOne(e)) {
+                fail(e);
+            }
             // The JVM links the operation when it first runs. The trace has the loss all the same.
         }
         try {
-            if (!keepsMessages()) {
-                (sequence == null ? unattributed : sequence.losses).add(group, cause, 1);
+            if (sequence != null && !keepsMessages()) {
+                sequence.losses.add(group, cause, 1);
             }
-        } catch (StackOverflowError e) {
-            // It is counted; who calls this again would count it twice.
+        } catch (StackOverflowError | LinkageError e) {
+            // It is counted, and reported at the end; who calls this again would count it twice.
         }
-    }
-
-    /** Takes losses to be reported by the next chunk. Those of a ring are reported at the end, since its chunks may be overwritten. */
-    Losses.Pending takeLosses(Sequence sequence) {
-        return sequence.losses.take();
     }
 
     Losses total() {
         return total;
-    }
-
-    Losses unattributed() {
-        return unattributed;
     }
 
     /** Counts the messages of a chunk that is completed. */

@@ -8,7 +8,8 @@ import java.util.function.Consumer;
 /**
  * The dictionary of a session: groups and messages as packets, each once, given to the session as soon as they are known.
  *
- * <p>Invariant: the entry of a message is given before the message is first recorded.
+ * <p>Invariants: the entry of a message is given before the message is first recorded. It counts as known once it was given: after an error out of
+ * memory it is given again.
  */
 final class SessionDictionary {
     /** The size at which a packet is ended. */
@@ -45,23 +46,26 @@ final class SessionDictionary {
     }
 
     synchronized void addGroup(GroupState state) {
-        if (groups.putIfAbsent(state.id, state.fullName) == null) {
+        if (!groups.containsKey(state.id)) {
             give(new ProtoWriter().message(GROUPS, group(state)));
+            groups.put(state.id, state.fullName);
         }
     }
 
     synchronized void addMessage(GroupState state, RuntimeMessage message) {
-        if (messages.putIfAbsent(message.id(), state.id) != null) {
+        if (messages.containsKey(message.id())) {
             return;
         }
         ProtoWriter config = new ProtoWriter();
-        if (groups.putIfAbsent(state.id, state.fullName) == null) {
+        if (!groups.containsKey(state.id)) {
             config.message(GROUPS, group(state));
         }
         List<String> locations = hasLocations ? List.copyOf(message.locations()) : List.of();
         config.message(MESSAGES, message(state, message, locations.isEmpty() ? null : locations.get(0)));
         locations.stream().skip(1).forEach(location -> config.message(MESSAGES, message(state, message, location)));
         give(config);
+        groups.put(state.id, state.fullName);
+        messages.put(message.id(), state.id);
     }
 
     /** Adds one more place of a message's calls: readers join the entries of one message. */
@@ -97,17 +101,30 @@ final class SessionDictionary {
 
     /** Adds what the tool has written. Malformed parts are left out. */
     synchronized void addSource(byte[] source) {
-        ProtoWriter config = new ProtoWriter();
-        ProtoReader reader = new ProtoReader(source);
         try {
-            while (reader.next()) {
+            give(source);
+        } catch (ProtoReader.MalformedException e) {
+            LogPrinter.problem("the dictionary is malformed: " + e.getMessage(), "make it again from the sources");
+        }
+        try {
+            for (ProtoReader reader = new ProtoReader(source); nextElement(reader);) {
                 int field = reader.field();
-                if (field != MESSAGES && field != GROUPS) {
-                    reader.skip();
-                    continue;
-                }
+                note(field, reader.bytes());
+            }
+        } catch (ProtoReader.MalformedException e) {
+            // Reported before.
+        }
+    }
+
+    /** Gives the groups and messages of a source that are not known. */
+    private void give(byte[] source) throws ProtoReader.MalformedException {
+        ProtoWriter config = new ProtoWriter();
+        try {
+            for (ProtoReader reader = new ProtoReader(source); nextElement(reader);) {
+                int field = reader.field();
                 byte[] element = reader.bytes();
-                if (isNew(field, element)) {
+                Element found = element(field, element);
+                if (found.id != null && !(field == MESSAGES ? messages.containsKey(found.id) : groups.containsKey(found.id.intValue()))) {
                     config.bytes(field, element);
                 }
                 if (config.size() > PACKET) {
@@ -115,16 +132,38 @@ final class SessionDictionary {
                     config.clear();
                 }
             }
-        } catch (ProtoReader.MalformedException e) {
-            LogPrinter.problem("the dictionary is malformed: " + e.getMessage(), "make it again from the sources");
-        }
-        if (config.size() > 0) {
-            give(config);
+        } finally {
+            if (config.size() > 0) {
+                give(config);
+            }
         }
     }
 
-    private boolean isNew(int field, byte[] element) throws ProtoReader.MalformedException {
-        ProtoReader reader = new ProtoReader(element);
+    /** Goes on to the next group or message; false at the end. */
+    private static boolean nextElement(ProtoReader reader) throws ProtoReader.MalformedException {
+        while (reader.next()) {
+            if (reader.field() == MESSAGES || reader.field() == GROUPS) {
+                return true;
+            }
+            reader.skip();
+        }
+        return false;
+    }
+
+    private void note(int field, byte[] bytes) throws ProtoReader.MalformedException {
+        Element element = element(field, bytes);
+        if (element.id != null && field == MESSAGES) {
+            messages.putIfAbsent(element.id, element.group);
+        } else if (element.id != null) {
+            groups.putIfAbsent(element.id.intValue(), element.name);
+        }
+    }
+
+    /** A message with its group, or a group with its name. */
+    private record Element(Long id, int group, String name) {}
+
+    private static Element element(int field, byte[] bytes) throws ProtoReader.MalformedException {
+        ProtoReader reader = new ProtoReader(bytes);
         Long id = null;
         int group = 0;
         String name = "";
@@ -139,10 +178,7 @@ final class SessionDictionary {
                 reader.skip();
             }
         }
-        if (id == null) {
-            return false;
-        }
-        return field == MESSAGES ? messages.putIfAbsent(id, group) == null : groups.putIfAbsent(id.intValue(), name) == null;
+        return new Element(id, group, name);
     }
 
     private static ProtoWriter group(GroupState state) {

@@ -1,6 +1,6 @@
 package dev.protolog;
 
-import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -9,30 +9,32 @@ import java.util.List;
  * <p>Invariant: locks are taken in the order groups, sessions, session; none of them by a call, but to register a group or a message.
  */
 final class Sessions {
-    private static final List<SessionCore> RUNNING = new ArrayList<>();
+    private static final Object LOCK = new Object();
+    /** Replaced as a whole. */
+    private static volatile SessionCore[] running = {};
 
     private Sessions() {}
 
     static void add(SessionCore session) {
-        synchronized (RUNNING) {
-            RUNNING.add(session);
-            CallStacks.setCollected(RUNNING.stream().anyMatch(it -> it.filter().collectsStacks()));
+        synchronized (LOCK) {
+            SessionCore[] more = Arrays.copyOf(running, running.length + 1);
+            more[running.length] = session;
+            set(more);
         }
         Groups.routeAll();
     }
 
     static void remove(SessionCore session) {
-        synchronized (RUNNING) {
-            RUNNING.remove(session);
-            CallStacks.setCollected(RUNNING.stream().anyMatch(it -> it.filter().collectsStacks()));
+        synchronized (LOCK) {
+            set(Arrays.stream(running).filter(it -> it != session).toArray(SessionCore[]::new));
         }
         Groups.routeAll();
     }
 
     /** Decides where the messages of a group go, and has the sessions know it. The lock of {@link Groups} is held. */
     static void route(GroupState state) {
-        synchronized (RUNNING) {
-            SessionCore[] sessions = RUNNING.stream()
+        synchronized (LOCK) {
+            SessionCore[] sessions = Arrays.stream(running)
                     .filter(session -> isRecorded(state) && session.filter().levels(state.fullName) != 0)
                     .toArray(SessionCore[]::new);
             int[] levels = new int[sessions.length];
@@ -81,10 +83,28 @@ final class Sessions {
         }
     }
 
-    static List<SessionCore> running() {
-        synchronized (RUNNING) {
-            return List.copyOf(RUNNING);
+    /** As above. Of a group that could not be registered nobody knows which sessions record it: those count that record its level of any group. */
+    static void lose(IProtoLogGroup group, LogLevel level, LossCause cause) {
+        GroupState state = Groups.known(group);
+        if (state != null) {
+            lose(state, level, cause);
+            return;
         }
+        SessionCore[] sessions = running;
+        for (int i = 0; i < sessions.length; i++) {
+            if ((sessions[i].levels() & level.bit()) != 0) {
+                sessions[i].lose(null, 0, cause);
+            }
+        }
+    }
+
+    static List<SessionCore> running() {
+        return List.of(running);
+    }
+
+    private static void set(SessionCore[] sessions) {
+        running = sessions;
+        CallStacks.setCollected(Arrays.stream(sessions).anyMatch(it -> it.filter().collectsStacks()));
     }
 
     private static boolean isRecorded(GroupState state) {

@@ -80,7 +80,10 @@ final class SharedBuffer {
     /** The chunks that went through the buffer, and the most bytes that were in use at any one time. */
     record Stats(long size, long written, long bytesWritten, long overwritten, long read, long bytesRead, long highWater) {}
 
-    /** A chunk that was taken and that its writer has not opened yet, whatever error came in between; {@link #NONE} for none. */
+    /**
+     * A chunk that was taken and that its writer has not opened yet, or that was read and is not free yet, whatever error came in between;
+     * {@link #NONE} for none.
+     */
     static final class Claim {
         int chunk = NONE;
     }
@@ -134,9 +137,14 @@ final class SharedBuffer {
         for (int visited = 0; visited < pages; visited++) {
             int page = (int) (turn % pages);
             turns[page] = ++turn;
+            boolean isUndivided = (int) INT.getAcquire(memory, page * PAGE) == 0;
             if (clear(page, layout)) {
                 INT.setRelease(memory, page * PAGE, PageLayout.divided(layout));
-                highWater = Math.max(highWater, divided);
+                // Nothing is called in between: the count is right after any error.
+                divided += isUndivided ? 1 : 0;
+                if (divided > highWater) {
+                    highWater = divided;
+                }
                 open[layout] = page;
                 return take(page, layout, claim);
             }
@@ -242,13 +250,17 @@ final class SharedBuffer {
         notifyAll();
     }
 
-    /** Frees a chunk that was read. Of a stream only. */
-    synchronized void free(int chunk) {
-        read++;
-        bytesRead += end(chunk) - at(chunk);
+    /** Frees a chunk that was read; {@code claim} forgets it. Of a stream only. */
+    synchronized void free(Claim claim) {
+        int chunk = claim.chunk;
+        int size = end(chunk) - at(chunk);
         set(chunk, READING);
         clearHeader(at(chunk));
         set(chunk, FREE);
+        // Nothing is called before it is forgotten: whatever error comes, no chunk is freed twice, and none is read twice.
+        claim.chunk = NONE;
+        read++;
+        bytesRead += size;
         joinFree(page(chunk));
         notifyAll();
     }
@@ -258,6 +270,7 @@ final class SharedBuffer {
         int word = (int) INT.getAcquire(memory, page * PAGE);
         if (word == PageLayout.divided(PageLayout.layout(word))) {
             INT.setRelease(memory, page * PAGE, 0);
+            // Nothing is called in between: the count is right after any error.
             divided--;
         }
     }
@@ -342,7 +355,6 @@ final class SharedBuffer {
     private boolean clear(int page, int wanted) {
         int word = (int) INT.getAcquire(memory, page * PAGE);
         int layout = PageLayout.layout(word);
-        divided += word == 0 ? 1 : 0;
         if (!isRing || word == 0) {
             // Bytes of earlier chunks are not to be taken for headers.
             for (int index = 0; word == 0 && index < PageLayout.chunks(wanted); index++) {
@@ -352,14 +364,16 @@ final class SharedBuffer {
         }
         boolean isIdle = PageLayout.find(word, WRITING) < 0;
         int claimed = word;
+        int lost = 0;
         for (int index = 0; index < PageLayout.chunks(layout); index++) {
             boolean isComplete = PageLayout.state(word, index) == COMPLETE;
-            overwritten += isComplete ? 1 : 0;
+            lost += isComplete ? 1 : 0;
             if (isIdle || isComplete) {
                 claimed = PageLayout.with(claimed, index, READING);
             }
         }
         INT.setRelease(memory, page * PAGE, claimed);
+        overwritten += lost;
         VarHandle.fullFence();
         int free = claimed;
         for (int index = 0; index < PageLayout.chunks(layout); index++) {

@@ -62,7 +62,7 @@ final class Stream implements Runnable {
     private int ownPackets;
     private long wallDistance;
     /** Losses that were taken to be reported since the checkpoint. */
-    private final List<Losses.Pending> taken = new ArrayList<>();
+    private final TakenLosses taken = new TakenLosses();
     /** Null where nothing has changed since the recording was told of the file. */
     private Checkpoint checkpoint;
     private IOException failure;
@@ -70,8 +70,13 @@ final class Stream implements Runnable {
     private final IOException noMemory = new IOException("no memory was left to write the trace");
     private final Thread thread = new Thread(this, "protolog drain");
 
-    /** A complete chunk, and the reader of its sequence. */
-    private record Held(SharedBuffer.Committed chunk, SequenceReader reader) {}
+    /** A complete chunk, and the reader of its sequence. The claim has the chunk until it is free. */
+    private record Held(SharedBuffer.Committed chunk, SharedBuffer.Claim claim, SequenceReader reader) {
+        Held(SharedBuffer.Committed chunk, SequenceReader reader) {
+            this(chunk, new SharedBuffer.Claim(), reader);
+            claim.chunk = chunk.chunk();
+        }
+    }
 
     /** A reader, and its state. */
     private record Saved(SequenceReader reader, SequenceReader.State state) {}
@@ -113,7 +118,10 @@ final class Stream implements Runnable {
             }
             try {
                 isDone = drain(isDue) && rotateIfOld();
-            } catch (OutOfMemoryError e) {
+            } catch (Error e) {
+                if (!PassingErrors.isOne(e)) {
+                    throw e;
+                }
                 isDone = false;
             }
             if (!isDone) {
@@ -151,8 +159,11 @@ final class Stream implements Runnable {
                 end("protolog session ended");
                 commit();
                 isComplete = true;
-            } catch (OutOfMemoryError e) {
-                throw noMemory;
+            } catch (Error e) {
+                if (PassingErrors.isOne(e)) {
+                    throw noMemory;
+                }
+                throw e;
             } finally {
                 file.close(isComplete);
                 out.end();
@@ -165,7 +176,7 @@ final class Stream implements Runnable {
 
     /** The messages that the file has, and those that it lacks. */
     synchronized SessionStats stats() {
-        return counts.stats(session.total().all(), 0, earlierBytes + out.written());
+        return counts.stats(losses(), 0, earlierBytes + out.written());
     }
 
     /** Writes what is there, of chunks that are being written only if {@code unfinishedToo}. False where there is no memory for that now; nothing has changed then. */
@@ -188,7 +199,7 @@ final class Stream implements Runnable {
             if (Math.abs(now.realtime() - now.boottime() - wallDistance) > MIN_CLOCK_STEP) {
                 writeClocks(now);
             }
-            chunks.removeIf(chunk -> held.stream().anyMatch(known -> known.chunk.chunk() == chunk.chunk()));
+            chunks.removeIf(chunk -> held.stream().anyMatch(known -> known.claim.chunk == chunk.chunk()));
             for (SharedBuffer.Committed chunk : chunks) {
                 SequenceReader reader = readers.get(chunk.writer());
                 if (!hasRoom(chunk, reader)) {
@@ -218,9 +229,10 @@ final class Stream implements Runnable {
             goBack();
             closeEnded();
             change.make();
-        } catch (OutOfMemoryError | StackOverflowError e) {
-            return false;
         } catch (IOException | RuntimeException | Error e) {
+            if (e instanceof Error && PassingErrors.isOne(e)) {
+                return false;
+            }
             fail(e);
         }
         return true;
@@ -268,9 +280,7 @@ final class Stream implements Runnable {
         heldBytes = to.heldBytes;
         ownPackets = to.ownPackets;
         wallDistance = to.wallDistance;
-        while (!taken.isEmpty()) {
-            taken.remove(taken.size() - 1).giveBack();
-        }
+        taken.giveBack();
         if (session.recording() != null) {
             session.recording().restoreTrace(to.trace);
         }
@@ -308,12 +318,12 @@ final class Stream implements Runnable {
             Held each = held.get(i);
             int next = (int) (each.reader.position() >>> 32);
             if (each.chunk.id() - next < 0) {
-                // Forgotten first: nothing is freed twice, whatever error comes in between.
-                Held last = held.remove(held.size() - 1);
-                if (last != each) {
-                    held.set(i, last);
+                // After an error in between, the next time finds it free already.
+                if (each.claim.chunk != SharedBuffer.NONE) {
+                    session.buffer().free(each.claim);
                 }
-                session.buffer().free(each.chunk.chunk());
+                held.set(i, held.get(held.size() - 1));
+                held.remove(held.size() - 1);
             }
         }
     }
@@ -353,7 +363,7 @@ final class Stream implements Runnable {
         Map<Integer, Sequence> sequences = sequences();
         for (int writer : inFile) {
             Sequence sequence = sequences.get(writer);
-            readers.get(writer).end(take(sequence == null ? new Losses() : sequence.losses));
+            readers.get(writer).end(sequence == null ? new Losses.Pending(0) : taken.take(sequence.losses));
         }
         end("protolog session goes on");
         out.flush();
@@ -363,13 +373,6 @@ final class Stream implements Runnable {
         begin(session.clock().moment(), "protolog session goes on");
         closeEnded();
         setCheckpoint();
-    }
-
-    /** Takes losses that are given back unless they are reported. */
-    private Losses.Pending take(Losses losses) {
-        Losses.Pending pending = losses.take();
-        taken.add(pending);
-        return pending;
     }
 
     /** Gives a complete file its name. */
@@ -407,15 +410,20 @@ final class Stream implements Runnable {
         Map<Integer, Sequence> sequences = sequences();
         for (Map.Entry<Integer, SequenceReader> each : readers.entrySet()) {
             if (inFile.contains(each.getKey())) {
-                Sequence sequence = sequences.remove(each.getKey());
-                each.getValue().end(sequence == null ? new Losses().take() : sequence.losses.take());
+                Sequence sequence = sequences.get(each.getKey());
+                each.getValue().end(sequence == null ? new Losses.Pending(0) : taken.take(sequence.losses));
             }
         }
         ProtoWriter losses = new ProtoWriter().varint(8, session.clock().now());
         int size = losses.size();
-        session.unattributed().all().forEach(count -> count.write(losses));
-        // Of threads that found no chunk any more.
-        sequences.values().forEach(sequence -> sequence.losses.all().forEach(count -> count.write(losses)));
+        // Those of no sequence, of threads that found no chunk any more, and what an error has kept from either.
+        Losses reported = new Losses();
+        readers.values().forEach(reader -> reader.reported().all().forEach(count -> count.addTo(reported)));
+        session.total().without(reported).forEach(count -> count.write(losses));
+        long damaged = readers.values().stream().mapToLong(SequenceReader::unreportedDamage).sum();
+        if (damaged > 0) {
+            new Losses.Count(0, LossCause.WRITE_FAILED, damaged).write(losses);
+        }
         if (losses.size() > size) {
             out.own(losses.done());
         }
@@ -439,8 +447,18 @@ final class Stream implements Runnable {
     }
 
     private long lost() {
-        return session.total().all().stream().filter(loss -> loss.cause() != LossCause.TRUNCATED)
+        return losses().stream().filter(loss -> loss.cause() != LossCause.TRUNCATED)
                 .mapToLong(Losses.Count::count).sum();
+    }
+
+    /** All losses of the session, damaged messages among them. */
+    private List<Losses.Count> losses() {
+        List<Losses.Count> losses = session.total().all();
+        long damaged = readers.values().stream().mapToLong(SequenceReader::damaged).sum();
+        if (damaged > 0) {
+            losses.add(new Losses.Count(0, LossCause.WRITE_FAILED, damaged));
+        }
+        return losses;
     }
 
     private void writeClocks(BootClock.Moment moment) throws IOException {

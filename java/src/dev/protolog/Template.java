@@ -76,9 +76,7 @@ final class Template {
 
     /** The values that a trace has of arguments, which must fit as those of {@link #render}. */
     Object[] values(Object[] args) throws TemplateException {
-        if (args.length != size()) {
-            throw new TemplateException("takes " + size() + " arguments, got " + args.length);
-        }
+        checkCount(args.length);
         Object[] values = new Object[args.length];
         for (int i = 0; i < args.length; i++) {
             values[i] = conversions.get(i).value(args[i]);
@@ -97,14 +95,18 @@ final class Template {
 
     /** The text with these arguments, which must fit in number and type. Null fits all: 0, 0.0, false, "null". */
     String render(Object[] args) throws TemplateException {
-        if (args.length != size()) {
-            throw new TemplateException("takes " + size() + " arguments, got " + args.length);
-        }
+        checkCount(args.length);
         StringBuilder out = new StringBuilder(texts.get(0));
         for (int i = 0; i < args.length; i++) {
             out.append(conversions.get(i).render(args[i])).append(texts.get(i + 1));
         }
         return out.toString();
+    }
+
+    private void checkCount(int passed) throws TemplateException {
+        if (passed != size()) {
+            throw new TemplateException("takes " + size() + (size() == 1 ? " argument" : " arguments") + ", got " + passed);
+        }
     }
 
     /** The template as it was given. */

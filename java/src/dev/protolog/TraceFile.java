@@ -93,7 +93,7 @@ final class TraceFile {
 
     /** Forgets what was written after {@code mark}. An error of what is no file. */
     void rewind(TraceOutput.Mark mark) throws IOException {
-        if (out.written() != mark.written()) {
+        if (out.hasMore(mark)) {
             file.truncate(mark.written());
         }
         out.rewind(mark);

@@ -30,6 +30,8 @@ final class TraceOutput {
     private byte[] buffer;
     private int used;
     private long written;
+    /** True while bytes are passed on, and after an error meanwhile: the stream may have them. */
+    private boolean isInDoubt;
     private long packetBytes;
 
     /** A place between two packets. */
@@ -71,14 +73,19 @@ final class TraceOutput {
         if (length == 0) {
             return;
         } else if (deflater == null) {
-            out.write(buffer, 0, length);
-            written += length;
+            write(buffer, length);
         } else {
             byte[] bundle = bundle(length);
-            out.write(bundle);
-            written += bundle.length;
+            write(bundle, bundle.length);
         }
+    }
+
+    private void write(byte[] bytes, int length) throws IOException {
+        isInDoubt = true;
+        out.write(bytes, 0, length);
         out.flush();
+        written += length;
+        isInDoubt = false;
     }
 
     void own(byte[] packet) throws IOException {
@@ -100,14 +107,20 @@ final class TraceOutput {
         return packetBytes;
     }
 
+    /** True if the stream has bytes, or may have them, that came after {@code mark}. */
+    boolean hasMore(Mark mark) {
+        return isInDoubt || written != mark.written;
+    }
+
     /** Where nothing is buffered. */
     Mark mark() {
         return new Mark(written, packetBytes);
     }
 
-    /** Forgets what came after {@code mark}, of which the stream has {@link #written} less its bytes. */
+    /** Forgets what came after {@code mark}, of which the stream has nothing any more. */
     void rewind(Mark mark) {
         used = 0;
+        isInDoubt = false;
         written = mark.written;
         packetBytes = mark.packetBytes;
     }

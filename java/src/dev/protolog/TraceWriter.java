@@ -1,14 +1,12 @@
 package dev.protolog;
 
+import static dev.protolog.MessageEncoder.HEAD;
 import static dev.protolog.PageLayout.CHUNK_HEADER;
 import static dev.protolog.PageLayout.FRAGMENT_SIZE;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.lang.ref.WeakReference;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.Arrays;
 
 /**
  * One thread's packets in one session. A message's bytes are {@code protolog-rt/src/writer/layout.rs}: they are put together in an
@@ -28,16 +26,8 @@ final class TraceWriter {
     private static final int MAX_STATE = 128;
     /** The size of a packet that was given up. */
     private static final int GIVEN_UP = ProtoWriter.varint4(PageLayout.DROPPED_PACKET_SIZE);
-    /** The tags of interned strings and stack traces. */
-    private static final int STRING = 0x02a2;
-    private static final int STACK = 0x02aa;
     /** The time without a message after which a thread is one that logs rarely, in nanoseconds. */
     private static final long RARE = 2_000_000;
-    /** Room before the content of a message, for what is known after it. */
-    private static final int HEAD = 32;
-    /** The most bytes of an argument that is no string: its tag and itself. */
-    private static final int MAX_ARGUMENT = 11;
-    private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     /** The most bytes of a packet on the fast path: its sizes are one byte each. */
     private static final int SHORT_PACKET = 127;
     /** The longest time since the packet before on the fast path, in nanoseconds: four bytes, a quarter of a second. */
@@ -56,20 +46,17 @@ final class TraceWriter {
     /** The same memory, little endian as protobuf is. */
     private final ByteBuffer wire;
     private final BootClock clock;
-    private final StringTable strings = new StringTable();
     private final ThreadIdentity identity = new ThreadIdentity();
-    private final byte[] content = new byte[HEAD + 16 + (Call.MAX + 1) * MAX_ARGUMENT];
-    /** The new strings of the message. */
-    private byte[] interned = new byte[256];
-    private int internedSize;
-    /** The packet of a message with new strings. */
-    private byte[] joined = new byte[256];
+    private final MessageEncoder encoder;
+    private final StringTable strings;
     private final byte[] sizeField = new byte[ProtoWriter.MAX_VARINT];
     /** The packet that a chunk begins with, and messages in it. */
     private final ProtoWriter state = new ProtoWriter(2 * MAX_STATE);
     private final ProtoWriter info = new ProtoWriter();
     private final ProtoWriter snapshot = new ProtoWriter();
     private final ProtoWriter part = new ProtoWriter();
+    /** Losses that were taken and that no packet reports yet. */
+    private final Losses.Pending losses = new Losses.Pending(Losses.MAX_RECORDS);
 
     /** The chunk that was taken last, until it is {@link #chunk}. */
     final SharedBuffer.Claim claim = new SharedBuffer.Claim();
@@ -82,10 +69,6 @@ final class TraceWriter {
     private int limit;
     private int countAt;
     private int packets;
-    /** The id of the message's stack trace, if it has one. */
-    private int stackIid;
-    /** Truncated strings of the message. */
-    private int cut;
     /** True within a message, and after one that ended in an error. */
     private boolean isWriting;
 
@@ -96,6 +79,8 @@ final class TraceWriter {
         memory = buffer.memory();
         wire = memory.duplicate().order(ByteOrder.LITTLE_ENDIAN);
         clock = session.clock();
+        encoder = new MessageEncoder(session.maxStringBytes());
+        strings = encoder.strings;
     }
 
     SessionCore session() {
@@ -119,8 +104,8 @@ final class TraceWriter {
             }
             isWriting = false;
             return isWritten;
-        } catch (OutOfMemoryError | StackOverflowError | LinkageError e) {
-            if (sequence.messages == messages) {
+        } catch (OutOfMemoryError | StackOverflowError | LinkageError | InternalError e) {
+            if (sequence.messages == messages || e instanceof InternalError && !PassingErrors.isOne(e)) {
                 throw e;
             }
             // The error came after the message was shown. The next one does what is left.
@@ -138,22 +123,22 @@ final class TraceWriter {
 
     private boolean writeSlow(Call call, long from) {
         long now = from;
-        measure(call, true);
-        if (!append(now, encode(call))) {
+        encoder.measure(call, true);
+        if (!append(now, encoder.encode(call))) {
             // In an empty chunk, with all strings anew.
             complete();
-            int size = HEAD + measure(call, false) + internedSize;
+            int size = HEAD + encoder.measure(call, false) + encoder.internedSize();
             if (!begin(size)) {
                 return session.isStopped();
             }
             now = Math.max(now, sequence.time);
-            measure(call, true);
-            int length = encode(call);
+            encoder.measure(call, true);
+            int length = encoder.encode(call);
             if (!append(now, length) && !appendSplit(now, length)) {
                 return false;
             }
         }
-        if (cut > 0) {
+        if (encoder.isCut()) {
             session.lose(sequence, call.group.id, LossCause.TRUNCATED);
         }
         return true;
@@ -161,6 +146,7 @@ final class TraceWriter {
 
     /** Gives back what the writer has, wherever an error ended its last message. Called by the thread; by others once it has ended. */
     void finish() {
+        losses.giveBack(sequence.losses);
         if (claim.chunk != SharedBuffer.NONE) {
             buffer.giveBack(claim);
         }
@@ -181,32 +167,6 @@ final class TraceWriter {
         }
     }
 
-    /** Returns the size of the message but for its head. Strings are put into words as their ids, new ones encoded into {@link #interned}. */
-    private int measure(Call call, boolean isRemembered) {
-        internedSize = 0;
-        cut = 0;
-        int length = 1 + Long.BYTES;
-        long kinds = call.kinds;
-        for (int i = 0; i < call.count; i++, kinds >>>= 2) {
-            long word = call.words[i];
-            switch ((int) kinds & 3) {
-                case Call.INTEGER -> length += 1 + ProtoWriter.sizeOf(word << 1 ^ word >> 63);
-                case Call.FLOATING -> length += 1 + Long.BYTES;
-                case Call.BOOL -> length += 2;
-                default -> {
-                    int iid = intern(STRING, call.texts[i], isRemembered);
-                    call.words[i] = iid;
-                    length += 1 + ProtoWriter.sizeOf(iid);
-                }
-            }
-        }
-        if (call.stack != null) {
-            stackIid = intern(STACK, call.stack, false);
-            length += 1 + ProtoWriter.sizeOf(stackIid);
-        }
-        return length;
-    }
-
     /**
      * Encodes a short message straight into the chunk. False where it has a stack trace or new strings, or little room is left: then nothing
      * has changed but bytes behind the packets. There are stores only: reading bytes in words that were just written one by one would stall.
@@ -214,7 +174,7 @@ final class TraceWriter {
     private boolean writeFast(Call call, long now) {
         long delta = now - sequence.time;
         int at = position;
-        if (at + MAX_FAST_HEAD + call.count * MAX_ARGUMENT > limit || delta > SHORT_DELTA || call.stack != null || isFull()) {
+        if (at + MAX_FAST_HEAD + call.count * MessageEncoder.MAX_ARGUMENT > limit || delta > SHORT_DELTA || call.stack != null || isFull()) {
             return false;
         }
         int deltaSize = ProtoWriter.sizeOf(delta);
@@ -262,90 +222,17 @@ final class TraceWriter {
         return at;
     }
 
-    /** Encodes a message that was measured, but for its head, into {@link #content}, and gives its size. */
-    private int encode(Call call) {
-        byte[] to = content;
-        int at = HEAD;
-        to[at++] = 0x09;
-        LONG.set(to, at, call.id);
-        at += 8;
-        long kinds = call.kinds;
-        for (int i = 0; i < call.count; i++, kinds >>>= 2) {
-            long word = call.words[i];
-            switch ((int) kinds & 3) {
-                case Call.INTEGER -> {
-                    to[at++] = 0x18;
-                    at = ProtoWriter.putVarint(to, at, word << 1 ^ word >> 63);
-                }
-                case Call.FLOATING -> {
-                    to[at++] = 0x21;
-                    LONG.set(to, at, word);
-                    at += 8;
-                }
-                case Call.BOOL -> {
-                    to[at++] = 0x28;
-                    to[at++] = (byte) word;
-                }
-                default -> {
-                    to[at++] = 0x10;
-                    at = ProtoWriter.putVarint(to, at, word);
-                }
-            }
-        }
-        if (call.stack != null) {
-            to[at++] = 0x30;
-            at = ProtoWriter.putVarint(to, at, stackIid);
-        }
-        return at - HEAD;
-    }
-
-    private int intern(int tag, String text, boolean isRemembered) {
-        int known = isRemembered ? strings.find(text) : 0;
-        if (known != 0) {
-            return known;
-        }
-        int iid = strings.add(text, isRemembered);
-        int length = Utf8.length(text);
-        int kept = Math.min(length, session.maxStringBytes());
-        cut += kept < length ? 1 : 0;
-        int most = internedSize + kept + ProtoWriter.AROUND_INTERNED;
-        if (most > interned.length) {
-            interned = Arrays.copyOf(interned, 2 * most);
-        }
-        internedSize = ProtoWriter.putInterned(interned, internedSize, tag, iid, text, kept, kept < length);
-        return iid;
-    }
-
-    /** Puts the head of the packet before its content, and gives where it begins. Without strings the packet is in one piece. */
-    private int putHead(long delta, int length) {
-        int tail = 2 + ProtoWriter.sizeOf(length);
-        int at = HEAD - tail;
-        content[at] = (byte) 0xc2;
-        content[at + 1] = 0x06;
-        ProtoWriter.putVarint(content, at + 2, length);
-        if (internedSize > 0) {
-            at -= 2;
-            content[at] = 0x68;
-            content[at + 1] = 0x02;
-            return at;
-        }
-        at -= 1 + ProtoWriter.sizeOf(delta);
-        content[at] = 0x40;
-        ProtoWriter.putVarint(content, at + 1, delta);
-        return at;
-    }
-
     /** Appends the message that was encoded last. False where the chunk has no room for it. */
     private boolean append(long now, int length) {
         long delta = now - sequence.time;
-        int from = putHead(delta, length);
+        int from = encoder.putHead(delta, length);
         int end = HEAD + length;
-        if (internedSize > 0) {
-            int whole = join(delta, from, end);
+        if (encoder.internedSize() > 0) {
+            int whole = encoder.join(delta, from, end);
             if (position + ProtoWriter.sizeOf(whole) + whole > limit) {
                 return false;
             }
-            commit(joined, 0, whole, now, 1);
+            commit(encoder.joined(), 0, whole, now, 1);
             return true;
         }
         int size = end - from;
@@ -353,28 +240,11 @@ final class TraceWriter {
         if (position + end - begin > limit || isFull()) {
             return false;
         }
-        ProtoWriter.putVarint(content, begin, size);
-        memory.put(position, content, begin, end - begin);
+        ProtoWriter.putVarint(encoder.content, begin, size);
+        memory.put(position, encoder.content, begin, end - begin);
         sequence.time = now;
         startNext(position + end - begin, 1);
         return true;
-    }
-
-    /** Makes the packet of a message with new strings in {@link #joined}, and gives its size. */
-    private int join(long delta, int from, int end) {
-        int strings = 1 + ProtoWriter.sizeOf(internedSize);
-        int length = 1 + ProtoWriter.sizeOf(delta) + strings + internedSize + end - from;
-        if (length > joined.length) {
-            joined = new byte[2 * length];
-        }
-        byte[] packet = joined;
-        packet[0] = 0x40;
-        int at = ProtoWriter.putVarint(packet, 1, delta);
-        packet[at++] = 0x62;
-        at = ProtoWriter.putVarint(packet, at, internedSize);
-        System.arraycopy(interned, 0, packet, at, internedSize);
-        System.arraycopy(content, from, packet, at + internedSize, end - from);
-        return length;
     }
 
     /** Appends a packet for which the chunk has room: a part of {@code bytes}, which ends so many messages. */
@@ -389,7 +259,8 @@ final class TraceWriter {
     /** Appends a message that is larger than a chunk, from the present one on; false where the buffer is full. */
     private boolean appendSplit(long now, int length) {
         long delta = now - sequence.time;
-        int whole = join(delta, putHead(delta, length), HEAD + length);
+        int whole = encoder.join(delta, encoder.putHead(delta, length), HEAD + length);
+        byte[] joined = encoder.joined();
         int at = 0;
         while (true) {
             int left = whole - at;
@@ -426,7 +297,12 @@ final class TraceWriter {
             return false;
         }
         open(taken, 0);
-        return writeState();
+        if (writeState()) {
+            return true;
+        }
+        // Messages rely on that packet.
+        complete();
+        return false;
     }
 
     private int acquire(int need) {
@@ -478,7 +354,8 @@ final class TraceWriter {
             info.varint(4, sequence.messages);
         }
         int shown = packets;
-        Losses.Pending losses = session.takeLosses(sequence);
+        // Those that an error has left are reported first.
+        sequence.losses.take(losses);
         try {
             TracePackets.chunk(state, now, info, losses, snapshot, part);
             if (position + ProtoWriter.sizeOf(state.size()) + state.size() > limit) {
@@ -488,9 +365,12 @@ final class TraceWriter {
             commit(state.array(), 0, state.size(), now, 0);
             return true;
         } finally {
-            // No room, or an error before the packet was shown.
-            if (packets == shown) {
-                losses.giveBack();
+            if (packets != shown) {
+                // Reported. No call, for which there may be no stack.
+                losses.end = 0;
+            } else {
+                // No room, or an error before the packet was shown.
+                losses.giveBack(sequence.losses);
             }
         }
     }

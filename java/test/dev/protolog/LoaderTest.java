@@ -50,25 +50,26 @@ final class LoaderTest {
     private static void misbehave() {
         call(() -> {
             throw new NoClassDefFoundError("a class");
-        });
+        }, false);
         call(() -> {
             throw new StackOverflowError();
-        });
+        }, true);
         call(() -> {
             throw new OutOfMemoryError();
-        });
-        call(LoaderTest::throwChecked);
+        }, true);
+        call(LoaderTest::throwChecked, false);
         ProtoLog.w(new Misbehaving(null), "a null tag is the name");
     }
 
-    private static void call(Supplier<String> tag) {
+    /** {@code isCounted}: its messages count as lost, since the next one may find memory. So the guard lets them pass. */
+    private static void call(Supplier<String> tag, boolean isCounted) {
         Misbehaving group = new Misbehaving(tag);
         ProtoLog.w(group, "not recorded");
         ProtoLogImpl.w(group, 1, 0);
-        check("a group whose methods throw", ProtoLogImpl.isEnabled(group, LogLevel.WTF), false);
+        check("a group whose methods throw", ProtoLogImpl.isEnabled(group, LogLevel.WTF), isCounted);
         ProtoLog.init(group);
         ProtoLog.printGroup(group, LogLevel.VERBOSE);
-        check("is not printed", ProtoLog.isEnabled(group), false);
+        check("is not printed", ProtoLog.isEnabled(group), isCounted);
     }
 
     private static String throwChecked() {

@@ -30,6 +30,8 @@ public final class SelfTest {
         ErrorTest.run();
         FullStackTest.run();
         FullStackCallTest.run();
+        DamageTest.run();
+        FaultTest.run();
         ClockTest.run();
         MessageIdTest.run(vectors);
         SettingsTest.run(vectors);

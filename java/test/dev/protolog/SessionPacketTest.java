@@ -49,6 +49,8 @@ final class SessionPacketTest {
             String[] numbers = lost.split(" ");
             losses.add(Integer.parseUnsignedInt(numbers[0]), LossCause.of(Integer.parseInt(numbers[1])), Long.parseLong(numbers[2]));
         }
-        return losses.take();
+        Losses.Pending pending = losses.newPending();
+        losses.take(pending);
+        return pending;
     }
 }

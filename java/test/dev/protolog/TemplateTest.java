@@ -80,8 +80,8 @@ final class TemplateTest {
     }
 
     private static void showsWhatDoesNotFit() {
-        row("%d", "FORMAT_ERROR \"%d\", args=(): takes 1 arguments, got 0");
-        row("%d", "FORMAT_ERROR \"%d\", args=(1, null): takes 1 arguments, got 2", 1, null);
+        row("%d", "FORMAT_ERROR \"%d\", args=(): takes 1 argument, got 0");
+        row("%d", "FORMAT_ERROR \"%d\", args=(1, null): takes 1 argument, got 2", 1, null);
         row("%d", "FORMAT_ERROR \"%d\", args=(1.5): %d does not take java.lang.Double", 1.5);
         row("%f", "FORMAT_ERROR \"%f\", args=(x): %f does not take java.lang.String", "x");
         row("%b", "FORMAT_ERROR \"%b\", args=(1): %b does not take java.lang.Integer", 1);

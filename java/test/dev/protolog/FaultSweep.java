@@ -1,0 +1,127 @@
+package dev.protolog;
+
+import dev.protolog.FaultScenario.State;
+import dev.protolog.Faults.Fault;
+import dev.protolog.Faults.Kind;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/**
+ * Log calls, flushes and stops in which each place fails in turn that can: for want of memory, once or from there on, and for want of stack. Each message
+ * is in the trace or counted as lost, in the session and in the trace, whatever fails. {@link FaultTest} has it run by classes with hooks.
+ */
+public final class FaultSweep {
+    /** The message of processed calls. */
+    static final long ID = 0x1122334455667788L;
+    private static final List<Fault> FAULTS =
+            List.of(new Fault(Kind.MEMORY, 0, false), new Fault(Kind.MEMORY, 0, true), new Fault(Kind.STACK, 0, false),
+                    new Fault(Kind.LINK, 0, false));
+    /** Calls that a short run tries in each state of a session that streams; the first one in others, too. */
+    private static final List<String> COMMON = List.of("string", "long string");
+    /** Groups of the same name, which come and go. */
+    private static final int NAMES = 20;
+
+    /** The group of a session: there is a limit to the templates of groups that are still there. */
+    private static volatile Group net;
+
+    private FaultSweep() {}
+
+    /** A group of which a test makes as many as it needs. */
+    record Group(String name) implements IProtoLogGroup {
+        @Override
+        public boolean isLogToLogcat() {
+            return false;
+        }
+
+        @Override
+        public String getTag() {
+            return name;
+        }
+    }
+
+    /** Logs the message of a number, with that number first. */
+    interface Log {
+        void log(long number);
+    }
+
+    /** Settings of a session that writes to a directory. */
+    interface Settings {
+        Session.Builder of(Session.Builder builder, Path directory);
+    }
+
+    /**
+     * Fails at every {@code step}th place of each scenario whose name has {@code only} in it, 1 for all places; a short run leaves some scenarios out.
+     * Returns the number of places and what went wrong.
+     */
+    public static Map.Entry<Integer, List<String>> run(int step, String only) throws Exception {
+        System.setProperty("protolog.level", "off");
+        Path directory = Files.createTempDirectory("protolog-faults");
+        List<String> problems = new ArrayList<>();
+        int places = 0;
+        try {
+            for (Map.Entry<String, Settings> settings : sessions().entrySet()) {
+                for (Map.Entry<String, Log> call : calls().entrySet()) {
+                    for (State state : State.values()) {
+                        for (Fault fault : FAULTS) {
+                            String name = settings.getKey() + ", " + call.getKey() + ", " + state + ", " + fault.kind() + (fault.lasts() ? " on" : "");
+                            if (name.contains(only) && (step == 1 || isShort(settings.getKey(), call.getKey(), state, fault))) {
+                                net = new Group("NET");
+                                places += new FaultScenario(name, settings.getValue(), call.getValue(), fault, state, directory, problems).run(step);
+                            }
+                        }
+                    }
+                }
+            }
+        } finally {
+            try (Stream<Path> all = Files.walk(directory)) {
+                all.sorted((one, other) -> other.compareTo(one)).forEach(path -> path.toFile().delete());
+            }
+        }
+        return Map.entry(places, problems);
+    }
+
+    /** True of what a short run tries. */
+    private static boolean isShort(String session, String call, State state, Fault fault) {
+        if (!session.equals("stream")) {
+            return call.equals(COMMON.get(0)) && Set.of(State.CROWDED, State.FLUSH, State.STOP).contains(state);
+        }
+        return COMMON.contains(call) || fault.kind() == Kind.MEMORY && (state == State.EASY || state == State.THREAD);
+    }
+
+    private static Map<String, Settings> sessions() {
+        Map<String, Settings> sessions = new LinkedHashMap<>();
+        sessions.put("stream", (it, in) -> it.file(in.resolve("t.pftrace")));
+        sessions.put("segments", (it, in) -> it.file(in.resolve("t.pftrace")).segmentBytes(20_000));
+        sessions.put("ring", (it, in) -> it.file(in.resolve("t.pftrace")).keepNewest());
+        sessions.put("record", (it, in) -> it.file(in.resolve("t.pftrace")).recordTo(in.resolve("t.rec")));
+        return sessions;
+    }
+
+    private static Map<String, Log> calls() {
+        Map<String, Log> calls = new LinkedHashMap<>();
+        calls.put("ints", n -> ProtoLogImpl.i(net, ID, 5, n, 7L));
+        calls.put("string", n -> ProtoLogImpl.i(net, ID, 1, n, n + ". text"));
+        // More than a chunk.
+        calls.put("long string", n -> ProtoLogImpl.i(net, ID, 1, n, n + "." + "x".repeat(3900), n + "." + "y".repeat(3900)));
+        calls.put("six arguments", n -> ProtoLogImpl.i(net, ID, 1, n, 1L, 2.0, true, n + ". text", 5L));
+        calls.put("array", n -> ProtoLogImpl.i(net, ID, 1, new Object[] {n, 1, 2, 3, n + ". text", 5, 6, 7}));
+        calls.put("unprocessed", n -> ProtoLog.i(net, "%d of %s", n, n + ". text"));
+        calls.put("new template", n -> ProtoLog.i(net, "%d of template " + n, n));
+        calls.put("wrong template", n -> ProtoLog.i(net, "%d %q", n));
+        calls.put("new group", n -> ProtoLogImpl.i(new Group("GROUP" + n % NAMES), ID, 1, n));
+        calls.put("new group, unprocessed", n -> ProtoLog.i(new Group("GROUP" + n % NAMES), "%d in a new group", n));
+        calls.put("guarded new group", n -> {
+            Group group = new Group("GUARDED" + n % NAMES);
+            if (ProtoLogImpl.isEnabled(group, LogLevel.INFO)) {
+                ProtoLogImpl.i(group, ID, 1, n);
+            }
+        });
+        return calls;
+    }
+}

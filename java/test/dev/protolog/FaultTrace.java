@@ -1,0 +1,162 @@
+package dev.protolog;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * A trace, read by the rules alone: each message needs a thread, its strings, and an entry of the dictionary if it is no processed one. A message's first integer
+ * is its number, and each of its strings begins with that number and a point.
+ */
+final class FaultTrace {
+    /** The numbers of messages, in the order of the file. */
+    final List<Long> numbers = new ArrayList<>();
+    /** The losses that it reports. */
+    final Map<LossCause, Long> losses = new EnumMap<>(LossCause.class);
+    /** Whatever a reader could not make sense of. */
+    final List<String> problems = new ArrayList<>();
+
+    /** All messages. */
+    long messages;
+
+    private final Map<Long, Map<Long, String>> strings = new HashMap<>();
+    private final Set<Long> dictionary = new HashSet<>();
+
+    private FaultTrace() {}
+
+    /** Reads the files one after the other; each stands for itself. {@code processed} are the ids of processed messages. */
+    static FaultTrace read(List<Path> files, Set<Long> processed) throws Exception {
+        FaultTrace trace = new FaultTrace();
+        for (Path file : files) {
+            trace.strings.clear();
+            trace.dictionary.clear();
+            trace.dictionary.addAll(processed);
+            trace.read(file);
+        }
+        return trace;
+    }
+
+    /** All losses of messages that are not there. */
+    long lost() {
+        return losses.entrySet().stream().filter(it -> it.getKey() != LossCause.TRUNCATED).mapToLong(Map.Entry::getValue).sum();
+    }
+
+    private void read(Path file) throws IOException, ProtoReader.MalformedException {
+        ProtoReader packets = new ProtoReader(Files.readAllBytes(file));
+        try {
+            while (packets.next()) {
+                readPacket(packets.bytes());
+            }
+        } catch (ProtoReader.MalformedException e) {
+            problems.add("malformed: " + e.getMessage());
+        }
+    }
+
+    private void readPacket(byte[] packet) throws ProtoReader.MalformedException {
+        long sequence = 0;
+        boolean isFirst = false;
+        byte[] interned = null;
+        byte[] message = null;
+        for (ProtoReader fields = new ProtoReader(packet); fields.next();) {
+            switch (fields.field()) {
+                case 10 -> sequence = fields.varint();
+                case 12 -> interned = fields.bytes();
+                case 13 -> isFirst = (fields.varint() & 1) != 0;
+                case 104 -> message = fields.bytes();
+                case 105 -> readDictionary(fields.message());
+                case 1001 -> {
+                    Losses.Count loss = Losses.Count.read(fields.message());
+                    losses.merge(loss.cause(), loss.count(), Long::sum);
+                }
+                default -> fields.skip();
+            }
+        }
+        if (isFirst) {
+            strings.put(sequence, new HashMap<>());
+        }
+        Map<Long, String> known = strings.get(sequence);
+        if (known == null && (interned != null || message != null)) {
+            problems.add("a message of sequence " + sequence + " before its state");
+            return;
+        }
+        if (interned != null) {
+            readStrings(new ProtoReader(interned), known);
+        }
+        if (message != null) {
+            messages++;
+            readMessage(new ProtoReader(message), known);
+        }
+    }
+
+    private void readDictionary(ProtoReader config) throws ProtoReader.MalformedException {
+        while (config.next()) {
+            if (config.field() != 1) {
+                config.skip();
+                continue;
+            }
+            ProtoReader message = config.message();
+            while (message.next()) {
+                if (message.field() == 1) {
+                    dictionary.add(message.fixed64());
+                } else {
+                    message.skip();
+                }
+            }
+        }
+    }
+
+    private static void readStrings(ProtoReader interned, Map<Long, String> known) throws ProtoReader.MalformedException {
+        while (interned.next()) {
+            ProtoReader entry = interned.message();
+            long iid = 0;
+            String text = "";
+            while (entry.next()) {
+                switch (entry.field()) {
+                    case 1 -> iid = entry.varint();
+                    case 2 -> text = entry.string();
+                    default -> entry.skip();
+                }
+            }
+            known.put(iid, text);
+        }
+    }
+
+    private void readMessage(ProtoReader message, Map<Long, String> known) throws ProtoReader.MalformedException {
+        long id = 0;
+        List<Long> integers = new ArrayList<>();
+        List<String> texts = new ArrayList<>();
+        while (message.next()) {
+            switch (message.field()) {
+                case 1 -> id = message.fixed64();
+                case 2 -> texts.add(String.valueOf(known.get(message.varint())));
+                case 3 -> {
+                    long zigzag = message.varint();
+                    integers.add(zigzag >>> 1 ^ -(zigzag & 1));
+                }
+                case 6 -> texts.add(known.containsKey(message.varint()) ? integers.get(0) + "." : "no stack trace");
+                default -> message.skip();
+            }
+        }
+        if (integers.isEmpty()) {
+            problems.add("a message without its number: " + texts);
+            return;
+        }
+        long number = integers.get(0);
+        numbers.add(number);
+        for (String text : texts) {
+            if (!text.startsWith(number + ".")) {
+                problems.add("message " + number + " has the string " + text);
+            }
+        }
+        if (!dictionary.contains(id)) {
+            problems.add("message " + number + " is not in the dictionary");
+        }
+    }
+}

@@ -1,0 +1,86 @@
+package dev.protolog;
+
+/**
+ * Errors of the JVM at chosen places: {@link FaultLoader} has the runtime call {@link #memory}, {@link #stack} and {@link #link} wherever memory or stack
+ * may be missing, the last where the JVM takes memory to link an operation that it runs for the first time.
+ *
+ * <p>Invariant: nothing is thrown to a thread but the one that has asked for it, and nothing after {@link #during}.
+ */
+final class Faults {
+    private static volatile Thread armed;
+    private static Kind kind;
+    private static boolean lasts;
+    /** The places still to be passed. */
+    private static int left;
+    private static boolean hasFired;
+    private static Throwable place;
+
+    private Faults() {}
+
+    /** The kind of resource that is missing. */
+    enum Kind { MEMORY, STACK, LINK }
+
+    /** An operation that is tried while something is missing. */
+    interface Trial {
+        void run() throws Exception;
+    }
+
+    /** A place to fail: that after {@code passed} others; with {@code lasts} all others from there on, too. */
+    record Fault(Kind kind, int passed, boolean lasts) {}
+
+    /** The outcome of a trial: whether the place was reached, and what came out of it, null for nothing. */
+    record Outcome(boolean hasFired, Throwable thrown, Throwable place) {}
+
+    /** Tries something while a place fails. */
+    static Outcome during(Fault fault, Trial trial) {
+        kind = fault.kind;
+        lasts = fault.lasts;
+        left = fault.passed;
+        hasFired = false;
+        place = null;
+        Throwable thrown = null;
+        armed = Thread.currentThread();
+        try {
+            trial.run();
+        } catch (Throwable e) {
+            thrown = e;
+        } finally {
+            armed = null;
+        }
+        return new Outcome(hasFired, thrown, place);
+    }
+
+    static void memory() {
+        if (armed == Thread.currentThread() && kind == Kind.MEMORY && isDue()) {
+            throw failed(new OutOfMemoryError("as tested"));
+        }
+    }
+
+    static void link() {
+        if (armed == Thread.currentThread() && kind == Kind.LINK && isDue()) {
+            throw failed(new InternalError(new OutOfMemoryError("as tested")));
+        }
+    }
+
+    static void stack() {
+        if (armed == Thread.currentThread() && kind == Kind.STACK && isDue()) {
+            throw failed(new StackOverflowError("as tested"));
+        }
+    }
+
+    private static boolean isDue() {
+        if (left > 0) {
+            left--;
+            return false;
+        }
+        return !hasFired || lasts;
+    }
+
+    private static <E extends Error> E failed(E error) {
+        if (!hasFired) {
+            hasFired = true;
+            place = error;
+        }
+        return error;
+    }
+}
