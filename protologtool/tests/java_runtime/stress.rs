@@ -2,7 +2,7 @@
 
 use super::{classes, tool};
 use protolog_testkit::{run_any, temp_dir};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -50,12 +50,56 @@ fn count(trace: &Path) -> BTreeMap<u64, (u64, u64)> {
     threads
 }
 
+/// The messages of a thread, for a person who looks for those that are missing.
+#[derive(Default)]
+struct ThreadMessages {
+    /// Its number in the program, once a message has said it.
+    number: Option<u64>,
+    there: BTreeSet<u64>,
+    /// Losses that its packets report, and the messages that were there before each report.
+    losses: Vec<(u64, usize)>,
+}
+
+/// A line for each thread: messages that are there, those that it reports as lost, and the gaps between them, the shortest first.
+fn describe(trace: &Path, logged: u64) -> String {
+    let rows = tool(&["read-log", "--format", "json", trace.to_str().unwrap()]).stdout;
+    let mut threads = BTreeMap::<u64, ThreadMessages>::new();
+    for row in rows.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()) {
+        let thread = threads.entry(row["tid"].as_u64().unwrap_or_default()).or_default();
+        if row["type"] == "loss" {
+            thread.losses.push((row["count"].as_u64().unwrap_or_default(), thread.there.len()));
+        } else if row["type"] == "message" {
+            thread.number = row["args"][1].as_u64();
+            thread.there.extend(row["args"][0].as_u64());
+        }
+    }
+    let line = |thread: &ThreadMessages| {
+        let ends = thread.there.iter().copied().chain([logged]);
+        let begins = std::iter::once(0).chain(thread.there.iter().map(|number| number + 1));
+        let mut gaps: Vec<_> = begins.zip(ends).filter(|(begin, end)| begin < end).collect();
+        gaps.sort_by_key(|(begin, end)| end - begin);
+        gaps.truncate(20);
+        let lost: u64 = thread.losses.iter().map(|loss| loss.0).sum();
+        format!(
+            "thread {:?}: {} there, {lost} reported as lost, gaps {gaps:?}, reports {:?}\n",
+            thread.number,
+            thread.there.len(),
+            &thread.losses[..thread.losses.len().min(20)],
+        )
+    };
+    threads.values().map(line).collect()
+}
+
 /// Each message must be in the trace, or counted as lost by the session.
 fn assert_all_counted(dir: &Path, options: &[&str], mode: &str, messages: u64) {
     let (trace, printed) = stress(dir, options, mode, messages);
     let there: u64 = count(&trace).values().map(|state| state.0).sum();
     assert!(there > 0);
-    assert_eq!(printed, format!("{there} {}\n", messages - there), "{mode} {options:?}");
+    let expected = format!("{there} {}\n", messages - there);
+    if printed != expected {
+        let each = describe(&trace, messages / THREADS);
+        panic!("{mode} {options:?} printed {printed}not {expected}{each}");
+    }
     let shown = tool(&["read-log", "-n", "1", trace.to_str().unwrap()]);
     assert!(!shown.stderr.contains("no end"), "{}", shown.stderr);
 }
