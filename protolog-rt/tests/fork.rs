@@ -135,7 +135,7 @@ fn no_child_waits_for_a_thread_that_is_not_there() {
     thread::scope(|scope| {
         let _done = SetOnDrop(done);
         // Sessions start and stop, threads come and go, so that every lock is held now and then.
-        scope.spawn(move || {
+        let churner = scope.spawn(move || {
             begun.wait();
             while !done.load(Ordering::Relaxed) {
                 // Said before it is asked, so that no fork takes place in between.
@@ -174,6 +174,7 @@ fn no_child_waits_for_a_thread_that_is_not_there() {
             let starts_threads = number % 5 == 0;
             churn.store(!starts_threads, Ordering::SeqCst);
             while starts_threads && churns.load(Ordering::SeqCst) {
+                assert!(!churner.is_finished(), "it panicked");
                 thread::sleep(Duration::from_micros(50));
             }
             wait(spawn(fork, || {

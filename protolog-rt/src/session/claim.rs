@@ -4,9 +4,9 @@
 //! of a living process (`flock`), too. A session that keeps its messages claims the name of its file, since the file itself
 //! appears only at the end; other processes can't see that claim.
 //!
-//! In a forked child the files stay claimed, since its parent may still write them; but for those that the child has no longer
-//! open, because the fork found the parent between closing a file and giving up its claim, or because recordings are closed in
-//! children. The parent may remove such a file, and the child's next one may have the same inode.
+//! A claim on a file that this process has not open counts for nothing: a file is closed a moment before its claim is given up, and if
+//! it was removed or replaced, the next new file may have its inode. In a forked child the files of its parent stay claimed, which may
+//! still write them, but for recordings, which are closed there.
 //!
 //! Invariant: *closed first*: whoever has a claim on a file and closes the file does so before the claim goes; closing it later would
 //! release the lock of the next one who has it.
@@ -33,31 +33,26 @@ enum FileId {
     Segments(u64, u64, OsString),
 }
 
-static CLAIMED: ForkLock<Table> = ForkLock::with_child(
-    Order::TraceFiles,
-    Table { next: 0, inherited: 0, entries: Vec::new() },
-    |table| table.inherited = table.next,
-);
+static CLAIMED: ForkLock<Table> =
+    ForkLock::new(Order::TraceFiles, Table { next: 0, entries: Vec::new() });
 
 /// The claims of this process.
 #[derive(Debug)]
 struct Table {
     /// The number of the next entry.
     next: u64,
-    /// The first number that is not of a claim of the parent's.
-    inherited: u64,
     entries: Vec<(u64, FileId)>,
 }
 
 impl Table {
     fn has(&self, id: &FileId) -> bool {
-        self.entries.iter().any(|(_, claimed)| claimed == id)
+        self.number(id).is_some()
     }
 
-    /// Returns the number of the parent's claim on `id`.
-    fn inherited(&self, id: &FileId) -> Option<u64> {
-        let is_inherited = |(number, claimed): &&_| *number < self.inherited && claimed == id;
-        self.entries.iter().find(is_inherited).map(|(number, _)| *number)
+    /// Returns the number of the claim on `id`.
+    fn number(&self, id: &FileId) -> Option<u64> {
+        let entry = self.entries.iter().find(|(_, claimed)| claimed == id);
+        entry.map(|(number, _)| *number)
     }
 
     fn add(&mut self, id: FileId) -> Claim {
@@ -77,7 +72,7 @@ impl Table {
 /// The right of one session to write a file.
 #[derive(Debug)]
 pub(crate) struct Claim {
-    /// That of its entry, which is not told by the file: in a forked child there may be a claim of the parent's on it, too.
+    /// That of its entry, which is not told by the file: somebody else may have a claim on its inode by the time it is given up.
     number: u64,
     id: FileId,
 }
@@ -163,6 +158,7 @@ pub(super) fn hold(path: &Path) -> Result<Option<Held>, Error> {
     let Ok(file) = open_regular(path) else { return Ok(None) };
     let id = file.metadata().map(|metadata| file_id(&metadata));
     let id = id.map_err(|error| Error::File { path: path.to_path_buf(), error })?;
+    forget_closed(&id, Some(&file));
     let claim = Claim::of(id).ok_or_else(in_use)?;
     let held = Held { file, _claim: claim };
     if lock_shared(&held.file) && !is_claimed(&held.file) { Ok(Some(held)) } else { Err(in_use()) }
@@ -179,11 +175,12 @@ fn is_in_table(id: &FileId) -> bool {
     writer::guarded(|| CLAIMED.lock().has(id))
 }
 
-/// Forgets the parent's claim on a file that this process has not open, but for `own`, which asks.
+/// Forgets a claim on a file that this process has not open, but for `own`, which asks.
 fn forget_closed(id: &FileId, own: Option<&File>) {
     let FileId::File(device, inode) = *id else { return };
-    let inherited = writer::guarded(|| CLAIMED.lock().inherited(id));
-    if let Some(number) = inherited.filter(|_| !is_open(device, inode, own)) {
+    // Its number is looked up before it is asked what is open: the claim of who opens the file meanwhile has another one.
+    let claimed = writer::guarded(|| CLAIMED.lock().number(id));
+    if let Some(number) = claimed.filter(|_| !is_open(device, inode, own)) {
         writer::guarded(|| CLAIMED.lock().remove(number));
     }
 }
@@ -225,14 +222,34 @@ mod tests {
         let child = || {
             let claim = |name| {
                 let file = File::options().write(true).open(path(name)).expect("the file");
-                Claim::new(&file).expect("an id")
+                let claim = Claim::new(&file).expect("an id");
+                (file, claim)
             };
-            let is_refused = claim("open").is_none() && Claim::is_taken(&path("name"), None);
-            let mine = claim("closed");
+            let is_refused = claim("open").1.is_none() && Claim::is_taken(&path("name"), None);
+            let (_file, mine) = claim("closed");
             drop(claims);
             is_refused && mine.is_some_and(|mine| is_in_table(&mine.id))
         };
         let name = "session::claim::tests::a_child_may_write_what_its_parent_has_closed";
         check_child(name, || Box::new(|| ()), child);
+    }
+
+    #[test]
+    fn the_inode_of_a_closed_file_can_be_claimed_before_its_claim_is_given_up() {
+        let dir = temp_dir();
+        let path = dir.path().join("file");
+        let open = || File::options().write(true).create(true).open(&path).expect("the file");
+        let claim = |file: &File| Claim::new(file).expect("an id");
+        let first = open();
+        let of_first = claim(&first).expect("nobody has it");
+        let second = open();
+        assert!(claim(&second).is_none() && Claim::is_taken(&path, None), "the first is open");
+        drop(first);
+        let of_second = claim(&second).expect("nobody has it open");
+        drop(of_first);
+        assert!(claim(&open()).is_none(), "the second one's claim is its own");
+        drop(second);
+        assert!(matches!(hold(&path), Ok(Some(_))), "nobody has it open");
+        drop(of_second);
     }
 }
