@@ -238,7 +238,9 @@ mod tests {
     fn the_inode_of_a_closed_file_can_be_claimed_before_its_claim_is_given_up() {
         let dir = temp_dir();
         let path = dir.path().join("file");
-        let open = || File::options().write(true).create(true).open(&path).expect("the file");
+        let open = || {
+            File::options().write(true).create(true).truncate(false).open(&path).expect("the file")
+        };
         let claim = |file: &File| Claim::new(file).expect("an id");
         let first = open();
         let of_first = claim(&first).expect("nobody has it");
