@@ -9,13 +9,16 @@ use std::process::{Command, Stdio};
 
 const THREADS: u64 = 8;
 
-/// Messages of a run; `cargo xtask soak java` has 10 million.
-fn all_messages() -> u64 {
-    std::env::var("PROTOLOG_JAVA_MESSAGES").map_or(120_000, |messages| messages.parse().unwrap())
+/// Messages of a run, or of a part of one, as many for each thread; `cargo xtask soak java` has 10 million.
+fn all_messages(part: u64) -> u64 {
+    let all = std::env::var("PROTOLOG_JAVA_MESSAGES")
+        .map_or(120_000, |messages| messages.parse::<u64>().unwrap());
+    all / part / THREADS * THREADS
 }
 
 /// Runs the program with options of the JVM; the trace, and what it has printed.
 fn stress(dir: &Path, options: &[&str], mode: &str, messages: u64) -> (PathBuf, String) {
+    assert_eq!(messages % THREADS, 0, "each thread logs as many");
     let mut java = Command::new("java");
     java.args(options).arg("-cp").arg(classes().unwrap()).arg("app.Stress").arg(dir);
     let output =
@@ -111,7 +114,7 @@ fn all_messages_are_there_or_counted() {
         return;
     }
     for mode in ["keep", "stream", "record"] {
-        assert_all_counted(dir.path(), &[], mode, all_messages());
+        assert_all_counted(dir.path(), &[], mode, all_messages(1));
     }
 }
 
@@ -129,7 +132,7 @@ fn collectors_under_pressure_lose_nothing() {
         ("-XX:+UseZGC", "-Xmx48m"),
     ] {
         let options = [collector, heap, "-Dgarbage=true"];
-        assert_all_counted(dir.path(), &options, "stream", all_messages() / 6);
+        assert_all_counted(dir.path(), &options, "stream", all_messages(6));
     }
 }
 
