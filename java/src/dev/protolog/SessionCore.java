@@ -39,10 +39,12 @@ final class SessionCore {
     /** The session's own packets so far; of a recording they are in the file, too. */
     private final List<byte[]> packets = new ArrayList<>();
 
-    private final ArrayList<TraceWriter> writers = new ArrayList<>();
+    private final List<TraceWriter> writers = new ArrayList<>();
     /** Those whose threads have ended, the oldest first. No queue: one that can't grow would forget what it has. */
     private final List<Sequence> ended = new ArrayList<>();
     private int sequences;
+    /** A writer that may lack its place among the others: an error came while it got one. Null for none. */
+    private TraceWriter added;
     private int sweepAt = SWEEP;
     /** All losses of the session. */
     private final Losses total = new Losses();
@@ -222,6 +224,7 @@ final class SessionCore {
         if (isStopped) {
             return null;
         }
+        finishAdding();
         if (writers.size() >= sweepAt) {
             sweep();
             sweepAt = Math.max(SWEEP, 2 * writers.size());
@@ -232,14 +235,10 @@ final class SessionCore {
         }
         Sequence sequence = isNew ? new Sequence(sequences + 1) : ended.get(0);
         TraceWriter writer = new TraceWriter(this, sequence);
-        writers.ensureCapacity(writers.size() + 1);
-        // No memory is taken from here on: a sequence always has its place.
-        if (isNew) {
-            sequences++;
-        } else {
-            ended.remove(0);
-        }
-        writers.add(writer);
+        // No call in between: a sequence always has its place, whatever error comes next.
+        added = writer;
+        sequences += isNew ? 1 : 0;
+        finishAdding();
         return writer;
     }
 
@@ -304,6 +303,7 @@ final class SessionCore {
 
     /** The messages of all writers so far; of those that are writing, up to their last chunk or message. */
     synchronized List<Sequence> sequences() {
+        finishAdding();
         List<Sequence> all = new ArrayList<>(ended);
         writers.forEach(writer -> all.add(writer.sequence));
         return all;
@@ -312,6 +312,16 @@ final class SessionCore {
     /** The session's own packets so far. */
     synchronized List<byte[]> packets() {
         return List.copyOf(packets);
+    }
+
+    private void finishAdding() {
+        if (added != null) {
+            ended.remove(added.sequence);
+            if (writers.isEmpty() || writers.get(writers.size() - 1) != added) {
+                writers.add(added);
+            }
+            added = null;
+        }
     }
 
     private synchronized void addPacket(byte[] packet) {
@@ -323,6 +333,7 @@ final class SessionCore {
 
     /** Completes the chunks of threads that have ended, and takes their sequences back. */
     synchronized void sweep() {
+        finishAdding();
         for (Iterator<TraceWriter> all = writers.iterator(); all.hasNext();) {
             TraceWriter writer = all.next();
             Thread thread = writer.thread.get();
