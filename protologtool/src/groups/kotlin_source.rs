@@ -40,6 +40,9 @@ pub fn from_kotlin_source(source: &Source, class: &str) -> Result<Groups, Vec<Di
         vec![error.help(help)]
     })?;
     let is_enum = named.keywords_before(declared).contains(&"enum");
+    if let Some(problem) = is_enum.then(|| clash_of_names(named, declared)).flatten() {
+        return Err(vec![problem]);
+    }
     let found = if is_enum {
         of_constants(named, declared, class)
     } else {
@@ -83,6 +86,26 @@ pub fn from_kotlin_source(source: &Source, class: &str) -> Result<Groups, Vec<Di
         Groups::new(class.clone(), groups).map_err(|clash| vec![same_id(&clash, &places)])?;
     Ok(made.with_unknown_ids(warning))
 }
+
+/// The error for an enum of an interface that has `name()`, which kotlinc reports as a clash of signatures.
+fn clash_of_names(named: &ScopedFile<'_>, declared: &DeclaredName) -> Option<Diagnostic> {
+    let interface = declared.supertypes.iter().find(|name| {
+        let means = |class| named.means(&[(*name).clone()], class, declared.offset);
+        INTERFACES.into_iter().any(means)
+    })?;
+    let name = named.token_at(declared.offset);
+    let message = format!(
+        "the enum `{}` can't implement `{interface}`: its `name` and the interface's `name()` would be one method",
+        declared.name
+    );
+    let help = "make the groups objects of a class in an `object`, or the enum one of Java";
+    let range = named.file.bytes_of(&(name..name + 1));
+    Some(Diagnostic::error(Code::Groups, range, message).help(help))
+}
+
+/// The interfaces of groups, ours and Android's.
+const INTERFACES: [&str; 2] =
+    ["dev.protolog.IProtoLogGroup", "com.android.internal.protolog.common.IProtoLogGroup"];
 
 /// The error for two groups of one name, or of one id that they declare.
 fn same(groups: &[Group], places: &[Range<usize>]) -> Option<Diagnostic> {

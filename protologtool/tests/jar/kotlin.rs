@@ -52,10 +52,11 @@ fn what_the_source_does_not_tell() {
         let groups = from_kotlin_source(&Source::new("G.kt", text.as_bytes().to_vec()), class);
         groups.map_err(|problems| problems[0].message.clone())
     };
-    let text = "package p\nenum class G(val tag: String) { A(System.lineSeparator()), B(\"b\") }\n\
+    let text = "package p\nimport dev.protolog.IProtoLogGroup\nenum class G(val tag: String) { A(System.lineSeparator()), B(\"b\") }\n\
         object O { val X = Unknown(1); val Y = 2 }\n\
         enum class Ids(val tag: String = \"t\") { ONE; fun getId() = hashCode() }\n\
-        enum class NoTag { ONE }";
+        enum class NoTag { ONE }\n\
+        enum class Imported(val tag: String) : IProtoLogGroup { ONE(\"t\") }";
     let errors = [
         ("p.G", "can't evaluate the group `A`: `System.lineSeparator()` has no value here"),
         ("p.O", "no groups in `p.O`"),
@@ -64,6 +65,10 @@ fn what_the_source_does_not_tell() {
             "can't evaluate the group `ONE`: `getTag` is not in this file, or of another type",
         ),
         ("p.None", "no class `p.None` in this file"),
+        (
+            "p.Imported",
+            "the enum `Imported` can't implement `IProtoLogGroup`: its `name` and the interface's `name()` would be one method",
+        ),
     ];
     for (class, message) in errors {
         assert_eq!(read(text, class), Err(message.to_owned()), "{class}");
