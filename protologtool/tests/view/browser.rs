@@ -120,7 +120,11 @@ impl Browser {
     pub(crate) fn wait_for(&mut self, expression: &str) {
         let begun = Instant::now();
         while self.eval(expression) != Value::Bool(true) {
-            assert!(begun.elapsed() < LIMIT, "`{expression}` did not become true");
+            if begun.elapsed() > LIMIT {
+                let shown = self.text("document.body?.innerText ?? ''");
+                let targets = self.call("Target.getTargets", &json!({}));
+                panic!("`{expression}` did not become true; {targets}; the page says\n{shown}");
+            }
             std::thread::sleep(Duration::from_millis(20));
         }
     }
@@ -144,6 +148,8 @@ impl Browser {
 
     /// Clicks the middle of an element.
     pub(crate) fn click(&mut self, selector: &str) {
+        // What is pressed before a page is drawn for the first time does not reach it.
+        self.settle();
         let place = self.eval(&format!(
             "(() => {{ const box = document.querySelector({selector:?}).getBoundingClientRect(); \
              return [box.x + box.width / 2, box.y + box.height / 2]; }})()"

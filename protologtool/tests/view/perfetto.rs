@@ -31,6 +31,13 @@ impl Ui {
         let server = Arc::new(Server::http("127.0.0.1:0").unwrap());
         let origin = format!("http://{}", server.server_addr());
         let (requests, trace) = (server.clone(), trace.to_owned());
+        let address = server.server_addr().to_ip().unwrap();
+        // As `view` does, where the reason stands (`loopback.rs`).
+        thread::spawn(move || {
+            while TcpStream::connect(address).is_ok() {
+                thread::sleep(Duration::from_millis(100));
+            }
+        });
         thread::spawn(move || {
             // The wheel's UI asks the program that it is made for whether there is a trace, which opens over any other one. It waits.
             let mut unanswered = Vec::new();
@@ -296,6 +303,29 @@ fn the_ui_takes_a_trace_from_another_window() {
     browser.switch_to(&ui.origin);
     assert_is_shown(&mut browser);
     browser.wait_for("document.body.innerText.includes('app.pftrace')");
+}
+
+/// As a browser has them, which keeps them open.
+#[test]
+fn connections_that_come_together_are_all_served() {
+    let _lock = lock();
+    let dir = temp_dir();
+    let trace = record_all(&dir);
+    for _ in 0..10 {
+        let handover = Handover::start("http://127.0.0.1:9", &trace);
+        let (address, path) =
+            handover.url.strip_prefix("http://").and_then(|url| url.split_once('/')).unwrap();
+        let connections = (0..12).map(|_| TcpStream::connect(address).unwrap());
+        for mut stream in connections.collect::<Vec<_>>() {
+            stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+            write!(stream, "GET /{path} HTTP/1.1\r\nHost: {address}\r\n\r\n").unwrap();
+            let mut line = String::new();
+            BufReader::new(&stream).read_line(&mut line).expect("a response");
+            assert!(line.starts_with("HTTP/1.1 200"), "{line}");
+            // It stays open until the program ends.
+            std::mem::forget(stream);
+        }
+    }
 }
 
 #[test]

@@ -6,6 +6,9 @@
 use crate::exit::Failure;
 use crate::output::reason;
 use std::io::{self, Cursor};
+use std::net::TcpStream;
+use std::thread;
+use std::time::Duration;
 use tiny_http::{Header, Request, Response, Server};
 
 /// A port of this machine with a secret in its address.
@@ -28,6 +31,7 @@ impl Loopback {
             .map_err(|error| Failure::new(format!("no random numbers: {error}")))?;
         let token = format!("{:032x}", u128::from_le_bytes(token));
         let port = server.server_addr().to_ip().map_or(port, |address| address.port());
+        thread::spawn(move || knock(port));
         Ok(Self { server, port, token })
     }
 
@@ -49,6 +53,18 @@ impl Loopback {
         }
         let path = request.url().strip_prefix('/').and_then(|url| url.strip_prefix(&*self.token));
         path.ok_or(404)
+    }
+}
+
+/// Connects again and again, as long as somebody listens.
+///
+/// The server takes a thread for idle that is about to serve another connection, and lets one of several that come at the same time
+/// wait until there is a thread without work. Browsers keep their connections open, so that would be never. A connection that comes
+/// later brings a thread of its own, which serves the one that waits when it is done.
+fn knock(port: u16) {
+    const INTERVAL: Duration = Duration::from_millis(100);
+    while TcpStream::connect(("127.0.0.1", port)).is_ok() {
+        thread::sleep(INTERVAL);
     }
 }
 
@@ -86,6 +102,6 @@ pub(super) fn open_browser(url: &str) -> io::Result<()> {
     let null = std::process::Stdio::null;
     let mut child = command.arg(url).stdin(null()).stdout(null()).stderr(null()).spawn()?;
     // It may run as long as the browser does.
-    std::thread::spawn(move || child.wait());
+    thread::spawn(move || child.wait());
     Ok(())
 }
