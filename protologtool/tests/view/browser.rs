@@ -148,7 +148,7 @@ impl Browser {
 
     /// Clicks the middle of an element.
     pub(crate) fn click(&mut self, selector: &str) {
-        // What is pressed before a page is drawn for the first time does not reach it.
+        // Keys and clicks that come before a page is drawn for the first time do not reach it.
         self.settle();
         let place = self.eval(&format!(
             "(() => {{ const box = document.querySelector({selector:?}).getBoundingClientRect(); \
