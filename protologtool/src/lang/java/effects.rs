@@ -7,7 +7,7 @@
 
 use super::invocation::Invocation;
 use super::locals::Locals;
-use super::syntax::text;
+use super::syntax::{for_each_with_ancestors, text};
 use crate::diagnostic::{Code, Diagnostic};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -45,28 +45,13 @@ impl<'t> Changes<'t> {
     }
 
     fn walk(&mut self, root: Node<'t>, source: &'t [u8]) {
-        let mut cursor = root.walk();
-        let mut around: Vec<Node<'t>> = Vec::new();
-        loop {
-            let node = cursor.node();
-            match node.kind() {
-                "assignment_expression" | "update_expression" => self.nodes.push(node),
-                "identifier" if around.last().is_some_and(|parent| is_value(node, *parent)) => {
-                    self.reads.entry(text(node, source)).or_default().push(node.start_byte());
-                }
-                _ => {}
+        for_each_with_ancestors(root, |node, around| match node.kind() {
+            "assignment_expression" | "update_expression" => self.nodes.push(node),
+            "identifier" if around.last().is_some_and(|parent| is_value(node, *parent)) => {
+                self.reads.entry(text(node, source)).or_default().push(node.start_byte());
             }
-            if cursor.goto_first_child() {
-                around.push(node);
-                continue;
-            }
-            while !cursor.goto_next_sibling() {
-                if !cursor.goto_parent() {
-                    return;
-                }
-                around.pop();
-            }
-        }
+            _ => {}
+        });
     }
 
     /// The changes within an argument that were not taken yet.

@@ -6,7 +6,8 @@
 use super::flow::scope_of_pattern;
 use super::scopes::{Bodies, Scoped, ScopesOfName};
 use super::syntax::{
-    children, dotted, field_text, has_modifier, is_type_body, is_type_declaration, members, text,
+    children, dotted, field_text, for_each_with_ancestors, has_modifier, is_type_body,
+    is_type_declaration, members, text,
 };
 use std::collections::HashMap;
 use std::ops::Range;
@@ -81,25 +82,11 @@ impl<'t> Locals<'t> {
     }
 
     fn walk(&mut self, root: Node<'t>) {
-        let mut cursor = root.walk();
-        // The ancestors of the cursor's node.
-        let mut around: Vec<Node<'t>> = Vec::new();
-        loop {
-            let node = cursor.node();
+        for_each_with_ancestors(root, |node, around| {
             if node.is_named() {
-                self.enter(node, &around);
+                self.enter(node, around);
             }
-            if cursor.goto_first_child() {
-                around.push(node);
-                continue;
-            }
-            while !cursor.goto_next_sibling() {
-                if !cursor.goto_parent() {
-                    return;
-                }
-                around.pop();
-            }
-        }
+        });
     }
 
     /// Notes what `node` declares.

@@ -215,6 +215,30 @@ pub(crate) fn descendants(node: Node<'_>) -> impl Iterator<Item = Node<'_>> {
     })
 }
 
+/// Calls `visit` with `root` and each of its descendants, parents first, in source order; and with the ancestors of each from `root` on,
+/// outermost first, since [`ancestors`] walks down from the root of the tree for each.
+pub(crate) fn for_each_with_ancestors<'t>(
+    root: Node<'t>,
+    mut visit: impl FnMut(Node<'t>, &[Node<'t>]),
+) {
+    let mut cursor = root.walk();
+    let mut around = Vec::new();
+    loop {
+        let node = cursor.node();
+        visit(node, &around);
+        if cursor.goto_first_child() {
+            around.push(node);
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return;
+            }
+            around.pop();
+        }
+    }
+}
+
 /// The ancestors, nearest first; each with the child that leads back.
 pub(crate) fn ancestors(node: Node<'_>) -> impl Iterator<Item = (Node<'_>, Node<'_>)> {
     let mut child = node;
