@@ -22,6 +22,7 @@ pub(crate) const LIBRARIES: Promise = Promise {
         "protolog-recording",
         "protolog-rt",
         "protolog-control",
+        "protolog-files",
     ],
 };
 

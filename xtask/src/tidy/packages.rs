@@ -11,9 +11,10 @@ use crate::toolchain::PROMISES;
 
 /// For each package of the layers, the packages of this workspace that it may name. What is not listed here (examples,
 /// whole-system tests, tools of the build) may name anything, and nothing listed here may name it.
-const LAYERS: [(&str, &[&str]); 11] = [
+const LAYERS: [(&str, &[&str]); 12] = [
     ("protolog-protozero", &[]),
     ("protolog-core", &[]),
+    ("protolog-files", &[]),
     ("protolog-viewer-config", &["protolog-core", "protolog-protozero"]),
     ("protolog-macros", &["protolog-core"]),
     ("protolog-shmem", &["protolog-core", "protolog-protozero"]),
@@ -22,6 +23,7 @@ const LAYERS: [(&str, &[&str]); 11] = [
         "protolog-rt",
         &[
             "protolog-core",
+            "protolog-files",
             "protolog-protozero",
             "protolog-macros",
             "protolog-recording",
@@ -32,7 +34,7 @@ const LAYERS: [(&str, &[&str]); 11] = [
         "protolog-reader",
         &["protolog-core", "protolog-protozero", "protolog-recording", "protolog-viewer-config"],
     ),
-    ("protolog-control", &["protolog-core"]),
+    ("protolog-control", &["protolog-core", "protolog-files"]),
     ("protolog-class-eval", &[]),
     (
         "protolog-tool",
@@ -40,6 +42,7 @@ const LAYERS: [(&str, &[&str]); 11] = [
             "protolog-class-eval",
             "protolog-control",
             "protolog-core",
+            "protolog-files",
             "protolog-protozero",
             "protolog-viewer-config",
             "protolog-reader",

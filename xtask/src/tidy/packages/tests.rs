@@ -14,7 +14,8 @@ const GOOD: &str = "
     protolog-recording 1.85: protolog-core protolog-protozero
     protolog-rt 1.85: protolog-core protolog-recording protolog-shmem protolog-protozero protolog-macros rustix dev:serde_json dev:protolog-testkit opt:zlib
     protolog-reader 1.90: protolog-core protolog-protozero protolog-recording protolog-viewer-config
-    protolog-control 1.85: protolog-core rustix
+    protolog-files 1.85: rustix
+    protolog-control 1.85: protolog-core protolog-files rustix
     protolog-tool 1.90: protolog-viewer-config protolog-reader clap dev:protolog-rt
     protolog-testkit 1.90: serde_json
     xxhash-rust -:
