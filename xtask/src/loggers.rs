@@ -7,16 +7,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::{Result, debian, kotlin, shell, tools, workspace};
+use crate::registries::NpmPackage;
+use crate::{Result, debian, shell, tools, workspace};
 
 const PACKAGES: [&str; 4] =
     ["liblog4j2-java", "libdisruptor-java", "liblogback-java", "libslf4j-java"];
-const NPM_PACKAGE: &str = "allure-commandline@2.46.1";
-/// The name that npm gives to what it downloads.
-const ARCHIVE: &str = "allure-commandline-2.46.1.tgz";
-/// SHA-512 of the archive.
-const CHECKSUM: &str = "e074f16d747d0f6f9c255f73e0c3bf2146bbb1f6222cb5c13f7ff83164aa0bad\
-                        decb9e7004cbd7024f37c99630276b7e8ca53567b416e8b802531d0184fcbd11";
+const NPM_PACKAGE: NpmPackage = NpmPackage {
+    name: "allure-commandline@2.46.1",
+    archive: "allure-commandline-2.46.1.tgz",
+    checksum: "e074f16d747d0f6f9c255f73e0c3bf2146bbb1f6222cb5c13f7ff83164aa0bad\
+               decb9e7004cbd7024f37c99630276b7e8ca53567b416e8b802531d0184fcbd11",
+};
 const SLF4J: &str = "package/dist/lib/slf4j-api-2.0.18.jar";
 
 /// Jars that are there.
@@ -53,22 +54,23 @@ pub(crate) fn prepare(install: bool) -> Result<Loggers> {
     let jars = Loggers { dir: workspace::tools_dir().join("jars") };
     // Written last, so that an interrupted installation is repeated.
     let stamp = jars.dir.join("complete");
-    if fs::read_to_string(&stamp).is_ok_and(|made| made == CHECKSUM) {
+    if fs::read_to_string(&stamp).is_ok_and(|made| made == NPM_PACKAGE.checksum) {
         println!("found: jars of other loggers in target/tools/jars");
         return Ok(jars);
     }
     if !install {
         return Err("the jars of other loggers are not in target/tools/jars".to_owned());
     }
-    println!("needed: {} and {NPM_PACKAGE}, for the loggers in them (33 MB)", PACKAGES.join(", "));
+    let packages = PACKAGES.join(", ");
+    println!("needed: {packages} and {}, for the loggers in them (33 MB)", NPM_PACKAGE.name);
     workspace::empty_dir(&jars.dir)?;
     unpack_debian(&jars.dir)?;
-    unpack_npm(&jars.dir)?;
+    NPM_PACKAGE.unpack(&jars.dir, &[SLF4J], 3)?;
     let all = [jars.log4j(), jars.logback(), vec![jars.slf4j()]].concat();
     if let Some(missing) = all.iter().find(|jar| !jar.exists()) {
         return Err(format!("the packages have no `{}`", missing.display()));
     }
-    fs::write(&stamp, CHECKSUM)
+    fs::write(&stamp, NPM_PACKAGE.checksum)
         .map_err(|error| format!("can't write `{}`: {error}", stamp.display()))?;
     Ok(jars)
 }
@@ -90,17 +92,4 @@ fn unpack_debian(dir: &Path) -> Result<()> {
         fs::remove_file(&file).map_err(|error| error.to_string())?;
     }
     Ok(())
-}
-
-fn unpack_npm(dir: &Path) -> Result<()> {
-    let mut fetch = Command::new("npm");
-    fetch.args(["pack", "--silent", NPM_PACKAGE]).current_dir(dir);
-    shell::run_without_output(&mut fetch).map_err(|problem| {
-        format!("can't fetch {NPM_PACKAGE} from npm's registry\n{problem}\nhelp: check `npm ping`, or run with `--no-install`")
-    })?;
-    kotlin::check(&dir.join(ARCHIVE), CHECKSUM)?;
-    let mut unpack = Command::new("tar");
-    unpack.args(["-xzf", ARCHIVE, "--strip-components=3", SLF4J]).current_dir(dir);
-    shell::run_without_output(&mut unpack)?;
-    fs::remove_file(dir.join(ARCHIVE)).map_err(|error| error.to_string())
 }

@@ -24,6 +24,7 @@ mod maven;
 mod platforms;
 mod programs;
 mod python;
+mod registries;
 mod root;
 mod shell;
 mod soak;

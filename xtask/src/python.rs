@@ -8,7 +8,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::{Result, shell, workspace};
+use crate::{Result, registries, shell, workspace};
 
 /// The programs and files of the environment.
 pub(crate) struct Environment {
@@ -55,18 +55,7 @@ pub(crate) fn prepare(install: bool) -> Result<Environment> {
 fn make(tools: &Path, list: &Path) -> Result<()> {
     let venv = tools.join("venv");
     shell::run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&venv))?;
-    // The list is complete and exact, dependencies included.
-    let mut pip = Command::new(venv.join("bin/python"));
-    pip.args([
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-        "--no-deps",
-        "--requirement",
-    ]);
-    shell::run(pip.arg(list))
+    shell::run(&mut registries::pip_install(&venv.join("bin/python"), list))
 }
 
 fn link_web_dist(environment: &Environment) -> Result<()> {

@@ -1,0 +1,125 @@
+//! Packages of PyPI and npm: each is taken only if it has the checksum that is written down in this project.
+//!
+//! A registry, or what stands between it and us, can hand out anything under a name and a version. Debian's packages are checked by
+//! apt, against lists that Debian signs; toolchains by rustup, against the checksums of a manifest that it gets by HTTPS; crates by
+//! cargo, against `Cargo.lock`.
+//!
+//! Invariant: nothing that was fetched is run or unpacked before its checksum was compared.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::{Result, shell};
+
+/// A package of npm's registry, of one version.
+pub(crate) struct NpmPackage {
+    /// Its name and version as npm takes them.
+    pub(crate) name: &'static str,
+    /// The file that npm makes of it.
+    pub(crate) archive: &'static str,
+    /// SHA-512 of that file.
+    pub(crate) checksum: &'static str,
+}
+
+impl NpmPackage {
+    /// Fetches it and unpacks `files` into `dir`, without the first `strip` parts of their paths.
+    pub(crate) fn unpack(&self, dir: &Path, files: &[&str], strip: usize) -> Result<()> {
+        let Self { name, archive, checksum } = self;
+        let mut fetch = Command::new("npm");
+        fetch.args(["pack", "--silent", name]).current_dir(dir);
+        shell::run_without_output(&mut fetch).map_err(|problem| {
+            format!("can't fetch {name} from npm's registry\n{problem}\nhelp: check `npm ping`, or run with `--no-install`")
+        })?;
+        check(&dir.join(archive), checksum)?;
+        let mut unpack = Command::new("tar");
+        unpack.args(["-xzf", archive]).arg(format!("--strip-components={strip}")).args(files);
+        shell::run_without_output(unpack.current_dir(dir))?;
+        let path = dir.join(archive);
+        fs::remove_file(&path)
+            .map_err(|error| format!("can't remove `{}`: {error}", path.display()))
+    }
+}
+
+/// A command by which the `python` of an environment installs what `list` names. Each line of the list has its version and its
+/// checksums, and the list is complete: pip looks for nothing else.
+pub(crate) fn pip_install(python: &Path, list: &Path) -> Command {
+    let mut pip = Command::new(python);
+    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]);
+    // A package without a wheel for this machine would be built by code that has no checksum.
+    pip.args(["--require-hashes", "--only-binary=:all:", "--requirement"]).arg(list);
+    pip
+}
+
+/// An error unless `file` has this SHA-512 checksum.
+fn check(file: &Path, checksum: &str) -> Result<()> {
+    let printed = shell::read(Command::new("sha512sum").arg(file))?;
+    let found = printed.split_whitespace().next().unwrap_or_default();
+    // Of a name with a backslash in it, the line begins with one.
+    if found.trim_start_matches('\\') == checksum {
+        return Ok(());
+    }
+    Err(format!("`{}` is not what it was: its SHA-512 is {found}, not {checksum}", file.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workspace;
+
+    #[test]
+    fn another_archive_is_refused() {
+        let file = std::env::temp_dir().join(format!("xtask-checksum-{}", std::process::id()));
+        fs::write(&file, "abc").unwrap();
+        // The example of the standard.
+        let abc = "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a\
+                   2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f";
+        assert_eq!(check(&file, abc), Ok(()));
+        assert!(check(&file, &"0".repeat(128)).unwrap_err().contains("is not what it was"));
+        fs::remove_file(&file).unwrap();
+    }
+
+    /// A wheel of one empty module, in a folder that pip takes for a registry.
+    const MAKE_WHEEL: &str = "\
+import hashlib, sys, zipfile
+path = sys.argv[1] + '/sample-1.0-py3-none-any.whl'
+info = 'sample-1.0.dist-info/'
+with zipfile.ZipFile(path, 'w') as wheel:
+    wheel.writestr('sample.py', '')
+    wheel.writestr(info + 'METADATA', 'Metadata-Version: 2.1\\nName: sample\\nVersion: 1.0\\n')
+    wheel.writestr(info + 'WHEEL', 'Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n')
+    wheel.writestr(info + 'RECORD', '')
+print(hashlib.sha256(open(path, 'rb').read()).hexdigest())
+";
+
+    #[test]
+    fn pip_takes_no_wheel_but_those_of_the_checksums() {
+        let python = workspace::tools_dir().join("venv/bin/python");
+        if !python.exists() {
+            assert!(!crate::tools::in_ci(), "no Python environment");
+            return;
+        }
+        let dir = std::env::temp_dir().join(format!("xtask-wheel-{}", std::process::id()));
+        workspace::empty_dir(&dir).unwrap();
+        let checksum =
+            shell::read(Command::new(&python).args(["-c", MAKE_WHEEL]).arg(&dir)).unwrap();
+        let install = |line: &str| {
+            let list = dir.join("list.txt");
+            fs::write(&list, line).unwrap();
+            let mut pip = pip_install(&python, &list);
+            pip.args(["--no-index", "--find-links"]).arg(&dir).arg("--target").arg(dir.join("it"));
+            shell::read(&mut pip)
+        };
+        let hash = format!("sample==1.0 --hash=sha256:{}", checksum.trim());
+        let refused = install("sample==1.0\n").unwrap_err();
+        assert!(refused.contains("Hashes are required"), "{refused}");
+        let refused = install(
+            &hash.replace("sha256:", "sha256:0").replace(checksum.trim(), &checksum.trim()[1..]),
+        );
+        assert!(refused.as_ref().unwrap_err().contains("DO NOT MATCH"), "{refused:?}");
+        assert!(!dir.join("it/sample.py").exists());
+        install(&hash).unwrap();
+        assert!(dir.join("it/sample.py").exists());
+        fs::remove_dir_all(&dir).unwrap();
+    }
+}
