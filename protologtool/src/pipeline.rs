@@ -4,9 +4,11 @@
 //! Invariants: the result does not depend on the number of threads; a file without calls keeps no bytes in memory; a file
 //! with an error is not rewritten, but all its errors and all other files' are found.
 
-use crate::call::{Call, Checked};
+mod shown;
+
+use crate::call::{Call, CallCounts, Checked};
 use crate::diagnostic::{Code, Diagnostic, Severity};
-use crate::groups::Groups;
+use crate::groups::{Group, Groups};
 use crate::ids::MessageIds;
 use crate::lang::java::Java;
 use crate::lang::kotlin::Kotlin;
@@ -18,7 +20,9 @@ use crate::lint::lint;
 use crate::rewrite::{Overlap, PlanBuilder};
 use crate::source::Source;
 use crate::system::{Reader, System};
-use protolog_core::{Level, Template, hash};
+use protolog_core::{Template, hash};
+pub use shown::ShownCall;
+use std::collections::HashSet;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -49,6 +53,10 @@ pub struct Processed {
     pub rewritten: Option<Vec<u8>>,
     /// The messages of its calls whose groups are compiled in, in source order.
     pub messages: Vec<Message>,
+    /// The numbers of its log calls, by what becomes of them.
+    pub log_calls: CallCounts,
+    /// The places of these calls, if the file has errors of syntax.
+    pub unparsed: Vec<Range<usize>>,
     /// Positions, in [`Groups`], of the groups of these messages, in the order of their first use.
     pub groups: Vec<usize>,
     /// True if it names the class of the calls, whether or not it calls it.
@@ -77,6 +85,8 @@ impl Processed {
             place: place.into(),
             rewritten: None,
             messages: Vec::new(),
+            log_calls: CallCounts::default(),
+            unparsed: Vec::new(),
             groups: Vec::new(),
             names_class: false,
             report: None,
@@ -248,39 +258,6 @@ impl Input<'_> {
     }
 }
 
-/// A call that can be rewritten, for who shows it.
-#[derive(Clone, Debug)]
-pub struct ShownCall {
-    /// The whole call.
-    pub range: Range<usize>,
-    /// The expression that gives the template.
-    pub template_range: Range<usize>,
-    /// The arguments.
-    pub args: Vec<Range<usize>>,
-    /// The level.
-    pub level: Level,
-    /// The group, as its position in [`Groups`].
-    pub group: usize,
-    /// The id of its message.
-    pub id: u64,
-    /// The template's text.
-    pub template: String,
-}
-
-impl ShownCall {
-    fn of<S>(call: &Call<S>, id: u64, template: &Template<'_>) -> Self {
-        Self {
-            range: call.range.clone(),
-            template_range: call.template_range.clone(),
-            args: call.args.clone(),
-            level: call.level,
-            group: call.group,
-            id,
-            template: template.text().to_owned(),
-        }
-    }
-}
-
 /// Processes a source that was read, and gives its calls, in source order.
 pub fn process_shown(
     settings: &Settings,
@@ -389,17 +366,18 @@ fn rewrite<L: Language>(
     mut shown: Option<&mut Vec<ShownCall>>,
 ) -> Processed {
     let Settings { groups, ids, .. } = settings;
-    let Found { calls, edits, diagnostics, names_class, wrappers, lookups } =
+    let Found { calls, unread, edits, diagnostics, names_class, wrappers, lookups } =
         language.find(&source, groups, inputs);
     let (mut diagnostics, mut warnings): (Vec<_>, Vec<_>) =
         diagnostics.into_iter().partition(|diagnostic| diagnostic.severity == Severity::Error);
     let place = language.place(source.path(), source.bytes());
     let mut plan = PlanBuilder::default();
-    let (mut messages, mut used) = (Vec::new(), Vec::new());
+    let (mut messages, mut used, mut refused) = (Vec::new(), Vec::new(), 0);
     for call in &calls {
         let template = match checked(call, &source, language.max_arguments()) {
             Ok(template) => template,
             Err(faults) => {
+                refused += 1;
                 diagnostics.extend(faults);
                 continue;
             }
@@ -416,29 +394,30 @@ fn rewrite<L: Language>(
             used.push(call.group);
             let line = source.line(call.range.start) as u32;
             messages.push(Message {
-                id,
-                template: template.text().to_owned(),
-                unsigned: 0,
-                level: call.level,
-                group: group.full_name.as_str().into(),
                 place: place_in_ids.to_owned(),
                 locations: vec![Location::line(place.clone(), line)],
+                ..message_of(call, id, &template, group)
             });
         }
     }
     for edit in edits {
         plan.replace(edit.range, edit.text);
     }
-    let mut seen = std::collections::HashSet::new();
-    used.retain(|position| seen.insert(*position));
+    keep_first(&mut used);
     let rewritten = apply(plan, &source, &calls, &mut diagnostics);
     diagnostics.sort_by_key(|diagnostic| diagnostic.range.start);
     warnings.sort_by_key(|warning| warning.range.start);
     let (path, content) = (source.path().to_path_buf(), Some(hash(source.bytes())));
+    let log_calls = unread.counts(calls.len(), refused);
+    let has_syntax_error = diagnostics.iter().any(|it| it.code == Code::Syntax);
+    let places = calls.iter().map(|call| &call.range).chain(&unread.refused).chain(&unread.listed);
+    let unparsed = if has_syntax_error { places.cloned().collect() } else { Vec::new() };
     let report = (!diagnostics.is_empty()).then_some(Report { source, diagnostics });
     Processed {
         rewritten,
         messages,
+        log_calls,
+        unparsed,
         groups: used,
         names_class,
         report,
@@ -447,6 +426,25 @@ fn rewrite<L: Language>(
         content,
         lookups,
         ..Processed::untouched(path, place)
+    }
+}
+
+/// Removes what stands before in the list.
+fn keep_first(positions: &mut Vec<usize>) {
+    let mut seen = HashSet::new();
+    positions.retain(|position| seen.insert(*position));
+}
+
+/// The message of a call, without its places.
+fn message_of<S>(call: &Call<S>, id: u64, template: &Template<'_>, group: &Group) -> Message {
+    Message {
+        id,
+        template: template.text().to_owned(),
+        unsigned: 0,
+        level: call.level,
+        group: group.full_name.as_str().into(),
+        place: String::new(),
+        locations: Vec::new(),
     }
 }
 

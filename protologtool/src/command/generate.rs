@@ -14,6 +14,9 @@ use viewer_config::{Collector, Dictionary, Format};
 pub(crate) fn run(args: &Generate, response_files: &[PathBuf], system: &dyn System) -> Exit {
     let mut reporter = Reporter::new(args.reporting, system);
     let result = generate(args, response_files, &mut reporter, system);
+    if !reporter.calls().are_all_rewritten() {
+        reporter.show_calls();
+    }
     reporter.finish(&result)
 }
 

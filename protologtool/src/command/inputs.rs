@@ -6,7 +6,8 @@ use super::release::AndroidFlags;
 use super::target::{CodeRequest, JavaTarget, Refusal, TargetRequest};
 use super::{clashes, javac};
 use crate::args::Sources;
-use crate::diagnostic::{Code, Notice, Reporter, Severity};
+use crate::call::CallCounts;
+use crate::diagnostic::{Code, Diagnostic, Notice, Reporter, Severity};
 use crate::exit::Failure;
 use crate::groups::{self, GroupNumbers, Groups};
 use crate::ids::MessageIds;
@@ -299,6 +300,7 @@ fn take_through(
                 if sources.keep_going || javac::refuses(sources, &mut file, reporter, system) {
                     pass_over(&mut file);
                 }
+                reporter.count_calls(file.log_calls);
                 show_file(&mut file, reporter, system)?;
                 processed.push(file);
             }
@@ -408,7 +410,7 @@ fn show(report: &Report, reporter: &mut Reporter<'_>) {
     }
 }
 
-/// A file that can't be parsed stays as it is, and what can't be parsed is a warning; its other calls are not judged.
+/// A file that can't be parsed stays as it is, and what can't be parsed is a warning; its calls are listed and not judged.
 fn pass_over(file: &mut Processed) {
     let Some(report) = &mut file.report else { return };
     if report.diagnostics.iter().any(|diagnostic| diagnostic.code == Code::Syntax) {
@@ -421,5 +423,13 @@ fn pass_over(file: &mut Processed) {
         file.messages.clear();
         file.groups.clear();
         file.warnings.clear();
+        let listed = file.log_calls.found();
+        file.log_calls = CallCounts { listed, ..CallCounts::default() };
+        let message = "this call stays as it is: its file has errors of syntax";
+        let notes = file
+            .unparsed
+            .iter()
+            .map(|range| Diagnostic::note(Code::NotRewritten, range.clone(), message));
+        report.diagnostics.extend(notes);
     }
 }

@@ -15,6 +15,10 @@ use viewer_config::Format;
 pub(crate) fn run(args: &Transform, response_files: &[PathBuf], system: &dyn System) -> Exit {
     let mut reporter = Reporter::new(args.reporting, system);
     let result = transform(args, response_files, &mut reporter, system);
+    // A build that leaves nothing out stays silent.
+    if !reporter.calls().are_all_rewritten() {
+        reporter.show_calls();
+    }
     reporter.finish(&result)
 }
 

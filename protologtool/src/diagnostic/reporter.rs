@@ -5,6 +5,7 @@
 
 use super::{Diagnostic, Notice, Severity, Style, json, render, sarif, summary};
 use crate::args::{MessageFormat, Reporting};
+use crate::call::CallCounts;
 use crate::exit::{Exit, Failure};
 use crate::source::Source;
 use crate::system::System;
@@ -30,6 +31,7 @@ pub(crate) struct Reporter<'s> {
     files: usize,
     last: PathBuf,
     failed: bool,
+    calls: CallCounts,
     log: sarif::Log,
     /// Where problems are gathered rather than shown.
     gathered: Option<Gathered>,
@@ -49,6 +51,7 @@ impl<'s> Reporter<'s> {
             files: 0,
             last: PathBuf::new(),
             failed: false,
+            calls: CallCounts::default(),
             log,
             gathered: None,
         }
@@ -67,6 +70,23 @@ impl<'s> Reporter<'s> {
     /// Number of errors so far.
     pub(crate) fn errors(&self) -> usize {
         self.errors
+    }
+
+    /// Counts the log calls of a source.
+    pub(crate) fn count_calls(&mut self, calls: CallCounts) {
+        self.calls += calls;
+    }
+
+    /// The numbers of log calls so far.
+    pub(crate) fn calls(&self) -> CallCounts {
+        self.calls
+    }
+
+    /// Shows the numbers of log calls, which belong to no result.
+    pub(crate) fn show_calls(&self) {
+        if self.calls.found() > 0 {
+            self.system.print_error(&format!("{}\n", self.calls));
+        }
     }
 
     /// Shows what is wrong in a source.

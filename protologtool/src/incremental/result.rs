@@ -1,7 +1,7 @@
 //! The result of a source in a state.
 //!
 //! ```text
-//! Result   { place 1, names_class 2, message* 3, group* 4 }
+//! Result   { place 1, names_class 2, message* 3, group* 4, rewritten calls 5 }
 //! Message  { id 1, template 2, unsigned 3, level 4, group 5, place 6, location* 7 }    place: only where not the file's
 //! Location { path 1, line* 2 }                                                         path: the same
 //! ```
@@ -23,6 +23,8 @@ pub(super) fn encode(file: &Processed) -> Vec<u8> {
     for group in &file.groups {
         fields.uint64(4, *group as u64);
     }
+    // A file with other calls is processed again.
+    fields.uint64(5, file.log_calls.rewritten as u64);
     writer.into_vec().expect("the heap takes every write, and no size is announced")
 }
 
@@ -35,6 +37,7 @@ pub(super) fn decode(fields: &[u8], path: &Path) -> Result<Processed, DecodeErro
             1 => field.as_str()?.clone_into(&mut file.place),
             2 => file.names_class = field.as_bool()?,
             3 => file.messages.push(decode_message(&file.place, field.as_message()?)?),
+            5 => file.log_calls.rewritten = field.as_u64()? as usize,
             4 => file.groups.push(field.as_u64()? as usize),
             _ => {}
         }
@@ -104,6 +107,7 @@ fn location(place: &str, fields: Reader<'_>) -> Result<Location, DecodeError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::call::CallCounts;
 
     #[test]
     fn results_are_read_as_written() {
@@ -119,6 +123,7 @@ mod tests {
         let place = "com/foo/A.java";
         let file = Processed {
             messages: vec![message(place, place), message("other", "a/b")],
+            log_calls: CallCounts { rewritten: 3, ..CallCounts::default() },
             groups: vec![3, 0],
             names_class: true,
             ..Processed::untouched("src/A.java", place)
@@ -126,5 +131,6 @@ mod tests {
         let read = decode(&encode(&file), &file.path).unwrap();
         assert_eq!((&read.path, read.place, read.names_class), (&file.path, file.place, true));
         assert_eq!((read.messages, read.groups), (file.messages, file.groups));
+        assert_eq!(read.log_calls, file.log_calls);
     }
 }

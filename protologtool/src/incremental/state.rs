@@ -1,7 +1,7 @@
 //! The state that a run leaves for the next, and its file.
 //!
 //! ```text
-//! "protologtool state 3\n"  8 bytes: XXH3-64 of the rest  protobuf:
+//! "protologtool state 4\n"  8 bytes: XXH3-64 of the rest  protobuf:
 //! State { fingerprint 1, file* 2 }
 //! File  { path 1, name 2, source 3, output 4, name looked up* 5, package searched* 6, Result result 7, all files may answer 8, Wrapper wrapper* 9, declared function* 10 }    see [`result`], [`passes`]
 //! Seen  { hash 1, device 2, inode 3, size 4, modified 5, changed 6 }
@@ -18,7 +18,7 @@ use protolog_core::hash;
 use protozero::{DecodeError, Heap, Message as Fields, Reader, Writer};
 use std::path::Path;
 
-const MAGIC: &[u8] = b"protologtool state 3\n";
+const MAGIC: &[u8] = b"protologtool state 4\n";
 
 /// The results of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -10,8 +10,8 @@ pub mod lookups;
 pub mod rust;
 pub mod wrapper;
 
-use crate::call::Call;
-use crate::diagnostic::Diagnostic;
+use crate::call::{Call, CallCounts};
+use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::groups::{Group, Groups};
 use crate::ids::MessageIds;
 use crate::lang::java::{Classes, Library, TypeId, Unit};
@@ -22,6 +22,7 @@ use crate::source::Source;
 use crate::system::System;
 use protolog_core::Template;
 use std::fmt;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use wrapper::{Wrapper, Wrappers};
@@ -165,6 +166,8 @@ pub trait Language: Sync {
 pub struct Found<S> {
     /// The calls, in source order.
     pub calls: Vec<Call<S>>,
+    /// The other log calls: those that an error refuses, and those that stay as they are.
+    pub unread: UnreadCalls,
     /// Edits outside the calls, such as those of group enums.
     pub edits: Vec<Edit>,
     /// The problems of calls that can't be rewritten, and what else the user should know of the file.
@@ -177,10 +180,56 @@ pub struct Found<S> {
     pub lookups: Lookups,
 }
 
+/// The note on a reference to a log method.
+pub(crate) fn reference(range: Range<usize>) -> Diagnostic {
+    let message = "this reference stays as it is: its messages are interned when the program runs";
+    let help = "write a lambda with a log call, if the text is a constant";
+    Diagnostic::note(Code::NotRewritten, range, message).help(help)
+}
+
+/// The log calls of a source that can't be rewritten, by their places. Each has a diagnostic.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UnreadCalls {
+    /// Those with an error.
+    pub refused: Vec<Range<usize>>,
+    /// Those that a note or a warning lists.
+    pub listed: Vec<Range<usize>>,
+}
+
+impl UnreadCalls {
+    /// Adds the call at `range`, for which `problems` are reported.
+    pub(crate) fn add(&mut self, range: Range<usize>, problems: &[Diagnostic]) {
+        let is_error = |problem: &Diagnostic| problem.severity == Severity::Error;
+        let list = if problems.iter().any(is_error) { &mut self.refused } else { &mut self.listed };
+        list.push(range);
+    }
+
+    /// The numbers of all calls, where `read` others were read and then `refused` of these.
+    pub(crate) fn counts(&self, read: usize, refused: usize) -> CallCounts {
+        CallCounts {
+            rewritten: read - refused,
+            refused: self.refused.len() + refused,
+            listed: self.listed.len(),
+        }
+    }
+
+    /// Adds those of `other`.
+    pub(crate) fn append(&mut self, mut other: Self) {
+        self.refused.append(&mut other.refused);
+        self.listed.append(&mut other.listed);
+    }
+
+    /// The places of all.
+    pub(crate) fn ranges_mut(&mut self) -> impl Iterator<Item = &mut Range<usize>> {
+        self.refused.iter_mut().chain(&mut self.listed)
+    }
+}
+
 impl<S> Default for Found<S> {
     fn default() -> Self {
         Self {
             calls: Vec::new(),
+            unread: UnreadCalls::default(),
             edits: Vec::new(),
             diagnostics: Vec::new(),
             names_class: true,

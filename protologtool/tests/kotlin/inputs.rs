@@ -144,7 +144,7 @@ const LOGS: (&str, &str) = (
     object Log {\n    @JvmStatic fun d(msg: String, vararg args: Any?) { ProtoLog.d(AppLog.DISK, \"%s: $msg!\", TAG, *args) }\n\
     \n    fun plain(msg: String) = ProtoLog.i(AppLog.NET, msg)\n    private const val TAG = \"Log\" }\n\
     class Server { companion object { @JvmStatic fun w(msg: String, vararg args: Any?) = ProtoLog.w(AppLog.NET, \"server $msg\", *args) } }\n\
-    class Named { companion object Logs { fun n(msg: String) = ProtoLog.w(AppLog.NET, \"named $msg\") } }\n\
+    class Named { companion object Logs { fun n(msg: String, vararg args: Any?) = ProtoLog.w(AppLog.NET, \"named $msg\", *args) } }\n\
     private object Own { fun own(msg: String) = ProtoLog.w(AppLog.NET, msg) }\n",
 );
 

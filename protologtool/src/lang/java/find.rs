@@ -4,7 +4,7 @@
 
 use super::brackets::{FaultKind, unclosed_literal};
 use super::broken;
-use super::invocation::{Candidate, Walk, candidates};
+use super::invocation::{Candidate, Walk, candidates, references};
 use super::library::Classes;
 use super::marks::Marks;
 use super::meaning::Handle;
@@ -19,6 +19,7 @@ use crate::call::Call;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::groups::Groups;
 use crate::lang::wrapper::Wrapper;
+use crate::lang::{UnreadCalls, reference};
 use crate::source::Source;
 use memchr::memmem;
 use protolog_core::Level;
@@ -36,6 +37,8 @@ pub(super) struct FileCalls {
     pub(super) others: Vec<OtherCall>,
     /// The problems of log calls.
     pub(super) diagnostics: Vec<Diagnostic>,
+    /// The log calls that can't be rewritten.
+    pub(super) unread: UnreadCalls,
     /// True if the file names the class, as far as package, imports and full names tell.
     pub(super) names_class: bool,
     /// The methods that pass a template on to a log call.
@@ -43,14 +46,17 @@ pub(super) struct FileCalls {
 }
 
 impl FileCalls {
-    /// Adds a call with its warnings, or what is wrong with it.
-    fn add(&mut self, read: CallResult) {
+    /// Adds the call whose method's name is at `name` with its warnings, or what is wrong with it.
+    fn add(&mut self, name: Range<usize>, read: CallResult) {
         match read {
             Ok((call, warnings)) => {
                 self.calls.push(call);
                 self.diagnostics.extend(warnings);
             }
-            Err(problems) => self.diagnostics.extend(problems),
+            Err(problems) => {
+                self.unread.add(name, &problems);
+                self.diagnostics.extend(problems);
+            }
         }
     }
 
@@ -60,6 +66,7 @@ impl FileCalls {
         self.others.append(&mut member.others);
         self.wrappers.append(&mut member.wrappers);
         self.diagnostics.append(&mut member.diagnostics);
+        self.unread.append(member.unread);
     }
 }
 
@@ -109,6 +116,7 @@ fn map_back(unit: &Unit<'_>, found: &mut FileCalls) {
     for other in &mut found.others {
         [&mut other.class, &mut other.method].into_iter().for_each(map);
     }
+    found.unread.ranges_mut().for_each(map);
     for diagnostic in &mut found.diagnostics {
         map(&mut diagnostic.range);
         // Its text has no escapes that the file may need.
@@ -143,6 +151,11 @@ impl CallFinder<'_, '_> {
             candidates.extend(passed::candidates(unit, self.wrappers));
             candidates.sort_by_key(|candidate| candidate.method.start);
         }
+        for (written, range) in references(unit, &self.java.protolog) {
+            if self.can_mean(&written) {
+                self.found.add(range.clone(), Err(vec![reference(range)]));
+            }
+        }
         if candidates.is_empty() {
             return;
         }
@@ -152,8 +165,11 @@ impl CallFinder<'_, '_> {
         for candidate in candidates {
             match unit.outline.member_at(candidate.method.start) {
                 Some(member) => by_member.entry(member).or_default().push(candidate),
-                None if self.level(&candidate).is_some() && unit.faults.is_empty() => {
-                    self.found.diagnostics.push(broken::outside(candidate.method));
+                None if self.level(&candidate).is_some() => {
+                    self.found.unread.refused.push(candidate.method.clone());
+                    if unit.faults.is_empty() {
+                        self.found.diagnostics.push(broken::outside(candidate.method));
+                    }
                 }
                 None => {}
             }
@@ -192,6 +208,7 @@ impl CallFinder<'_, '_> {
     fn member(&mut self, member: MemberId, candidates: &[Candidate], broken: bool) {
         let declared = &self.unit.outline.members[member.0];
         if let Some(error) = broken::too_large(self.unit, declared, &candidates[0].method) {
+            self.refuse(candidates);
             self.found.diagnostics.push(error);
             return;
         }
@@ -260,7 +277,7 @@ impl CallFinder<'_, '_> {
             match read.as_ref().err().and_then(|_| place.wrapper(candidate, level)) {
                 Some((wrapper, note)) => {
                     found.wrappers.push(wrapper);
-                    found.diagnostics.extend(note);
+                    found.add(candidate.method.clone(), Err(vec![note]));
                 }
                 None => reads.push((candidate, place.may_change(&call), read)),
             }
@@ -270,8 +287,8 @@ impl CallFinder<'_, '_> {
                 place.add_effects(candidate, read);
             }
         }
-        for (.., read) in reads {
-            found.add(read);
+        for (candidate, _, read) in reads {
+            found.add(candidate.method.clone(), read);
         }
         found
     }
@@ -302,11 +319,19 @@ impl CallFinder<'_, '_> {
         fault: Option<Diagnostic>,
         others: Vec<Diagnostic>,
     ) {
+        self.refuse(candidates);
         if candidates.iter().any(|candidate| self.level(candidate).is_some()) {
             self.found.diagnostics.extend(fault);
             let errors = others.into_iter().filter(|it| it.severity == Severity::Error);
             self.found.diagnostics.extend(errors);
         }
+    }
+
+    /// Counts the log calls of a member that can't be read.
+    fn refuse(&mut self, candidates: &[Candidate]) {
+        let logs = candidates.iter().filter(|candidate| self.level(candidate).is_some());
+        let refused: Vec<_> = logs.map(|candidate| candidate.method.clone()).collect();
+        self.found.unread.refused.extend(refused);
     }
 
     /// The level of a log call.

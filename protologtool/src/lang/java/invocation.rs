@@ -41,6 +41,34 @@ fn is(tokens: &[Token], index: usize, punct: u8) -> bool {
     tokens.get(index).is_some_and(|token| token.kind == TokenKind::Punct(punct))
 }
 
+/// The references to log methods of the class, such as `ProtoLog::d`: the class's name as written, and the bytes of the whole.
+pub(crate) fn references(unit: &Unit<'_>, class: &str) -> Vec<(String, Range<usize>)> {
+    let simple = class.rsplit('.').next().unwrap_or(class);
+    let tokens = &unit.tokens;
+    let found = (0..tokens.len()).filter_map(|index| {
+        let is_class = tokens[index].kind == TokenKind::Word
+            && unit.str(&tokens[index].range()) == simple
+            && is(tokens, index + 1, b':')
+            && is(tokens, index + 2, b':');
+        let method = tokens.get(index + 3).filter(|_| is_class)?;
+        Level::from_method(unit.str(&method.range()))?;
+        let first = first_of_path(unit, index)?;
+        let name = tokens[first..=index].iter().map(|token| unit.str(&token.range())).collect();
+        Some((name, tokens[first].range().start..method.range().end))
+    });
+    found.collect()
+}
+
+/// The first token of the name whose last part is at `index`; none if it is a field or type of what an expression gives.
+fn first_of_path(unit: &Unit<'_>, index: usize) -> Option<usize> {
+    let tokens = &unit.tokens;
+    let mut first = index;
+    while first >= 2 && is(tokens, first - 1, b'.') && tokens[first - 2].kind == TokenKind::Word {
+        first -= 2;
+    }
+    (first == 0 || !is(tokens, first - 1, b'.')).then_some(first)
+}
+
 /// `class.method(` and `class.<T>method(`, where the token at `index` is the last part of the class's name.
 fn qualified(unit: &Unit<'_>, index: usize) -> Option<Candidate> {
     let tokens = &unit.tokens;
@@ -68,14 +96,7 @@ fn qualified(unit: &Unit<'_>, index: usize) -> Option<Candidate> {
     if !is(tokens, at + 1, b'(') {
         return None;
     }
-    let mut first = index;
-    while first >= 2 && is(tokens, first - 1, b'.') && tokens[first - 2].kind == TokenKind::Word {
-        first -= 2;
-    }
-    // A field or type of what an expression gives.
-    if first >= 1 && is(tokens, first - 1, b'.') {
-        return None;
-    }
+    let first = first_of_path(unit, index)?;
     let name = tokens[first..=index].iter().map(|token| unit.str(&token.range())).collect();
     Some(Candidate { class: Some(name), method: method.range(), may_pass_on: false })
 }

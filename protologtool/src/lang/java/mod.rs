@@ -10,7 +10,7 @@
 //! [`emit`]; below them [`mod@unit`] and [`outline`] (a file by its tokens), [`locals`] and [`flow`] (a member by its tree),
 //! [`syntax`] and [`lexer`].
 //!
-//! Method references stay as they are. So do calls of the class's other methods (`isEnabled`, `init` …) in dialect
+//! Method references stay as they are, with a note. So do calls of the class's other methods (`isEnabled`, `init` …) in dialect
 //! protolog, where both classes answer `isEnabled` alike; Android's dialects have their own ways, see [`emit`].
 
 mod array;
@@ -235,7 +235,7 @@ impl Language for Java {
         let classes = inputs.map(|inputs| library::Recorded::new(inputs));
         let asked = classes.as_ref().map(|classes| classes as &dyn Classes);
         let wrappers = inputs.and_then(|inputs| inputs.wrappers).map(Wrappers::all);
-        let FileCalls { mut calls, others, diagnostics, names_class, wrappers } =
+        let FileCalls { mut calls, others, diagnostics, unread, names_class, wrappers } =
             find::find(self, source, groups, asked, wrappers.unwrap_or_default());
         let lookups = classes.map(library::Recorded::into_lookups).unwrap_or_default();
         let has_locals = |call: &Call<JavaShape>| call.shape.forms.needs_locals;
@@ -243,7 +243,7 @@ impl Language for Java {
             emit::name_locals(source, &mut calls);
         }
         let edits = others.iter().filter_map(|other| emit::redirect(self, source, other)).collect();
-        Found { calls, edits, diagnostics, names_class, wrappers, lookups }
+        Found { calls, unread, edits, diagnostics, names_class, wrappers, lookups }
     }
 
     fn emit(

@@ -21,12 +21,12 @@ use tree_sitter::Node;
 const PARAMETER: char = '\u{10ffff}';
 
 impl MemberCalls<'_, '_, '_> {
-    /// The method around the log call `candidate`, if it is one; and a note if other files can call it.
+    /// The method around the log call `candidate`, if it is one; and the note on that call.
     pub(super) fn wrapper(
         &self,
         candidate: &Candidate,
         level: Level,
-    ) -> Option<(Wrapper, Option<Diagnostic>)> {
+    ) -> Option<(Wrapper, Diagnostic)> {
         // Of Android 15 no call works that stays as it is.
         if matches!(self.java.dialect(), Dialect::Android(form) if form.passes_text) {
             return None;
@@ -36,7 +36,7 @@ impl MemberCalls<'_, '_, '_> {
         let (method, owner, name) = self.only_does(&call)?;
         let member = &self.unit.outline.members[self.member.0];
         let parameters = parameters(method.child_by_field_name("parameters")?, source)?;
-        let Parameters { message, rest, .. } = parameters;
+        let rest = parameters.rest;
         let list = call.node.child_by_field_name("arguments")?;
         let passed = arguments(list);
         let [group, template, args @ ..] = &passed[..] else { return None };
@@ -78,9 +78,10 @@ impl MemberCalls<'_, '_, '_> {
             before: before.to_owned(),
             after: after.to_owned(),
         };
-        let note =
-            || stays(template.byte_range(), &format!("its template is the parameter `{message}`"));
-        Some((wrapper, (!member.is_private).then(note)))
+        let why = format!(
+            "it passes on the template of calls of `{name}`, which are rewritten where they are"
+        );
+        Some((wrapper, stays(template.byte_range(), &why)))
     }
 
     /// The method that does nothing but `call`, its class and its name, if no other method can take its place.

@@ -1,6 +1,6 @@
 //! Finds the log calls of a file, and the calls of the class's other methods.
 
-use super::method_call::method_calls;
+use super::method_call::{method_calls, references};
 use super::names::{OtherFiles, ScopedFile};
 use super::read::{CallReader, ReadCall};
 use super::wrapper_calls::Callable;
@@ -8,8 +8,8 @@ use super::{Kotlin, KotlinShape};
 use crate::call::Call;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::groups::Groups;
-use crate::lang::Inputs;
 use crate::lang::wrapper::{Wrapper, Wrappers};
+use crate::lang::{Inputs, UnreadCalls, reference};
 use crate::source::Source;
 use protolog_core::Level;
 use std::ops::Range;
@@ -21,6 +21,8 @@ pub(super) struct KotlinCalls {
     /// The class's names in calls of other methods, as bytes, with the method's name and the number of arguments.
     pub(super) others: Vec<(Range<usize>, String, usize)>,
     pub(super) diagnostics: Vec<Diagnostic>,
+    /// The log calls that can't be rewritten.
+    pub(super) unread: UnreadCalls,
     /// True if the file names the class, as far as package, imports and full names tell.
     pub(super) names_class: bool,
     /// The functions that other files can call for their log calls.
@@ -28,13 +30,17 @@ pub(super) struct KotlinCalls {
 }
 
 impl KotlinCalls {
-    fn add(&mut self, read: ReadCall) {
+    /// Adds the call whose method's name is at `name`.
+    fn add(&mut self, name: Range<usize>, read: ReadCall) {
         match read {
             Ok((call, warnings)) => {
                 self.calls.push(call);
                 self.diagnostics.extend(warnings);
             }
-            Err(problems) => self.diagnostics.extend(problems),
+            Err(problems) => {
+                self.unread.add(name, &problems);
+                self.diagnostics.extend(problems);
+            }
         }
     }
 }
@@ -51,15 +57,22 @@ pub(super) fn find(
     let mut found = KotlinCalls { names_class, ..KotlinCalls::default() };
     let calls = method_calls(&named, kotlin.java.protolog());
     if let Some(range) = &named.file.unbalanced {
-        let logs = calls.iter().any(|call| Level::from_method(&call.name).is_some());
+        let logs = calls.iter().filter(|call| Level::from_method(&call.name).is_some());
+        found.unread.refused = logs.map(|call| named.file.tokens[call.method].range()).collect();
         let message = "this bracket or quote has no partner, so that the log calls of the file can't be told apart";
         let error = Diagnostic::error(Code::Syntax, range.clone(), message);
+        let logs = !found.unread.refused.is_empty();
         found.diagnostics.extend(logs.then(|| error.help("correct the syntax")));
         return found;
+    }
+    for tokens in references(&named, kotlin.java.protolog()) {
+        let range = named.file.bytes_of(&tokens);
+        found.add(range.clone(), Err(vec![reference(range)]));
     }
     let reader = CallReader { kotlin, groups, named: &named };
     let mut own = Vec::new();
     for call in calls {
+        let name = named.file.tokens[call.method].range();
         match Level::from_method(&call.name) {
             None if reader.hidden_name(&call).is_none() => {
                 let class = reader.class_bytes(&call);
@@ -68,12 +81,9 @@ pub(super) fn find(
             }
             None => {}
             Some(level) => match reader.wrapper_around(&call, level, source.path()) {
-                None => found.add(reader.call(&call, level)),
+                None => found.add(name, reader.call(&call, level)),
                 Some(wrapper) => {
-                    if !wrapper.is_private {
-                        let notes = reader.call(&call, level).err();
-                        found.diagnostics.extend(notes.into_iter().flatten());
-                    }
+                    found.add(name, Err(vec![reader.passes_on(&call, &wrapper)]));
                     own.push(wrapper);
                 }
             },
@@ -81,7 +91,8 @@ pub(super) fn find(
     }
     let all = inputs.and_then(|inputs| inputs.wrappers).map(Wrappers::all);
     for call in (Callable { own: &own, all }).calls(&named) {
-        found.add(reader.passed(&call));
+        let name = named.file.tokens[call.call.method].range();
+        found.add(name, reader.passed(&call));
     }
     let exported = own.into_iter().filter(|own| own.is_exported);
     found.wrappers = exported.map(|own| own.wrapper).collect();

@@ -55,3 +55,34 @@ pub(super) fn method_calls(named: &ScopedFile<'_>, class: &str) -> Vec<MethodCal
     });
     calls.collect()
 }
+
+/// The references to log methods of `class`, such as `ProtoLog::d`: those who have one log by it. Each as its tokens.
+pub(super) fn references(named: &ScopedFile<'_>, class: &str) -> Vec<Range<usize>> {
+    let file = &named.file;
+    let is_colon = |at: usize| file.is_punct(at, b':');
+    let found = (2..file.tokens.len()).filter_map(|method| {
+        let is_reference = file.is_word(method) && is_colon(method - 1) && is_colon(method - 2);
+        if !is_reference || !file.touches(method - 1) {
+            return None;
+        }
+        let name = file.word(method);
+        let mut first = method - 2;
+        while first >= 1 && file.is_word(first - 1) {
+            first -= 1;
+            if first == 0 || !file.is_punct(first - 1, b'.') {
+                break;
+            }
+            first -= 1;
+        }
+        let offset = file.tokens[first].range().start;
+        let member = if first == method - 2 {
+            let is_hidden = named.scopes.function(&name, offset).is_some();
+            named.imported_member(&name, class).filter(|_| !is_hidden)?
+        } else {
+            let path = file.path(first..method - 2)?;
+            named.means(&path, class, offset).then(|| name.into_owned())?
+        };
+        Level::from_method(&member).map(|_| first..method + 1)
+    });
+    found.collect()
+}

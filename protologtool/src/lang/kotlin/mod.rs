@@ -96,20 +96,20 @@ impl Language for Kotlin<'_> {
         groups: &Groups,
         inputs: Option<&Inputs<'_>>,
     ) -> Found<KotlinShape> {
-        let KotlinCalls { calls, others, diagnostics, names_class, wrappers } =
+        let KotlinCalls { calls, others, diagnostics, unread, names_class, wrappers } =
             find::find(*self, source, groups, inputs);
         // Constants, members and functions of any file may matter.
         let lookups = Lookups { all: true, ..Lookups::default() };
-        let Dialect::Android(form) = self.java.dialect() else {
-            return Found { calls, edits: Vec::new(), diagnostics, names_class, wrappers, lookups };
-        };
+        let found =
+            Found { calls, unread, edits: Vec::new(), diagnostics, names_class, wrappers, lookups };
+        let Dialect::Android(form) = self.java.dialect() else { return found };
         let redirected =
             others.into_iter().filter(|(_, method, arguments)| form.redirects(method, *arguments));
         let edits = redirected.map(|(range, ..)| {
             let dot = if range.is_empty() { "." } else { "" };
             Edit { range, text: format!("{}{dot}", self.java.implementation()) }
         });
-        Found { calls, edits: edits.collect(), diagnostics, names_class, wrappers, lookups }
+        Found { edits: edits.collect(), ..found }
     }
 
     fn emit(

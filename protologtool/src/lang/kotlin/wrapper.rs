@@ -15,6 +15,7 @@ use super::scopes::{DeclaredKind, DeclaredName};
 use super::tag::{is_name_of, tag_of};
 use super::template::{Piece, constant_text, pieces};
 use crate::call::Text;
+use crate::diagnostic::{Code, Diagnostic};
 use crate::lang::wrapper::{TAG, TagSource, Wrapper};
 use protolog_core::{Level, Piece as TemplatePiece, Template, Verb};
 use std::ops::Range;
@@ -27,8 +28,6 @@ pub(super) struct OwnWrapper<'n> {
     pub(super) wrapper: Wrapper,
     /// The functions that other files can call.
     pub(super) is_exported: bool,
-    /// True if a log call in it that stays as it is needs no note: all its calls are in this file.
-    pub(super) is_private: bool,
 }
 
 /// The keywords and annotations before a function.
@@ -73,13 +72,16 @@ impl<'n> CallReader<'n, '_> {
         let elements = file.elements(call.method + 1);
         let [group, template, passed @ ..] = &elements[..] else { return None };
         let plain = plain_arguments(named, passed, rest.as_deref())?;
+        // Without arguments behind it, a text within a template is a value like any other.
+        if rest.is_none() && !is_name(named, template, &text) {
+            return None;
+        }
         let (before, after) = around_text(named, template, &text, tag)?;
         let constants = plain.iter().map(|tokens| constant(named, tokens, tag));
         let before = filled(before.as_str(), &constants.collect::<Option<Vec<_>>>()?)?;
         let has_tag =
             of_instance.is_some() && (before.contains(TAG) || after.as_str().contains(TAG));
         let group = self.group(group).ok().filter(|_| !is_vararg)?;
-        let is_private = modifiers.has("private");
         let is_static = is_static(named, declared);
         let of_instance = has_tag || !is_static && is_plain_method(named, declared);
         let is_exported = (of_instance || is_static) && is_visible(named, declared, &modifiers);
@@ -104,7 +106,21 @@ impl<'n> CallReader<'n, '_> {
             before,
             after: after.as_str().to_owned(),
         };
-        Some(OwnWrapper { declared, wrapper, is_exported, is_private })
+        Some(OwnWrapper { declared, wrapper, is_exported })
+    }
+}
+
+impl CallReader<'_, '_> {
+    /// The note on the log call of a function that passes its template on.
+    pub(super) fn passes_on(&self, call: &MethodCall, wrapper: &OwnWrapper<'_>) -> Diagnostic {
+        let name = &wrapper.declared.name;
+        let message = format!(
+            "this call stays as it is, and is interned when the program runs: it passes on the template of calls of `{name}`, which are rewritten where they are"
+        );
+        let file = &self.named.file;
+        let arguments = file.elements(call.method + 1);
+        let template = arguments.get(1).cloned().unwrap_or(call.method..call.method + 1);
+        Diagnostic::note(Code::NotRewritten, file.bytes_of(&template), message)
     }
 }
 
@@ -289,6 +305,11 @@ fn plain_arguments<'e>(
     is_rest.then_some(plain)
 }
 
+/// Returns whether the tokens are `name` and nothing else.
+fn is_name(named: &ScopedFile<'_>, tokens: &Range<usize>, name: &str) -> bool {
+    named.file.path(tokens.clone()).is_some_and(|path| path == [name.to_owned()])
+}
+
 /// The constant texts of a template before and after the value of the parameter `name`.
 fn around_text(
     named: &ScopedFile<'_>,
@@ -297,7 +318,7 @@ fn around_text(
     tag: Option<&DeclaredName>,
 ) -> Option<(Text, Text)> {
     let file = &named.file;
-    if file.path(template.clone()).is_some_and(|path| path == [name.to_owned()]) {
+    if is_name(named, template, name) {
         return Some((Text::default(), Text::default()));
     }
     let (mut before, mut after, mut is_found) = (Text::default(), Text::default(), false);

@@ -12,6 +12,7 @@ use crate::call::Call;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::groups::Groups;
 use crate::groups::rust_source::{self, Derive, GroupEnum};
+use crate::lang::UnreadCalls;
 use crate::source::Source;
 use proc_macro2::{Group, TokenTree};
 use std::ops::Range;
@@ -27,6 +28,8 @@ pub(super) struct FileFound {
     pub(super) calls: Vec<Call<RustShape>>,
     pub(super) enums: Vec<GroupEnum>,
     pub(super) diagnostics: Vec<Diagnostic>,
+    /// The log calls that can't be rewritten.
+    pub(super) unread: UnreadCalls,
 }
 
 /// Looks through a file that is this place of a crate; for calls only where the groups are known.
@@ -101,6 +104,7 @@ impl CallVisitor<'_> {
                 && self.log_macro(&path, place).is_some()
             {
                 let range = place.spans.of_all(&trees[at..end], 0);
+                self.found.unread.listed.push(range.clone());
                 self.note(
                     range,
                     "a log call in the body of a macro, or in quoted code, is not rewritten",
@@ -126,6 +130,7 @@ impl Visitor for CallVisitor<'_> {
                     "several macros are imported by this name, and the level depends on which";
                 let error = Diagnostic::error(Code::UnknownLevel, call.path_range.clone(), message)
                     .help("import them by different names, and put the condition before the calls");
+                self.found.unread.refused.push(call.path_range.clone());
                 self.found.diagnostics.push(error);
                 return InputUse::Code;
             }
@@ -141,7 +146,10 @@ impl Visitor for CallVisitor<'_> {
             match reader.read(call, &log) {
                 Ok(MacroInvocation::Call(call)) => self.found.calls.push(*call),
                 Ok(MacroInvocation::Rewritten) => {}
-                Err(diagnostic) => self.found.diagnostics.push(diagnostic),
+                Err(diagnostic) => {
+                    self.found.unread.refused.push(call.path_range.clone());
+                    self.found.diagnostics.push(diagnostic);
+                }
             }
             return InputUse::Code;
         }

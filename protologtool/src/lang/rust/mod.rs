@@ -127,16 +127,19 @@ impl Rust {
             PathResolver { crates: &alone, system: None, macro_paths: &self.macro_paths };
         let found = find::find(source, &(0, Vec::new()), resolver, Some(groups));
         if found.diagnostics.iter().any(|diagnostic| diagnostic.code == Code::Syntax) {
-            return Found { diagnostics: found.diagnostics, ..Found::default() };
+            let (unread, diagnostics) = (found.unread, found.diagnostics);
+            return Found { unread, diagnostics, ..Found::default() };
         }
         let calls = found.calls.iter().map(|call| call.range.clone());
+        let mut unread = found.unread;
+        unread.refused.extend(calls.clone());
         let enums = found.enums.iter().map(|found| found.range.clone());
         let errors = found.diagnostics.iter().filter(|problem| problem.severity == Severity::Error);
         let errors = errors.map(|problem| problem.range.clone());
         let first = calls.chain(enums).chain(errors).min_by_key(|range| range.start);
         let diagnostics = first
             .map(|range| Diagnostic::error(Code::UnknownModule, range, why.message).help(why.help));
-        Found { diagnostics: diagnostics.into_iter().collect(), ..Found::default() }
+        Found { unread, diagnostics: diagnostics.into_iter().collect(), ..Found::default() }
     }
 
     /// The one module that a file is; or why there is none.
@@ -223,7 +226,8 @@ impl Language for Rust {
         };
         let found = find::find(source, &place, self.resolver(system), Some(groups));
         let edits = found.enums.into_iter().flat_map(|found| found.edits).collect();
-        Found { calls: found.calls, edits, diagnostics: found.diagnostics, ..Found::default() }
+        let (calls, unread, diagnostics) = (found.calls, found.unread, found.diagnostics);
+        Found { calls, unread, edits, diagnostics, ..Found::default() }
     }
 
     fn emit(
