@@ -1,40 +1,165 @@
-//! A directory by its descriptor: what is in it is opened, made and removed without its path.
+//! A directory by its descriptor: what is in it is listed, opened, made, renamed and removed
+//! without its path.
 //!
-//! Invariant: however the path is renamed or replaced afterwards, all calls act on the directory
-//! that was opened.
+//! Invariants
+//! - However the path is renamed or replaced afterwards, all calls act on the directory that was
+//!   opened.
+//! - A name is one component: none leads out of the directory, and no link is followed.
+//! - What is opened is looked at before (pipes and devices are not even opened), and what is
+//!   removed is what was looked at.
 
-use rustix::fs::{AtFlags, Mode, OFlags};
-use std::fs::File;
+use crate::entry::{Entry, Identity};
+use rustix::fs::{AtFlags, Dir, Mode, OFlags};
+use rustix::io::Errno;
+use std::ffi::{OsStr, OsString};
+use std::fs::{File, Metadata};
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::Path;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
 
 /// An open directory.
 #[derive(Debug)]
 pub struct Directory {
     descriptor: OwnedFd,
+    path: PathBuf,
 }
+
+/// The use that a file is opened for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Reading.
+    Read,
+    /// Reading and writing.
+    ReadWrite,
+}
+
+/// The flags of a descriptor that names a directory or an entry, and is of no other use.
+const NAMED: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 impl Directory {
     /// Opens a directory; an error if the last component of `path` is a link, or no directory.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::RDONLY;
-        Ok(Self { descriptor: rustix::fs::open(path, flags, Mode::empty())? })
+        let descriptor = rustix::fs::open(path, NAMED | OFlags::DIRECTORY, Mode::empty())?;
+        Ok(Self { descriptor, path: path.to_owned() })
     }
 
-    /// Opens the regular file `name` of this directory for reading; an error if it is a link or
-    /// anything else. Never waits.
-    pub fn open_regular(&self, name: &str) -> io::Result<File> {
-        let flags =
-            OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    /// Opens the directory that `path` is in, by way of links if there are any, and returns it with
+    /// the last component of `path`.
+    pub fn holding(path: &Path) -> io::Result<(Self, OsString)> {
+        let no_name = || io::Error::new(io::ErrorKind::InvalidInput, "the path has no last name");
+        let name = path.file_name().ok_or_else(no_name)?.to_owned();
+        let parent = path.parent().filter(|parent| *parent != Path::new(""));
+        let parent = parent.unwrap_or(Path::new("."));
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let descriptor = rustix::fs::open(parent, flags, Mode::empty())?;
+        Ok((Self { descriptor, path: parent.to_owned() }, name))
+    }
+
+    /// Opens a directory in this one.
+    pub(crate) fn open_directory(&self, name: &OsStr) -> io::Result<Self> {
+        let flags = NAMED | OFlags::DIRECTORY;
+        let descriptor = rustix::fs::openat(self, component(name)?, flags, Mode::empty())?;
+        Ok(Self { descriptor, path: self.path.join(name) })
+    }
+
+    /// The path that it was opened at, which may lead elsewhere by now: for messages.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Its metadata.
+    pub fn metadata(&self) -> io::Result<Metadata> {
+        File::from(self.descriptor.try_clone()?).metadata()
+    }
+
+    /// Changes its mode.
+    pub fn set_mode(&self, mode: u32) -> io::Result<()> {
+        Ok(rustix::fs::fchmod(self.readable()?, Mode::from_raw_mode(mode))?)
+    }
+
+    /// The names in it, sorted.
+    pub fn names(&self) -> io::Result<Vec<OsString>> {
+        let mut names = Vec::new();
+        for entry in Dir::new(self.readable()?)? {
+            let entry = entry?;
+            let name = entry.file_name().to_bytes();
+            if name != b"." && name != b".." {
+                names.push(OsString::from_vec(name.to_vec()));
+            }
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// Looks at `name`, without any effect on what it is.
+    pub fn look(&self, name: impl AsRef<OsStr>) -> io::Result<Entry> {
+        let name = component(name.as_ref())?;
+        Entry::new(rustix::fs::openat(self, name, NAMED, Mode::empty())?)
+    }
+
+    /// Opens the regular file that was looked at; an error if it is anything else, or if `name` is
+    /// another one's by now. Never waits.
+    pub fn open_entry(
+        &self,
+        name: impl AsRef<OsStr>,
+        entry: &Entry,
+        access: Access,
+    ) -> io::Result<File> {
+        let name = component(name.as_ref())?;
+        if !entry.is_regular() {
+            return Err(not_regular());
+        }
+        let access = match access {
+            Access::Read => OFlags::RDONLY,
+            Access::ReadWrite => OFlags::RDWR,
+        };
+        let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let file: File = rustix::fs::openat(self, name, flags, Mode::empty())?.into();
-        let is_regular = file.metadata()?.is_file();
-        if is_regular { Ok(file) } else { Err(io::ErrorKind::InvalidInput.into()) }
+        if Identity::of_file(&file)? == entry.identity() { Ok(file) } else { Err(replaced()) }
     }
 
-    /// Removes `name`, which must not be a directory.
-    pub fn remove(&self, name: &str) -> io::Result<()> {
-        Ok(rustix::fs::unlinkat(self, name, AtFlags::empty())?)
+    /// Opens the regular file `name` for reading; an error if it is a link or anything else. Never
+    /// waits.
+    pub fn open_regular(&self, name: impl AsRef<OsStr>) -> io::Result<File> {
+        let name = name.as_ref();
+        self.open_entry(name, &self.look(name)?, Access::Read)
+    }
+
+    /// Makes the directory `name` with this mode.
+    pub(crate) fn make_directory(&self, name: &OsStr, mode: u32) -> io::Result<()> {
+        Ok(rustix::fs::mkdirat(self, component(name)?, Mode::from_raw_mode(mode))?)
+    }
+
+    /// Renames an entry, over what `to` names.
+    pub fn rename(&self, from: impl AsRef<OsStr>, to: impl AsRef<OsStr>) -> io::Result<()> {
+        let (from, to) = (component(from.as_ref())?, component(to.as_ref())?);
+        Ok(rustix::fs::renameat(self, from, self, to)?)
+    }
+
+    /// Removes what was looked at; false if `name` is another one's by now, or gone. An error for a
+    /// directory.
+    pub fn remove(&self, name: impl AsRef<OsStr>, looked_at: Identity) -> io::Result<bool> {
+        let name = component(name.as_ref())?;
+        if looked_at.is_directory() {
+            return Err(Errno::ISDIR.into());
+        }
+        match self.look(name) {
+            Ok(now) if now.identity() == looked_at => {}
+            Ok(_) => return Ok(false),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(error),
+        }
+        match rustix::fs::unlinkat(self, name, AtFlags::empty()) {
+            Err(Errno::NOENT) => Ok(false),
+            removed => Ok(removed.map(|()| true)?),
+        }
+    }
+
+    /// A descriptor that can be read.
+    fn readable(&self) -> io::Result<OwnedFd> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Ok(rustix::fs::openat(self, c".", flags, Mode::empty())?)
     }
 }
 
@@ -44,11 +169,35 @@ impl AsFd for Directory {
     }
 }
 
+impl AsRawFd for Directory {
+    fn as_raw_fd(&self) -> RawFd {
+        self.descriptor.as_raw_fd()
+    }
+}
+
+/// The name, if it is one component and leads nowhere else.
+fn component(name: &OsStr) -> io::Result<&OsStr> {
+    let is_one = !name.as_bytes().contains(&b'/') && !matches!(name.as_bytes(), b"" | b"." | b"..");
+    if is_one {
+        Ok(name)
+    } else {
+        Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no name"))
+    }
+}
+
+fn not_regular() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file")
+}
+
+fn replaced() -> io::Error {
+    io::Error::other("it was replaced meanwhile")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::fs;
-    use std::os::unix::fs::symlink;
+    use std::os::unix::fs::{MetadataExt, symlink};
 
     #[test]
     fn a_directory_stays_the_same_when_its_path_leads_elsewhere() {
@@ -60,25 +209,56 @@ mod tests {
             fs::write(directory.join("file"), directory.to_str().unwrap()).unwrap();
         }
         let directory = Directory::open(&path).unwrap();
+        let (holding, name) = Directory::holding(&path.join("file")).unwrap();
         fs::rename(&path, &moved).unwrap();
         symlink(&other, &path).unwrap();
-        let text = io::read_to_string(directory.open_regular("file").unwrap()).unwrap();
-        assert_eq!(text, path.to_str().unwrap());
-        directory.remove("file").unwrap();
+        for directory in [&directory, &holding] {
+            let text = io::read_to_string(directory.open_regular("file").unwrap()).unwrap();
+            assert_eq!(text, path.to_str().unwrap());
+            assert_eq!(directory.names().unwrap(), ["file"]);
+        }
+        assert!(holding.remove(&name, holding.look(&name).unwrap().identity()).unwrap());
         assert!(other.join("file").exists() && !moved.join("file").exists());
         assert!(Directory::open(&path).is_err(), "a link");
+        directory.set_mode(0o710).unwrap();
+        assert_eq!(fs::metadata(&moved).unwrap().mode() & 0o777, 0o710);
+        assert_ne!(fs::metadata(&other).unwrap().mode() & 0o777, 0o710);
     }
 
     #[test]
-    fn links_and_pipes_are_no_regular_files() {
+    fn links_pipes_and_paths_are_no_regular_files() {
         let temporary = protolog_testkit::temp_dir();
         fs::write(temporary.path().join("file"), "").unwrap();
         symlink("file", temporary.path().join("link")).unwrap();
         let directory = Directory::open(temporary.path()).unwrap();
         rustix::fs::mkfifoat(&directory, "pipe", Mode::RUSR).unwrap();
         assert!(directory.open_regular("file").is_ok());
-        for name in ["link", "pipe", ".", "missing"] {
+        for name in ["link", "pipe", ".", "..", "", "./file", "/dev/null", "missing"] {
             assert!(directory.open_regular(name).is_err(), "{name}");
         }
+        assert_eq!(directory.names().unwrap(), ["file", "link", "pipe"]);
+    }
+
+    #[test]
+    fn nothing_is_opened_or_removed_but_what_was_looked_at() {
+        let temporary = protolog_testkit::temp_dir();
+        let at = |name: &str| temporary.path().join(name);
+        let directory = Directory::open(temporary.path()).unwrap();
+        fs::write(at("file"), "old").unwrap();
+        let looked_at = directory.look("file").unwrap();
+        fs::hard_link(at("file"), at("second")).unwrap();
+        assert_eq!(looked_at.links(), 1, "as it was");
+        assert_eq!(directory.look("file").unwrap().links(), 2);
+        fs::write(at("new"), "new").unwrap();
+        directory.rename("new", "file").unwrap();
+        let opened = directory.open_entry("file", &looked_at, Access::ReadWrite);
+        assert_eq!(opened.unwrap_err().to_string(), "it was replaced meanwhile");
+        assert!(!directory.remove("file", looked_at.identity()).unwrap());
+        assert!(!directory.remove("gone", looked_at.identity()).unwrap());
+        assert_eq!(fs::read(at("file")).unwrap(), b"new");
+        assert!(directory.remove("second", looked_at.identity()).unwrap(), "the same file");
+        fs::create_dir(at("directory")).unwrap();
+        let inner = directory.look("directory").unwrap().identity();
+        assert!(directory.remove("directory", inner).is_err());
     }
 }

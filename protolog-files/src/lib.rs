@@ -1,4 +1,5 @@
-//! Files and directories with log content: opened once, checked, and used by descriptor from then on.
+//! Files and directories with log content: opened once, checked, and used by descriptor from then
+//! on.
 //!
 //! A path that was checked may lead elsewhere when it is used: another user renames a directory and
 //! puts a link in its place. So whoever opens something here gets a descriptor of what was checked,
@@ -11,5 +12,9 @@
 //! - No unsafe code.
 
 mod directory;
+mod entry;
+mod private;
+mod socket;
 
-pub use directory::Directory;
+pub use directory::{Access, Directory};
+pub use entry::{Entry, Identity};

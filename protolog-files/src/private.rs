@@ -1,0 +1,130 @@
+//! Private directories: those that only one user can enter or put another one in the place of.
+//! Programs make their sockets in no other ones, and operators look into no other ones.
+
+use crate::directory::Directory;
+use crate::entry::is_closed;
+use rustix::io::Errno;
+use std::ffi::OsStr;
+use std::fs::Metadata;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// The mode of a private directory.
+const MODE: u32 = 0o700;
+
+impl Directory {
+    /// Opens the directory at `path` if it is private and `may_own` admits its owner; none if it is
+    /// not, or a link, or no directory.
+    pub fn open_private(path: &Path, may_own: impl Fn(u32) -> bool) -> io::Result<Option<Self>> {
+        let (parent, name) = Self::holding(path)?;
+        parent.open_private_in(&name, may_own)
+    }
+
+    /// As [`open_private`](Self::open_private), of a directory that is made if it is missing.
+    pub fn make_private(path: &Path, may_own: impl Fn(u32) -> bool) -> io::Result<Option<Self>> {
+        let (parent, name) = Self::holding(path)?;
+        match parent.make_directory(&name, MODE) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+            _ => parent.open_private_in(&name, may_own),
+        }
+    }
+
+    fn open_private_in(
+        &self,
+        name: &OsStr,
+        may_own: impl Fn(u32) -> bool,
+    ) -> io::Result<Option<Self>> {
+        let directory = match self.open_directory(name) {
+            Err(error) if is_no_directory(&error) => return Ok(None),
+            directory => directory?,
+        };
+        let metadata = directory.metadata()?;
+        let is_good = may_own(metadata.uid()) && is_private(&metadata, &self.metadata()?);
+        Ok(is_good.then_some(directory))
+    }
+}
+
+fn is_no_directory(error: &io::Error) -> bool {
+    let error = error.raw_os_error();
+    [Errno::NOTDIR, Errno::LOOP].iter().any(|it| Some(it.raw_os_error()) == error)
+}
+
+/// Returns whether only its owner can enter a directory, or make another one in its place: the
+/// directory that it is in belongs to the same user or root, and others can't write there, or can't
+/// rename what is not theirs (as in `/tmp`).
+fn is_private(directory: &Metadata, parent: &Metadata) -> bool {
+    is_private_by(directory.uid(), directory.mode(), parent.uid(), parent.mode())
+}
+
+const fn is_private_by(user: u32, mode: u32, parent_user: u32, parent_mode: u32) -> bool {
+    let is_parent_safe = parent_mode & 0o022 == 0 || parent_mode & 0o1000 != 0;
+    is_closed(mode) && is_parent_safe && (parent_user == user || parent_user == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::{PermissionsExt, chown, symlink};
+
+    #[test]
+    fn nobody_else_can_enter_or_replace_a_private_directory() {
+        for (mode, parent_user, parent_mode, expected) in [
+            (0o40700, 0, 0o40755, true),
+            (0o40700, 0, 0o41777, true),
+            (0o40700, 7, 0o40700, true),
+            (0o40700, 7, 0o41775, true),
+            (0o40700, 8, 0o40700, false),
+            (0o40700, 8, 0o41777, false),
+            (0o40700, 0, 0o40777, false),
+            (0o40700, 0, 0o40775, false),
+            (0o40750, 0, 0o40755, false),
+            (0o40701, 0, 0o40755, false),
+        ] {
+            let found = is_private_by(7, mode, parent_user, parent_mode);
+            assert_eq!(found, expected, "{mode:o} {parent_user} {parent_mode:o}");
+        }
+    }
+
+    #[test]
+    fn private_directories_are_opened_and_no_others() {
+        let temporary = protolog_testkit::temp_dir();
+        let path = temporary.path().join("run");
+        let user = rustix::process::geteuid().as_raw();
+        let open = |user| Directory::open_private(&path, |owner| owner == user);
+        assert_eq!(open(user).unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert!(Directory::make_private(&path, |owner| owner == user).unwrap().is_some());
+        assert!(Directory::make_private(&path, |owner| owner == user).unwrap().is_some(), "again");
+        let set_mode = |path: &Path, mode| {
+            fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+        };
+        for (mode, parent, expected) in [
+            (0o700, 0o755, true),
+            (0o700, 0o1777, true),
+            (0o700, 0o777, false),
+            (0o755, 0o755, false),
+        ] {
+            set_mode(&path, mode);
+            set_mode(temporary.path(), parent);
+            assert_eq!(open(user).unwrap().is_some(), expected, "{mode:o} {parent:o}");
+        }
+        set_mode(&path, 0o700);
+        set_mode(temporary.path(), 0o755);
+        assert!(open(user + 1).unwrap().is_none(), "another user's");
+        // Only root may give it away.
+        if chown(&path, Some(user + 1), None).is_ok() {
+            let is_root = user == 0;
+            assert!(open(user).unwrap().is_none());
+            assert_eq!(open(user + 1).unwrap().is_some(), is_root, "in a directory of root's");
+            chown(&path, Some(user), None).unwrap();
+        }
+        let moved = temporary.path().join("moved");
+        fs::rename(&path, &moved).unwrap();
+        symlink(&moved, &path).unwrap();
+        assert!(open(user).unwrap().is_none(), "a link");
+        fs::remove_file(&path).unwrap();
+        fs::write(&path, "").unwrap();
+        assert!(open(user).unwrap().is_none(), "a file");
+    }
+}

@@ -1,0 +1,134 @@
+//! Unix sockets in a directory: made and connected to by descriptor.
+//!
+//! The system takes only paths for addresses, so these go by `/proc/self/fd`, whose links lead to
+//! what is open whatever its name is now. Such an address is short, too, however long the path of
+//! the directory is.
+//!
+//! Invariants: a connection is to the socket that was looked at, never by way of a link; a socket
+//! that is made has its name only when it listens, with the mode 0600 from the start.
+
+use crate::directory::Directory;
+use crate::entry::Entry;
+use rustix::fs::Mode;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The mode of a socket.
+const MODE: Mode = Mode::RUSR.union(Mode::WUSR);
+/// The end of the name of a socket that does not listen yet.
+const UNFINISHED: &str = ".new";
+/// As many waiting connections as the system admits.
+const BACKLOG: i32 = -1;
+
+impl Entry {
+    /// Connects to the socket within `timeout`: a stopped process might never accept.
+    /// [`io::ErrorKind::ConnectionRefused`] if nobody listens.
+    pub fn connect(&self, timeout: Duration) -> io::Result<UnixStream> {
+        if !self.is_socket() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no socket"));
+        }
+        let socket = new_socket()?;
+        sockopt::set_socket_timeout(&socket, sockopt::Timeout::Send, Some(timeout))?;
+        let connected = rustix::net::connect(&socket, &SocketAddrUnix::new(link_to(self))?);
+        connected.map_err(|error| if has_links() { error.into() } else { no_links() })?;
+        Ok(socket.into())
+    }
+}
+
+impl Directory {
+    /// Listens on a new socket.
+    pub fn listen(&self, name: impl AsRef<OsStr>) -> io::Result<UnixListener> {
+        let name = name.as_ref();
+        let mut unfinished = OsString::from(name);
+        unfinished.push(UNFINISHED);
+        let socket = new_socket()?;
+        rustix::fs::fchmod(&socket, MODE)?;
+        // Without /proc, as in some jails, by the path, which has led to this very directory or
+        // else the socket is not in it.
+        let directory = if has_links() { link_to(self) } else { self.path().to_owned() };
+        rustix::net::bind(&socket, &SocketAddrUnix::new(directory.join(&unfinished))?)?;
+        let made = self.look(&unfinished)?;
+        // A process that connects before would find that nobody listens, and remove the socket as a
+        // dead program's.
+        let listening = rustix::net::listen(&socket, BACKLOG).map_err(io::Error::from);
+        if let Err(error) = listening.and_then(|()| self.rename(&unfinished, name)) {
+            // The error says more than another one here.
+            let _ = self.remove(&unfinished, made.identity());
+            return Err(error);
+        }
+        Ok(socket.into())
+    }
+}
+
+fn new_socket() -> io::Result<OwnedFd> {
+    let (family, kind) = (AddressFamily::UNIX, SocketType::STREAM);
+    Ok(rustix::net::socket_with(family, kind, SocketFlags::CLOEXEC, None)?)
+}
+
+/// The link that leads to what is open.
+fn link_to(open: &impl AsFd) -> PathBuf {
+    format!("/proc/self/fd/{}", open.as_fd().as_raw_fd()).into()
+}
+
+fn has_links() -> bool {
+    Path::new("/proc/self/fd").exists()
+}
+
+fn no_links() -> io::Error {
+    io::Error::new(io::ErrorKind::Unsupported, "there is no /proc, which leads to open files")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::{MetadataExt, symlink};
+
+    const TIMEOUT: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn sockets_are_made_and_reached_in_the_directory_that_was_opened() {
+        let temporary = protolog_testkit::temp_dir();
+        // Longer than the address of a socket may be.
+        let [path, moved, other] =
+            ["a", "b", "c"].map(|name| temporary.path().join(name.repeat(120)));
+        fs::create_dir(&path).unwrap();
+        fs::create_dir(&other).unwrap();
+        let directory = Directory::open(&path).unwrap();
+        fs::rename(&path, &moved).unwrap();
+        symlink(&other, &path).unwrap();
+        let listener = directory.listen("1.sock").unwrap();
+        assert_eq!(directory.names().unwrap(), ["1.sock"]);
+        assert_eq!(fs::metadata(moved.join("1.sock")).unwrap().mode() & 0o777, 0o600);
+        let entry = directory.look("1.sock").unwrap();
+        // Another one's by now.
+        fs::remove_file(moved.join("1.sock")).unwrap();
+        let second = directory.listen("1.sock").unwrap();
+        second.set_nonblocking(true).unwrap();
+        entry.connect(TIMEOUT).unwrap();
+        listener.accept().unwrap();
+        assert_eq!(second.accept().unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        drop(second);
+        let refused = directory.look("1.sock").unwrap().connect(TIMEOUT).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::ConnectionRefused);
+        assert_eq!(fs::read_dir(&other).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn nothing_but_a_socket_is_connected_to() {
+        let temporary = protolog_testkit::temp_dir();
+        let directory = Directory::open(temporary.path()).unwrap();
+        let _listener = directory.listen("1.sock").unwrap();
+        symlink("1.sock", temporary.path().join("link.sock")).unwrap();
+        fs::write(temporary.path().join("file.sock"), "").unwrap();
+        for name in ["link.sock", "file.sock"] {
+            let error = directory.look(name).unwrap().connect(TIMEOUT).unwrap_err();
+            assert_eq!(error.to_string(), "it is no socket", "{name}");
+        }
+    }
+}
