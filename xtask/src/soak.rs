@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// The steps in their order, each with what it checks.
-pub(crate) const STEPS: [(&str, &str); 16] = [
+pub(crate) const STEPS: [(&str, &str); 17] = [
     (
         "stress",
         "many threads over the smallest buffer for a minute, 100,000 short threads, 3,000 forks: \
@@ -50,6 +50,10 @@ pub(crate) const STEPS: [(&str, &str); 16] = [
     (
         "bazel",
         "the example of integrations/bazel, built by Bazel with the tool as its worker, runs",
+    ),
+    (
+        "deny",
+        "cargo-deny finds no advisory, for which it needs the network, and nothing else in any `Cargo.lock`",
     ),
     ("bench", "the programs of `bench` that `test` does not build compile, without warnings"),
     ("fuzz", "each fuzz target for PROTOLOG_FUZZ_SECONDS, by default 60"),
@@ -135,6 +139,7 @@ pub(crate) fn run(only: &[String]) -> Result<()> {
         }
         bazel::run()
     });
+    steps.run("deny", deny);
     steps.run("bench", |_| bench::outside::lint());
     steps.run("fuzz", fuzz::run);
     steps.finish(true)
@@ -150,6 +155,28 @@ fn stress() -> Result<()> {
         .env(SECONDS, "60")
         .env("PROTOLOG_SOAK", "1");
     shell::run(&mut stress)
+}
+
+/// Checks all that is locked, by the rules of `deny.toml`.
+fn deny(skipped: &mut Vec<String>) -> Result<()> {
+    if !tools::found("cargo-deny") {
+        let how = "`cargo install --locked cargo-deny`";
+        skip(format!("skipped: advisories because cargo-deny is not installed ({how})"), skipped);
+        return Ok(());
+    }
+    let root = workspace::root();
+    let locks = workspace::files()?.into_iter().filter(|file| file.ends_with("Cargo.lock"));
+    for manifest in locks.map(|lock| root.join(lock).with_file_name("Cargo.toml")) {
+        let mut deny = Command::new("cargo-deny");
+        deny.arg("--manifest-path").arg(&manifest).arg("--config").arg(root.join("deny.toml"));
+        deny.args(["check", "sources", "advisories"]);
+        // Benches and fuzz targets outside the workspace are in nobody's hands but ours.
+        if manifest == root.join("Cargo.toml") {
+            deny.args(["bans", "licenses"]);
+        }
+        shell::run(deny.current_dir(&root))?;
+    }
+    Ok(())
 }
 
 /// The seconds for which the stress test runs.

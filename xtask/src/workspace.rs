@@ -15,9 +15,19 @@ pub(crate) fn tools_dir() -> PathBuf {
     root().join("target/tools")
 }
 
-/// The output of `cargo metadata`, with the resolved graph.
+/// The output of `cargo metadata`, with the resolved graph of all platforms.
 pub(crate) fn metadata() -> Result<Value> {
-    let text = shell::read(&mut shell::cargo(&["metadata", "--format-version", "1", "--locked"]))?;
+    read_metadata(&[])
+}
+
+/// The same for one platform.
+pub(crate) fn metadata_of(platform: &str) -> Result<Value> {
+    read_metadata(&["--filter-platform", platform])
+}
+
+fn read_metadata(args: &[&str]) -> Result<Value> {
+    let all = [&["metadata", "--format-version", "1", "--locked"], args].concat();
+    let text = shell::read(&mut shell::cargo(&all))?;
     serde_json::from_str(&text)
         .map_err(|error| format!("can't read the output of `cargo metadata`: {error}"))
 }

@@ -120,7 +120,7 @@ fn matches(pattern: &str, name: &str) -> bool {
 }
 
 /// The output of `cargo metadata`, by package id.
-struct PackageGraph<'a> {
+pub(super) struct PackageGraph<'a> {
     packages: BTreeMap<&'a str, &'a Value>,
     members: BTreeSet<&'a str>,
     /// Package ids of the resolved normal and build dependencies.
@@ -128,7 +128,7 @@ struct PackageGraph<'a> {
 }
 
 impl<'a> PackageGraph<'a> {
-    fn new(metadata: &'a Value) -> Self {
+    pub(super) fn new(metadata: &'a Value) -> Self {
         let packages = list(&metadata["packages"])
             .iter()
             .map(|package| (text(&package["id"]), package))
@@ -202,6 +202,26 @@ impl<'a> PackageGraph<'a> {
         required.map(|dep| text(&dep["name"])).collect()
     }
 
+    /// The packages from outside that programs link with `package`, without optional dependencies of members.
+    pub(super) fn required(&self, package: &str) -> Vec<&'a Value> {
+        let mut open: Vec<&str> = self.id(package).into_iter().collect();
+        let mut seen = BTreeSet::new();
+        while let Some(from) = open.pop() {
+            if self.is_macro(from) || !seen.insert(from) {
+                continue;
+            }
+            let is_member = self.members.contains(from);
+            let is_required = |to: &&&str| {
+                let declared = list(&self.packages[from]["dependencies"]).iter();
+                let mut same = declared.filter(|dep| text(&dep["name"]) == self.name(to));
+                !is_member || same.any(|dep| dep["optional"] == false && dep["kind"] != "dev")
+            };
+            open.extend(self.edges(from).iter().filter(is_required));
+        }
+        let outside = seen.into_iter().filter(|id| !self.members.contains(id));
+        outside.map(|id| self.packages[id]).collect()
+    }
+
     /// Packages whose manifest promises another Rust than the one that is tested.
     fn broken_promises(&self) -> Vec<String> {
         let mut findings = Vec::new();
@@ -231,11 +251,11 @@ fn is_linked(kind: &Value) -> bool {
     kind["kind"] != "dev" && kind["target"] != "cfg(loom)"
 }
 
-fn list(value: &Value) -> &[Value] {
+pub(super) fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-fn text(value: &Value) -> &str {
+pub(super) fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 

@@ -71,7 +71,8 @@ fn has_reason(source: &[&str], index: usize) -> bool {
     above.is_some_and(|line| line.starts_with("// "))
 }
 
-fn has_word(code: &str, word: &str) -> bool {
+/// Returns true if `code` has this word, and not only as a part of another.
+pub(super) fn has_word(code: &str, word: &str) -> bool {
     code.match_indices(word).any(|(at, _)| {
         let before = code[..at].chars().next_back();
         let after = code[at + word.len()..].chars().next();
