@@ -18,14 +18,14 @@ pub(crate) struct Beside {
 }
 
 impl Beside {
-    /// Begins `cargo xtask test STEP`.
+    /// Begins `cargo xtask test STEP`, with what it needs installed first if `install` allows it.
     pub(crate) fn start(step: &'static str, install: bool) -> Result<Self> {
         let failed = |error: std::io::Error| format!("can't start the step `{step}`: {error}");
         let output = workspace::tools_dir().join(format!("{step}.log"));
         fs::create_dir_all(workspace::tools_dir()).map_err(failed)?;
         let file = File::create(&output).map_err(failed)?;
         let mut command = Command::new(std::env::current_exe().map_err(failed)?);
-        command.args(["test", step]).args((!install).then_some("--no-install"));
+        command.args(["test", step]).args(install.then_some("--install"));
         command.stdin(Stdio::null()).stdout(file.try_clone().map_err(failed)?).stderr(file);
         let child = command.spawn().map_err(failed)?;
         Ok(Self { step, child, output })

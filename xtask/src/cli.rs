@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::Result;
 use crate::bench::BENCHES;
 use crate::soak;
-use crate::test::STEPS;
+use crate::test::{SETUPS, STEPS};
 
 /// A command line, understood.
 #[derive(Debug, PartialEq)]
@@ -13,26 +13,25 @@ pub(crate) enum Request {
     Help,
     Demo { dir: Option<PathBuf>, install: bool },
     Test { only: Vec<String>, install: bool },
+    Setup { only: Vec<String> },
     Soak { only: Vec<String> },
-    Bench { only: Vec<String>, install: bool, json: bool },
+    Bench { only: Vec<String>, json: bool },
     Bless { args: Vec<String> },
-    Jar { install: bool },
+    Jar,
 }
 
 /// The whole help text.
 pub(crate) fn help() -> String {
-    let steps = |steps: &[(&str, &str)]| -> String {
+    let lines = |list: &[(&str, &str)]| -> String {
         let lines =
-            steps.iter().map(|(name, what)| format!("                    {name:<12} {what}"));
+            list.iter().map(|(name, what)| format!("                    {name:<12} {what}"));
         lines.collect::<Vec<_>>().join("\n")
     };
-    let benches: Vec<String> = BENCHES
-        .iter()
-        .map(|(name, what, ..)| format!("                    {name:<12} {what}"))
-        .collect();
-    HELP.replace("{steps}", &steps(&STEPS))
-        .replace("{soak}", &steps(&soak::STEPS))
-        .replace("{benches}", &benches.join("\n"))
+    let steps: Vec<_> = STEPS.iter().map(|step| (step.name, step.checks)).collect();
+    let benches: Vec<_> = BENCHES.iter().map(|(name, what, ..)| (*name, *what)).collect();
+    HELP.replace("{steps}", &lines(&steps))
+        .replace("{soak}", &lines(&soak::STEPS))
+        .replace("{benches}", &lines(&benches))
 }
 
 const HELP: &str = "\
@@ -44,19 +43,24 @@ usage: cargo xtask COMMAND
                   trace_processor
   test [STEP]...  everything that is tested; without STEP all of them, in this order:
 {steps}
+  setup [STEP]... install what these steps of `test` need, all of them without STEP; `jar` and `bench` are for those commands
   soak [STEP]...  what takes longer or needs a nightly compiler; without STEP all of them, in this order:
 {soak}
   bench [NAME]... figures, each beside its floor; without NAME all of them, in this order:
 {benches}
   bless [ARG]...  run the tests and rewrite their expectations; ARG goes to cargo test, as in `bless -p protolog-tool`;
                   `bless instructions` rewrites the table of that step of `test`
-  jar             the Java runtime and its bridges from other loggers as jars, in target/java/jars
+  jar             the Java runtime and its bridges from other loggers as jars, in target/java/jars; it needs a JDK, and the
+                  bridges from SLF4J and Log4j what `setup jar` fetches
   help            this text
 
   --json          (bench) write the figures of `runtime` to target/bench/figures.json too
-  --no-install    (demo, test, bench, jar) say what is missing and skip what needs it; otherwise Debian packages are
-                  installed when root, Python wheels, Kotlin's compiler (by npm) and compilers of Debian's under target/tools,
-                  and what only rustup has in rustup: components, the oldest Rust that is promised
+  --no-install    (demo, test) say what is missing and skip what needs it
+  --install       (test STEP) install what the step needs first, as `setup STEP` does
+
+`demo`, `test` without STEP, and `setup` install: Debian packages when root, Python wheels, Kotlin's compiler (by npm) and
+compilers of Debian's under target/tools, and what only rustup has in rustup: components, the oldest Rust that is promised.
+All else names what is missing.
 
 With the environment variable CI set, `test` and `demo` skip nothing: where a tool, a compiler or a table of instructions
 is missing, the step fails. One exception: an old compiler that neither Debian nor rustup offers is named in the summary.
@@ -67,54 +71,66 @@ pub(crate) fn parse(words: &[String]) -> Result<Request> {
     let Some((command, rest)) = words.split_first() else {
         return Err("no command".to_owned());
     };
-    if rest.iter().any(|word| word == "--help" || word == "-h") && command != "bless" {
+    let asks_for_help = rest.iter().any(|word| word == "--help" || word == "-h")
+        || rest.first().is_some_and(|word| word == "help");
+    if asks_for_help && command != "bless" {
         return Ok(Request::Help);
     }
     match command.as_str() {
         "help" | "--help" | "-h" => nothing(rest).map(|()| Request::Help),
         "demo" => {
-            let (mut names, install) = split(rest)?;
+            let (mut names, options) = split(rest, &["--no-install"])?;
             let dir = names.pop().map(PathBuf::from);
-            nothing(&names).map(|()| Request::Demo { dir, install })
+            nothing(&names).map(|()| Request::Demo { dir, install: options.is_empty() })
         }
         "test" => {
-            let (only, install) = split(rest)?;
-            match only.iter().find(|name| STEPS.iter().all(|(step, _)| step != name)) {
-                Some(name) => Err(format!("no step `{name}` in `test`")),
-                None => Ok(Request::Test { only, install }),
-            }
+            let (only, options) = split(rest, &["--no-install", "--install"])?;
+            known("step", &only, "test", STEPS.iter().map(|step| step.name))?;
+            // The last one counts.
+            let install = options.last().map_or(only.is_empty(), |option| option == "--install");
+            Ok(Request::Test { only, install })
         }
-        "soak" => match rest.iter().find(|name| soak::STEPS.iter().all(|(step, _)| step != name)) {
-            Some(name) => Err(format!("no step `{name}` in `soak`")),
-            None => Ok(Request::Soak { only: rest.to_vec() }),
-        },
+        "setup" => {
+            let (only, _) = split(rest, &[])?;
+            known("step", &only, "test", STEPS.iter().map(|step| step.name).chain(SETUPS))?;
+            Ok(Request::Setup { only })
+        }
+        "soak" => {
+            let (only, _) = split(rest, &[])?;
+            known("step", &only, "soak", soak::STEPS.iter().map(|(step, _)| *step))?;
+            Ok(Request::Soak { only })
+        }
         "bench" => {
-            let (json, rest): (Vec<_>, Vec<_>) =
-                rest.iter().cloned().partition(|word| word == "--json");
-            let json = !json.is_empty();
-            let (only, install) = split(&rest)?;
-            match only.iter().find(|name| BENCHES.iter().all(|(bench, ..)| bench != name)) {
-                Some(name) => Err(format!("no bench `{name}`")),
-                None => Ok(Request::Bench { only, install, json }),
-            }
+            let (only, options) = split(rest, &["--json"])?;
+            known("bench", &only, "bench", BENCHES.iter().map(|(bench, ..)| *bench))?;
+            Ok(Request::Bench { only, json: !options.is_empty() })
         }
-        "jar" => {
-            let (names, install) = split(rest)?;
-            nothing(&names).map(|()| Request::Jar { install })
-        }
+        "jar" => nothing(rest).map(|()| Request::Jar),
         "bless" => Ok(Request::Bless { args: rest.to_vec() }),
         other => Err(format!("no command `{other}`")),
     }
 }
 
-/// Names, and whether installing is allowed.
-fn split(words: &[String]) -> Result<(Vec<String>, bool)> {
+/// Names, and options that are among `allowed`.
+fn split(words: &[String], allowed: &[&str]) -> Result<(Vec<String>, Vec<String>)> {
     let (options, names): (Vec<_>, Vec<_>) =
         words.iter().cloned().partition(|word| word.starts_with('-'));
-    match options.iter().find(|option| *option != "--no-install") {
+    match options.iter().find(|option| !allowed.contains(&option.as_str())) {
         Some(option) => Err(format!("no option `{option}`")),
-        None => Ok((names, options.is_empty())),
+        None => Ok((names, options)),
     }
+}
+
+/// An error for the first name that is not among those of `all`.
+fn known<'a>(
+    kind: &str,
+    names: &[String],
+    command: &str,
+    all: impl Iterator<Item = &'a str>,
+) -> Result<()> {
+    let all: Vec<&str> = all.collect();
+    let unknown = names.iter().find(|name| !all.contains(&name.as_str()));
+    unknown.map_or(Ok(()), |name| Err(format!("no {kind} `{name}` in `{command}`")))
 }
 
 fn nothing(rest: &[String]) -> Result<()> {
@@ -124,6 +140,7 @@ fn nothing(rest: &[String]) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::test::TestStep;
 
     #[track_caller]
     fn check(line: &str, expected: Result<Request, &str>) {
@@ -144,13 +161,22 @@ mod tests {
             "test tidy --no-install",
             Ok(Request::Test { only: vec!["tidy".into()], install: false }),
         );
+        check("test tidy", Ok(Request::Test { only: vec!["tidy".into()], install: false }));
+        check("test --no-install", Ok(Request::Test { only: vec![], install: false }));
+        check(
+            "test tidy --install",
+            Ok(Request::Test { only: vec!["tidy".into()], install: true }),
+        );
         check("test --help", Ok(Request::Help));
-        check("jar --no-install", Ok(Request::Jar { install: false }));
+        check("test help", Ok(Request::Help));
+        check("setup", Ok(Request::Setup { only: vec![] }));
+        check("setup java jar", Ok(Request::Setup { only: vec!["java".into(), "jar".into()] }));
+        check("jar", Ok(Request::Jar));
         check("soak loom", Ok(Request::Soak { only: vec!["loom".into()] }));
-        check("bench", Ok(Request::Bench { only: vec![], install: true, json: false }));
+        check("bench", Ok(Request::Bench { only: vec![], json: false }));
         check(
             "bench protozero --json",
-            Ok(Request::Bench { only: vec!["protozero".into()], install: true, json: true }),
+            Ok(Request::Bench { only: vec!["protozero".into()], json: true }),
         );
         check(
             "bless -p x --help",
@@ -166,7 +192,10 @@ mod tests {
         check("test --no-instal", Err("no option `--no-instal`"));
         check("demo a b", Err("nothing belongs where `a` stands"));
         check("soak lom", Err("no step `lom` in `soak`"));
-        check("bench x", Err("no bench `x`"));
+        check("bench x", Err("no bench `x` in `bench`"));
+        check("bench --no-install", Err("no option `--no-install`"));
+        check("setup fuzz", Err("no step `fuzz` in `test`"));
+        check("jar x", Err("nothing belongs where `x` stands"));
         check("help x", Err("nothing belongs where `x` stands"));
     }
 
@@ -175,6 +204,7 @@ mod tests {
         assert!(
             soak::STEPS.iter().all(|(name, what)| help().contains(&format!("{name:<12} {what}")))
         );
-        assert!(STEPS.iter().all(|(name, what)| help().contains(&format!("{name:<12} {what}"))));
+        let line = |step: &TestStep| format!("{:<12} {}", step.name, step.checks);
+        assert!(STEPS.iter().all(|step| help().contains(&line(step))));
     }
 }

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::{Result, shell, tools, workspace};
+use crate::{Result, install, shell, workspace};
 
 /// A compiler that was unpacked.
 pub(crate) struct Compiler {
@@ -31,23 +31,21 @@ const FAMILIES: [Family; 2] = [
     Family { compiler: "rustc", library: "libstd-rust-dev", source: "rust-src" },
 ];
 
-/// Unpacks the compiler of version `wanted` (as in `1.85`), or the newest without it; with the source of its standard library
-/// if `has_source`. An error says why there is none.
-pub(crate) fn prepare(wanted: Option<&str>, has_source: bool, install: bool) -> Result<Compiler> {
-    let dir = workspace::tools_dir().join(format!("rustc-{}", wanted.unwrap_or("newest")));
-    // Written last, so that an interrupted installation is repeated.
-    let stamp = dir.join("complete");
-    if stamp.is_file()
-        && let Ok(compiler) = Compiler::open(&dir)
-    {
-        println!("found: {} in {}", compiler.version()?, shown(&dir));
-        return Ok(compiler);
+/// The compiler of version `wanted` (as in `1.85`), or the newest without it, that [`fetch`] has unpacked.
+pub(crate) fn open(wanted: Option<&str>) -> Result<Compiler> {
+    let dir = dir(wanted);
+    if stamp(&dir).is_file() {
+        Compiler::open(&dir)
+    } else {
+        Err(format!("{} is not there", shown(&dir)))
     }
-    if !tools::found("apt-get") || !tools::found("dpkg-deb") {
+}
+
+/// Unpacks that compiler; with the source of its standard library if `has_source`. An error says why that can't be.
+pub(crate) fn fetch(wanted: Option<&str>, has_source: bool) -> Result<()> {
+    let dir = dir(wanted);
+    if !install::found("apt-get") || !install::found("dpkg-deb") {
         return Err("this is no Debian".to_owned());
-    }
-    if !install {
-        return Err(format!("{} is not there", shown(&dir)));
     }
     if offered(None).is_none() {
         update()?;
@@ -56,7 +54,6 @@ pub(crate) fn prepare(wanted: Option<&str>, has_source: bool, install: bool) -> 
         let of = wanted.map_or_else(String::new, |wanted| format!(" of version {wanted}"));
         format!("Debian offers no compiler{of} here")
     })?;
-    println!("needed: {} {version}, to check what it promises", family.compiler);
     workspace::empty_dir(&dir)?;
     let mut pinned: Vec<String> =
         [family.compiler, family.library].iter().map(|name| format!("{name}={version}")).collect();
@@ -68,8 +65,17 @@ pub(crate) fn prepare(wanted: Option<&str>, has_source: bool, install: bool) -> 
     }
     let compiler = Compiler::open(&dir)?;
     println!("unpacked: {} in {}", compiler.version()?, shown(&dir));
-    fs::write(&stamp, "").map_err(|error| format!("can't write `{}`: {error}", stamp.display()))?;
-    Ok(compiler)
+    let stamp = stamp(&dir);
+    fs::write(&stamp, "").map_err(|error| format!("can't write `{}`: {error}", stamp.display()))
+}
+
+fn dir(wanted: Option<&str>) -> PathBuf {
+    workspace::tools_dir().join(format!("rustc-{}", wanted.unwrap_or("newest")))
+}
+
+/// Written last, so that an interrupted installation is repeated.
+fn stamp(dir: &Path) -> PathBuf {
+    dir.join("complete")
 }
 
 impl Compiler {
@@ -193,7 +199,7 @@ fn unpack(package: &Path, dir: &Path) -> Result<()> {
 
 /// Has apt read what there is to install, where that is allowed.
 pub(crate) fn update() -> Result<()> {
-    if !tools::is_root() {
+    if !install::is_root() {
         return Err("apt's lists are old (`apt-get update`)".to_owned());
     }
     shell::run_without_output(Command::new("apt-get").args(["update", "-qq"]))

@@ -7,7 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::tools::{self, Tool};
+use crate::install::{self, Tool};
+use crate::tools;
 use crate::{Result, shell, workspace};
 
 /// The flags that cargo-fuzz passes, without a sanitizer: the targets are in safe Rust.
@@ -21,8 +22,8 @@ const SECONDS: &str = "PROTOLOG_FUZZ_SECONDS";
 /// Builds all targets and runs each, or that which `PROTOLOG_FUZZ_TARGET` names.
 pub(crate) fn run(skipped: &mut Vec<String>) -> Result<()> {
     const CXX: Tool = tools::CXX;
-    if !tools::found("c++") {
-        let line = tools::skipped("the fuzz targets", &CXX);
+    if !install::found("c++") {
+        let line = install::skipped("the fuzz targets", &CXX);
         println!("{line}");
         skipped.push(line);
         return Ok(());

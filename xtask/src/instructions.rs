@@ -9,7 +9,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::{Result, callgrind, shell, toolchain, tools, workspace};
+use crate::{Result, callgrind, install, shell, toolchain, workspace};
 
 /// By how much a call may get longer, in per cent.
 const TOLERANCE: f64 = 3.0;
@@ -42,36 +42,45 @@ struct Part {
 }
 
 /// Counts and compares; what can't be compared is added to `skipped`.
-pub(crate) fn compare(install: bool, skipped: &mut Vec<String>) -> Result<()> {
-    let (key, known) = (key()?, read()?);
-    let Some(part) = comparable(&known, &key) else {
-        let why = format!("no table is for {key} (`cargo xtask bless instructions`)");
-        tools::skip(skipped, "the instructions of calls", &why);
-        return Ok(());
-    };
-    let toolchain = if part.key == key {
-        None
-    } else {
-        match toolchain::obtain(part.version(), install) {
-            Ok(toolchain) => Some(toolchain),
-            Err(why) => {
-                let why = format!("no table is for {key}, and {why}");
-                tools::skip(skipped, "the instructions of calls", &why);
-                return Ok(());
-            }
+pub(crate) fn compare(skipped: &mut Vec<String>) -> Result<()> {
+    let toolchain = match toolchain() {
+        Ok(toolchain) => toolchain,
+        Err(why) => {
+            install::skip(skipped, "the instructions of calls", &why);
+            return Ok(());
         }
     };
+    let part = comparable()?;
     let now = count(part.key.clone(), toolchain.as_deref())?;
     print!("{}", text(std::slice::from_ref(&now)));
-    let longer = longer(part, &now);
+    let longer = longer(&part, &now);
     if longer.is_empty() {
         return Ok(());
     }
     Err(format!("log calls take more instructions\n{}", longer.join("\n")))
 }
 
+/// The toolchain of rustup's that counts, or none for that of the workspace. An error says why none does.
+pub(crate) fn toolchain() -> Result<Option<String>> {
+    let part = comparable()?;
+    if part.key == key()? { Ok(None) } else { toolchain::find(part.version()).map(Some) }
+}
+
+/// Has rustup fetch the toolchain that counts.
+pub(crate) fn fetch_toolchain() -> Result<()> {
+    toolchain::fetch(comparable()?.version())
+}
+
+/// The part of the table for the compiler of the workspace, or the last one for the same target.
+fn comparable() -> Result<Part> {
+    let key = key()?;
+    part_for(&read()?, &key)
+        .cloned()
+        .ok_or_else(|| format!("no table is for {key} (`cargo xtask bless instructions`)"))
+}
+
 /// The part of the compiler `key`, or the last one for the same target.
-fn comparable<'a>(known: &'a [Part], key: &str) -> Option<&'a Part> {
+fn part_for<'a>(known: &'a [Part], key: &str) -> Option<&'a Part> {
     let target = |key: &str| key.rsplit(", ").next().unwrap_or_default().to_owned();
     let same_target = || known.iter().rfind(|part| target(&part.key) == target(key));
     known.iter().find(|part| part.key == key).or_else(same_target)
@@ -211,7 +220,7 @@ mod tests {
             named("rustc 2.0.0 (c d), x"),
             named("rustc 1.9.0 (a b), y"),
         ];
-        let version = |key| comparable(&known, key).map(|part| (part.version(), part.key.as_str()));
+        let version = |key| part_for(&known, key).map(|part| (part.version(), part.key.as_str()));
         assert_eq!(version("rustc 1.9.0 (a b), x"), Some(("1.9.0", "rustc 1.9.0 (a b), x")));
         assert_eq!(version("rustc 3.0.0 (e f), x"), Some(("2.0.0", "rustc 2.0.0 (c d), x")));
         assert_eq!(version("rustc 1.9.0 (a b), z"), None);

@@ -1,7 +1,7 @@
 //! `cargo xtask jar`: the Java runtime and its bridges as jars, in `target/java/jars`.
 //!
 //! With the same JDK the same sources give the same bytes, wherever and whenever. The bridges from SLF4J and Log4j are compiled with the real
-//! libraries, which are fetched; without leave to fetch, those two jars are left out, and that is said. Each jar carries its coordinates
+//! libraries; where these are not, those two jars are left out, and that is said. Each jar carries its coordinates
 //! and dependencies in Maven's form, so that `mvn install:install-file -Dfile=…` needs no more than its name.
 
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::process::Command;
 use std::{env, fs};
 
 use crate::loggers::{self, Loggers};
-use crate::{Result, java, shell, tools, workspace};
+use crate::{Result, install, java, shell, tools, workspace};
 
 /// The version of this project.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -85,18 +85,20 @@ impl Built {
 }
 
 /// Builds the jars, and says where they are.
-pub(crate) fn run(install: bool) -> Result<()> {
-    if !tools::prepare(&[tools::JAVA], install).is_empty() {
+pub(crate) fn run() -> Result<()> {
+    if !install::prepare(&[tools::JAVA], false).is_empty() {
         return Err("the jars need a JDK".to_owned());
     }
-    let loggers = loggers::prepare(install).map_err(|why| println!("missing: {why}")).ok();
-    let built = build("jars", loggers.as_ref())?;
+    let loggers = loggers::find();
+    let built = build("jars", loggers.as_ref().ok())?;
     for file in &built.files {
         let size = fs::metadata(file).map_or(0, |metadata| metadata.len().div_ceil(1024));
         println!("{} ({size} KB)", file.strip_prefix(workspace::root()).unwrap_or(file).display());
     }
-    if loggers.is_none() {
-        println!("left out: the bridges from SLF4J and Log4j");
+    if let Err(why) = loggers {
+        println!(
+            "left out: the bridges from SLF4J and Log4j because {why} (`cargo xtask setup jar`)"
+        );
     }
     Ok(())
 }

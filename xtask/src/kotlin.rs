@@ -36,17 +36,9 @@ pub(crate) fn is_there() -> bool {
     fs::read_to_string(stamp).is_ok_and(|made| made == PACKAGE.checksum)
 }
 
-/// Makes sure of the compiler, fetching it where `install` allows it; the tests know its place. An error says why there is none.
-pub(crate) fn prepare(install: bool) -> Result<()> {
+/// Fetches the compiler; the tests know its place.
+pub(crate) fn fetch() -> Result<()> {
     let dir = workspace::tools_dir().join("kotlin");
-    if is_there() {
-        println!("found: {} in target/tools/kotlin", PACKAGE.name);
-        return Ok(());
-    }
-    if !install {
-        return Err(format!("{} is not in target/tools/kotlin", PACKAGE.name));
-    }
-    println!("needed: {}, to compile groups that are written in Kotlin (90 MB)", PACKAGE.name);
     workspace::empty_dir(&dir)?;
     PACKAGE.unpack(&dir, &FILES, 1)?;
     fs::write(dir.join("complete"), PACKAGE.checksum)

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::registries::NpmPackage;
-use crate::{Result, debian, shell, tools, workspace};
+use crate::{Result, debian, install, shell, workspace};
 
 const PACKAGES: [&str; 4] =
     ["liblog4j2-java", "libdisruptor-java", "liblogback-java", "libslf4j-java"];
@@ -49,20 +49,22 @@ impl Loggers {
     }
 }
 
-/// Makes sure of the jars, fetching them where `install` allows it. An error says why there are none.
-pub(crate) fn prepare(install: bool) -> Result<Loggers> {
-    let jars = Loggers { dir: workspace::tools_dir().join("jars") };
-    // Written last, so that an interrupted installation is repeated.
-    let stamp = jars.dir.join("complete");
-    if fs::read_to_string(&stamp).is_ok_and(|made| made == NPM_PACKAGE.checksum) {
-        println!("found: jars of other loggers in target/tools/jars");
-        return Ok(jars);
+/// Returns true if the jars of these versions are unpacked.
+pub(crate) fn are_there() -> bool {
+    fs::read_to_string(stamp()).is_ok_and(|made| made == NPM_PACKAGE.checksum)
+}
+
+/// The jars; an error where they are not.
+pub(crate) fn find() -> Result<Loggers> {
+    if are_there() {
+        return Ok(Loggers { dir: dir() });
     }
-    if !install {
-        return Err("the jars of other loggers are not in target/tools/jars".to_owned());
-    }
-    let packages = PACKAGES.join(", ");
-    println!("needed: {packages} and {}, for the loggers in them (33 MB)", NPM_PACKAGE.name);
+    Err("the jars of other loggers are not in target/tools/jars".to_owned())
+}
+
+/// Fetches the jars.
+pub(crate) fn fetch() -> Result<()> {
+    let jars = Loggers { dir: dir() };
     workspace::empty_dir(&jars.dir)?;
     unpack_debian(&jars.dir)?;
     NPM_PACKAGE.unpack(&jars.dir, &[SLF4J], 3)?;
@@ -70,13 +72,22 @@ pub(crate) fn prepare(install: bool) -> Result<Loggers> {
     if let Some(missing) = all.iter().find(|jar| !jar.exists()) {
         return Err(format!("the packages have no `{}`", missing.display()));
     }
+    let stamp = stamp();
     fs::write(&stamp, NPM_PACKAGE.checksum)
-        .map_err(|error| format!("can't write `{}`: {error}", stamp.display()))?;
-    Ok(jars)
+        .map_err(|error| format!("can't write `{}`: {error}", stamp.display()))
+}
+
+fn dir() -> PathBuf {
+    workspace::tools_dir().join("jars")
+}
+
+/// Written last, so that an interrupted installation is repeated.
+fn stamp() -> PathBuf {
+    dir().join("complete")
 }
 
 fn unpack_debian(dir: &Path) -> Result<()> {
-    if !tools::found("apt-get") || !tools::found("dpkg-deb") {
+    if !install::found("apt-get") || !install::found("dpkg-deb") {
         return Err("this is no Debian".to_owned());
     }
     // As root apt would give up its rights, and those of the folder are not for it.

@@ -14,6 +14,7 @@ mod cli;
 mod debian;
 mod demo;
 mod fuzz;
+mod install;
 mod instructions;
 mod jar;
 mod java;
@@ -23,6 +24,7 @@ mod loggers;
 mod maven;
 mod platforms;
 mod programs;
+mod progress;
 mod python;
 mod registries;
 mod root;
@@ -59,10 +61,11 @@ fn main() -> ExitCode {
         }
         Request::Demo { dir, install } => demo::run(dir, demo::Profile::Tool, install),
         Request::Test { only, install } => test::run(&only, install),
+        Request::Setup { only } => test::setup(&only),
         Request::Soak { only } => soak::run(&only),
-        Request::Bench { only, install, json } => bench::run(&only, install, json),
+        Request::Bench { only, json } => bench::run(&only, json),
         Request::Bless { args } => bless::run(&args),
-        Request::Jar { install } => jar::run(install),
+        Request::Jar => jar::run(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::debian::{self, Compiler};
-use crate::{Result, shell, tools, workspace};
+use crate::{Result, install, shell, workspace};
 
 /// The target that each run of the tests checks: every system call is there, and of the type that the code gives it.
 const CHECKED: [&str; 1] = ["aarch64-linux-android"];
@@ -44,25 +44,21 @@ const NEEDED: [(&str, &str); 6] = [
 const STANDARD_LIBRARY: [&str; 2] = ["-Zbuild-std=std", "-Zbuild-std-features="];
 
 /// Checks Android and runs the tests on musl. Without a compiler of Debian's it is skipped.
-pub(crate) fn check(has_musl: bool, install: bool, skipped: &mut Vec<String>) -> Result<()> {
-    let Some(compiler) = compiler(install, skipped) else { return Ok(()) };
+pub(crate) fn check(has_musl: bool, skipped: &mut Vec<String>) -> Result<()> {
+    let Some(compiler) = compiler(skipped) else { return Ok(()) };
     check_targets(&compiler, &CHECKED)?;
     if has_musl { test_on_musl(&compiler) } else { Ok(()) }
 }
 
-/// Checks all platforms. Without a compiler of Debian's, which is not fetched here, it is skipped.
+/// Checks all platforms. Without a compiler of Debian's it is skipped.
 pub(crate) fn check_all(skipped: &mut Vec<String>) -> Result<()> {
-    let Some(compiler) = compiler(false, skipped) else { return Ok(()) };
+    let Some(compiler) = compiler(skipped) else { return Ok(()) };
     check_targets(&compiler, &[&CHECKED[..], &CHECKED_SELDOM].concat())
 }
 
-fn compiler(install: bool, skipped: &mut Vec<String>) -> Option<Compiler> {
-    let found = debian::prepare(None, true, install);
-    let skip = |why: String| {
-        let why = why.lines().next().unwrap_or_default();
-        tools::skip(skipped, "the runtime on musl and Android", why);
-    };
-    found.map_err(skip).ok()
+fn compiler(skipped: &mut Vec<String>) -> Option<Compiler> {
+    let skip = |why: String| install::skip(skipped, "the runtime on musl and Android", &why);
+    debian::open(None).map_err(skip).ok()
 }
 
 fn check_targets(compiler: &Compiler, targets: &[&str]) -> Result<()> {

@@ -7,19 +7,21 @@
 
 use std::collections::VecDeque;
 use std::fs::{self, File};
+use std::io::Stdout;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
+use std::sync::{Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::progress::Progress;
 use crate::watch::{self, Ended};
 use crate::{Result, shell, workspace};
 
-/// The time that a program may take. The slowest takes two minutes and a half on two cores with much beside it, and those that take
-/// longer are found by nobody in a run that is ended from outside.
+/// The time of its own that a program may take. The slowest takes two minutes and a half on two cores with much beside it, and those that
+/// take longer are found by nobody in a run that is ended from outside.
 pub(crate) const LIMIT: Duration = Duration::from_secs(15 * 60);
 
 /// The programs at a time beyond one for each processor, since most wait.
@@ -63,6 +65,7 @@ pub(crate) fn run(
     programs.sort_by_key(|program| !LONG.contains(&&*program.choice));
     let at_once = thread::available_parallelism().map_or(1, usize::from) + BEYOND;
     println!("$ {} test programs, {at_once} at a time", programs.len());
+    let progress = &Progress::new(programs.len());
     let libraries = libraries(&programs)?;
     let open = Mutex::new(VecDeque::from(programs));
     let failed = Mutex::new(Vec::new());
@@ -71,12 +74,17 @@ pub(crate) fn run(
         while let Some(program) = next() {
             let mut command = program.command(&libraries);
             prepare(&mut command);
-            if let Err(again) = program.run(&mut command, limit) {
+            if let Err(again) = program.run(&mut command, limit, progress) {
                 failed.lock().expect("no panic").push(again);
             }
         }
     };
-    thread::scope(|scope| (0..at_once).for_each(|_| drop(scope.spawn(work))));
+    let (over, is_over) = mpsc::channel();
+    thread::scope(|scope| {
+        scope.spawn(move || progress.show_until(&is_over));
+        thread::scope(|scope| (0..at_once).for_each(|_| drop(scope.spawn(work))));
+        drop(over);
+    });
     let mut failed = failed.into_inner().expect("no panic");
     failed.sort();
     if failed.is_empty() {
@@ -148,12 +156,18 @@ impl TestProgram {
 
     /// Runs it and prints its output. If it fails, the error is the command that runs it again, with the tests that were running if
     /// its time was over.
-    fn run(&self, command: &mut Command, limit: Duration) -> Result<()> {
-        let heading = format!("\n-- {} {}", self.package_name, self.choice);
-        let again = format!("cargo test --package {} {}", self.package_name, self.choice);
+    fn run(
+        &self,
+        command: &mut Command,
+        limit: Duration,
+        progress: &Progress<Stdout>,
+    ) -> Result<()> {
+        let name = format!("{} {}", self.package_name, self.choice);
+        let again = format!("cargo test --package {name}");
         let begun = Instant::now();
+        progress.begin(&name);
         let (output, ended) = self.output(command, limit).map_err(|problem| {
-            println!("{heading}\nerror: {problem}");
+            progress.end(&name, &format!("\n-- {name}\nerror: {problem}\n"));
             again.clone()
         })?;
         let time = begun.elapsed().as_secs_f64();
@@ -162,7 +176,7 @@ impl TestProgram {
             Ended::ByItself(status) => format!("error: {status}\n"),
             Ended::TimeIsOver(report) => format!("error: not done after {time:.0} s\n{report}"),
         };
-        print!("{heading} ({time:.1} s)\n{output}{end}");
+        progress.end(&name, &format!("\n-- {name} ({time:.1} s)\n{output}{end}"));
         match ended {
             Ended::ByItself(status) if status.success() => Ok(()),
             Ended::ByItself(_) => Err(again),

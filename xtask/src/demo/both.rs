@@ -11,7 +11,11 @@ const LINES_SHOWN: usize = 3;
 
 pub(super) const STEPS: [DemoStep; 2] = [
     DemoStep { title: "make one trace of both", needs: &[tools::JAVA], run: merge },
-    DemoStep { title: "read it with both readers", needs: &[tools::JAVA, tools::NODE], run: read },
+    DemoStep {
+        title: "read it with both readers",
+        needs: &[tools::JAVA, tools::NODE, tools::WHEELS],
+        run: read,
+    },
 ];
 
 fn merge(layout: &Layout) -> Result<()> {

@@ -36,7 +36,7 @@ pub(super) const STEPS: [DemoStep; 8] = [
     },
     DemoStep {
         title: "read them with Perfetto's trace_processor",
-        needs: &[tools::JAVA, tools::NODE],
+        needs: &[tools::JAVA, tools::NODE, tools::WHEELS],
         run: ask_perfetto,
     },
     DemoStep { title: "the dictionary that holds the texts now", needs: &[], run: dictionary },

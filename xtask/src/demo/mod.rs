@@ -11,15 +11,13 @@ mod rust;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use crate::tools::{self, Tool};
-use crate::{Result, shell, workspace};
+use crate::install::{self, Tool};
+use crate::{Result, shell, tools, workspace};
 
 /// The places that the steps share.
 struct Layout {
     /// The directory tree that the example works on.
     input: PathBuf,
-    /// True where missing tools may be installed.
-    install: bool,
     /// Where the demo leaves everything it makes.
     output: PathBuf,
     profile: Profile,
@@ -44,6 +42,10 @@ struct DemoStep {
     run: fn(&Layout) -> Result<()>,
 }
 
+/// What the parts need beside Rust.
+pub(crate) const NEEDS: [Tool; 6] =
+    [tools::CC, tools::GIT, tools::JAVA, tools::NODE, tools::PYTHON, tools::WHEELS];
+
 /// The parts, in the order in which they run.
 const PARTS: [(&str, &[DemoStep]); 3] =
     [("Java", &java::STEPS), ("Rust", &rust::STEPS), ("Both", &both::STEPS)];
@@ -53,19 +55,18 @@ pub(crate) fn run(dir: Option<PathBuf>, profile: Profile, install: bool) -> Resu
     let input = dir.map_or_else(default_input, Ok)?;
     let input = fs::canonicalize(&input)
         .map_err(|error| format!("can't use `{}`: {error}", input.display()))?;
-    let missing =
-        tools::prepare(&[tools::CC, tools::GIT, tools::JAVA, tools::NODE, tools::PYTHON], install);
+    let missing = install::prepare(&NEEDS, install);
     let target = workspace::target_dir()?;
     let programs = target.join(if profile == Profile::Dev { "debug" } else { "tool" });
-    let layout = Layout { input, install, output: target.join("demo"), profile, programs };
+    let layout = Layout { input, output: target.join("demo"), profile, programs };
     workspace::empty_dir(&layout.output)?;
     let mut skipped = Vec::new();
     for (part, steps) in PARTS {
         for (index, step) in steps.iter().enumerate() {
             println!("\n== {part} {}/{}: {}", index + 1, steps.len(), step.title);
-            let is_missing = |tool: &&Tool| missing.iter().any(|missing| missing.name == tool.name);
+            let is_missing = |tool: &&Tool| install::contains(&missing, tool);
             match step.needs.iter().find(is_missing) {
-                Some(tool) => skipped.push(tools::skipped(&format!("`{}`", step.title), tool)),
+                Some(tool) => skipped.push(install::skipped(&format!("`{}`", step.title), tool)),
                 None => (step.run)(&layout)?,
             }
         }
@@ -74,7 +75,7 @@ pub(crate) fn run(dir: Option<PathBuf>, profile: Profile, install: bool) -> Resu
     for line in &skipped {
         println!("{line}");
     }
-    if tools::in_ci() && !skipped.is_empty() {
+    if install::in_ci() && !skipped.is_empty() {
         Err("in CI nothing may be skipped".to_owned())
     } else {
         Ok(())

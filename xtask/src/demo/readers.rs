@@ -24,12 +24,11 @@ struct Row {
 }
 
 /// The output of `trace_processor` for one query, a line of JSON for each row; an error if something was lost or wrong.
-pub(super) fn ask_perfetto(layout: &Layout, sql: &str, trace: &Path) -> Result<String> {
-    let environment = python::prepare(layout.install)?;
+pub(super) fn ask_perfetto(sql: &str, trace: &Path) -> Result<String> {
     let mut node = Command::new("node");
     node.arg(workspace::root().join("tests/oracle/trace_processor.mjs"));
     node.args(["--stats", "--sql", sql]).arg(trace);
-    node.env("PERFETTO_WEB_DIST", &environment.web_dist);
+    node.env("PERFETTO_WEB_DIST", python::environment().web_dist);
     println!("$ {}", shell::line(&node));
     shell::read(&mut node)
 }
@@ -40,7 +39,7 @@ pub(super) fn compare(layout: &Layout, trace: &Path) -> Result<()> {
     tool.args(["read-log", "--format", "json"]).arg(trace).current_dir(workspace::root());
     println!("$ {}", shell::line(&tool));
     let ours = rows(&shell::read(&mut tool)?)?;
-    let theirs = rows(&ask_perfetto(layout, ROWS, trace)?)?;
+    let theirs = rows(&ask_perfetto(ROWS, trace)?)?;
     println!("{}", agreement(&ours, &theirs)?);
     Ok(())
 }

@@ -18,7 +18,7 @@ pub(super) const STEPS: [DemoStep; 5] = [
     DemoStep { title: "read the trace", needs: &[], run: read },
     DemoStep {
         title: "read it with Perfetto's trace_processor",
-        needs: &[tools::NODE],
+        needs: &[tools::NODE, tools::WHEELS],
         run: ask_perfetto,
     },
     DemoStep { title: "look at it in the Perfetto UI", needs: &[], run: explain_ui },
@@ -52,7 +52,7 @@ fn read(layout: &Layout) -> Result<()> {
 }
 
 fn ask_perfetto(layout: &Layout) -> Result<()> {
-    let rows = readers::ask_perfetto(layout, COUNTS, &layout.rust_trace())?;
+    let rows = readers::ask_perfetto(COUNTS, &layout.rust_trace())?;
     print!("{rows}");
     let count = |row: &str| {
         let row: serde_json::Value = serde_json::from_str(row).ok()?;

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::{CALL, CALLS, Corpus, STAMP, measure, sources, write_groups};
-use crate::{Result, kotlin, shell, workspace};
+use crate::{Result, shell, workspace};
 
 /// The archives, without `-sources.jar`.
 const LIBRARIES: [&str; 3] = ["kotlin-stdlib", "kotlin-reflect", "kotlin-metadata-jvm"];
@@ -20,7 +20,6 @@ const RULE: &str =
 pub(in crate::bench) fn prepare(dir: &Path) -> Result<Corpus> {
     let stamp = dir.join(STAMP.0);
     if !fs::read_to_string(&stamp).is_ok_and(|text| text == RULE) {
-        kotlin::prepare(true)?;
         workspace::empty_dir(dir)?;
         for library in LIBRARIES {
             let archive = workspace::tools_dir().join(format!("kotlin/lib/{library}-sources.jar"));

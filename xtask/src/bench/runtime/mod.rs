@@ -18,7 +18,8 @@ use serde_json::Value;
 
 use self::programs::Programs;
 use super::report::Report;
-use crate::tools::{self, Tool};
+use crate::install::Tool;
+use crate::tools;
 use crate::{Result, workspace};
 
 /// Tools that the peers need.

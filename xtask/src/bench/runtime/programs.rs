@@ -5,7 +5,8 @@ use std::process::Command;
 
 use super::super::report::Report;
 use super::lttng::Daemon;
-use crate::tools::{self, Tool};
+use crate::install::Tool;
+use crate::tools;
 use crate::{Result, shell, workspace};
 
 /// Protolog again, with a ring in a file. What it costs the caller is what the session that streams costs; it is there for
