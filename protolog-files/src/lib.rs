@@ -8,13 +8,27 @@
 //! Invariants
 //! - What is returned was looked at by its descriptor (`fstat`), never by its name alone.
 //! - No call waits for another process: pipes and devices are opened without blocking, or refused.
+//!   But the reader of a pipe may come a moment late ([`READER_TIMEOUT`]).
 //! - Nothing is truncated, removed or replaced before it was checked.
 //! - No unsafe code.
 
+pub mod descriptor;
 mod directory;
 mod entry;
+mod flags;
+mod location;
+mod output;
 mod private;
+mod refused;
 mod socket;
+mod staged;
+mod tree;
+mod walk;
 
 pub use directory::{Access, Directory};
 pub use entry::{Entry, Identity};
+pub use location::Location;
+pub use output::{Found, Output, OutputAccess, OutputKind, READER_TIMEOUT};
+pub use refused::{Kind, Refused};
+pub use staged::StagedFile;
+pub use tree::{Tree, open_lock_file};

@@ -1,0 +1,154 @@
+//! A directory of outputs: what is below it is written, read and removed without leaving it.
+//!
+//! An earlier run or a checkout may have left links to anywhere there. None of
+//! them is followed, neither as a directory on the way nor at the end.
+//!
+//! Invariant: each call starts from the descriptor of the root, and ends in a directory that is
+//! below it.
+
+use crate::flags::kind;
+use crate::location::Location;
+use crate::output::{OutputAccess, OutputKind};
+use crate::refused::{Kind, Refused};
+use crate::walk::{self, Links, is_trusted};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
+use rustix::io::Errno;
+use std::ffi::OsStr;
+use std::fs::{File, Permissions};
+use std::io::{self, Read};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+use std::sync::Arc;
+
+/// The mode of new directories, before the umask.
+const MODE: u32 = 0o777;
+
+/// The mode of lock files.
+const LOCK_MODE: u32 = 0o600;
+
+/// The most directories within each other that are removed.
+const DEPTH: usize = 100;
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    root: Arc<OwnedFd>,
+}
+
+impl Tree {
+    /// Opens the directory at `path`. An error if it is a link: the directory that it leads to is
+    /// to be named.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        Self::find(path, None)
+    }
+
+    /// As [`Self::open`], and makes directories that are missing.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        Self::find(path, Some(MODE))
+    }
+
+    fn find(path: &Path, make: Option<u32>) -> io::Result<Self> {
+        let root = match (path.file_name(), path.parent()) {
+            (Some(name), Some(parent)) if !ends_in_dot(path) => {
+                let parent = walk::find(None, parent, Links::Trusted, make)?;
+                let place = Location::new(parent.into(), name);
+                if place.stat().is_ok_and(|found| kind(&found) == FileType::Symlink) {
+                    return Err(place.refused_link());
+                }
+                walk::find(Some(place.as_fd()), Path::new(name), Links::None, make)?
+            }
+            _ => walk::find(None, path, Links::Trusted, make)?,
+        };
+        Ok(Self { root: root.into() })
+    }
+
+    /// The place of `name`, a path below the root. An error if a directory on the way is missing.
+    pub fn locate(&self, name: &Path) -> io::Result<Location> {
+        self.place(name, None)
+    }
+
+    /// As [`Self::locate`], and makes directories that are missing.
+    pub fn locate_new(&self, name: &Path) -> io::Result<Location> {
+        self.place(name, Some(MODE))
+    }
+
+    fn place(&self, name: &Path, make: Option<u32>) -> io::Result<Location> {
+        let (parent, name) = walk::split(name)?;
+        let parent = if parent == Path::new("") {
+            Arc::clone(&self.root)
+        } else {
+            walk::find(Some(self.root.as_fd()), parent, Links::None, make)?.into()
+        };
+        Ok(Location::new(parent, name))
+    }
+
+    /// The content of a regular file.
+    pub fn read(&self, name: &Path) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.locate(name)?.open_regular()?.read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Removes a directory if it is empty.
+    pub fn remove_if_empty(&self, name: &Path) -> io::Result<()> {
+        let place = self.locate(name)?;
+        match rustix::fs::unlinkat(&place, place.name(), AtFlags::REMOVEDIR) {
+            Err(Errno::NOTEMPTY | Errno::EXIST) => Ok(()),
+            removed => Ok(removed?),
+        }
+    }
+
+    /// Removes a directory and all in it, if there is one. Links in it are removed, not followed.
+    pub fn remove_all(&self, name: &Path) -> io::Result<()> {
+        let removed = self.locate(name).and_then(|place| remove_all(&place, place.name(), DEPTH));
+        match removed {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            removed => removed,
+        }
+    }
+}
+
+/// A file without content, for a lock between processes. It and its directory are this user's or
+/// root's, and nobody else can open it: whoever can open it can hold the lock for ever.
+pub fn open_lock_file(place: &Location) -> io::Result<File> {
+    if !is_trusted(rustix::fs::fstat(place)?.st_uid) {
+        return Err(Refused::ForeignDirectory.into());
+    }
+    let lock = place.open_or_create(OutputAccess::Write, LOCK_MODE)?;
+    if lock.kind != OutputKind::File {
+        return Err(Refused::Unusable(Kind::Other).into());
+    }
+    let found = lock.file.metadata()?;
+    if found.mode() & 0o777 & !LOCK_MODE != 0 && found.uid() == rustix::process::geteuid().as_raw()
+    {
+        lock.file.set_permissions(Permissions::from_mode(LOCK_MODE))?;
+    }
+    Ok(lock.file)
+}
+
+fn remove_all(directory: impl AsFd, name: &OsStr, depth: usize) -> io::Result<()> {
+    let deeper = depth.checked_sub(1).ok_or_else(|| io::Error::other("it is nested too deeply"))?;
+    let inner = match walk::open_directory(&directory, name) {
+        Err(Errno::NOTDIR) => {
+            return Ok(rustix::fs::unlinkat(directory, name, AtFlags::empty())?);
+        }
+        inner => inner?,
+    };
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let entries = Dir::new(rustix::fs::openat(&inner, c".", flags, Mode::empty())?)?;
+    for entry in entries {
+        let entry = entry?;
+        let name = OsStr::from_bytes(entry.file_name().to_bytes());
+        if name != "." && name != ".." {
+            remove_all(inner.as_fd(), name, deeper)?;
+        }
+    }
+    Ok(rustix::fs::unlinkat(directory, name, AtFlags::REMOVEDIR)?)
+}
+
+/// Returns whether a path says that a link at its end is to be followed.
+fn ends_in_dot(path: &Path) -> bool {
+    path.as_os_str().as_bytes().ends_with(b"/.")
+}
