@@ -2,9 +2,8 @@ package dev.protolog;
 
 import java.io.IOException;
 import java.io.OutputStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
+import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -14,19 +13,51 @@ import java.util.TreeMap;
 /**
  * Makes a trace of the messages that a session keeps in its ring.
  *
- * <p>Invariant: the file appears whole, or not at all; it is its owner's only.
+ * <p>Invariants: the file appears whole, or not at all; it is its owner's only. It replaces none that somebody writes or is going to
+ * write. The rules of {@link OutputRules} hold for its path when the session starts, and again when it is written.
  */
 final class KeptTrace {
     private final SessionCore session;
     private final BootClock.Moment started;
     private final int compression;
+    /** The claim on the name of the session's own file; null where it has none, or one that is written as it is. */
+    private Claims.Claim claim;
     /** Those of the last trace. */
     private SessionStats stats = new SessionStats(0, 0, 0, List.of());
 
-    KeptTrace(SessionCore session, BootClock.Moment started, int compression) {
+    /** {@code claim} is that of {@link #claim}. */
+    KeptTrace(SessionCore session, BootClock.Moment started, int compression, Claims.Claim claim) {
         this.session = session;
         this.compression = compression;
         this.started = started;
+        this.claim = claim;
+    }
+
+    /** Claims the name of a file that is to be written at the end; null for what is written as it is. An error if it could not be written now. */
+    static Claims.Claim claim(Path file) throws IOException {
+        OutputRules.checkPath(file, null);
+        if (OutputRules.isStream(file)) {
+            return null;
+        }
+        Claims.Claim claim = Claims.name(file);
+        try {
+            release(Outputs.hold(file, claim));
+            OutputFile part = Outputs.create(partOf(file));
+            part.close();
+            part.remove();
+            return claim;
+        } catch (IOException | RuntimeException | Error e) {
+            claim.close();
+            throw e;
+        }
+    }
+
+    /** Gives the claim up. */
+    void close() {
+        if (claim != null) {
+            claim.close();
+            claim = null;
+        }
     }
 
     /** The messages that are kept now, or that the last trace has once the session is over, and those that are not. */
@@ -38,20 +69,47 @@ final class KeptTrace {
     }
 
     Summary write(Path file) throws IOException {
-        Path directory = file.toAbsolutePath().getParent();
-        Path made = Files.createTempFile(directory, "." + file.getFileName(), ".part", Recording.PRIVATE);
-        try {
-            Summary summary;
-            try (OutputStream out = Files.newOutputStream(made)) {
-                TraceOutput trace = new TraceOutput(out, compression);
-                summary = write(file, trace);
-                trace.end();
+        OutputRules.checkPath(file, claim);
+        if (OutputRules.isStream(file)) {
+            try (OutputFile out = Outputs.open(file)) {
+                return write(file, out);
             }
-            Files.move(made, file, StandardCopyOption.ATOMIC_MOVE);
-            return summary;
-        } finally {
-            Files.deleteIfExists(made);
         }
+        try (OutputFile part = Outputs.create(partOf(file))) {
+            try {
+                Summary summary = write(file, part);
+                OutputFile replaced = Outputs.hold(file, claim);
+                try {
+                    part.moveTo(file);
+                } finally {
+                    release(replaced);
+                }
+                return summary;
+            } finally {
+                part.remove();
+            }
+        }
+    }
+
+    private Summary write(Path file, OutputFile to) throws IOException {
+        TraceOutput trace = new TraceOutput(to.out(), compression);
+        try {
+            return write(file, trace);
+        } finally {
+            trace.end();
+        }
+    }
+
+    private static void release(OutputFile held) throws IOException {
+        if (held != null) {
+            held.close();
+        }
+    }
+
+    /** A name beside a file that nobody can know in advance. */
+    private static Path partOf(Path file) {
+        String random = Long.toHexString(new SecureRandom().nextLong());
+        return file.resolveSibling("." + file.getFileName() + "." + random + ".part");
     }
 
     private Summary write(Path file, TraceOutput out) throws IOException {

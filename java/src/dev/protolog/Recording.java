@@ -6,20 +6,12 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.MappedByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.FileAttribute;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 
 /**
  * A file that a session maps and logs into, so that its messages outlive the process. Its layout is that of
@@ -33,9 +25,6 @@ import java.util.Set;
 final class Recording {
     /** The default directory: memory that the kernel keeps until the machine is shut down. */
     static final Path DIRECTORY = Path.of("/dev/shm");
-
-    static final FileAttribute<?> PRIVATE =
-            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
 
     private static final ByteOrder ORDER = ByteOrder.nativeOrder();
     private static final VarHandle LONG = MethodHandles.byteBufferViewVarHandle(long[].class, ORDER);
@@ -65,8 +54,7 @@ final class Recording {
     private static final int POSITIONS = 32768;
     private static final int MAX_NAMES = 10_000;
 
-    private final Path path;
-    private final FileChannel file;
+    private final OutputFile file;
     private final MappedByteBuffer header;
     private final MappedByteBuffer ring;
     /** 0 if the session does not stream. */
@@ -78,12 +66,11 @@ final class Recording {
     private ByteBuffer traceEntry;
     private final boolean[] lacksTrace = new boolean[2];
 
-    private Recording(Path path, FileChannel file, int ringBytes, boolean isStream) throws IOException {
-        this.path = path;
+    private Recording(OutputFile file, int ringBytes, boolean isStream) throws IOException {
         this.file = file;
-        header = file.map(FileChannel.MapMode.READ_WRITE, 0, HEADER);
+        header = file.map(0, HEADER);
         header.order(ORDER);
-        ring = file.map(FileChannel.MapMode.READ_WRITE, RING_AT, ringBytes);
+        ring = file.map(RING_AT, ringBytes);
         long ringEnd = (long) RING_AT + ringBytes;
         positionsAt = isStream ? ringEnd : 0;
         metadataAt = ringEnd + (isStream ? 2 * 8 * POSITIONS : 0);
@@ -91,24 +78,20 @@ final class Recording {
 
     /** Creates a recording at {@code path}, or with a name of its own if that is a directory. */
     static Recording create(Path path, SessionConfig config, byte[] sessionId, BootClock.Moment now) throws IOException {
-        Path made = path.equals(DIRECTORY) || Files.isDirectory(path) ? inDirectory(path) : at(path);
-        FileChannel file = FileChannel.open(made, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        OutputFile file = path.equals(DIRECTORY) || Files.isDirectory(path) ? inDirectory(path) : at(path);
         try {
-            if (lock(file) == null) {
-                throw new FileAlreadyExistsException(made.toString(), null, "another process records to it");
-            }
             int size = RING_AT + config.bufferBytes() + (config.isStream() ? 2 * 8 * POSITIONS : 0);
-            ByteBuffer zeros = ByteBuffer.allocate(RING_AT);
-            for (long at = 0; at < size; at += zeros.capacity()) {
-                zeros.clear().limit((int) Math.min(zeros.capacity(), size - at));
-                write(file, zeros, at);
+            byte[] zeros = new byte[RING_AT];
+            for (int at = 0; at < size; at += zeros.length) {
+                file.writeAt(at, zeros, 0, Math.min(zeros.length, size - at));
             }
-            Recording recording = new Recording(made, file, config.bufferBytes(), config.isStream());
+            Recording recording = new Recording(file, config.bufferBytes(), config.isStream());
+            file.lock();
             recording.fillHeader(config, sessionId, now);
             return recording;
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
+            file.remove();
             file.close();
-            Files.deleteIfExists(made);
             throw e;
         }
     }
@@ -118,7 +101,7 @@ final class Recording {
     }
 
     Path path() {
-        return path;
+        return file.path();
     }
 
     /** Makes the file one that can be recovered. */
@@ -129,11 +112,10 @@ final class Recording {
     /** Appends a packet to the metadata, or counts it as lost. */
     synchronized void append(byte[] packet) {
         ByteBuffer record = ByteBuffer.allocate(8 + packet.length).order(ORDER);
-        record.putInt(packet.length).putInt((int) Xxh3.hash(packet)).put(packet).flip();
-        int size = record.remaining();
+        record.putInt(packet.length).putInt((int) Xxh3.hash(packet)).put(packet);
         try {
-            write(file, record, metadataAt + metadataUsed);
-            metadataUsed += size;
+            write(metadataAt + metadataUsed, record);
+            metadataUsed += record.capacity();
             LONG.setRelease(header, METADATA_USED_AT, metadataUsed);
         } catch (IOException e) {
             LONG.getAndAdd(header, METADATA_LOST_AT, 1L);
@@ -164,13 +146,13 @@ final class Recording {
     void commit(long bytes, Map<Integer, Long> positions) throws IOException {
         int copy = (int) ((generation + 1) % 2);
         if (lacksTrace[copy]) {
-            write(file, traceEntry.rewind(), TRACE_FILE_AT + (long) copy * TRACE_FILE_SIZE);
+            write(TRACE_FILE_AT + (long) copy * TRACE_FILE_SIZE, traceEntry);
             lacksTrace[copy] = false;
         }
         ByteBuffer word = ByteBuffer.allocate(8).order(ORDER);
         for (Map.Entry<Integer, Long> position : positions.entrySet()) {
-            word.clear().putLong(position.getValue()).flip();
-            write(file, word, positionsAt + 8L * (copy * POSITIONS + position.getKey()));
+            word.putLong(0, position.getValue());
+            write(positionsAt + 8L * (copy * POSITIONS + position.getKey()), word);
         }
         LONG.setRelease(header, TRACE_BYTES_AT + 8 * copy, bytes);
         LONG.setRelease(header, GENERATION_AT, generation + 1);
@@ -224,7 +206,7 @@ final class Recording {
      */
     void checkSize() throws IOException {
         if (file.size() < metadataAt) {
-            throw new IOException("another process has truncated `" + path + "`");
+            throw new IOException("another process has truncated `" + path() + "`");
         }
     }
 
@@ -232,13 +214,13 @@ final class Recording {
     void sync() throws IOException {
         ring.force();
         header.force();
-        file.force(false);
+        file.sync();
     }
 
     /** Leaves the file for recovery, or removes it. */
     void close(boolean isRemoved) throws IOException {
         if (isRemoved) {
-            Files.deleteIfExists(path);
+            file.remove();
         }
         // The lock goes with it. Mappings stay as long as a writer has them.
         file.close();
@@ -261,27 +243,17 @@ final class Recording {
         header.put(SESSION_ID_AT, sessionId);
     }
 
-    private static FileLock lock(FileChannel file) throws IOException {
-        try {
-            return file.tryLock();
-        } catch (OverlappingFileLockException e) {
-            return null;
-        }
+    private void write(long at, ByteBuffer bytes) throws IOException {
+        file.writeAt(at, bytes.array(), 0, bytes.capacity());
     }
 
-    private static void write(FileChannel file, ByteBuffer bytes, long at) throws IOException {
-        while (bytes.hasRemaining()) {
-            at += file.write(bytes, at);
-        }
-    }
-
-    private static Path inDirectory(Path directory) throws IOException {
+    private static OutputFile inDirectory(Path directory) throws IOException {
         String command = System.getProperty("sun.java.command", "java").split(" ", 2)[0];
         String name = Path.of(command).getFileName().toString().replaceAll("[^A-Za-z0-9._-]", "_");
         String prefix = "protolog-" + name.substring(0, Math.min(name.length(), 64)) + "-" + ProcessHandle.current().pid();
         for (int number = 0; number < MAX_NAMES; number++) {
             try {
-                return Files.createFile(directory.resolve(prefix + "-" + number + ".rec"), PRIVATE);
+                return Outputs.create(directory.resolve(prefix + "-" + number + ".rec"));
             } catch (FileAlreadyExistsException e) {
                 // Of an earlier session.
             }
@@ -290,17 +262,12 @@ final class Recording {
     }
 
     /** Creates the file. An existing one, of an earlier run, is renamed, unless a process records to it. */
-    private static Path at(Path path) throws IOException {
-        if (Files.isRegularFile(path)) {
-            Set<StandardOpenOption> options = Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE);
-            try (FileChannel old = FileChannel.open(path, options)) {
-                if (lock(old) == null) {
-                    throw new FileAlreadyExistsException(path.toString(), null, "another session records to it");
-                }
-                Path kept = path.resolveSibling(path.getFileName() + ".old");
-                Files.move(path, kept, StandardCopyOption.REPLACE_EXISTING);
+    private static OutputFile at(Path path) throws IOException {
+        try (OutputFile old = Outputs.hold(path, null)) {
+            if (old != null) {
+                old.moveTo(path.resolveSibling(path.getFileName() + ".old"));
             }
         }
-        return Files.createFile(path, PRIVATE);
+        return Outputs.create(path);
     }
 }

@@ -1,18 +1,10 @@
 package dev.protolog;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.channels.OverlappingFileLockException;
-import java.nio.file.AccessDeniedException;
-import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
-import java.util.Map;
 
 /**
  * A sink that writes lines in logcat's threadtime form to a file, and rotates it when it is full.
@@ -27,8 +19,7 @@ public final class RotatingFile implements TextSink, AutoCloseable {
     private final Path path;
     private final long maxBytes;
     private final int keep;
-    private FileChannel file;
-    private long size;
+    private OutputFile file;
     /** The file ends within a line whose rest had no room. */
     private boolean isTorn;
     private IOException problem;
@@ -37,15 +28,15 @@ public final class RotatingFile implements TextSink, AutoCloseable {
         this.path = path;
         this.maxBytes = maxBytes;
         this.keep = keep;
-        file = openLocked(path);
-        size = file.size();
+        file = Outputs.open(path);
     }
 
     /**
      * Appends to the file at {@code path}, which is rotated before it grows beyond {@code maxBytes}. {@code keep} older files are kept.
+     * A pipe of this user or a device, such as {@code /dev/stderr}, takes the lines too, and is not rotated.
      *
-     * @throws IOException if the file can't be opened for appending; if another {@code RotatingFile} or session writes it; or, in a
-     *     directory that everybody may write to, such as {@code /tmp}, if it is a file or link of another user
+     * @throws IOException if the file can't be opened for appending; if another {@code RotatingFile} or session writes it; if it is a link,
+     *     a directory, or belongs to another user
      */
     public static RotatingFile open(Path path, long maxBytes, int keep) throws IOException {
         return new RotatingFile(path.toAbsolutePath(), maxBytes, Math.max(keep, 0));
@@ -71,6 +62,7 @@ public final class RotatingFile implements TextSink, AutoCloseable {
 
     private void write(byte[] line) {
         try {
+            long size = file.size();
             if (size > 0 && size + line.length > maxBytes) {
                 rotate();
             }
@@ -90,20 +82,24 @@ public final class RotatingFile implements TextSink, AutoCloseable {
     }
 
     private void append(byte[] bytes) throws IOException {
-        ByteBuffer rest = ByteBuffer.wrap(bytes);
+        if (!file.isRegular()) {
+            file.write(bytes, 0, bytes.length);
+            return;
+        }
+        // Its end, also where another program has cut it.
+        long end = file.size();
         try {
-            while (rest.hasRemaining()) {
-                size += file.write(rest);
-            }
-        } finally {
-            isTorn |= rest.hasRemaining() && rest.position() > 0;
+            file.writeAt(end, bytes, 0, bytes.length);
+        } catch (IOException e) {
+            isTorn |= file.size() > end;
+            throw e;
         }
     }
 
     /** Renames the file, and begins a new one. */
     private void rotate() throws IOException {
         if (keep == 0) {
-            Files.delete(path);
+            file.remove();
         } else {
             for (int number = keep - 1; number > 0; number--) {
                 try {
@@ -112,51 +108,15 @@ public final class RotatingFile implements TextSink, AutoCloseable {
                     // There are fewer so far.
                 }
             }
-            Files.move(path, older(1), StandardCopyOption.REPLACE_EXISTING);
+            file.moveTo(older(1));
         }
-        FileChannel next = openLocked(path);
+        OutputFile next = Outputs.open(path);
         file.close();
         file = next;
-        size = file.size();
         isTorn = false;
     }
 
     private Path older(int number) {
         return path.resolveSibling(path.getFileName() + "." + number);
-    }
-
-    private static FileChannel openLocked(Path path) throws IOException {
-        refuseOthers(path);
-        try {
-            Files.createFile(path, Recording.PRIVATE);
-        } catch (FileAlreadyExistsException e) {
-            // It is appended to.
-        }
-        FileChannel file = FileChannel.open(path, StandardOpenOption.APPEND);
-        try {
-            if (file.tryLock() != null) {
-                return file;
-            }
-        } catch (OverlappingFileLockException e) {
-            // Another sink or session of this process has it.
-        } catch (IOException e) {
-            file.close();
-            throw e;
-        }
-        file.close();
-        throw new FileAlreadyExistsException(path.toString(), null, "another program or session writes it");
-    }
-
-    /** Refuses a file or link that another user put into a directory that everybody may write to. */
-    private static void refuseOthers(Path path) throws IOException {
-        if (!Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
-            return;
-        }
-        int mode = (Integer) Files.getAttribute(path.getParent(), "unix:mode");
-        Map<String, Object> own = Files.readAttributes(path, "unix:uid", LinkOption.NOFOLLOW_LINKS);
-        boolean isOthers = !own.get("uid").equals(RunningProgram.user());
-        if ((mode & 02) != 0 && isOthers) {
-            throw new AccessDeniedException(path.toString(), null, "it is another user's, in a directory that everybody may write to");
-        }
     }
 }

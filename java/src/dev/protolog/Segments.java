@@ -1,16 +1,12 @@
 package dev.protolog;
 
 import java.io.IOException;
-import java.nio.channels.FileChannel;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.HashSet;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -26,12 +22,11 @@ import java.util.regex.Pattern;
 final class Segments implements AutoCloseable {
     private static final String PART = ".part";
     private static final Pattern NUMBER = Pattern.compile("\\.([0-9]{4,18})");
-    /** The paths that sessions of this process divide. */
-    private static final Set<Path> CLAIMED = new HashSet<>();
 
     private final Path path;
     private final Limits limits;
     private final int compression;
+    private final Claims.Claim claim;
     /** Segments that are there, the oldest first. */
     private final Deque<Path> old;
     private long next;
@@ -48,10 +43,11 @@ final class Segments implements AutoCloseable {
         }
     }
 
-    private Segments(Path path, Limits limits, int compression, TreeMap<Long, Path> known) {
+    private Segments(Path path, Limits limits, int compression, Claims.Claim claim, TreeMap<Long, Path> known) {
         this.path = path;
         this.limits = limits;
         this.compression = compression;
+        this.claim = claim;
         old = new ArrayDeque<>(known.values());
         next = known.isEmpty() ? 1 : known.lastKey() + 1;
     }
@@ -67,12 +63,7 @@ final class Segments implements AutoCloseable {
                 }
             }
         }
-        synchronized (CLAIMED) {
-            if (!CLAIMED.add(path)) {
-                throw new FileAlreadyExistsException(path.toString(), null, "another session writes its segments");
-            }
-        }
-        return new Segments(path, limits, compression, known);
+        return new Segments(path, limits, compression, Claims.segments(path), known);
     }
 
     /** Creates the next segment, and removes those that are too old to be kept beside it. */
@@ -114,8 +105,7 @@ final class Segments implements AutoCloseable {
 
     /** Removes the newest segment, in which nothing is yet. */
     void abandon(TraceFile file) throws IOException {
-        file.close(false);
-        Files.deleteIfExists(file.path());
+        file.remove();
         old.pollLast();
     }
 
@@ -136,9 +126,7 @@ final class Segments implements AutoCloseable {
 
     @Override
     public void close() {
-        synchronized (CLAIMED) {
-            CLAIMED.remove(path);
-        }
+        claim.close();
     }
 
     /** The name of a segment: its number is before the extension. */
@@ -162,13 +150,10 @@ final class Segments implements AutoCloseable {
     }
 
     /** Removes a file, unless somebody writes it. That it can't be removed is no reason to stop logging. */
-    private static void remove(Path file) {
-        if (!Files.isRegularFile(file)) {
-            return;
-        }
-        try (FileChannel held = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-            if (TraceFile.isLocked(held)) {
-                Files.delete(file);
+    private static void remove(Path path) {
+        try (OutputFile file = Outputs.hold(path, null)) {
+            if (file != null) {
+                file.remove();
             }
         } catch (IOException e) {
             // It stays.

@@ -50,9 +50,10 @@ public final class Session implements AutoCloseable {
         this.config = config;
         byte[] id = new byte[16];
         new SecureRandom().nextBytes(id);
+        Claims.Claim claim = config.isStream() || config.file() == null ? null : KeptTrace.claim(config.file());
         core = new SessionCore(config, id);
         BootClock.Moment started = core.clock().moment();
-        kept = new KeptTrace(core, started, config.compression());
+        kept = new KeptTrace(core, started, config.compression(), claim);
         core.dictionary().addKnown();
         stream = config.isStream() ? newStream(started) : null;
         core.setStats(this::stats);
@@ -118,6 +119,7 @@ public final class Session implements AutoCloseable {
                 summary = config.file() == null ? new Summary(null, 0, 0, 0) : kept.write(config.file());
             }
         } finally {
+            kept.close();
             if (core.recording() != null) {
                 core.recording().close(summary != null && config.file() != null);
             }

@@ -399,7 +399,7 @@ final class Stream implements Runnable {
             changed.put(writer, reader.position());
         });
         if (session.recording() != null) {
-            session.recording().setTrace(file.path().toRealPath(), reported.all());
+            session.recording().setTrace(file.realPath(), reported.all());
         }
         commit();
         file.setBegun();

@@ -3,11 +3,7 @@ package dev.protolog;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.MappedByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -62,18 +58,18 @@ final class SwitchPages {
 
     /** Moves the words to a new file at {@code path}. */
     void share(Path path) throws IOException {
-        Files.createFile(path, Recording.PRIVATE);
-        try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-            ByteBuffer copy = memory.duplicate().clear();
-            while (copy.hasRemaining()) {
-                channel.write(copy, copy.position());
+        try (OutputFile created = Outputs.create(path)) {
+            try {
+                byte[] words = new byte[PAGES * PAGE];
+                memory.get(0, words);
+                created.writeAt(0, words, 0, words.length);
+                memory = created.map(0, words.length).order(ByteOrder.nativeOrder());
+                file = path;
+            } finally {
+                if (file == null) {
+                    created.remove();
+                }
             }
-            MappedByteBuffer mapped = channel.map(FileChannel.MapMode.READ_WRITE, 0, PAGES * PAGE);
-            memory = mapped.order(ByteOrder.nativeOrder());
-            file = path;
-        } catch (IOException e) {
-            Files.deleteIfExists(path);
-            throw e;
         }
     }
 

@@ -36,6 +36,8 @@ public final class SelfTest {
         MessageIdTest.run(vectors);
         SettingsTest.run(vectors);
         TextSinkTest.run();
+        OutputTest.run(vectors);
+        AttackedOutputTest.run();
         LoaderTest.run();
         BuilderTest.run();
         System.out.println(checks + " checks passed");

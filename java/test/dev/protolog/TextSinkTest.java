@@ -84,7 +84,7 @@ final class TextSinkTest {
             check("no more", Files.exists(path.resolveSibling("app.log.3")), false);
             check("the mode", PosixFilePermissions.toString(Files.getPosixFilePermissions(path)), "rw-------");
             check("a second one", refused(path).contains("another program or session writes it"), true);
-            check("a session", refusedSession(path).contains("another session writes it"), true);
+            check("a session", refusedSession(path).contains("another program or session writes it"), true);
         }
         try (RotatingFile file = RotatingFile.open(path, 3L * length, 0)) {
             for (int i = 20; i < 23; i++) {
@@ -124,8 +124,7 @@ final class TextSinkTest {
     private static void trouble(Path directory) throws IOException {
         Path full = Path.of("/dev/full");
         if (Files.exists(full)) {
-            Path link = Files.createSymbolicLink(directory.resolve("full.log"), full);
-            try (RotatingFile file = RotatingFile.open(link, 1 << 20, 1)) {
+            try (RotatingFile file = RotatingFile.open(full, 1 << 20, 1)) {
                 file.show(new TextLine(LogLevel.INFO, "Net", "lost"));
                 check("a full disk", file.problem().getMessage().contains("No space left"), true);
                 check("once", file.problem() == null, true);

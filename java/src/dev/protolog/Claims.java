@@ -1,0 +1,94 @@
+package dev.protolog;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.Set;
+
+/**
+ * Claims on files: a file is written by one session, recording or text sink at a time, and replaced by none meanwhile. This table
+ * says who has which file in this process; other processes see a lock on it. A session that keeps its messages claims the name of
+ * its file, since the file itself appears only at the end; other processes can't see that claim.
+ *
+ * <p>Invariant: a file is closed before its claim goes, and one that is claimed is not even opened: the kernel releases all locks
+ * of a process on a file when the process closes any descriptor of it.
+ */
+final class Claims {
+    private static final Set<Object> TAKEN = new HashSet<>();
+
+    private Claims() {}
+
+    /** A name in a directory, wherever links in the path lead. */
+    private record Name(Object directory, String name) {}
+
+    /** The name that segments are derived from. */
+    private record SegmentsOf(Name name) {}
+
+    /** The right of one session to write a file. */
+    static final class Claim implements AutoCloseable {
+        private final Object id;
+        private boolean isGiven = true;
+
+        private Claim(Object id) {
+            this.id = id;
+        }
+
+        @Override
+        public void close() {
+            synchronized (TAKEN) {
+                // Somebody else may have it since.
+                if (isGiven) {
+                    TAKEN.remove(id);
+                }
+                isGiven = false;
+            }
+        }
+    }
+
+    /** Claims the file with this key at {@code path}. */
+    static Claim file(Path path, Object key) throws IOException {
+        return claim(path, key);
+    }
+
+    /** Claims the name of a file that will be there. */
+    static Claim name(Path path) throws IOException {
+        return claim(path, nameOf(path));
+    }
+
+    /** Claims the names of the segments of {@code path}. */
+    static Claim segments(Path path) throws IOException {
+        return claim(path, new SegmentsOf(nameOf(path)));
+    }
+
+    /**
+     * An error if somebody in this process has the file that is at {@code path}, or its name without {@code own}; {@code found}
+     * describes the file, and is null for none.
+     */
+    static void check(Path path, FileStatus found, Claim own) throws IOException {
+        Name name = nameOf(path);
+        synchronized (TAKEN) {
+            boolean isNameTaken = TAKEN.contains(name) && (own == null || !own.isGiven || !own.id.equals(name));
+            if (isNameTaken || found != null && TAKEN.contains(found.key())) {
+                throw OpenFiles.inUse(path);
+            }
+        }
+        if (found != null && found.isRegular() && OpenFiles.isLocked(found.key())) {
+            throw OpenFiles.inUse(path);
+        }
+    }
+
+    private static Claim claim(Path path, Object id) throws IOException {
+        Claim claim = new Claim(id);
+        synchronized (TAKEN) {
+            if (!TAKEN.add(id)) {
+                throw OpenFiles.inUse(path);
+            }
+        }
+        return claim;
+    }
+
+    private static Name nameOf(Path path) throws IOException {
+        Path place = OutputRules.place(path);
+        return new Name(FileStatus.behind(place.getParent()).key(), place.getFileName().toString());
+    }
+}

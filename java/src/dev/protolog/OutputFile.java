@@ -1,0 +1,245 @@
+package dev.protolog;
+
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.RandomAccessFile;
+import java.nio.MappedByteBuffer;
+import java.nio.channels.AsynchronousFileChannel;
+import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * A file that {@link Outputs} has opened for writing.
+ *
+ * <p>Invariants: only {@link #write} to a pipe waits for another process. An interrupt of the thread closes no file, as it does channels of
+ * NIO, and stays set. A regular file has a claim, and a lock against other processes once it is {@linkplain #lock locked}.
+ */
+final class OutputFile implements AutoCloseable {
+    private static final FileOutputStream STDOUT = new FileOutputStream(FileDescriptor.out);
+    private static final FileOutputStream STDERR = new FileOutputStream(FileDescriptor.err);
+    /** The time that the reader of a pipe has to open it, since both programs are often started together, and that between two attempts, in nanoseconds. */
+    private static final long READER_TIMEOUT = 1_000_000_000;
+    private static final long POLL = 5_000_000;
+
+    private final Path path;
+    /** The path without links on the way. */
+    private final Path place;
+    private final Object key;
+    /** The file as it was opened, and its descriptor, until it is locked: to close it later would release the lock. */
+    private final AsynchronousFileChannel anchor;
+    private final int descriptor;
+    /** True of a pipe that has a name. */
+    private final boolean isPipe;
+    private final Claims.Claim claim;
+    /** Of a regular file; null of others. */
+    private final RandomAccessFile file;
+    /** Of what is no regular file; null of one. */
+    private final FileOutputStream stream;
+    /** Kept, since the JVM forgets a lock that nobody refers to. */
+    private FileLock lock;
+    /** True once a pipe or device has got bytes. */
+    private boolean isBegun;
+
+    /** Takes over a channel whose file was checked. */
+    OutputFile(Path path, Path place, FileStatus status, AsynchronousFileChannel anchor, int descriptor) throws IOException {
+        this.path = path;
+        this.place = place;
+        this.anchor = anchor;
+        this.descriptor = descriptor;
+        key = status.key();
+        isPipe = status.isPipe();
+        claim = status.isRegular() ? Claims.file(path, key) : null;
+        String opened = OpenFiles.path(descriptor).toString();
+        try {
+            file = status.isRegular() ? new RandomAccessFile(opened, "rw") : null;
+            stream = status.isRegular() ? null : new FileOutputStream(opened, true);
+        } catch (IOException | RuntimeException | Error e) {
+            if (claim != null) {
+                claim.close();
+            }
+            throw e;
+        }
+    }
+
+    /** Of a descriptor that the process was given. */
+    OutputFile(Path path, int given) throws IOException {
+        this.path = path;
+        place = path;
+        key = FileStatus.behind(OpenFiles.path(given)).key();
+        stream = given == 1 ? STDOUT : given == 2 ? STDERR
+                : new FileOutputStream(OpenFiles.path(given).toString(), true);
+        anchor = null;
+        descriptor = given;
+        isPipe = false;
+        claim = null;
+        file = null;
+    }
+
+    Path path() {
+        return path;
+    }
+
+    boolean isRegular() {
+        return file != null;
+    }
+
+    /** Locks the file against other processes. It can't be mapped any more. */
+    OutputFile lock() throws IOException {
+        try {
+            anchor.close();
+            if (file != null && !isLocked()) {
+                throw OpenFiles.inUse(path);
+            }
+            return this;
+        } catch (IOException | RuntimeException | Error e) {
+            close();
+            throw e;
+        }
+    }
+
+    /** Maps a part of the file, which has to have it. */
+    MappedByteBuffer map(long at, int length) throws IOException {
+        boolean isInterrupted = false;
+        try {
+            while (true) {
+                isInterrupted |= Thread.interrupted();
+                try (RandomAccessFile again = new RandomAccessFile(OpenFiles.path(descriptor).toString(), "rw")) {
+                    return again.getChannel().map(FileChannel.MapMode.READ_WRITE, at, length);
+                } catch (ClosedByInterruptException e) {
+                    // The thread was interrupted meanwhile, which must not keep it from this.
+                }
+            }
+        } finally {
+            if (isInterrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** Writes after what was written before; in an existing file, from its beginning. */
+    void write(byte[] bytes, int from, int length) throws IOException {
+        if (file != null) {
+            file.write(bytes, from, length);
+        } else {
+            writeToStream(bytes, from, length);
+        }
+    }
+
+    /** Writes at a place of a regular file. */
+    synchronized void writeAt(long at, byte[] bytes, int from, int length) throws IOException {
+        file.seek(at);
+        file.write(bytes, from, length);
+    }
+
+    /** As {@link #write}. */
+    OutputStream out() {
+        return new OutputStream() {
+            @Override
+            public void write(int value) throws IOException {
+                write(new byte[] {(byte) value}, 0, 1);
+            }
+
+            @Override
+            public void write(byte[] bytes, int from, int length) throws IOException {
+                OutputFile.this.write(bytes, from, length);
+            }
+        };
+    }
+
+    /** The size of a regular file; 0 of others. */
+    long size() throws IOException {
+        return file == null ? 0 : file.length();
+    }
+
+    /** Cuts a regular file. */
+    void truncate(long size) throws IOException {
+        if (file == null) {
+            throw new FileSystemException(path.toString(), null, "what was written to a pipe or device can't be taken back");
+        }
+        file.setLength(size);
+    }
+
+    /** Waits until a regular file is on the disk. */
+    void sync() throws IOException {
+        if (file != null) {
+            file.getFD().sync();
+        }
+    }
+
+    /** True if the path still leads to this file. */
+    boolean isThere() throws IOException {
+        FileStatus there = FileStatus.at(place);
+        return there != null && there.key().equals(key);
+    }
+
+    /** Gives the file another name, which may replace a file. Nothing is done if the path leads to another file by now. */
+    void moveTo(Path name) throws IOException {
+        if (isThere()) {
+            Files.move(place, OutputRules.place(name), StandardCopyOption.ATOMIC_MOVE);
+        }
+    }
+
+    /** Removes the file. Nothing is done if the path leads to another one by now. */
+    void remove() throws IOException {
+        if (isThere()) {
+            Files.delete(place);
+        }
+    }
+
+    /** Closes the file, and then gives its claim up. It may be closed again. */
+    @Override
+    public void close() throws IOException {
+        if (anchor != null) {
+            anchor.close();
+        }
+        if (file != null) {
+            file.close();
+        }
+        if (stream != null && stream != STDOUT && stream != STDERR) {
+            stream.close();
+        }
+        if (claim != null) {
+            claim.close();
+        }
+    }
+
+    private void writeToStream(byte[] bytes, int from, int length) throws IOException {
+        long begun = System.nanoTime();
+        while (true) {
+            try {
+                stream.write(bytes, from, length);
+                isBegun = true;
+                return;
+            } catch (IOException e) {
+                if (!isPipe || isBegun) {
+                    throw e;
+                } else if (System.nanoTime() - begun >= READER_TIMEOUT) {
+                    throw new FileSystemException(path.toString(), null, "it is a pipe that no program reads");
+                }
+            }
+            LockSupport.parkNanos(POLL);
+        }
+    }
+
+    /** False if another process has the file. */
+    private boolean isLocked() throws IOException {
+        try {
+            lock = file.getChannel().tryLock();
+            return lock != null;
+        } catch (OverlappingFileLockException e) {
+            return false;
+        } catch (IOException e) {
+            // The file system has no locks, so no other process has the file.
+            return true;
+        }
+    }
+}

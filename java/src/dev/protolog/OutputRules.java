@@ -1,0 +1,149 @@
+package dev.protolog;
+
+import java.io.IOException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * The rules on what may be written:
+ *
+ * <ul>
+ *   <li>What is not there is created, for its owner only.
+ *   <li>An existing file is a regular one of this user or of root, and has one name unless it is to
+ *       be replaced. Its contents stay until the caller changes them.
+ *   <li>A pipe or character device of this user or of root is written as it is. A pipe has a reader,
+ *       or gets one within a moment.
+ *   <li>{@code /dev/stdout}, {@code /dev/stderr}, {@code /dev/fd/N} and {@code /proc/self/fd/N} are
+ *       the descriptors that the process was given.
+ *   <li>All else is refused: links, directories, sockets, block devices, what others own.
+ *   <li>A directory on the way may be a link of this user, of root, of the owner of the directory
+ *       that it leads to, or, unless this user is root, of the owner of the directory that has it.
+ * </ul>
+ */
+final class OutputRules {
+    private static final Pattern DESCRIPTOR =
+            Pattern.compile("/(?:dev|proc/self)/fd/([0-9]{1,9})");
+    private static final int ROOT = 0;
+    /** The kernel's own limit of links on the way. */
+    private static final int MAX_LINKS = 40;
+
+    private OutputRules() {}
+
+    /** An error if what is at {@code path} is not to be written or replaced; {@code own} is a claim of the caller on the name, or null. */
+    static void checkPath(Path path, Claims.Claim own) throws IOException {
+        if (descriptor(path) < 0) {
+            FileStatus found = FileStatus.at(place(path));
+            Claims.check(path, found, own);
+            if (found != null) {
+                check(path, found, true);
+            }
+        }
+    }
+
+    /** An error if what was found is not to be written; {@code isReplaced}: a regular file is not changed. */
+    static void check(Path path, FileStatus found, boolean isReplaced) throws IOException {
+        if (found.isLink()) {
+            String target = printable(Files.readSymbolicLink(path));
+            throw refused(path, "it is a link to `" + target + "`; name `" + target + "` itself");
+        } else if (found.isDirectory()) {
+            throw refused(path, "it is a directory; name a file in it");
+        } else if (!found.isRegular() && !found.isPipe() && !found.isDevice()) {
+            throw refused(path, "it is no file, pipe or character device");
+        } else if (!isTrusted(found.owner())) {
+            throw refused(path, "it belongs to another user");
+        } else if (found.isRegular() && found.links() > 1 && !isReplaced) {
+            throw refused(path, "it has " + found.links() + " names (hard links); replace it by a copy");
+        }
+    }
+
+    /** True if what is at {@code path} is written as it is, since it is there and no regular file. */
+    static boolean isStream(Path path) throws IOException {
+        if (descriptor(path) >= 0) {
+            return true;
+        }
+        FileStatus found = FileStatus.at(path);
+        return found != null && !found.isRegular();
+    }
+
+    /** The descriptor of this process that a path stands for; -1 for none. */
+    static int descriptor(Path path) {
+        String name = path.toString();
+        Matcher numbered = DESCRIPTOR.matcher(name);
+        return name.equals("/dev/stdout") ? 1 : name.equals("/dev/stderr") ? 2
+                : numbered.matches() ? Integer.parseInt(numbered.group(1)) : -1;
+    }
+
+    /** The path of a file without links on the way. An error if one is not to be followed. */
+    static Path place(Path path) throws IOException {
+        Path name = path.getFileName();
+        if (name == null || name.toString().equals("..")) {
+            throw refused(path, "it is a directory; name a file in it");
+        }
+        try {
+            return resolve(path, path.getParent(), new int[1]).resolve(name);
+        } catch (NoSuchFileException e) {
+            throw new NoSuchFileException(path.toString(), null, "its directory does not exist");
+        }
+    }
+
+    /** The directory that an absolute path leads to. {@code links} counts the links that were followed. */
+    private static Path resolve(Path file, Path directory, int[] links) throws IOException {
+        Path at = directory.getRoot();
+        for (Path component : directory) {
+            String name = component.toString();
+            if (name.equals("..")) {
+                at = at.getParent() == null ? at : at.getParent();
+            } else if (!name.equals(".")) {
+                at = step(file, at, at.resolve(component), links);
+            }
+        }
+        return at;
+    }
+
+    private static Path step(Path file, Path from, Path next, int[] links) throws IOException {
+        FileStatus found = FileStatus.at(next);
+        if (found == null) {
+            throw new NoSuchFileException(next.toString());
+        } else if (!found.isLink()) {
+            return next;
+        } else if (++links[0] > MAX_LINKS) {
+            throw refused(file, "there are too many links on the way to it");
+        }
+        // Those of the kernel, such as `/proc/self/cwd`, lead elsewhere than they say.
+        Path target = Files.readSymbolicLink(next);
+        Path leads = next.startsWith("/proc") ? next.toRealPath() : resolve(file, from.resolve(target), links);
+        boolean isFollowed = isTrusted(found.owner())
+                || FileStatus.behind(leads).owner() == found.owner()
+                || RunningProgram.user() != ROOT && FileStatus.behind(from).owner() == found.owner();
+        if (!isFollowed) {
+            throw refused(file, "`" + next + "`, on the way to it, is a link to `" + printable(target) + "`");
+        }
+        return leads;
+    }
+
+    private static boolean isTrusted(int owner) throws IOException {
+        return owner == ROOT || owner == RunningProgram.user();
+    }
+
+    private static FileSystemException refused(Path path, String why) {
+        return new FileSystemException(path.toString(), null, why);
+    }
+
+    /** The text of a link, which another user may have chosen, without control characters. */
+    private static String printable(Path link) {
+        StringBuilder shown = new StringBuilder();
+        link.toString().codePoints().forEach(each -> {
+            boolean isPlain = !Character.isISOControl(each) && Character.getType(each) != Character.FORMAT && each != 0x2028 && each != 0x2029;
+            if (isPlain) {
+                shown.appendCodePoint(each);
+            } else {
+                shown.append("\\u{").append(Integer.toHexString(each)).append('}');
+            }
+        });
+        return shown.toString();
+    }
+}
