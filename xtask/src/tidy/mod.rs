@@ -14,10 +14,12 @@
 //! | no static lock that forks do not know | [`locks`] |
 //! | one name, one type; none of the standard library's | [`names`] |
 //! | a file that is no source and no data of tests is named by another | [`belonging`] |
+//! | one class of Java opens files for writing | [`java_files`] |
 //! | exceptions in the lint tables have reasons; each package inherits the table | [`manifests`] |
 
 mod belonging;
 mod cycles;
+mod java_files;
 mod layers;
 mod length;
 mod locks;
@@ -73,8 +75,8 @@ type FileRule = fn(&File) -> Vec<Finding>;
 /// A rule on the modules of all crates.
 type ModuleRule = fn(&[Target]) -> Vec<Place>;
 
-const FILE_RULES: [FileRule; 5] =
-    [opening::check, length::check, rust::check, words::check, manifests::check];
+const FILE_RULES: [FileRule; 6] =
+    [opening::check, length::check, rust::check, words::check, manifests::check, java_files::check];
 
 const MODULE_RULES: [ModuleRule; 4] = [layers::check, cycles::check, locks::check, names::check];
 

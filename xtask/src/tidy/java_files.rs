@@ -1,0 +1,85 @@
+//! Java sources open files for writing by one class, `Outputs`, which has the rules on what may be written.
+//!
+//! It also keeps files from being closed by interrupts: a channel of NIO is closed as soon as an interrupted thread uses it, so
+//! no class but those that belong to it has one.
+
+use super::{File, Finding, extension};
+
+/// The classes that may.
+const OPENERS: [&str; 3] = [
+    "java/src/dev/protolog/Outputs.java",
+    "java/src/dev/protolog/OutputFile.java",
+    "java/src/dev/protolog/OpenFiles.java",
+];
+
+/// Names that open or make a file, or have it by an interruptible channel.
+const FORBIDDEN: [&str; 14] = [
+    "FileChannel",
+    ".getChannel(",
+    "StandardOpenOption.",
+    "Files.newOutputStream(",
+    "Files.newByteChannel(",
+    "Files.newBufferedWriter(",
+    "Files.write(",
+    "Files.writeString(",
+    "Files.createFile(",
+    "Files.createTempFile(",
+    "Files.copy(",
+    "new FileOutputStream(",
+    "new FileWriter(",
+    "new RandomAccessFile(",
+];
+
+/// A stream to a descriptor that the process has anyway.
+const GIVEN: &str = "new FileOutputStream(FileDescriptor.";
+
+/// One finding per line.
+pub(super) fn check(file: &File) -> Vec<Finding> {
+    if !is_runtime(file.path) || OPENERS.contains(&file.path) {
+        return Vec::new();
+    }
+    let lines = file.text.lines().enumerate().filter(|(_, line)| !is_comment(line));
+    let found = lines.filter_map(|(index, line)| {
+        let word = FORBIDDEN.iter().find(|word| line.contains(*word) && !line.contains(GIVEN))?;
+        let what = format!("`{word}` opens a file; use Outputs, which has the rules for that");
+        Some(Finding { line: index + 1, what })
+    });
+    found.collect()
+}
+
+/// True for what programs run, and not for tests.
+fn is_runtime(path: &str) -> bool {
+    let of_bridge = || path.starts_with("java/bridges/") && path.contains("/src/");
+    extension(path) == "java" && (path.starts_with("java/src/") || of_bridge())
+}
+
+fn is_comment(line: &str) -> bool {
+    ["*", "/*", "//"].iter().any(|mark| line.trim_start().starts_with(mark))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::found;
+    use super::{FORBIDDEN, OPENERS, check};
+
+    #[test]
+    fn one_class_opens_files() {
+        for word in FORBIDDEN {
+            let text = format!("class A {{\n    Object a = {word}path);\n}}\n");
+            let expected =
+                [format!(":2: `{word}` opens a file; use Outputs, which has the rules for that")];
+            for path in ["java/src/dev/protolog/A.java", "java/bridges/jul/src/A.java"] {
+                assert_eq!(found(check, path, &text), expected);
+            }
+            for path in [OPENERS[0], "java/test/A.java", "java/bridges/test/A.java", "a.md"] {
+                assert_eq!(found(check, path, &text), [""; 0], "{path}");
+            }
+        }
+    }
+
+    #[test]
+    fn comments_and_given_descriptors_are_no_files() {
+        let text = "/** As FileChannel. */\n// FileChannel\nout = new FileOutputStream(FileDescriptor.err);\n";
+        assert_eq!(found(check, "java/src/A.java", text), [""; 0]);
+    }
+}
