@@ -101,7 +101,7 @@ public final class Init {
             if (isStrict) {
                 problems.addAll(mistakes);
             } else {
-                mistakes.forEach(mistake -> System.err.println("protolog: " + mistake));
+                mistakes.forEach(mistake -> LogPrinter.queue("protolog: " + mistake));
             }
         }
         if (listens) {

@@ -1,5 +1,7 @@
 package dev.protolog;
 
+import java.time.Duration;
+
 /**
  * The log methods that applications call: {@code ProtoLog.d(NET, "sent %d bytes to %s", n, host);}.
  *
@@ -79,6 +81,19 @@ public final class ProtoLog {
      */
     public static void setSink(TextSink sink) {
         TextOutput.set(sink);
+    }
+
+    /**
+     * Waits until all messages that were printed before are shown, for at most {@code limit}; false if some are not. The end of a
+     * session and of the program wait for a second.
+     */
+    public static boolean flushText(Duration limit) {
+        return TextQueue.flush(limit);
+    }
+
+    /** The printed messages that were dropped since the program started, since they could not be shown or too many waited for that. */
+    public static long droppedText() {
+        return TextQueue.dropped();
     }
 
     /** Makes groups known before their first message, and looks again at which groups are printed. May be left out. */

@@ -78,6 +78,7 @@ public final class RotatingFile implements TextSink, AutoCloseable {
             append(line);
         } catch (IOException e) {
             problem = e;
+            TextOutput.fail();
         }
     }
 

@@ -123,6 +123,7 @@ public final class Session implements AutoCloseable {
             if (core.recording() != null) {
                 core.recording().close(summary != null && config.file() != null);
             }
+            TextQueue.flushAtEnd();
         }
         return summary;
     }

@@ -27,6 +27,7 @@ public final class StandardError implements TextSink {
             out.write(line);
         } catch (IOException e) {
             // Nobody reads it.
+            TextOutput.fail();
         }
     }
 

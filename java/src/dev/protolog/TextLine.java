@@ -1,4 +1,14 @@
 package dev.protolog;
 
-/** A message as text, of one or more lines, with its level and its group's tag. */
-public record TextLine(LogLevel level, String tag, String text) {}
+import java.time.Instant;
+
+/**
+ * A message as text, of one or more lines, with its level and its group's tag, the time at which it was logged, and the id and
+ * the name of the thread that logged it.
+ */
+public record TextLine(LogLevel level, String tag, String text, Instant time, int threadId, String threadName) {
+    /** A message that the current thread logs now. */
+    public TextLine(LogLevel level, String tag, String text) {
+        this(level, tag, text, Instant.now(), ThreadIdentity.currentId(), Thread.currentThread().getName());
+    }
+}

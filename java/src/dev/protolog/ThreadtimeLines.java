@@ -2,6 +2,7 @@ package dev.protolog;
 
 import java.nio.charset.StandardCharsets;
 import java.time.LocalDateTime;
+import java.time.ZoneId;
 import java.util.function.Consumer;
 
 /**
@@ -35,21 +36,22 @@ final class ThreadtimeLines {
     /** Gives each line of a message to {@code out}, in the color of its level if it is for a terminal. */
     static void print(TextLine message, boolean isColored, Consumer<byte[]> out) {
         String color = isColored ? color(message.level()) : "";
-        String header = color + header(LocalDateTime.now(), message.level(), message.tag());
+        String header = color + header(message);
         ThreadtimeLines lines = new ThreadtimeLines(header, color.isEmpty() ? "\n" : "\033[0m\n", out);
         lines.add(message.text());
         lines.end();
     }
 
-    private static String header(LocalDateTime now, LogLevel level, String tag) {
+    private static String header(TextLine message) {
+        LocalDateTime time = LocalDateTime.ofInstant(message.time(), ZoneId.systemDefault());
         StringBuilder shown = new StringBuilder();
-        tag.codePoints().filter(it -> it != '\n').limit(TAG_MAX).forEach(it -> shown.append(escaped(it)));
+        message.tag().codePoints().filter(it -> it != '\n').limit(TAG_MAX).forEach(it -> shown.append(escaped(it)));
         while (shown.length() < TAG_WIDTH) {
             shown.append(' ');
         }
-        return String.format("%02d-%02d %02d:%02d:%02d.%03d %5d %5d %s %s: ", now.getMonthValue(), now.getDayOfMonth(), now.getHour(),
-                now.getMinute(), now.getSecond(), now.getNano() / 1_000_000, RunningProgram.pid(), ThreadIdentity.currentId(),
-                level.letter(), shown);
+        return String.format("%02d-%02d %02d:%02d:%02d.%03d %5d %5d %s %s: ", time.getMonthValue(), time.getDayOfMonth(), time.getHour(),
+                time.getMinute(), time.getSecond(), time.getNano() / 1_000_000, RunningProgram.pid(), message.threadId(),
+                message.level().letter(), shown);
     }
 
     private void add(String text) {

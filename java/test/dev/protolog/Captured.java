@@ -3,6 +3,7 @@ package dev.protolog;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 
 /** The standard error output of a piece of code, with LF as line end. */
 final class Captured {
@@ -14,6 +15,7 @@ final class Captured {
         System.setErr(new PrintStream(bytes, true, StandardCharsets.UTF_8));
         try {
             code.run();
+            TextQueue.flush(Duration.ofSeconds(60));
         } finally {
             System.setErr(before);
         }

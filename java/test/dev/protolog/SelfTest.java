@@ -35,6 +35,7 @@ public final class SelfTest {
         ClockTest.run();
         MessageIdTest.run(vectors);
         SettingsTest.run(vectors);
+        TextQueueTest.run();
         TextSinkTest.run();
         OutputTest.run(vectors);
         AttackedOutputTest.run();

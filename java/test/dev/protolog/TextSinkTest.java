@@ -177,7 +177,7 @@ final class TextSinkTest {
             ProtoLog.printGroup(LevelsTest.Group.NET, LogLevel.VERBOSE);
         });
         check("the sink", shown, List.of("INFO TagNET good 1", "INFO TagNET bad 2"));
-        check("standard error", printed, "INFO TagNET: bad 2\n");
+        check("standard error", printed, "WTF TagNET: from the sink\nWTF TagNET: from the sink\nINFO TagNET: bad 2\n");
         try {
             ProtoLog.setSink(new SystemLogger());
             check("a second sink", "set", "refused");
