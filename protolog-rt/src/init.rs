@@ -20,7 +20,7 @@ use crate::paths::absolute;
 use crate::sys::close_on_fork;
 use crate::sys::environment::{absolute_path, variable};
 use crate::sys::fork::{ForkLock, Order};
-use crate::sys::output::write_to_stderr;
+use crate::text_queue;
 use std::fmt;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -219,7 +219,7 @@ fn warn(problems: &[String]) {
     for problem in problems {
         let _ = writeln!(text, "protolog: {problem}"); // Writing to a string can't fail.
     }
-    write_to_stderr(text.as_bytes());
+    text_queue::write_line(text.as_bytes());
 }
 
 fn describe(error: &control::ServeError) -> String {

@@ -136,8 +136,10 @@
 //! # What a call promises
 //!
 //! - At a level that is off, a call evaluates none of its arguments; otherwise it evaluates each once.
-//! - It never fails or panics, blocks only if the session is configured to ([`Builder::wait_at_most`]), and takes a lock only at a
-//!   thread's first message, at the first of each enum, and for the clock, as above.
+//! - It never fails or panics, blocks only if the session is configured to
+//!   ([`Builder::wait_at_most`]), and takes a lock only at a thread's first message, at the first
+//!   of each enum, and for the clock, as above. Text output takes a lock as well, and waits at most
+//!   50 ms for an output that is slow, once ([`text`]).
 //! - Arguments are borrowed, as by `println!`. A string longer than [`Builder::max_string_bytes`], 4 KiB by default, is cut, with an ellipsis.
 //! - A message that can't be written is counted by group and [`LossCause`], in [`Summary::losses`] and at its place in the trace.
 //!
@@ -187,6 +189,7 @@ mod stats;
 mod sync;
 mod sys;
 pub mod text;
+mod text_queue;
 mod value;
 mod writer;
 

@@ -7,6 +7,7 @@ use crate::session::running;
 use crate::site::GroupLevel;
 use crate::sys::once::ForkOnce;
 use crate::sys::pin;
+use crate::text_queue;
 use crate::value::FixedString;
 use crate::writer::{self, Head, arg_slice::ArgSlice};
 use protolog_core::{Level, message_id};
@@ -57,6 +58,8 @@ pub fn log_panics() {
 }
 
 fn log(panic: &PanicHookInfo<'_>) {
+    // Text of before the panic comes before the lines of the previous hook.
+    text_queue::flush_at_end();
     let group = group();
     let level = Level::Wtf;
     // The first test registers the group, as that of an enum; the second one asks for sessions only.

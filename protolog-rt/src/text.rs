@@ -7,8 +7,23 @@
 //! A group declares its text output (`#[protolog(log_to_text = true)]`); [`print_group`] and operators switch it. The program
 //! chooses the sink: [`set_sink`] takes a [`RotatingFile`], [`Syslog`], [`Journald`], [`Logd`], or any other [`TextSink`].
 //!
-//! Invariants: text is rendered on the calling thread; a wrong template or a sink that panics never hurts the program; output
-//! to standard error allocates nothing and takes no lock of ours; text that can't be written is dropped.
+//! # Slow outputs
+//!
+//! Whoever reads the text holds up no log call. Where the system can be asked for a write
+//! that does not wait, as for pipes and sockets, the text is written before the call returns. All
+//! else, such as terminals, files and sinks, goes through a queue of about 1 MiB to a thread that
+//! this library starts then. Meanwhile a call waits for its own text, for at most 50 ms, so that a
+//! crash keeps the text before it; and not at all while the output is behind. Text that finds the
+//! queue full is dropped. [`dropped`] counts it, and a line says so once the output takes text
+//! again.
+//!
+//! The end of a session, a panic ([`log_panics`](crate::log_panics)) and the exit of the process
+//! wait for queued text, for at most a second. Text that is still queued when the process is killed
+//! or aborts is lost; traces do not depend on it. [`flush`] waits.
+//!
+//! Invariants: text is rendered on the calling thread; a wrong template or a sink that panics never
+//! hurts the program; what the system takes at once is written to standard error without an
+//! allocation.
 
 mod datagram;
 mod dispatch;
@@ -30,10 +45,12 @@ pub use test_output::TestOutput;
 use crate::dictionary::template;
 use crate::level::ProtoLogGroup;
 use crate::log::Args;
+use crate::text_queue;
 use core::fmt::{self, Write};
 use lines::LINE;
 use protolog_core::note::{Note, ParsedNote};
 use protolog_core::{Arg, Level, MAX_PARAMS, Template, render};
+use std::time::Duration;
 
 /// Prints the messages of `group` from `level` on; `None` prints none. The initial state is that of
 /// `#[protolog(log_to_text = …)]`.
@@ -54,6 +71,18 @@ pub fn print_group(group: &impl ProtoLogGroup, level: Option<Level>) {
     });
     crate::level::set_text(group.info(), levels);
     crate::level::notify_change();
+}
+
+/// Waits until all text that was logged before is written, for at most `limit`. False if some is
+/// not.
+pub fn flush(limit: Duration) -> bool {
+    text_queue::flush(limit)
+}
+
+/// Returns the number of lines and messages that were dropped since the process started, since they
+/// could not be written or too many waited for that.
+pub fn dropped() -> u64 {
+    text_queue::dropped()
 }
 
 /// Shows the message that `note` describes, with `args`. Without a note, as in rewritten code, a dictionary that is loaded

@@ -1,7 +1,7 @@
 //! Text sinks, each in its own process, since a process has one sink.
 
 use protolog_rt::text::{
-    Journald, Logd, RotatingFile, SinkIsSet, Syslog, TextLine, TextSink, set_sink,
+    Journald, Logd, RotatingFile, SinkIsSet, Syslog, TextLine, TextSink, flush, set_sink,
 };
 use protolog_rt::{Level, ProtoLogGroup, d, e, i, w};
 use protolog_testkit::temp_dir_for_sockets;
@@ -19,6 +19,9 @@ enum Log {
     #[protolog(log_to_text = true)]
     Inner,
 }
+
+/// Longer than anything here takes.
+const LIMIT: Duration = Duration::from_secs(60);
 
 /// The environment variable that gives the child process its path.
 const CHILD: &str = "PROTOLOG_SINKS_CHILD";
@@ -84,6 +87,7 @@ fn a_full_disk_loses_only_lines() {
         }
         assert!(set_sink(Leaked(file)).is_ok());
         i!(Log::Net, "to a full disk");
+        assert!(flush(LIMIT));
         assert_eq!(file.problem().expect("a problem").kind(), std::io::ErrorKind::StorageFull);
         assert!(file.problem().is_none(), "reported once");
         return;
@@ -195,6 +199,7 @@ fn a_sink_may_log_and_panic() {
         d!(Log::Net, "%s", "x".repeat(5000));
         i!(Log::Net, "panic");
         w!(Log::Net, "after");
+        assert!(flush(LIMIT));
         let shown = shown.lock().unwrap();
         assert_eq!(shown[0], format!("{} Net {}…", Level::Debug, "x".repeat(4093)));
         assert_eq!(shown[1..], ["WARN Net after"]);

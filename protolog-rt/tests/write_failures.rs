@@ -8,7 +8,7 @@ mod common;
 
 use common::{Trace, wire};
 use protolog_reader::{Rendering, Trace as TraceFile};
-use protolog_rt::text::{RotatingFile, set_sink};
+use protolog_rt::text::{RotatingFile, flush, set_sink};
 use protolog_rt::{Builder, Level, LossCause, ProtoLogGroup, Session, Summary, dynamic, i};
 use protolog_testkit::{TempDir, temp_dir};
 use std::iter;
@@ -29,6 +29,8 @@ enum Log {
 /// Maximum size of a file in bytes.
 const LIMIT: u64 = 150_000;
 const SENT: u64 = 30_000;
+/// Longer than text takes.
+const LONG: Duration = Duration::from_secs(60);
 /// A number of messages that fits into the file.
 const FITTING: u64 = 1_500;
 
@@ -330,16 +332,23 @@ fn a_text_line_after_a_failed_one_starts_on_a_new_line() {
     let path = dir.path().join("app.log");
     set_sink(RotatingFile::open(&path, 1 << 20, 1).unwrap()).expect("no sink yet");
     i!(Log::Text, "the first");
+    assert!(flush(LONG));
     let size = fs::metadata(&path).unwrap().len();
     for more in [0, 20] {
         let limit = FileSizeLimit::new(fs::metadata(&path).unwrap().len() + more);
         i!(Log::Text, "of this %s", "there is a part at most");
+        assert!(flush(LONG));
         drop(limit);
         i!(Log::Text, "after %d", more);
+        assert!(flush(LONG));
     }
     let text = fs::read_to_string(&path).unwrap();
     let lines: Vec<&str> = text.lines().collect();
-    let [first, whole, torn, last] = lines[..] else { panic!("{lines:#?}") };
+    let [first, report, whole, torn, next_report, last] = lines[..] else { panic!("{lines:#?}") };
+    for report in [report, next_report] {
+        let text = "W protolog: 1 message was dropped: the text sink did not take it";
+        assert!(report.ends_with(text), "{report}");
+    }
     assert!(first.ends_with(": the first") && first.len() as u64 + 1 == size);
     assert!(whole.ends_with(": after 0") && last.ends_with(": after 20"), "{lines:#?}");
     assert_eq!(torn.len(), 20);

@@ -10,6 +10,7 @@ use super::running::{self, RunningSession};
 use super::{diagnosis, report, snapshot};
 use crate::error::Error;
 use crate::stats::Summary;
+use crate::text_queue;
 use crate::writer::scope;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
@@ -105,6 +106,7 @@ impl Active {
             diagnosis::complete(&self.core, summary, is_written);
             report::end(&self.core, summary);
         }
+        text_queue::flush_at_end();
         summary
     }
 

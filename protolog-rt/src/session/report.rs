@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::level;
 use crate::loss::LossCause;
 use crate::stats::Summary;
-use crate::sys::output::write_to_stderr;
+use crate::text_queue;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -27,13 +27,14 @@ pub(super) fn end(core: &Core, summary: &Summary) {
             let _ = writeln!(lines, "protolog: `{path}`: {unknown}"); // Writing to a string can't fail.
         }
     }
-    write_to_stderr(lines.as_bytes());
+    text_queue::write_line(lines.as_bytes());
 }
 
 /// Reports that the session could not be ended properly. Nobody else gets the error.
 pub(super) fn failure(core: &Core, error: &Error) {
     if core.owner.reports_losses {
-        write_to_stderr(format!("protolog: a trace is not complete: {error}\n").as_bytes());
+        let line = format!("protolog: a trace is not complete: {error}\n");
+        text_queue::write_line(line.as_bytes());
     }
 }
 

@@ -35,7 +35,7 @@ pub(crate) fn all() -> Vec<Arc<Core>> {
 
 /// Starts a session for the threads of the process.
 pub(super) fn add(session: Arc<dyn RunningSession>) {
-    exit::at_exit(end_at_exit);
+    exit::at_exit(exit::Step::Sessions, end_at_exit);
     let arbiter = Arc::clone(&session.core().arbiter);
     writer::guarded(|| SESSIONS.lock().push(session));
     writer::running::add(arbiter);

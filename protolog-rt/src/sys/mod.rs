@@ -5,7 +5,7 @@
 //! - [`time`]: clocks, the zone, the boot id.
 //! - [`mapping`]: memory, of a process's own or of a file.
 //! - [`mod@file`]: room in a file, whose it is, files in memory; [`create`]: files that only their user may read.
-//! - [`output`]: standard error.
+//! - [`output`]: standard error. [`futex`]: waiting for a word to change.
 //! - [`poll`], [`socket`]: waiting for several descriptors, what a socket has besides bytes.
 //! - [`barrier`]: a memory barrier on all threads.
 //! - [`modules`]: the program and the libraries that are loaded, their notes; stack traces.
@@ -26,6 +26,7 @@ pub(crate) mod environment;
 pub(crate) mod exit;
 pub(crate) mod file;
 pub(crate) mod fork;
+pub(crate) mod futex;
 pub(crate) mod mapping;
 pub(crate) mod modules;
 pub(crate) mod once;

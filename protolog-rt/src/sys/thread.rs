@@ -54,6 +54,49 @@ impl Thread {
     }
 }
 
+/// Starts a thread of ours that runs `run`, with all signals blocked. False where the system has
+/// none left.
+///
+/// Not one of the standard library's: starting that takes locks which a forked child may find held.
+pub(crate) fn start(name: &'static std::ffi::CStr, run: fn()) -> bool {
+    /// As that of the standard library's threads.
+    const STACK: usize = 2 << 20;
+    struct Start(&'static std::ffi::CStr, fn());
+    extern "C" fn begin(start: *mut libc::c_void) -> *mut libc::c_void {
+        // SAFETY: the box that is leaked below, of which this thread is the owner.
+        let Start(name, run) = *unsafe { Box::from_raw(start.cast::<Start>()) };
+        // SAFETY: the name is a C string.
+        unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) };
+        run();
+        std::ptr::null_mut()
+    }
+    let start = Box::into_raw(Box::new(Start(name, run)));
+    without_signals(|| {
+        // SAFETY: zeros are a value that the next call replaces.
+        let mut attributes: libc::pthread_attr_t = unsafe { std::mem::zeroed() };
+        // SAFETY: the pointer is to attributes of ours.
+        unsafe { libc::pthread_attr_init(&raw mut attributes) };
+        // SAFETY: as before; a size that the system does not have leaves its own.
+        unsafe { libc::pthread_attr_setstacksize(&raw mut attributes, STACK) };
+        let detached = libc::PTHREAD_CREATE_DETACHED;
+        // SAFETY: as before.
+        unsafe { libc::pthread_attr_setdetachstate(&raw mut attributes, detached) };
+        // SAFETY: zeros are a value of an id, a number or a pointer, that nobody uses.
+        let mut id: libc::pthread_t = unsafe { std::mem::zeroed() };
+        // SAFETY: the pointers are to values of ours; the function takes the box over.
+        let error = unsafe {
+            libc::pthread_create(&raw mut id, &raw const attributes, begin, start.cast())
+        };
+        // SAFETY: initialized above.
+        unsafe { libc::pthread_attr_destroy(&raw mut attributes) };
+        if error != 0 {
+            // SAFETY: no thread has it.
+            drop(unsafe { Box::from_raw(start) });
+        }
+        error == 0
+    })
+}
+
 /// Blocks all signals on this thread, which is one of ours: their handlers are the program's, and should run on its threads.
 pub(crate) fn block_signals() {
     let _ = mask_signals(&all_signals());

@@ -1,14 +1,20 @@
 //! Text to the system's log: one datagram per message, to the socket of syslog or of systemd's journal.
 //!
-//! Both protocols are a few bytes around the text, so no library is needed. A message that the daemon does not take at once is
-//! dropped, since a log call never blocks. A daemon that was restarted is connected to again.
+//! Both protocols are a few bytes around the text, so no library is needed. A message that the
+//! daemon does not take at once waits for it in the queue for text. A daemon that was restarted is
+//! connected to again; without one, messages are dropped and counted.
 
 use super::sink::{TextLine, TextSink};
-use crate::sys::thread;
+use crate::sys::poll::{Polled, poll};
+use crate::text_queue;
 use protolog_core::Level;
 use std::io::{self, ErrorKind};
+use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
+
+/// Milliseconds after which a busy daemon is tried again.
+const RETRY: u32 = 1000;
 
 /// A sink that sends messages to syslog.
 #[derive(Debug)]
@@ -42,16 +48,28 @@ impl Syslog {
 
 impl TextSink for Syslog {
     fn show(&self, line: &TextLine<'_>) {
-        /// User-level messages.
-        const FACILITY: u32 = 1;
-        let priority = FACILITY << 3 | severity(line.level);
-        let (tag, pid) = (line.tag, std::process::id());
-        for text in line.text.lines() {
-            // Without a time: the daemon adds its own, and formats of the field differ.
-            let message = format!("<{priority}>{tag}[{pid}]: {text}");
-            self.daemon.send(message.as_bytes());
+        let sent = line.text.lines().all(|text| self.daemon.send(datagram(line, text).as_bytes()));
+        count_unless(sent);
+    }
+
+    fn show_now(&self, line: &TextLine<'_>) -> bool {
+        let mut lines = line.text.lines();
+        match (lines.next(), lines.next()) {
+            (Some(text), None) => self.daemon.send_now(datagram(line, text).as_bytes()).is_ok(),
+            (None, _) => true,
+            // The daemon may take only some of them.
+            _ => false,
         }
     }
+}
+
+/// The datagram of a line of a message.
+fn datagram(line: &TextLine<'_>, text: &str) -> String {
+    /// User-level messages.
+    const FACILITY: u32 = 1;
+    let priority = FACILITY << 3 | severity(line.level);
+    // Without a time: the daemon adds its own, and formats of the field differ.
+    format!("<{priority}>{}[{}]: {text}", line.tag, std::process::id())
 }
 
 impl Journald {
@@ -74,22 +92,38 @@ impl Journald {
 
 impl TextSink for Journald {
     fn show(&self, line: &TextLine<'_>) {
-        let (priority, thread) = (severity(line.level).to_string(), thread::id().to_string());
-        let mut datagram = Vec::with_capacity(line.text.len() + 128);
-        for (name, value) in [
-            ("MESSAGE", line.text),
-            ("PRIORITY", &priority),
-            ("SYSLOG_IDENTIFIER", line.tag),
-            ("TID", &thread),
-        ] {
-            // A value of more than one line is preceded by its size, 64 bits little-endian.
-            datagram.extend(name.bytes());
-            datagram.push(b'\n');
-            datagram.extend((value.len() as u64).to_le_bytes());
-            datagram.extend(value.bytes());
-            datagram.push(b'\n');
-        }
-        self.daemon.send(&datagram);
+        count_unless(self.daemon.send(&fields(line)));
+    }
+
+    fn show_now(&self, line: &TextLine<'_>) -> bool {
+        self.daemon.send_now(&fields(line)).is_ok()
+    }
+}
+
+/// The datagram of a message in the journal's native protocol.
+fn fields(line: &TextLine<'_>) -> Vec<u8> {
+    let (priority, thread) = (severity(line.level).to_string(), line.thread.to_string());
+    let mut datagram = Vec::with_capacity(line.text.len() + 128);
+    for (name, value) in [
+        ("MESSAGE", line.text),
+        ("PRIORITY", &priority),
+        ("SYSLOG_IDENTIFIER", line.tag),
+        ("TID", &thread),
+    ] {
+        // A value of more than one line is preceded by its size, 64 bits little-endian.
+        datagram.extend(name.bytes());
+        datagram.push(b'\n');
+        datagram.extend((value.len() as u64).to_le_bytes());
+        datagram.extend(value.bytes());
+        datagram.push(b'\n');
+    }
+    datagram
+}
+
+/// Counts a message that could not be sent.
+fn count_unless(is_sent: bool) {
+    if !is_sent {
+        text_queue::count_dropped(1);
     }
 }
 
@@ -115,19 +149,34 @@ impl Daemon {
         Ok(Self { socket, path: path.to_path_buf() })
     }
 
-    /// Sends a datagram, if need be after connecting again. False where the daemon did not take it.
-    pub(super) fn send(&self, datagram: &[u8]) -> bool {
+    /// Sends a datagram, if need be after connecting again, without waiting.
+    pub(super) fn send_now(&self, datagram: &[u8]) -> io::Result<()> {
         let send = || loop {
             match self.socket.send(datagram) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                sent => return sent,
+                sent => return sent.map(|_| ()),
             }
         };
         match send() {
-            Ok(_) => true,
-            // The daemon is too busy.
-            Err(error) if error.kind() == ErrorKind::WouldBlock => false,
-            Err(_) => self.socket.connect(&self.path).is_ok() && send().is_ok(),
+            Err(error) if error.kind() != ErrorKind::WouldBlock => {
+                self.socket.connect(&self.path)?;
+                send()
+            }
+            sent => sent,
+        }
+    }
+
+    /// As [`Self::send_now`], as soon as the daemon takes it. False if there is no daemon.
+    pub(super) fn send(&self, datagram: &[u8]) -> bool {
+        loop {
+            match self.send_now(datagram) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    // Now and then it is tried anyway: a daemon that is replaced makes no socket
+                    // writable.
+                    let _ = poll(&[Polled::new(self.socket.as_fd(), false, true)], Some(RETRY));
+                }
+                sent => return sent.is_ok(),
+            }
         }
     }
 }

@@ -1,15 +1,16 @@
-//! The choice of the sink for each message.
+//! The choice of the sink for each message, and its way there.
 //!
-//! Invariants: there is one sink, which never changes once it is set, so that finding it takes no lock; a sink that logs or
-//! panics does not hurt the log call.
+//! Invariants: there is one sink, which never changes once it is set, so that finding it takes no
+//! lock; a sink that logs, panics or waits does not hurt the log call.
 
-use super::lines::{LINE, print};
+use super::lines::{LINE, print, print_with};
 use super::logd::Logd;
 use super::sink::{TextLine, TextSink};
 use super::stderr::Stderr;
 use crate::sys;
 use crate::sys::fork::is_incomplete;
 use crate::sys::once::ForkOnce;
+use crate::text_queue::{self, Consumer, QueuedMessage};
 use crate::value::FixedString;
 use core::cell::Cell;
 use core::fmt::{self, Write};
@@ -53,18 +54,69 @@ pub fn set_sink(sink: impl TextSink + 'static) -> Result<(), SinkIsSet> {
 /// Shows the message that `fill` writes.
 pub(super) fn show(level: Level, tag: &str, fill: impl FnOnce(&mut dyn Write) -> fmt::Result) {
     let Some(sink) = sink() else {
-        return print(&mut Stderr, level, tag, fill);
+        return print_with(&mut Stderr, &TextLine::new(level, tag, ""), fill);
     };
     let mut buffer = FixedString::<LINE>::new();
     // The buffer drops what does not fit, so writing can't fail.
     let _ = fill(&mut buffer);
-    let line = TextLine { level, tag, text: buffer.text() };
-    SHOWING.set(true);
-    let shown = catch_unwind(AssertUnwindSafe(|| sink.show(&line)));
-    SHOWING.set(false);
-    if shown.is_err() {
-        print(&mut Stderr, level, tag, |out| out.write_str(line.text));
+    let line = TextLine::new(level, tag, buffer.text());
+    // A message that overtook those that wait would be out of order.
+    if text_queue::is_idle() && give(sink, &line, |sink| sink.show_now(&line)) == Some(true) {
+        text_queue::report_dropped_before();
+        return;
     }
+    text_queue::set_consumer(Consumer { show: show_queued, show_dropped });
+    let is_queued = text_queue::push_message(&QueuedMessage {
+        level: level.severity(),
+        thread: line.thread,
+        time: line.time,
+        tag,
+        text: line.text,
+    });
+    if !is_queued {
+        give(sink, &line, |sink| sink.show(&line));
+    }
+}
+
+/// Shows a message that was queued, on the thread for that.
+fn show_queued(message: &QueuedMessage<'_>) {
+    let QueuedMessage { level, thread, time, tag, text } = *message;
+    let level = Level::ALL.into_iter().find(|known| known.severity() == level);
+    let line = TextLine { level: level.unwrap_or(Level::Wtf), tag, text, time, thread };
+    if let Some(sink) = SINK.get() {
+        give(sink.as_ref(), &line, |sink| sink.show(&line));
+    } else {
+        print(&mut Stderr, &line);
+    }
+}
+
+/// Shows the number of messages that were dropped; false if they were lines for standard error.
+fn show_dropped(count: u64) -> bool {
+    let Some(sink) = SINK.get() else { return false };
+    let mut text = FixedString::<128>::new();
+    let (messages, them) =
+        if count == 1 { ("message was", "it") } else { ("messages were", "them") };
+    let text =
+        text.print(&format_args!("{count} {messages} dropped: the text sink did not take {them}"));
+    let line = TextLine::new(Level::Warn, "protolog", text);
+    give(sink.as_ref(), &line, |sink| sink.show(&line));
+    true
+}
+
+/// Gives a message to the sink by `f`. If the sink panics, the message goes to standard error, and
+/// there is no result.
+fn give<R>(
+    sink: &dyn TextSink,
+    line: &TextLine<'_>,
+    f: impl FnOnce(&dyn TextSink) -> R,
+) -> Option<R> {
+    let was_showing = SHOWING.replace(true);
+    let result = catch_unwind(AssertUnwindSafe(|| f(sink)));
+    SHOWING.set(was_showing);
+    if result.is_err() {
+        print(&mut Stderr, line);
+    }
+    result.ok()
 }
 
 /// Returns the sink; none for standard error, where messages that a sink logs go as well, and those of a child in which the sink's locks

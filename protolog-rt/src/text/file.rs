@@ -11,6 +11,7 @@ use crate::session::claim::Claim;
 use crate::sys::create::{PRIVATE, open_or_create};
 use crate::sys::fork::{ForkLock, Order};
 use crate::sys::thread::without_write_signals;
+use crate::text_queue;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -148,7 +149,7 @@ impl TextSink for RotatingFile {
         let _no_fork = WRITING.lock_unless_forking();
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let mut out = Out { file: self, state: &mut state };
-        print(&mut out, line.level, line.tag, |out| out.write_str(line.text));
+        print(&mut out, line);
     }
 }
 
@@ -171,6 +172,7 @@ impl Output for Out<'_> {
         }
         if let Err(error) = state.line(line) {
             state.problem = Some(error);
+            text_queue::count_dropped(1);
         }
     }
 }

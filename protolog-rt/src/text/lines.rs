@@ -6,9 +6,8 @@
 //! control characters of a message are never written.
 
 use super::local_time::local_time;
-use crate::sys::thread;
+use super::sink::TextLine;
 use core::fmt::{self, Write};
-use protolog_core::Level;
 
 /// The most bytes of a line, its end included: what a pipe takes whole.
 pub(super) const LINE: usize = 4096;
@@ -29,16 +28,20 @@ pub(crate) trait Output {
     }
 }
 
-/// Prints the message that `fill` writes as lines in logcat's threadtime form.
-pub(super) fn print(
+/// Prints a message as lines in logcat's threadtime form.
+pub(super) fn print(out: &mut impl Output, message: &TextLine<'_>) {
+    print_with(out, message, |out| out.write_str(message.text));
+}
+
+/// Prints the message that `fill` writes, with the rest of `message`, as such lines.
+pub(super) fn print_with(
     out: &mut impl Output,
-    level: Level,
-    tag: &str,
+    message: &TextLine<'_>,
     fill: impl FnOnce(&mut dyn Write) -> fmt::Result,
 ) {
     let mut lines = Lines::new(out);
     // The buffer drops what does not fit, so writing can't fail.
-    let _ = lines.write_header(level, tag);
+    let _ = lines.write_header(message);
     let _ = fill(&mut lines);
     lines.end_line();
 }
@@ -65,17 +68,17 @@ impl<'a, O: Output> Lines<'a, O> {
     }
 
     /// Writes the header: time, process, thread, level, tag.
-    pub(super) fn write_header(&mut self, level: Level, tag: &str) -> fmt::Result {
-        let color = level.terminal_color();
+    fn write_header(&mut self, message: &TextLine<'_>) -> fmt::Result {
+        let color = message.level.terminal_color();
         if self.out.has_colors() && !color.is_empty() {
             self.put(color);
             self.end = "\x1b[0m\n";
         }
-        let time = local_time();
-        let (process, thread) = (std::process::id(), thread::id());
-        write!(self, "{time} {process:>5} {thread:>5} {} ", level.letter())?;
+        let time = local_time(message.time);
+        let (process, thread) = (std::process::id(), message.thread);
+        write!(self, "{time} {process:>5} {thread:>5} {} ", message.level.letter())?;
         let mut width = 0;
-        for char in tag.chars().filter(|char| *char != '\n').take(TAG_MAX) {
+        for char in message.tag.chars().filter(|char| *char != '\n').take(TAG_MAX) {
             self.write_char(char)?;
             width += 1;
         }

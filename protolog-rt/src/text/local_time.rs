@@ -30,11 +30,11 @@ impl fmt::Display for LocalTime {
     }
 }
 
-/// The time now, in the zone of the process.
-pub(super) fn local_time() -> LocalTime {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let second = now.as_secs() as i64;
-    civil(second + zone_offset(second), now.subsec_millis() as u16)
+/// A time in the zone of the process.
+pub(super) fn local_time(time: SystemTime) -> LocalTime {
+    let time = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let second = time.as_secs() as i64;
+    civil(second + zone_offset(second), time.subsec_millis() as u16)
 }
 
 /// The time of day, `second` seconds after the epoch in its own zone. The calendar is counted in years that begin in

@@ -91,11 +91,11 @@ impl Logd {
             return;
         }
         let count = self.unreported.swap(0, Relaxed);
-        datagram.begin(EVENTS);
+        datagram.begin(EVENTS, thread::id(), SystemTime::now());
         datagram.put(&DROPPED.to_le_bytes());
         datagram.put(&[INT]);
         datagram.put(&count.to_le_bytes());
-        if !self.daemon.send(datagram.bytes()) {
+        if self.daemon.send_now(datagram.bytes()).is_err() {
             self.unreported.fetch_add(count, Relaxed);
         }
     }
@@ -108,7 +108,7 @@ impl TextSink for Logd {
         let mut rest = line.text;
         let mut continues = false;
         loop {
-            datagram.begin(MAIN);
+            datagram.begin(MAIN, line.thread, line.time);
             datagram.put(&[priority(line.level)]);
             let tag = line.tag.chars().filter(|char| !char.is_control());
             tag.take(TAG_MAX).for_each(|char| datagram.put_char(char));
@@ -116,7 +116,7 @@ impl TextSink for Logd {
             datagram.put(if continues { ELLIPSIS } else { "" }.as_bytes());
             (rest, continues) = datagram.put_text(rest);
             datagram.put(&[0]);
-            if !self.daemon.send(datagram.bytes()) {
+            if self.daemon.send_now(datagram.bytes()).is_err() {
                 self.dropped.fetch_add(1, Relaxed);
                 self.unreported.fetch_add(1, Relaxed);
             }
@@ -124,6 +124,12 @@ impl TextSink for Logd {
                 return;
             }
         }
+    }
+
+    /// The daemon takes a message at once, or it is dropped and counted, as liblog's own are.
+    fn show_now(&self, line: &TextLine<'_>) -> bool {
+        self.show(line);
+        true
     }
 }
 
@@ -143,14 +149,14 @@ impl Datagram {
     }
 
     /// Starts over with the header: the log, the thread, the time.
-    fn begin(&mut self, log: u8) {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    fn begin(&mut self, log: u8, thread: u32, time: SystemTime) {
+        let time = time.duration_since(UNIX_EPOCH).unwrap_or_default();
         self.length = 0;
         self.put(&[log]);
         // The header has room for half of an id; so does liblog's.
-        self.put(&(thread::id() as u16).to_le_bytes());
-        self.put(&(now.as_secs() as u32).to_le_bytes());
-        self.put(&now.subsec_nanos().to_le_bytes());
+        self.put(&(thread as u16).to_le_bytes());
+        self.put(&(time.as_secs() as u32).to_le_bytes());
+        self.put(&time.subsec_nanos().to_le_bytes());
     }
 
     /// Appends `bytes`, for which there is room.

@@ -2,11 +2,11 @@
 
 use super::lines::Output;
 use crate::sys::environment::variable;
-use crate::sys::output::write_to_stderr;
+use crate::text_queue::write_line;
 use std::io::IsTerminal as _;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
-/// Standard error, without the lock and the panics of the standard library's.
+/// Standard error, without the lock and the panics of the standard library's, and without waiting for it.
 pub(super) struct Stderr;
 
 impl Output for Stderr {
@@ -25,6 +25,6 @@ impl Output for Stderr {
     }
 
     fn line(&mut self, line: &[u8]) {
-        write_to_stderr(line);
+        write_line(line);
     }
 }

@@ -19,7 +19,14 @@ pub struct TestOutput;
 
 impl TextSink for TestOutput {
     fn show(&self, line: &TextLine<'_>) {
-        print(&mut Captured, line.level, line.tag, |out| out.write_str(line.text));
+        print(&mut Captured, line);
+    }
+
+    /// The harness captures lines of the thread that logs only. It has them in memory; where it
+    /// captures nothing, this waits for standard error.
+    fn show_now(&self, line: &TextLine<'_>) -> bool {
+        self.show(line);
+        true
     }
 }
 

@@ -15,7 +15,9 @@ impl Output for Collected {
 /// The lines, without date, time and ids.
 fn printed(tag: &str, template: &str, args: &[Arg<'_>]) -> Vec<String> {
     let mut out = Collected::default();
-    lines::print(&mut out, Level::Debug, tag, |out| known(out, template, args));
+    lines::print_with(&mut out, &TextLine::new(Level::Debug, tag, ""), |out| {
+        known(out, template, args)
+    });
     let after_head = |line: &String| {
         let (time, rest) = line.split_at(18);
         assert_eq!(time.as_bytes()[14], b'.', "{line}");
@@ -83,7 +85,7 @@ fn long_lines_are_cut() {
     }
     let mut out = Collected::default();
     let text = "x".repeat(LINE);
-    lines::print(&mut out, Level::Wtf, &"t".repeat(5000), |out| out.write_str(&text));
+    lines::print(&mut out, &TextLine::new(Level::Wtf, &"t".repeat(5000), &text));
     assert_eq!(out.0[0].len(), LINE);
     assert!(out.0[0].contains(&format!(" F {}: x", "t".repeat(TAG_MAX))));
 }
@@ -105,10 +107,10 @@ impl Output for Terminal {
 #[test]
 fn colours_stand_around_each_line() {
     let mut out = Terminal::default();
-    lines::print(&mut out, Level::Error, "Net", |out| out.write_str("one\ntwo"));
-    lines::print(&mut out, Level::Verbose, "Net", |out| out.write_str("plain"));
+    lines::print(&mut out, &TextLine::new(Level::Error, "Net", "one\ntwo"));
+    lines::print(&mut out, &TextLine::new(Level::Verbose, "Net", "plain"));
     let text = "ä".repeat(LINE);
-    lines::print(&mut out, Level::Wtf, "Net", |out| out.write_str(&text));
+    lines::print(&mut out, &TextLine::new(Level::Wtf, "Net", &text));
     let lines = out.0.0;
     for (line, text) in lines.iter().zip(["one", "two"]) {
         assert!(line.starts_with("\x1b[31m"), "{line:?}");

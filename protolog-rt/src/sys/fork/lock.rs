@@ -72,9 +72,13 @@ impl<T: Send + Sync> ForkLock<T> {
     /// Takes the lock; none where this thread has it for its own fork, so that whoever runs between the handlers of that, such
     /// as another library's handler or a signal's, is alone with what the lock protects.
     pub(crate) fn lock_unless_forking(&'static self) -> Option<RwLockWriteGuard<'static, T>> {
+        (!self.is_held_for_fork()).then(|| self.lock())
+    }
+
+    /// True if this thread has the lock for its own fork.
+    pub(crate) fn is_held_for_fork(&self) -> bool {
         let bit = 1 << self.order as u32;
-        let is_own = FORKING.try_with(|forking| forking.get().held & bit != 0);
-        (!is_own.unwrap_or(false)).then(|| self.lock())
+        FORKING.try_with(|forking| forking.get().held & bit != 0).unwrap_or(false)
     }
 
     /// Takes the lock; none where somebody has it.

@@ -43,6 +43,8 @@ pub(crate) enum Order {
     Descriptors,
     /// The C library's time zone.
     Zone,
+    /// Lines for standard error and messages for the text sink. Within all others, since anybody may report.
+    TextQueue,
     /// A test's.
     #[cfg(test)]
     Test,
@@ -50,4 +52,4 @@ pub(crate) enum Order {
 
 /// The number of orders.
 pub(super) const LOCKS: usize =
-    if cfg!(test) { Order::Zone as usize + 2 } else { Order::Zone as usize + 1 };
+    if cfg!(test) { Order::TextQueue as usize + 2 } else { Order::TextQueue as usize + 1 };

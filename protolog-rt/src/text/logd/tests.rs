@@ -67,7 +67,7 @@ fn tid() -> [u8; 2] {
 }
 
 fn line(text: &str) -> TextLine<'_> {
-    TextLine { level: Level::Info, tag: "Net", text }
+    TextLine::new(Level::Info, "Net", text)
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn each_level_has_androids_priority() {
     let mut daemon = Listener::new();
     let logd = Logd::connect_to(daemon.start().path()).unwrap();
     for level in Level::ALL {
-        logd.show(&TextLine { level, tag: "Net", text: "sent 7 €" });
+        logd.show(&TextLine::new(level, "Net", "sent 7 €"));
     }
     let expected: Vec<Vec<u8>> =
         (2..=7).map(|level| [&[level], "Net\0sent 7 €\0".as_bytes()].concat()).collect();

@@ -21,6 +21,8 @@ pub(super) const LAYERS: [Layers; 1] = [Layers {
         // Every system call, behind safe functions.
         ("sys", &["sys"]),
         ("shmem", &["shmem"]),
+        // Text on its way to people, from wherever it comes.
+        ("queued text", &["text_queue"]),
         ("clock", &["clock"]),
         ("losses", &["loss", "stats"]),
         // A call in the binary: constants.
