@@ -4,6 +4,7 @@
 pub use crate::__no_proc_macros as call;
 pub use crate::arguments::{Arguments, Visitor};
 use crate::emit::emit;
+use crate::level::ProtoLogGroup;
 pub use crate::level::{GroupInfo, GroupSet, SwitchPage};
 pub use crate::log::FastArgs;
 pub use crate::names::{full_name, full_name_len, utf8};
@@ -67,6 +68,20 @@ pub mod log_calls_cannot_stand_in_a_const_fn {
         arguments.visit(Emit(Site { id, group_level, note: NoteRef::NONE }));
     }
 }
+
+/// For the error about a call whose group is none: without it, the compiler would not find the method that the derive defines, and say
+/// so first.
+pub trait NoGroup: Sized {
+    #[doc(hidden)]
+    fn __protolog_def(self) -> &'static GroupDef
+    where
+        Self: ProtoLogGroup,
+    {
+        unreachable!("the derive defines an inherent method of that name")
+    }
+}
+
+impl<T> NoGroup for T {}
 
 struct Emit(Site);
 

@@ -23,6 +23,7 @@ macro_rules! __site {
         $level:expr, $group:expr, $facts:expr,
         $template:literal, $length:literal, $mask:literal, $values:expr $(,)?
     ) => {{
+        use $crate::__private::NoGroup as _;
         #[used]
         #[unsafe(link_section = ".note.protolog")]
         static __PROTOLOG_NOTE: $crate::__private::NoteBytes<
