@@ -37,8 +37,8 @@
 ///
 /// The template stays out of the program's code: it is in a note of the program's file (`.note.protolog`), which is not loaded until
 /// a trace needs it. `strip`, `strip = true` in a profile, LTO and separate debug information keep notes; without them
-/// (`objcopy --remove-section`) traces have no texts. `protologtool generate-viewer-config --from-binary PROGRAM --strip-to OTHER`
-/// removes them on purpose, and writes the dictionary that `read-log` then needs.
+/// (`objcopy --remove-section`) traces have no texts. `protologtool generate-viewer-config --from-binary PROGRAM --strip-to OTHER
+/// --viewer-config DIR` removes them on purpose, and writes the dictionary that `read-log` then needs.
 #[macro_export]
 macro_rules! d {
     ($group:expr, $template:expr $(, $argument:expr)* $(,)?) => {

@@ -89,10 +89,10 @@ pub(crate) struct Generate {
     pub(crate) sources: Sources,
 
     /// Write the dictionary to this file (.pb, .json or .json.gz); may be repeated
-    #[arg(long, value_name = "FILE", value_parser = dictionary)]
+    #[arg(long, value_name = "FILE")]
     pub(crate) viewer_config: Vec<PathBuf>,
 
-    /// Write this format, regardless of the file's name
+    /// Write this format, whatever the file's name is
     #[arg(long, value_name = "TYPE", requires = "viewer_config")]
     pub(crate) viewer_config_type: Option<DictionaryType>,
 
@@ -153,12 +153,12 @@ pub(crate) struct Sources {
     #[command(flatten)]
     pub(crate) rust: RustCrate,
 
-    /// Skip files that can't be parsed: they are copied unchanged, with a warning
+    /// Skip files that can't be parsed, with a warning; `transform-protolog-calls` copies them unchanged
     #[arg(long)]
     pub(crate) keep_going: bool,
 
     /// Ask javac, run through this program as Soong wants it, about Java sources that can't be parsed: those that it refuses
-    /// too are copied unchanged, with a warning
+    /// too are skipped, as by `--keep-going`
     #[arg(long, value_name = "PROGRAM")]
     pub(crate) javac_wrapper_path: Option<PathBuf>,
 

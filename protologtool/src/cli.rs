@@ -9,6 +9,7 @@ mod usage;
 
 pub use crate::exit::{Exit, Failure};
 
+use crate::args::values::NO_FORMAT;
 use crate::args::{Check, Completions, Generate, Man, Transform};
 use crate::command::transform;
 use crate::command::{
@@ -17,6 +18,7 @@ use crate::command::{
 use crate::system::System;
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser, Subcommand};
+use response::Expanded;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -85,7 +87,10 @@ fn parse_and_run(
     let mut expanded = response::expand(by_name(args), system)?;
     binary::route(&mut expanded.args);
     match Cli::try_parse_from(&expanded.args) {
-        Ok(cli) => cli.command.run(&expanded.files, system),
+        Ok(cli) => {
+            cli.command.check(&expanded)?;
+            cli.command.run(&expanded.files, system)
+        }
         Err(error) if error.use_stderr() => {
             let origin = offender(&error).and_then(|value| expanded.origin(value));
             let text = usage::text(&error, &expanded.args, origin.as_deref());
@@ -97,6 +102,17 @@ fn parse_and_run(
 }
 
 impl Command {
+    /// Checks what the table of flags can't: an argument that another one allows.
+    fn check(&self, expanded: &Expanded) -> Result<(), Failure> {
+        let Self::GenerateViewerConfig(args) = self else { return Ok(()) };
+        let Some(path) = generate::without_format(args) else { return Ok(()) };
+        let shown = path.display();
+        let at = expanded.origin(&shown.to_string());
+        let at = at.map_or(String::new(), |origin| format!("{origin}: "));
+        Err(Failure::new(format!("{at}`{shown}` for `--viewer-config`: {NO_FORMAT}"))
+            .help("choose such a name, or name the format by `--viewer-config-type`"))
+    }
+
     /// Runs a command. `response_files` are the files that some of its arguments were read from.
     fn run(&self, response_files: &[PathBuf], system: &dyn System) -> Result<Exit, Failure> {
         match self {

@@ -48,9 +48,12 @@ pub(crate) fn dictionary(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     match Format::of_path(&path) {
         Some(_) => Ok(path),
-        None => Err("a dictionary's name ends with `.pb`, `.json` or `.json.gz`".to_owned()),
+        None => Err(NO_FORMAT.to_owned()),
     }
 }
+
+/// The fault of a name that says no format.
+pub(crate) const NO_FORMAT: &str = "a dictionary's name ends with `.pb`, `.json` or `.json.gz`";
 
 /// The path of a Java source.
 pub(crate) fn java_source(text: &str) -> Result<PathBuf, String> {

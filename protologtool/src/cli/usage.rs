@@ -156,10 +156,24 @@ fn required(error: &clap::Error, args: &[OsString]) -> Option<String> {
             || item.clone(),
             |group| group.strip_suffix('>').unwrap_or(group).to_owned(),
         );
-        item.split('|').map(|part| format!("`{part}`")).collect::<Vec<_>>().join(" or ")
+        alternatives(&item).iter().map(|part| format!("`{part}`")).collect::<Vec<_>>().join(" or ")
     };
     let all: Vec<String> = missing.iter().map(one).collect();
     (!all.is_empty()).then(|| all.join(", "))
+}
+
+/// The parts of `--a <FILE>|--b <FILE|DIR>`: a bar within brackets parts the values of one flag.
+fn alternatives(group: &str) -> Vec<&str> {
+    let mut depth = 0;
+    let is_between = |c: char| {
+        match c {
+            '<' => depth += 1,
+            '>' => depth -= 1,
+            _ => {}
+        }
+        c == '|' && depth == 0
+    };
+    group.split(is_between).collect()
 }
 
 /// The description of `<NAME>`, an argument without a flag, by the first words of its help: "sources", "the trace".

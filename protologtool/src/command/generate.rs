@@ -11,6 +11,13 @@ use crate::system::System;
 use std::path::{Path, PathBuf};
 use viewer_config::{Collector, Dictionary, Format};
 
+/// The first file whose format neither its name nor `--viewer-config-type` says.
+pub(crate) fn without_format(args: &Generate) -> Option<&Path> {
+    let says_none = |path: &&PathBuf| Format::of_path(path).is_none();
+    let unknown = args.viewer_config.iter().find(says_none);
+    unknown.filter(|_| args.viewer_config_type.is_none()).map(PathBuf::as_path)
+}
+
 pub(crate) fn run(args: &Generate, response_files: &[PathBuf], system: &dyn System) -> Exit {
     let mut reporter = Reporter::new(args.reporting, system);
     let result = generate(args, response_files, &mut reporter, system);
@@ -96,8 +103,7 @@ fn merge(
     }
 }
 
-/// Files and their formats. `--viewer-config-type` wins over the name, as in Android 15; a name that says something else
-/// is warned of.
+/// Files and their formats. `--viewer-config-type` wins over the name, as in Android 15; a name that says another format is warned of.
 fn formats<'a>(args: &'a Generate, reporter: &mut Reporter<'_>) -> Vec<(&'a Path, Format)> {
     let mut formats = Vec::with_capacity(args.viewer_config.len());
     for path in &args.viewer_config {
@@ -108,7 +114,7 @@ fn formats<'a>(args: &'a Generate, reporter: &mut Reporter<'_>) -> Vec<(&'a Path
             (Some(DictionaryType::Json), Some(Format::JsonGz)) => Format::JsonGz,
             (Some(DictionaryType::Json), _) => Format::Json,
         };
-        if named != Some(format) {
+        if named.is_some_and(|named| named != format) {
             let (shown, suffix) = (path.display(), format.suffix());
             reporter.notice(&Notice {
                 severity: Severity::Warning,

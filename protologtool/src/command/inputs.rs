@@ -100,7 +100,12 @@ pub(super) fn process(
         let state = previous.as_ref().map(|previous| previous.state.as_slice());
         Incremental::new(fingerprint(&settings, run.source_root, system), state)
     });
-    let among = Among { files: &files, output: run.output, incremental: incremental.as_mut() };
+    let among = Among {
+        files: &files,
+        output: run.output,
+        incremental: incremental.as_mut(),
+        are_written: run.code.is_some(),
+    };
     take_through(sources, &settings, among, &mut processed, reporter, system)?;
     warn_of_class(sources, &processed, reporter);
     let all_groups = |numbers| numbers != GroupNumbers::FirstUse;
@@ -268,6 +273,8 @@ struct Among<'a> {
     files: &'a [PathBuf],
     output: Option<&'a Path>,
     incremental: Option<&'a mut Incremental>,
+    /// True where sources are written, those without changes too.
+    are_written: bool,
 }
 
 /// Takes the files through the pipeline and shows what is wrong with them. Files that can't be read end the run, after all
@@ -281,7 +288,7 @@ fn take_through(
     system: &dyn System,
 ) -> Result<(), Failure> {
     let jobs = sources.jobs.map_or_else(|| system.threads(), NonZero::get);
-    let Among { files, output, mut incremental } = among;
+    let Among { files, output, mut incremental, are_written } = among;
     let known = incremental.as_deref_mut().zip(output);
     let known = known.map(|(known, root)| known.known(root, files, system)).unwrap_or_default();
     if let Some(incremental) = incremental.as_deref_mut() {
@@ -298,7 +305,7 @@ fn take_through(
                     incremental.record(&file, Some(position));
                 }
                 if sources.keep_going || javac::refuses(sources, &mut file, reporter, system) {
-                    pass_over(&mut file);
+                    pass_over(&mut file, are_written);
                 }
                 reporter.count_calls(file.log_calls);
                 show_file(&mut file, reporter, system)?;
@@ -411,13 +418,15 @@ fn show(report: &Report, reporter: &mut Reporter<'_>) {
 }
 
 /// A file that can't be parsed stays as it is, and what can't be parsed is a warning; its calls are listed and not judged.
-fn pass_over(file: &mut Processed) {
+fn pass_over(file: &mut Processed, is_written: bool) {
     let Some(report) = &mut file.report else { return };
     if report.diagnostics.iter().any(|diagnostic| diagnostic.code == Code::Syntax) {
         report.diagnostics.retain(|diagnostic| diagnostic.code == Code::Syntax);
         for diagnostic in &mut report.diagnostics {
             diagnostic.severity = Severity::Warning;
-            diagnostic.help = Some("correct the syntax; the file is copied unchanged".to_owned());
+            let fate =
+                if is_written { "is copied unchanged" } else { "counts as one without calls" };
+            diagnostic.help = Some(format!("correct the syntax; the file {fate}"));
         }
         file.rewritten = None;
         file.messages.clear();

@@ -15,6 +15,7 @@ pub(crate) fn manual(
     system: &dyn System,
 ) -> Result<Exit, Failure> {
     table.build();
+    let version = table.get_version().unwrap_or_default().to_owned();
     for name in &args.command {
         table = table.find_subcommand(name).cloned().ok_or_else(|| {
             let list = "run `protologtool --help` for the list of commands";
@@ -23,8 +24,10 @@ pub(crate) fn manual(
             Failure::new(format!("no command `{name}`")).help(help)
         })?;
     }
+    // A command has no version of its own, and a page without one says its name in that place.
+    let page_version = format!("protologtool {version}");
     let mut page = Vec::new();
-    show(clap_mangen::Man::new(table).render(&mut page), &page, system)
+    show(clap_mangen::Man::new(table).source(page_version).render(&mut page), &page, system)
 }
 
 /// `completions`: a script for a shell.
