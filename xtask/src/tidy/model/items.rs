@@ -120,7 +120,8 @@ impl<'a> Reader<'a> {
             "{" => self.open(),
             "}" => self.close(),
             ";" => self.end_item(),
-            "use" if self.text(at + 1) != "<" => return self.import(at),
+            // An import of `$crate` in a macro is one where the macro is used, as other paths are.
+            "use" if !["<", "$"].contains(&self.text(at + 1)) => return self.import(at),
             "mod" => return self.module(at),
             "impl" | "trait" if self.head == Head::Other => {
                 self.head = Head::Members;

@@ -26,7 +26,8 @@ fn trees_of_imports_are_taken_apart() {
 #[test]
 fn paths_in_code_are_found() {
     let found = read(
-        "fn f(x: &'static str) -> a::B<c::D> { x.e(); g::h!(); <T as i::J>::k(); $crate::l::m() }\n",
+        "fn f(x: &'static str) -> a::B<c::D> { x.e(); g::h!(); <T as i::J>::k(); $crate::l::m() }\n\
+         macro_rules! n { () => { use $crate::o::P as _; } }\n",
     );
     let paths: Vec<String> = found.paths.iter().map(|path| path.segments.join("::")).collect();
     assert_eq!(paths, ["a::B", "c::D", "g::h", "i::J"]);
