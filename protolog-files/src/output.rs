@@ -20,7 +20,7 @@
 use crate::descriptor;
 use crate::flags::{SAFE, block, kind};
 use crate::location::Location;
-use crate::refused::Refused;
+use crate::refused::{Kind, Refused};
 use crate::walk::is_trusted;
 use rustix::fs::{FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
@@ -89,13 +89,21 @@ impl Output {
         }
     }
 
-    /// Returns what is at `path`, for an output that is put in its place when it is complete. Only
+    /// Finds what is at `path`, for an output that is put in its place when it is complete. Only
     /// what can't be replaced is opened. The file may have several names: it is left as it is.
     pub fn find(path: &Path) -> io::Result<Found> {
         if let Some(file) = descriptor::open(path)? {
             return Ok(Found::Stream(Self { file, kind: OutputKind::Descriptor }));
         }
         Location::of(path)?.find()
+    }
+
+    /// As [`Self::find`], and makes directories that are missing.
+    pub fn find_making_directories(path: &Path) -> io::Result<Found> {
+        if descriptor::is_descriptor(path) {
+            return Self::find(path);
+        }
+        Location::of_new(path)?.find()
     }
 }
 
@@ -112,7 +120,7 @@ impl Location {
                 created => return Ok(Output { file: created?, kind: OutputKind::File }),
             }
         }
-        Err(io::Error::other("another program creates and removes it again and again"))
+        Err(replaced())
     }
 
     /// Opens what is here; an error if nothing is.
@@ -124,29 +132,41 @@ impl Location {
             self.check(&found, HardLinks::Refused)?;
             let is_file = kind(&found) == FileType::RegularFile;
             let flags = if is_file { flags(access) } else { OFlags::WRONLY };
-            let file: File = match self.open_with(flags | SAFE, Mode::empty()) {
-                // One that was a link a moment later.
-                Err(Errno::LOOP) => continue,
+            match self.open_with(flags | SAFE, Mode::empty()) {
+                Ok(file) => {
+                    if let Some(output) = self.opened(file.into(), &found)? {
+                        return Ok(output);
+                    }
+                }
+                // A link by now.
+                Err(Errno::LOOP) => {}
                 Err(Errno::NXIO) if kind(&found) == FileType::Fifo => {
                     if begun.elapsed() >= READER_TIMEOUT {
                         return Err(Refused::NoReader.into());
                     }
-                    thread::sleep(POLL_INTERVAL);
-                    continue;
                 }
-                opened => opened?.into(),
-            };
-            let opened = rustix::fs::fstat(&file)?;
-            if kind(&opened) != kind(&found) {
-                continue;
+                Err(error) => return Err(error.into()),
             }
-            self.check(&opened, HardLinks::Refused)?;
-            if is_file {
-                return Ok(Output { file, kind: OutputKind::File });
+            if begun.elapsed() >= READER_TIMEOUT {
+                return Err(replaced());
             }
-            block(&file)?;
-            return Ok(Output { file, kind: OutputKind::Stream });
+            thread::sleep(POLL_INTERVAL);
         }
+    }
+
+    /// Checks what was opened; none if it is of another kind than what was found before.
+    fn opened(&self, file: File, found: &Stat) -> io::Result<Option<Output>> {
+        let opened = rustix::fs::fstat(&file)?;
+        if kind(&opened) != kind(found) {
+            return Ok(None);
+        }
+        self.check(&opened, HardLinks::Refused)?;
+        let is_file = kind(found) == FileType::RegularFile;
+        if !is_file {
+            block(&file)?;
+        }
+        let kind = if is_file { OutputKind::File } else { OutputKind::Stream };
+        Ok(Some(Output { file, kind }))
     }
 
     /// Creates the file, which must not be there: not even as a link.
@@ -167,19 +187,32 @@ impl Location {
         }
     }
 
-    /// Returns the mode of the file that is here, which is to be changed; an error if it must not
-    /// be: by its permissions, too, which root would not be asked for.
-    pub fn check_change(&self) -> io::Result<u32> {
-        let found = self.stat()?;
-        self.check(&found, HardLinks::Refused)?;
-        if kind(&found) != FileType::RegularFile {
-            return Err(Refused::Unusable(kind(&found).into()).into());
+    /// Returns an error unless the name is free, or that of a regular file that may be replaced.
+    pub fn check_file_or_missing(&self) -> io::Result<()> {
+        let found = match self.stat() {
+            Err(Errno::NOENT) => return Ok(()),
+            found => found?,
+        };
+        self.check(&found, HardLinks::Fine)?;
+        match kind(&found) {
+            FileType::RegularFile => Ok(()),
+            other => Err(Refused::Unusable(other.into()).into()),
+        }
+    }
+
+    /// Opens the regular file that is here, which is to be changed: it belongs to this user, has one
+    /// name, and may be written by its permissions, which root would not be asked for.
+    pub fn open_to_change(&self) -> io::Result<File> {
+        let Output { file, kind } = self.open_existing(OutputAccess::ReadWrite)?;
+        let found = rustix::fs::fstat(&file)?;
+        if kind != OutputKind::File {
+            return Err(Refused::Unusable(self::kind(&found).into()).into());
+        }
+        if found.st_uid != rustix::process::geteuid().as_raw() {
+            return Err(Refused::Foreign(Kind::File).into());
         }
         let mode = Mode::from_raw_mode(found.st_mode);
-        if !mode.intersects(Mode::WUSR | Mode::WGRP | Mode::WOTH) {
-            return Err(Refused::ReadOnly.into());
-        }
-        Ok(mode.as_raw_mode())
+        if mode.intersects(Mode::WUSR) { Ok(file) } else { Err(Refused::ReadOnly.into()) }
     }
 
     fn create(&self, access: OutputAccess, mode: u32) -> io::Result<File> {
@@ -218,6 +251,10 @@ enum HardLinks {
     Refused,
     /// It is replaced, and the others stay as they are.
     Fine,
+}
+
+fn replaced() -> io::Error {
+    io::Error::other("another program replaces it again and again")
 }
 
 fn flags(access: OutputAccess) -> OFlags {

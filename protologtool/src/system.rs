@@ -6,6 +6,7 @@
 //! trace: outputs are written whole or not at all.
 
 mod captured;
+mod directory;
 mod locks;
 mod memory;
 mod reader;
@@ -123,15 +124,10 @@ pub trait System: Sync {
     /// same for both.
     fn canonical(&self, directory: &Path) -> PathBuf;
 
-    /// Puts a file's content aside, to be moved to `path` by [`Staged::commit`]; `fill` writes it. Without a scratch
-    /// directory nothing of it is seen before, not even if the process is killed; the directory of `path` is made. With
-    /// one, which must be on the same file system, the content waits there.
-    fn stage(
-        &self,
-        path: &Path,
-        scratch: Option<&Path>,
-        fill: &mut Fill<'_>,
-    ) -> io::Result<Box<dyn Staged>>;
+    /// Puts a file's content aside, to be moved to `path` by [`Staged::commit`]; `fill` writes it.
+    /// Nothing of it is seen before, not even if the process is killed; the directory of `path` is
+    /// made. A link at `path` is refused; a pipe or a device is opened now, and written then.
+    fn stage(&self, path: &Path, fill: &mut Fill<'_>) -> io::Result<Box<dyn Staged>>;
 
     /// As [`stage`](Self::stage), for contents that others may not be meant to read: the file has these permissions, whatever
     /// the umask, and more of them at no time.
@@ -142,25 +138,31 @@ pub trait System: Sync {
         fill: &mut Fill<'_>,
     ) -> io::Result<Box<dyn Staged>>;
 
-    /// Replaces the content of a file that is there, whole or not at all. It keeps its permissions; a link stays one.
-    fn replace(&self, path: &Path, content: &[u8]) -> io::Result<()> {
-        self.stage(path, None, &mut |sink| sink.write_all(content))?.commit()
+    /// Puts other content for a file that is there aside. The file keeps its owner and permissions.
+    /// Refused is a link, and a file that is read-only, or of another user, or has a second name that
+    /// would keep the old content.
+    fn stage_change(&self, path: &Path, content: &[u8]) -> io::Result<Box<dyn Staged>> {
+        self.stage(path, &mut |sink| sink.write_all(content))
     }
 
-    /// Gives a file the permissions of another.
-    fn copy_mode(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// The permissions of a file.
+    fn mode(&self, _path: &Path) -> io::Result<u32> {
+        Ok(0o644)
+    }
+
+    /// Opens a directory of outputs, and makes it if that is asked for.
+    fn output_directory(
+        &self,
+        root: &Path,
+        scratch: &Path,
+        make: bool,
+    ) -> io::Result<Box<dyn OutputDirectory>>;
 
     /// Removes a file.
     fn remove(&self, path: &Path) -> io::Result<()>;
 
-    /// Removes a directory if it is empty.
-    fn remove_if_empty(&self, directory: &Path) -> io::Result<()>;
-
-    /// Removes a directory and all in it, if there is one.
-    fn remove_all(&self, directory: &Path) -> io::Result<()>;
-
-    /// Waits until no other process holds this lock, and holds it until the value is dropped. Makes the file and its
-    /// directory.
+    /// Waits until no other process holds this lock, and holds it until the value is dropped. Makes
+    /// the file and its directory, which must be this user's.
     fn lock(&self, path: &Path) -> io::Result<Box<dyn Lock>>;
 
     /// Runs a program without input, and without showing its output; true if it ends with code 0.
@@ -200,6 +202,28 @@ pub struct DirectoryEntry {
     pub path: PathBuf,
     /// True if it is a directory.
     pub is_directory: bool,
+}
+
+/// A directory whose contents are outputs. Names are paths below it, and lead nowhere else: no link
+/// in it is followed.
+pub trait OutputDirectory {
+    /// The content of a regular file.
+    fn read(&self, name: &Path) -> io::Result<Vec<u8>>;
+
+    /// As [`System::stage`]; the content waits in the scratch directory.
+    fn stage(&self, name: &Path, fill: &mut Fill<'_>) -> io::Result<Box<dyn Staged>>;
+
+    /// Removes a file.
+    fn remove(&self, name: &Path) -> io::Result<()>;
+
+    /// Removes a directory if it is empty.
+    fn remove_if_empty(&self, name: &Path) -> io::Result<()>;
+
+    /// Removes the scratch directory and all in it.
+    fn clear_scratch(&self) -> io::Result<()>;
+
+    /// As [`System::lock`].
+    fn lock(&self, name: &Path) -> io::Result<Box<dyn Lock>>;
 }
 
 /// A lock that is held; dropping it lets it go.

@@ -192,11 +192,11 @@ fn traces_are_private_unless_asked_otherwise() {
         assert_eq!((run(&["--mode", "640"]), mode(name)), (Some(0), 0o640));
         assert_eq!((run(&["--mode", "666"]), mode(name)), (Some(0), 0o666), "whatever the umask");
         assert_eq!((run(&["--mode", "999"]), mode(name)), (Some(2), 0o666));
-        // The file that a link leads to is not written.
+        // Neither a link nor the file that it leads to is written.
         std::fs::remove_file(path(name)).unwrap();
         std::fs::write(path("target"), "mine").unwrap();
         std::os::unix::fs::symlink(path("target"), path(name)).unwrap();
-        assert_eq!((run(&[]), mode(name)), (Some(0), 0o600));
+        assert_eq!((run(&[]), mode(name)), (Some(2), 0o777), "a link");
         assert_eq!(std::fs::read(path("target")).unwrap(), b"mine");
     }
     let left = std::fs::read_dir(dir.path()).unwrap().count();

@@ -9,7 +9,7 @@ use crate::args::values::dictionary;
 use crate::binary;
 use crate::diagnostic::Reporter;
 use crate::exit::{Exit, Failure};
-use crate::output::{self, Outputs, cant_read};
+use crate::output::{self, OutputProgram, Outputs, cant_read};
 use crate::system::System;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -131,9 +131,10 @@ fn generate(
         return output::write(&outputs, &[], &dictionary, system);
     };
     let from = &args.from_binary[0];
-    let outputs = Outputs { program: Some((to, strip(from, hash, system)?)), ..outputs };
-    output::write(&outputs, &[], &dictionary, system)?;
-    system.copy_mode(from, to).map_err(|error| output::cant_write(to, &error))
+    let mode = system.mode(from).map_err(|error| cant_read(from, &error))?;
+    let program = OutputProgram { path: to, bytes: strip(from, hash, system)?, mode };
+    let outputs = Outputs { program: Some(program), ..outputs };
+    output::write(&outputs, &[], &dictionary, system)
 }
 
 /// The dictionary of all programs and what is to be added; none if they contradict each other, which was shown.

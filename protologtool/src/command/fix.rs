@@ -3,14 +3,16 @@
 //! Problems are found, their changes made, and the sources read again, until no change is left: one may uncover another.
 //! Of changes that overlap, the first is made and the others wait for the next pass.
 //!
-//! Invariant: a file is replaced whole, and only by a text that differs in the ranges of its changes.
+//! Invariant: a file is replaced whole, and only by a text that differs in the ranges of its
+//! changes. A link, a read-only file and one with several names are refused before any file of the
+//! pass is changed.
 
 use super::inputs::{RunRequest, process};
 use crate::args::Check;
 use crate::diagnostic::{Fix, Reporter};
 use crate::exit::Failure;
 use crate::output::{cant_read, cant_write};
-use crate::system::System;
+use crate::system::{Staged, System};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -35,16 +37,27 @@ pub(super) fn apply(args: &Check, system: &dyn System) -> Result<(usize, usize),
         if by_file.is_empty() {
             break;
         }
+        // All of them, before one is changed.
+        let mut staged = Vec::new();
         for (path, fixes) in by_file {
-            count += change(&path, fixes, system)?;
+            let (change, changes) = stage(&path, fixes, system)?;
+            staged.push((path, change));
+            count += changes;
+        }
+        for (path, change) in staged {
+            change.commit().map_err(|error| cant_write(&path, &error))?;
             files.insert(path);
         }
     }
     Ok((count, files.len()))
 }
 
-/// Makes the changes of one file; gives their number.
-fn change(path: &Path, mut fixes: Vec<Fix>, system: &dyn System) -> Result<usize, Failure> {
+/// Stages the changes of one file; gives their number, too.
+fn stage(
+    path: &Path,
+    mut fixes: Vec<Fix>,
+    system: &dyn System,
+) -> Result<(Box<dyn Staged>, usize), Failure> {
     let bytes = system.read(path).map_err(|error| cant_read(path, &error))?;
     fixes.sort_by_key(|fix| (fix.range.start, fix.range.end));
     let (mut text, mut at, mut count) = (Vec::with_capacity(bytes.len()), 0, 0);
@@ -58,6 +71,6 @@ fn change(path: &Path, mut fixes: Vec<Fix>, system: &dyn System) -> Result<usize
         count += 1;
     }
     text.extend_from_slice(&bytes[at..]);
-    system.replace(path, &text).map_err(|error| cant_write(path, &error))?;
-    Ok(count)
+    let staged = system.stage_change(path, &text).map_err(|error| cant_write(path, &error))?;
+    Ok((staged, count))
 }

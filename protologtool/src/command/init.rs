@@ -8,6 +8,7 @@ mod fragment;
 mod survey;
 
 use crate::exit::{Exit, Failure};
+use crate::output::cant_write_or;
 use crate::system::{Staged, System};
 use build::Build;
 use std::fmt::Write;
@@ -66,10 +67,9 @@ fn write_new(file: &Path, fragment: &str, system: &dyn System) -> Result<(), Fai
             .help("name a new file, or leave out `--output` and copy what is printed"));
     }
     let failed = |error: io::Error| {
-        Failure::new(format!("can't write `{}`: {error}", file.display()))
-            .help("name a file in a directory that you may write to")
+        cant_write_or(file, &error, "name a file in a directory that you may write to")
     };
-    let staged = system.stage(file, None, &mut |sink| sink.write_all(fragment.as_bytes()));
+    let staged = system.stage(file, &mut |sink| sink.write_all(fragment.as_bytes()));
     staged.and_then(Staged::commit).map_err(failed)
 }
 

@@ -11,20 +11,27 @@
 //! A file that has its content already is left alone, so that its modification time stays and what depends on it is not
 //! built again. The manifest names a file before it is put in its place, so that a run that is killed leaves nothing that
 //! the next one would not know for its own.
+//!
+//! Invariant: nothing outside the directory is read, written or removed, whatever links it holds.
 
 use super::manifest::Manifest;
 use super::{Content, OutputEntry, cant_read, cant_write};
 use crate::exit::Failure;
-use crate::system::{Lock, Staged, System};
+use crate::system::{Lock, OutputDirectory, Staged, System};
 use protolog_core::hash;
+use protolog_files::Refused;
 use std::io;
 use std::path::{Path, PathBuf};
 
-const PRIVATE: &str = ".protologtool";
+const STATE: &str = ".protologtool/state";
+const MANIFEST: &str = ".protologtool/manifest";
+const LOCK: &str = ".protologtool/lock";
+const SCRATCH: &str = ".protologtool/staged";
 
 /// The pending changes of a directory.
 pub(super) struct Change {
     root: PathBuf,
+    directory: Box<dyn OutputDirectory>,
     staged: Vec<(PathBuf, Box<dyn Staged>)>,
     old: Manifest,
     new: Manifest,
@@ -42,15 +49,28 @@ pub(crate) struct Previous {
 impl Previous {
     /// None if there is none. A directory without one is not touched.
     pub(crate) fn of(root: &Path, system: &dyn System) -> Result<Option<Self>, Failure> {
-        let private = root.join(PRIVATE);
-        let (path, lock) = (private.join("state"), private.join("lock"));
-        if !system.is_file(&path) {
-            return Ok(None);
+        let failed = |error| cant_write(root, &error);
+        let directory = match system.output_directory(root, Path::new(SCRATCH), false) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            directory => directory.map_err(failed)?,
+        };
+        let state = Path::new(STATE);
+        match directory.read(state) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            // One that can't be read is written anew; a link is not.
+            Err(error) if Refused::of(&error).is_some() => {
+                return Err(cant_read(&root.join(state), &error));
+            }
+            _ => {}
         }
-        let lock = system.lock(&lock).map_err(|error| cant_write(&lock, &error))?;
-        // A state that can't be read is written anew.
-        Ok(system.read(&path).ok().map(|state| Self { state, _lock: lock }))
+        let lock = lock(root, &*directory)?;
+        Ok(directory.read(state).ok().map(|state| Self { state, _lock: lock }))
     }
+}
+
+fn lock(root: &Path, directory: &dyn OutputDirectory) -> Result<Box<dyn Lock>, Failure> {
+    let name = Path::new(LOCK);
+    directory.lock(name).map_err(|error| cant_write(&root.join(name), &error))
 }
 
 impl std::fmt::Debug for Previous {
@@ -66,16 +86,15 @@ pub(super) fn stage(
     is_locked: bool,
     system: &dyn System,
 ) -> Result<Change, Failure> {
-    let private = root.join(PRIVATE);
-    let (lock, manifest, scratch) =
-        (private.join("lock"), private.join("manifest"), private.join("staged"));
-    let held = || system.lock(&lock).map_err(|error| cant_write(&lock, &error));
-    let held = (!is_locked).then(held).transpose()?;
-    system.remove_all(&scratch).map_err(|error| cant_write(&scratch, &error))?;
-    let old = match system.read(&manifest) {
+    let scratch = Path::new(SCRATCH);
+    let directory = system.output_directory(root, scratch, true);
+    let directory = directory.map_err(|error| cant_write(root, &error))?;
+    let held = (!is_locked).then(|| lock(root, &*directory)).transpose()?;
+    directory.clear_scratch().map_err(|error| cant_write(&root.join(scratch), &error))?;
+    let old = match directory.read(Path::new(MANIFEST)) {
         Ok(bytes) => Manifest::parse(&String::from_utf8_lossy(&bytes)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Manifest::default(),
-        Err(error) => return Err(cant_read(&manifest, &error)),
+        Err(error) => return Err(cant_read(&root.join(MANIFEST), &error)),
     };
     let (mut staged, mut new) = (Vec::new(), Manifest::default());
     let mut hashes = Vec::with_capacity(entries.len());
@@ -85,19 +104,28 @@ pub(super) fn stage(
             hashes.push(hash);
             continue;
         }
-        let path = root.join(&entry.name);
+        let name = Path::new(&entry.name);
         let bytes = entry.read(system)?;
         let hash = hash(&bytes);
         new.add(&entry.name, hash);
         hashes.push(hash);
-        if system.read(&path).is_ok_and(|old| old == *bytes) {
+        if directory.read(name).is_ok_and(|old| old == *bytes) {
             continue;
         }
-        let done = system.stage(&path, Some(&scratch), &mut |sink| sink.write_all(&bytes));
-        let done = done.map_err(|error| cant_write(&path, &error))?;
-        staged.push((path, done));
+        staged.push((name.to_path_buf(), stage_below(root, name, &bytes, &*directory)?));
     }
-    Ok(Change { root: root.to_path_buf(), staged, old, new, hashes, _lock: held })
+    let root = root.to_path_buf();
+    Ok(Change { root, directory, staged, old, new, hashes, _lock: held })
+}
+
+fn stage_below(
+    root: &Path,
+    name: &Path,
+    bytes: &[u8],
+    directory: &dyn OutputDirectory,
+) -> Result<Box<dyn Staged>, Failure> {
+    let staged = directory.stage(name, &mut |sink| sink.write_all(bytes));
+    staged.map_err(|error| cant_write(&root.join(name), &error))
 }
 
 impl Change {
@@ -106,53 +134,45 @@ impl Change {
     pub(super) fn commit(
         self,
         state: &mut dyn FnMut(&[u64]) -> Option<Vec<u8>>,
-        system: &dyn System,
     ) -> Result<(), Failure> {
-        let private = self.root.join(PRIVATE);
-        let manifest = private.join("manifest");
-        let write = |lines: &Manifest| {
-            super::stage(&manifest, lines.text().as_bytes(), system)?
-                .commit()
-                .map_err(|error| cant_write(&manifest, &error))
+        let Self { root, directory, staged, old, new, hashes, _lock } = self;
+        let failed = |name: &Path, error: &io::Error| cant_write(&root.join(name), error);
+        let write = |name: &str, bytes: &[u8]| {
+            let name = Path::new(name);
+            let staged = stage_below(&root, name, bytes, &*directory)?;
+            staged.commit().map_err(|error| failed(name, &error))
         };
-        if self.old != self.new {
-            write(&self.old.union(&self.new))?;
+        if old != new {
+            write(MANIFEST, old.union(&new).text().as_bytes())?;
         }
-        for (path, staged) in self.staged {
-            staged.commit().map_err(|error| cant_write(&path, &error))?;
+        for (name, staged) in staged {
+            staged.commit().map_err(|error| failed(&name, &error))?;
         }
-        for name in self.old.names_not_in(&self.new) {
-            let path = self.root.join(name);
-            if system.read(&path).is_ok_and(|content| self.old.holds(name, &content)) {
-                remove(&path, &self.root, system)?;
+        for name in old.names_not_in(&new) {
+            if directory.read(Path::new(name)).is_ok_and(|content| old.holds(name, &content)) {
+                remove(Path::new(name), &root, &*directory)?;
             }
         }
-        if self.old != self.new {
-            write(&self.new)?;
+        if old != new {
+            write(MANIFEST, new.text().as_bytes())?;
         }
-        if let Some(bytes) = state(&self.hashes) {
-            let path = private.join("state");
-            super::stage(&path, &bytes, system)?
-                .commit()
-                .map_err(|error| cant_write(&path, &error))?;
+        if let Some(bytes) = state(&hashes) {
+            write(STATE, &bytes)?;
         }
-        let scratch = private.join("staged");
-        system.remove_all(&scratch).map_err(|error| cant_write(&scratch, &error))
+        directory.clear_scratch().map_err(|error| failed(Path::new(SCRATCH), &error))
     }
 }
 
-/// Removes a file, and the directories above it, up to `root`, that are empty then.
-fn remove(path: &Path, root: &Path, system: &dyn System) -> Result<(), Failure> {
-    let cant_remove = |path: &Path, error: &io::Error| {
-        Failure::new(format!("can't remove `{}`: {}", path.display(), super::reason(error)))
+/// Removes a file, and the directories above it that are empty then.
+fn remove(name: &Path, root: &Path, directory: &dyn OutputDirectory) -> Result<(), Failure> {
+    let cant_remove = |name: &Path, error: &io::Error| {
+        let shown = root.join(name);
+        Failure::new(format!("can't remove `{}`: {}", shown.display(), super::reason(error)))
     };
-    system.remove(path).map_err(|error| cant_remove(path, &error))?;
-    let above = path.ancestors().skip(1).take_while(|directory| *directory != root);
-    for directory in above {
-        system.remove_if_empty(directory).map_err(|error| cant_remove(directory, &error))?;
-        if system.is_directory(directory) {
-            break;
-        }
+    directory.remove(name).map_err(|error| cant_remove(name, &error))?;
+    let above = name.ancestors().skip(1).take_while(|above| *above != Path::new(""));
+    for above in above {
+        directory.remove_if_empty(above).map_err(|error| cant_remove(above, &error))?;
     }
     Ok(())
 }

@@ -23,6 +23,7 @@ use crate::exit::Failure;
 use crate::incremental::Incremental;
 use crate::pipeline::Processed;
 use crate::system::{Staged, System};
+use protolog_files::Refused;
 use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -46,11 +47,19 @@ pub(crate) struct Outputs<'a> {
     /// Their contents in JSON, where that is AOSP's to the byte.
     pub(crate) statements: Option<&'a Statements>,
     /// A program whose texts are in the dictionary.
-    pub(crate) program: Option<(&'a Path, Vec<u8>)>,
+    pub(crate) program: Option<OutputProgram<'a>>,
     /// A makefile that says what the outputs depend on.
     pub(crate) depfile: Option<&'a Path>,
     /// All files that were read.
     pub(crate) inputs: Vec<PathBuf>,
+}
+
+/// A program, with its permissions.
+#[derive(Clone, Debug)]
+pub(crate) struct OutputProgram<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) mode: u32,
 }
 
 /// A source in an archive or directory.
@@ -91,8 +100,9 @@ pub(crate) fn write(
         let bytes = aosp.unwrap_or_else(|| dictionary.to_bytes(*format));
         staged.push((path, stage(path, &bytes, system)?));
     }
-    if let Some((path, program)) = &outputs.program {
-        staged.push((path, stage(path, program, system)?));
+    if let Some(OutputProgram { path, bytes, mode }) = &outputs.program {
+        let staged_program = system.stage_private(path, *mode, &mut |sink| sink.write_all(bytes));
+        staged.push((path, staged_program.map_err(|error| cant_write(path, &error))?));
     }
     if let Some(path) = outputs.depfile {
         let targets: Vec<&Path> =
@@ -106,7 +116,7 @@ pub(crate) fn write(
             let outputs_with_hashes: Vec<_> = names.zip(hashes.iter().copied()).collect();
             Some(outputs.incremental?.state(root, &outputs_with_hashes, system))
         };
-        change.commit(&mut state, system)?;
+        change.commit(&mut state)?;
     }
     for (path, staged) in staged {
         staged.commit().map_err(|error| cant_write(path, &error))?;
@@ -119,7 +129,7 @@ impl Outputs<'_> {
     fn paths(&self, entries: &[OutputEntry<'_>]) -> Vec<PathBuf> {
         let single = self.archive.iter().map(|(path, _)| *path);
         let single = single.chain(self.dictionaries.iter().map(|(path, _)| *path));
-        let single = single.chain(self.program.iter().map(|(path, _)| *path));
+        let single = single.chain(self.program.iter().map(|program| program.path));
         let single = single.chain(self.depfile).map(Path::to_path_buf);
         let below = self
             .directory
@@ -142,9 +152,7 @@ impl<'p> OutputEntry<'p> {
 }
 
 fn stage(path: &Path, bytes: &[u8], system: &dyn System) -> Result<Box<dyn Staged>, Failure> {
-    system
-        .stage(path, None, &mut |sink| sink.write_all(bytes))
-        .map_err(|error| cant_write(path, &error))
+    system.stage(path, &mut |sink| sink.write_all(bytes)).map_err(|error| cant_write(path, &error))
 }
 
 /// Returns whether it is not a file that is to be written but standard output.
@@ -209,6 +217,9 @@ impl io::Write for Output<'_> {
 /// Why a file that is needed could not be read.
 pub(crate) fn cant_read(path: &Path, error: &io::Error) -> Failure {
     let failure = Failure::new(format!("can't read `{}`: {}", path.display(), reason(error)));
+    if let Some(refused) = Refused::of(error) {
+        return failure.help(refused.help());
+    }
     match error.kind() {
         io::ErrorKind::NotFound if path.is_relative() => {
             failure.help("check the path; it starts at the working directory")
@@ -221,7 +232,17 @@ pub(crate) fn cant_read(path: &Path, error: &io::Error) -> Failure {
 }
 
 pub(crate) fn cant_write(path: &Path, error: &io::Error) -> Failure {
-    Failure::new(format!("can't write `{}`: {}", path.display(), reason(error)))
+    let failure = Failure::new(format!("can't write `{}`: {}", path.display(), reason(error)));
+    match Refused::of(error) {
+        Some(refused) => failure.help(refused.help()),
+        None => failure,
+    }
+}
+
+/// As [`cant_write`], with this help where the error has none.
+pub(crate) fn cant_write_or(path: &Path, error: &io::Error, help: &'static str) -> Failure {
+    let failure = cant_write(path, error);
+    if Refused::of(error).is_some() { failure } else { failure.help(help) }
 }
 
 /// The cause of an I/O error, in our wording: lower case, without the error's number.

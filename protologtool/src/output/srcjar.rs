@@ -18,7 +18,7 @@ pub(super) fn stage(
     system: &dyn System,
 ) -> Result<Box<dyn Staged>, Failure> {
     let mut unreadable = None;
-    let staged = system.stage(path, None, &mut |sink| {
+    let staged = system.stage(path, &mut |sink| {
         let mut sink = Fused::new(sink);
         let written = write(&mut sink, compress, entries, &mut |entry| {
             entry.read(system).map_err(|failure| {

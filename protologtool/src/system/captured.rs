@@ -1,6 +1,6 @@
 //! The real machine, with what is printed kept: for a process that runs many commands and hands out what each of them says.
 
-use super::{DirectoryEntry, Fill, Lock, Reader, Real, Staged, Stamp, System};
+use super::{DirectoryEntry, Fill, Lock, OutputDirectory, Reader, Real, Staged, Stamp, System};
 use protolog_reader::ByteSource;
 use std::ffi::OsStr;
 use std::io::{self, Read};
@@ -106,13 +106,8 @@ impl System for Captured {
         Real.canonical(directory)
     }
 
-    fn stage(
-        &self,
-        path: &Path,
-        scratch: Option<&Path>,
-        fill: &mut Fill<'_>,
-    ) -> io::Result<Box<dyn Staged>> {
-        Real.stage(path, scratch, fill)
+    fn stage(&self, path: &Path, fill: &mut Fill<'_>) -> io::Result<Box<dyn Staged>> {
+        Real.stage(path, fill)
     }
 
     fn stage_private(
@@ -124,24 +119,25 @@ impl System for Captured {
         Real.stage_private(path, mode, fill)
     }
 
-    fn replace(&self, path: &Path, content: &[u8]) -> io::Result<()> {
-        Real.replace(path, content)
+    fn stage_change(&self, path: &Path, content: &[u8]) -> io::Result<Box<dyn Staged>> {
+        Real.stage_change(path, content)
     }
 
-    fn copy_mode(&self, from: &Path, to: &Path) -> io::Result<()> {
-        Real.copy_mode(from, to)
+    fn mode(&self, path: &Path) -> io::Result<u32> {
+        Real.mode(path)
+    }
+
+    fn output_directory(
+        &self,
+        root: &Path,
+        scratch: &Path,
+        make: bool,
+    ) -> io::Result<Box<dyn OutputDirectory>> {
+        Real.output_directory(root, scratch, make)
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
         Real.remove(path)
-    }
-
-    fn remove_if_empty(&self, directory: &Path) -> io::Result<()> {
-        Real.remove_if_empty(directory)
-    }
-
-    fn remove_all(&self, directory: &Path) -> io::Result<()> {
-        Real.remove_all(directory)
     }
 
     fn lock(&self, path: &Path) -> io::Result<Box<dyn Lock>> {

@@ -1,6 +1,6 @@
 //! A file system and environment in memory, for tests.
 
-use super::{DirectoryEntry, Fill, Lock, Staged, System, join};
+use super::{DirectoryEntry, Fill, Lock, OutputDirectory, Staged, System, join};
 use std::collections::BTreeMap;
 use std::io::{self, Cursor};
 use std::path::{Path, PathBuf};
@@ -121,12 +121,7 @@ impl System for Memory {
         join(PathBuf::new(), directory)
     }
 
-    fn stage(
-        &self,
-        path: &Path,
-        _scratch: Option<&Path>,
-        fill: &mut Fill<'_>,
-    ) -> io::Result<Box<dyn Staged>> {
+    fn stage(&self, path: &Path, fill: &mut Fill<'_>) -> io::Result<Box<dyn Staged>> {
         if self.state().refused.iter().any(|refused| refused == path) {
             return Err(io::ErrorKind::PermissionDenied.into());
         }
@@ -142,26 +137,21 @@ impl System for Memory {
         _mode: u32,
         fill: &mut Fill<'_>,
     ) -> io::Result<Box<dyn Staged>> {
-        self.stage(path, None, fill)
+        self.stage(path, fill)
     }
 
-    /// Files in memory have no permissions.
-    fn copy_mode(&self, _from: &Path, _to: &Path) -> io::Result<()> {
-        Ok(())
+    fn output_directory(
+        &self,
+        root: &Path,
+        scratch: &Path,
+        _make: bool,
+    ) -> io::Result<Box<dyn OutputDirectory>> {
+        let (root, scratch) = (root.to_path_buf(), root.join(scratch));
+        Ok(Box::new(DirectoryInMemory { system: self.clone(), root, scratch }))
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
         self.state().files.remove(path).map(drop).ok_or(io::ErrorKind::NotFound.into())
-    }
-
-    // There are no empty directories.
-    fn remove_if_empty(&self, _directory: &Path) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn remove_all(&self, directory: &Path) -> io::Result<()> {
-        self.state().files.retain(|file, _| !file.starts_with(directory));
-        Ok(())
     }
 
     // Nobody else is there.
@@ -213,6 +203,40 @@ impl Staged for StagedInMemory {
     fn commit(self: Box<Self>) -> io::Result<()> {
         self.system.add_file(self.path, self.content);
         Ok(())
+    }
+}
+
+struct DirectoryInMemory {
+    system: Memory,
+    root: PathBuf,
+    scratch: PathBuf,
+}
+
+impl OutputDirectory for DirectoryInMemory {
+    fn read(&self, name: &Path) -> io::Result<Vec<u8>> {
+        self.system.read(&self.root.join(name))
+    }
+
+    fn stage(&self, name: &Path, fill: &mut Fill<'_>) -> io::Result<Box<dyn Staged>> {
+        self.system.stage(&self.root.join(name), fill)
+    }
+
+    fn remove(&self, name: &Path) -> io::Result<()> {
+        self.system.remove(&self.root.join(name))
+    }
+
+    // There are no empty directories.
+    fn remove_if_empty(&self, _name: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn clear_scratch(&self) -> io::Result<()> {
+        self.system.state().files.retain(|file, _| !file.starts_with(&self.scratch));
+        Ok(())
+    }
+
+    fn lock(&self, name: &Path) -> io::Result<Box<dyn Lock>> {
+        self.system.lock(&self.root.join(name))
     }
 }
 

@@ -1,8 +1,11 @@
 //! The real file system and environment.
 
+use super::directory::{RealDirectory, lock};
 use super::{
-    DirectoryEntry, Fill, Lock, Reader, Staged, Stamp, System, has_record_lock, join, staged,
+    DirectoryEntry, Fill, Lock, OutputDirectory, Reader, Staged, Stamp, System, has_record_lock,
+    join, staged,
 };
+use protolog_files::{Location, Tree};
 use protolog_reader::{ByteSource, FileBytes};
 use rustix::fs::OFlags;
 use std::ffi::OsStr;
@@ -144,13 +147,8 @@ impl System for Real {
         }
     }
 
-    fn stage(
-        &self,
-        path: &Path,
-        scratch: Option<&Path>,
-        fill: &mut Fill<'_>,
-    ) -> io::Result<Box<dyn Staged>> {
-        staged::stage(path, scratch, None, fill)
+    fn stage(&self, path: &Path, fill: &mut Fill<'_>) -> io::Result<Box<dyn Staged>> {
+        staged::stage(path, None, fill)
     }
 
     fn stage_private(
@@ -159,44 +157,33 @@ impl System for Real {
         mode: u32,
         fill: &mut Fill<'_>,
     ) -> io::Result<Box<dyn Staged>> {
-        staged::stage(path, None, Some(mode), fill)
+        staged::stage(path, Some(mode), fill)
     }
 
-    fn replace(&self, path: &Path, content: &[u8]) -> io::Result<()> {
-        let file = fs::canonicalize(path)?;
-        let mode = fs::metadata(&file)?.mode() & 0o7777;
-        self.stage_private(&file, mode, &mut |sink| sink.write_all(content))?.commit()
+    fn stage_change(&self, path: &Path, content: &[u8]) -> io::Result<Box<dyn Staged>> {
+        staged::stage_change(path, content)
     }
 
-    fn copy_mode(&self, from: &Path, to: &Path) -> io::Result<()> {
-        fs::set_permissions(to, fs::metadata(from)?.permissions())
+    fn mode(&self, path: &Path) -> io::Result<u32> {
+        Ok(fs::metadata(path)?.mode() & 0o7777)
+    }
+
+    fn output_directory(
+        &self,
+        root: &Path,
+        scratch: &Path,
+        make: bool,
+    ) -> io::Result<Box<dyn OutputDirectory>> {
+        let tree = if make { Tree::create(root) } else { Tree::open(root) };
+        Ok(Box::new(RealDirectory::new(tree?, scratch)))
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
         fs::remove_file(path)
     }
 
-    fn remove_if_empty(&self, directory: &Path) -> io::Result<()> {
-        match fs::remove_dir(directory) {
-            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
-            result => result,
-        }
-    }
-
-    fn remove_all(&self, directory: &Path) -> io::Result<()> {
-        match fs::remove_dir_all(directory) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            result => result,
-        }
-    }
-
     fn lock(&self, path: &Path) -> io::Result<Box<dyn Lock>> {
-        if let Some(directory) = path.parent() {
-            staged::make(directory)?;
-        }
-        let file = File::create(path)?;
-        file.lock()?;
-        Ok(Box::new(Held { _file: file }))
+        lock(&Location::of_new(path)?)
     }
 
     fn succeeds(&self, program: &Path, args: &[&OsStr]) -> io::Result<bool> {
@@ -241,10 +228,3 @@ impl System for Real {
         let _ = io::stderr().lock().write_all(text.as_bytes());
     }
 }
-
-/// The lock is let go when the file is closed.
-struct Held {
-    _file: File,
-}
-
-impl Lock for Held {}

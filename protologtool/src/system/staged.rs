@@ -1,143 +1,83 @@
-//! Files that are complete but not yet in their place.
+//! Files that are complete but not yet in their place, and pipes and devices that stand for one.
 //!
-//! ```text
-//! open(directory, O_TMPFILE)   no name: gone with the process, however it ends
-//!   write
-//! link(file, .protologtool-*)  whole, under a name of its own
-//! rename(.protologtool-*, path)
-//! ```
-//!
-//! Not every file system makes files without a name, and each open one takes a descriptor. So where it can't be done, and
-//! where a scratch directory is given, which its owner clears anyway, the file has a name from the start.
+//! protolog-files says what may be written, and how a file is kept until it is complete.
 
 use super::{Fill, Staged};
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
-use std::fs::{self, File, Permissions};
+use protolog_files::{Found, Location, Output, StagedFile};
+use std::fs::{File, Permissions};
 use std::io::{self, BufWriter, Cursor, Write};
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use tempfile::TempPath;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+use std::path::Path;
 
 /// The prefix of the names of unfinished files.
-const PREFIX: &str = ".protologtool-";
+pub(super) const PREFIX: &str = ".protologtool-";
 
 /// The permissions of any new file, before the umask.
-const MODE: u32 = 0o666;
+pub(super) const MODE: u32 = 0o666;
 
 /// The permissions of a private file until its content is complete.
 const PRIVATE: u32 = 0o600;
 
-/// See [`System::stage`](super::System::stage) and, where `mode` is given, [`stage_private`](super::System::stage_private).
+/// See [`System::stage`](super::System::stage) and, where `mode` is given,
+/// [`stage_private`](super::System::stage_private).
 pub(super) fn stage(
     path: &Path,
-    scratch: Option<&Path>,
     mode: Option<u32>,
     fill: &mut Fill<'_>,
 ) -> io::Result<Box<dyn Staged>> {
-    match fs::metadata(path) {
-        Ok(known) if known.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
-        // A device or a pipe, `/dev/null` say, is written to; a file must not take its place.
-        Ok(known) if !known.is_file() => {
+    let place = match Output::find_making_directories(path)? {
+        Found::Missing(place) | Found::File(place) => place,
+        Found::Stream(Output { file, .. }) => {
             let mut content = Cursor::new(Vec::new());
             fill(&mut content)?;
-            return Ok(Box::new(Through { content: content.into_inner(), path: path.into() }));
+            return Ok(Box::new(Through { file, content: content.into_inner() }));
         }
-        _ => {}
-    }
-    let directory = scratch.unwrap_or_else(|| directory_of(path));
-    make(directory)?;
-    let path = path.to_path_buf();
-    let first = mode.map_or(MODE, |_| PRIVATE);
-    let nameless = if scratch.is_none() { open_nameless(directory, first) } else { None };
-    if let Some(file) = nameless {
-        let file = write(file, mode, fill)?;
-        return Ok(Box::new(Nameless { file, path }));
-    }
-    let file = new_name().permissions(Permissions::from_mode(first)).tempfile_in(directory)?;
-    let (file, temporary) = file.into_parts();
+    };
+    let (staged, file) = StagedFile::new(&place, PREFIX, mode.map_or(MODE, |_| PRIVATE))?;
     write(file, mode, fill)?;
-    Ok(Box::new(NamedFile { temporary, path }))
+    Ok(Box::new(InPlace { staged, place }))
 }
 
-fn directory_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
+/// See [`System::stage_change`](super::System::stage_change).
+pub(super) fn stage_change(path: &Path, content: &[u8]) -> io::Result<Box<dyn Staged>> {
+    let place = Location::of(path)?;
+    let old = place.open_to_change()?.metadata()?;
+    let (staged, file) = StagedFile::new(&place, PREFIX, PRIVATE)?;
+    if file.metadata()?.gid() != old.gid() {
+        fchown(&file, None, Some(old.gid()))?;
     }
+    write(file, Some(old.mode() & 0o7777), &mut |sink| sink.write_all(content))?;
+    Ok(Box::new(InPlace { staged, place }))
 }
 
-/// Makes a directory; that there is a file of its name is said as such.
-pub(super) fn make(directory: &Path) -> io::Result<()> {
-    fs::create_dir_all(directory).map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => io::ErrorKind::NotADirectory.into(),
-        _ => error,
-    })
-}
-
-fn new_name() -> tempfile::Builder<'static, 'static> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(PREFIX);
-    builder
-}
-
-fn write(file: File, mode: Option<u32>, fill: &mut Fill<'_>) -> io::Result<File> {
+pub(super) fn write(file: File, mode: Option<u32>, fill: &mut Fill<'_>) -> io::Result<()> {
     let mut sink = BufWriter::new(file);
     fill(&mut sink)?;
     let file = sink.into_inner().map_err(io::IntoInnerError::into_error)?;
-    if let Some(mode) = mode {
-        file.set_permissions(Permissions::from_mode(mode))?;
-    }
-    Ok(file)
-}
-
-/// A file without a name; none where it could not be given one later.
-fn open_nameless(directory: &Path, mode: u32) -> Option<File> {
-    let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
-    let file = File::from(open(directory, flags, Mode::from_raw_mode(mode)).ok()?);
-    link_of(&file).exists().then_some(file)
-}
-
-/// The link under which the kernel shows a file that has no name.
-fn link_of(file: &File) -> PathBuf {
-    format!("/proc/self/fd/{}", file.as_raw_fd()).into()
-}
-
-struct Nameless {
-    file: File,
-    path: PathBuf,
-}
-
-impl Staged for Nameless {
-    fn commit(self: Box<Self>) -> io::Result<()> {
-        let link = link_of(&self.file);
-        let name = |temporary: &Path| {
-            linkat(CWD, &link, CWD, temporary, AtFlags::SYMLINK_FOLLOW).map_err(io::Error::from)
-        };
-        let temporary = new_name().make_in(directory_of(&self.path), name)?.into_temp_path();
-        temporary.persist(&self.path).map_err(|error| error.error)
+    match mode {
+        Some(mode) => file.set_permissions(Permissions::from_mode(mode)),
+        None => Ok(()),
     }
 }
 
-struct NamedFile {
-    temporary: TempPath,
-    path: PathBuf,
+struct InPlace {
+    staged: StagedFile,
+    place: Location,
 }
 
-impl Staged for NamedFile {
+impl Staged for InPlace {
     fn commit(self: Box<Self>) -> io::Result<()> {
-        make(directory_of(&self.path))?;
-        self.temporary.persist(&self.path).map_err(|error| error.error)
+        self.staged.commit(&self.place)
     }
 }
 
 struct Through {
+    file: File,
     content: Vec<u8>,
-    path: PathBuf,
 }
 
 impl Staged for Through {
-    fn commit(self: Box<Self>) -> io::Result<()> {
-        File::options().write(true).open(&self.path)?.write_all(&self.content)
+    fn commit(mut self: Box<Self>) -> io::Result<()> {
+        self.file.write_all(&self.content)
     }
 }

@@ -9,6 +9,7 @@ use crate::output::reason;
 use crate::system::{Staged, System};
 use protolog_control::state_file;
 use protolog_core::control::setting::{GroupSetting, Setting, SettingProblem, Settings};
+use protolog_files::Refused;
 use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
@@ -23,20 +24,26 @@ pub(super) fn remember(
     system: &dyn System,
 ) -> Result<(), Failure> {
     let path = state_file();
-    let failed = |what: &str, error: &io::Error| {
-        Failure::new(format!("can't {what} `{}`: {}", path.display(), reason(error)))
-            .help("set PROTOLOG_STATE to a file that can be written")
+    let failed = |what: &str, path: &Path, error: &io::Error| {
+        let failure = Failure::new(format!("can't {what} `{}`: {}", path.display(), reason(error)));
+        match Refused::of(error) {
+            // As root with the environment of another user.
+            Some(Refused::ForeignDirectory) => failure
+                .help("run with the home directory of this user, as with `sudo -H`, or set PROTOLOG_STATE"),
+            Some(refused) => failure.help(refused.help()),
+            None => failure.help("set PROTOLOG_STATE to a file that can be written"),
+        }
     };
-    let _alone =
-        system.lock(&path.with_extension("lock")).map_err(|error| failed("lock", &error))?;
+    let lock = path.with_extension("lock");
+    let _alone = system.lock(&lock).map_err(|error| failed("lock", &lock, &error))?;
     let old = match system.read(&path) {
         Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-        Err(error) => return Err(failed("read", &error)),
+        Err(error) => return Err(failed("read", &path, &error)),
     };
     let text = merged(&old, &path, groups, setting, programs)?;
-    let staged = system.stage(&path, None, &mut |sink| io::Write::write_all(sink, text.as_bytes()));
-    staged.and_then(Staged::commit).map_err(|error| failed("write", &error))
+    let staged = system.stage(&path, &mut |sink| io::Write::write_all(sink, text.as_bytes()));
+    staged.and_then(Staged::commit).map_err(|error| failed("write", &path, &error))
 }
 
 /// The file with the setting in it.

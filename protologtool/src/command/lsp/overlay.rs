@@ -2,7 +2,7 @@
 //!
 //! Directories that hold what tools have made are left out: hidden ones, and those with a `CACHEDIR.TAG`.
 
-use crate::system::{DirectoryEntry, Fill, Lock, Staged, System};
+use crate::system::{DirectoryEntry, Fill, Lock, OutputDirectory, Staged, System};
 use std::collections::HashMap;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -70,13 +70,8 @@ impl System for Overlay<'_> {
         self.below.canonical(directory)
     }
 
-    fn stage(
-        &self,
-        path: &Path,
-        scratch: Option<&Path>,
-        fill: &mut Fill<'_>,
-    ) -> io::Result<Box<dyn Staged>> {
-        self.below.stage(path, scratch, fill)
+    fn stage(&self, path: &Path, fill: &mut Fill<'_>) -> io::Result<Box<dyn Staged>> {
+        self.below.stage(path, fill)
     }
 
     fn stage_private(
@@ -88,20 +83,17 @@ impl System for Overlay<'_> {
         self.below.stage_private(path, mode, fill)
     }
 
-    fn copy_mode(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.below.copy_mode(from, to)
+    fn output_directory(
+        &self,
+        root: &Path,
+        scratch: &Path,
+        make: bool,
+    ) -> io::Result<Box<dyn OutputDirectory>> {
+        self.below.output_directory(root, scratch, make)
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
         self.below.remove(path)
-    }
-
-    fn remove_if_empty(&self, directory: &Path) -> io::Result<()> {
-        self.below.remove_if_empty(directory)
-    }
-
-    fn remove_all(&self, directory: &Path) -> io::Result<()> {
-        self.below.remove_all(directory)
     }
 
     fn lock(&self, path: &Path) -> io::Result<Box<dyn Lock>> {
