@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// The steps in their order, each with what it checks.
-pub(crate) const STEPS: [(&str, &str); 17] = [
+pub(crate) const STEPS: [(&str, &str); 18] = [
     (
         "stress",
         "many threads over the smallest buffer for a minute, 100,000 short threads, 3,000 forks: \
@@ -48,6 +48,7 @@ pub(crate) const STEPS: [(&str, &str); 17] = [
         "kotlin",
         "log calls in the sources of Kotlin's libraries, which are compiled and run before and after",
     ),
+    ("groups", "500 generated classes of groups in each language, as read and as compiled"),
     (
         "bazel",
         "the example of integrations/bazel, built by Bazel with the tool as its worker, runs",
@@ -123,16 +124,12 @@ pub(crate) fn run(only: &[String]) -> Result<()> {
         shell::run(&mut crates)
     });
     steps.run("jdk", |_| {
-        let mut test = shell::cargo(&["test", "--locked", "--release", "--package=protolog-tool"]);
-        shell::run(
-            test.args(["--test=java", "--", "--nocapture", "real::"]).env("PROTOLOG_SOAK", "1"),
-        )
+        shell::run(&mut tool_test(&["--release", "--test=java", "--", "--nocapture", "real::"]))
     });
     steps.run("kotlin", |_| {
-        let mut test = shell::cargo(&["test", "--locked", "--release", "--package=protolog-tool"]);
-        test.args(["--test=kotlin", "--", "--nocapture", "real::"]).env("PROTOLOG_SOAK", "1");
-        shell::run(&mut test)
+        shell::run(&mut tool_test(&["--release", "--test=kotlin", "--", "--nocapture", "real::"]))
     });
+    steps.run("groups", |_| shell::run(&mut tool_test(&["--test=groups", "--", "--nocapture"])));
     steps.run("bazel", |skipped| {
         if !install::found("bazel") {
             skip(install::skipped("the example of Bazel", &tools::BAZEL), skipped);
@@ -144,6 +141,13 @@ pub(crate) fn run(only: &[String]) -> Result<()> {
     steps.run("bench", |_| bench::outside::lint());
     steps.run("fuzz", fuzz::run);
     steps.finish(true)
+}
+
+/// The tests of the tool that these arguments choose, in full.
+fn tool_test(args: &[&str]) -> Command {
+    let mut test = shell::cargo(&["test", "--locked", "--package=protolog-tool"]);
+    test.args(args).env("PROTOLOG_SOAK", "1");
+    test
 }
 
 /// Runs the stress tests, which take a few seconds in `test`, for a minute.

@@ -1,47 +1,51 @@
 //! A group while it is evaluated from source: the object that a constant of an enum, or a `new …`, makes.
 //!
-//! The constructor that fits its arguments is followed, `this(…)` and initialised fields included; then the getters are
-//! evaluated over the fields. Only what a getter asks for is evaluated, so a constructor may do other things too. What can't
-//! be evaluated is a problem that names it; but `getId()` need not be known, since the ids of a dictionary can be counted.
+//! The constructor that fits its arguments is run ([`java_construct`](super::java_construct)); then the getters are
+//! evaluated over the fields. Only what a getter asks for must be known, so a constructor may do other things too. What is not
+//! understood makes the fields unknown that it may set, and an unknown field that is asked for is a problem that names its
+//! place; but `getId()` need not be known, since the ids of a dictionary can be counted.
 
+use super::java_settable::SettableFields;
 use super::{Group, java_calls};
 use crate::call::Text;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::lang::java::constant::{Calls, Evaluator, arguments};
 use crate::lang::java::lexer;
-use crate::lang::java::locals::field_of;
 use crate::lang::java::meaning::Site;
 use crate::lang::java::outline::TypeId;
 use crate::lang::java::resolve::Resolver;
-use crate::lang::java::syntax::{
-    children, descendants, dotted, field_text, has_modifier, members, text, unparenthesized,
-};
+use crate::lang::java::syntax::{children, dotted, field_text, members, text, unparenthesized};
 use crate::lang::java::value::{NotConstant, Number, Value, not_constant};
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use tree_sitter::Node;
 
-/// The limit on constructors that delegate to each other, and on getters that call each other.
+/// The limit on getters that call each other.
 const MAX_STEPS: usize = 32;
 /// AOSP's interface has the first, ours the second.
 const TEXT_METHODS: [&str; 2] = ["isLogToLogcat", "isLogToText"];
 
 /// Values of arguments, parameters or fields: what they are, or why that is not known.
 pub(super) type Given = Result<Value, NotConstant>;
-type Variables = BTreeMap<String, Given>;
+pub(super) type Variables = BTreeMap<String, Given>;
 
 /// One group while it is evaluated. Fields hold what the constructor gave them.
 pub(super) struct Object<'e, 't, 's> {
-    source: &'s [u8],
-    resolver: &'e Resolver<'s>,
+    pub(super) source: &'s [u8],
+    pub(super) resolver: &'e Resolver<'s>,
     /// Its class, whose names are known everywhere.
     owner: TypeId,
-    declaration: Node<'t>,
+    pub(super) declaration: Node<'t>,
     /// The expression that makes it: a constant of an enum, or `new …`.
-    made: Node<'t>,
+    pub(super) made: Node<'t>,
     /// The name and position of a constant of an enum.
     constant: Option<(&'s str, usize)>,
-    fields: RefCell<Variables>,
+    pub(super) fields: RefCell<Variables>,
+    /// The fields that the body of the constant hides.
+    pub(super) hidden: RefCell<BTreeSet<String>>,
+    /// The fields that something else may set.
+    pub(super) settable: Rc<SettableFields>,
 }
 
 impl<'e, 't, 's> Object<'e, 't, 's> {
@@ -51,10 +55,11 @@ impl<'e, 't, 's> Object<'e, 't, 's> {
         (owner, declaration): (TypeId, Node<'t>),
         made: Node<'t>,
         constant: Option<(&'s str, usize)>,
+        settable: Rc<SettableFields>,
         source: &'s [u8],
     ) -> Self {
-        let fields = RefCell::default();
-        Self { source, resolver, owner, declaration, made, constant, fields }
+        let (fields, hidden) = (RefCell::default(), RefCell::default());
+        Self { source, resolver, owner, declaration, made, constant, fields, hidden, settable }
     }
 
     /// Returns whether the class has the getters of a group.
@@ -106,113 +111,8 @@ impl<'e, 't, 's> Object<'e, 't, 's> {
         }))
     }
 
-    /// Follows the constructor that takes what is given.
-    fn construct(&self, given: Vec<Given>) -> Result<(), NotConstant> {
-        let body = self.declaration.child_by_field_name("body");
-        let declared =
-            body.into_iter().flat_map(members).filter(|node| node.kind() == "field_declaration");
-        for field in declared.filter(|field| !has_modifier(*field, "static")) {
-            for declarator in children(field).filter(|node| node.kind() == "variable_declarator") {
-                if let Some(value) = declarator.child_by_field_name("value") {
-                    let value = self.value(value, &Variables::new(), 0);
-                    self.set(declarator, field_text(declarator, "name", self.source), value);
-                }
-            }
-        }
-        self.call_constructor(self.made, given, 0)
-    }
-
-    fn call_constructor(
-        &self,
-        caller: Node<'t>,
-        values: Vec<Given>,
-        step: usize,
-    ) -> Result<(), NotConstant> {
-        let constructors = self.constructors();
-        if constructors.is_empty() && values.is_empty() {
-            return Ok(());
-        }
-        if step > MAX_STEPS {
-            return Err(not_constant(caller, "its constructors call each other without end"));
-        }
-        let fitting: Vec<_> = constructors
-            .into_iter()
-            .filter(|constructor| fits(&parameters(*constructor), &values, self.source))
-            .collect();
-        let [constructor] = fitting[..] else {
-            let which = if fitting.is_empty() {
-                "no constructor takes"
-            } else {
-                "several constructors take"
-            };
-            return Err(not_constant(caller, &format!("{which} these arguments")));
-        };
-        let bound = parameters(constructor).into_iter().zip(values).map(|(parameter, value)| {
-            let part = |field| field_text(parameter, field, self.source);
-            (part("name").to_owned(), value.and_then(|it| it.declared(part("type"), parameter)))
-        });
-        let frame: Variables = bound.collect();
-        let body = constructor.child_by_field_name("body");
-        for statement in body.into_iter().flat_map(children) {
-            self.run(statement, &frame, step)?;
-        }
-        Ok(())
-    }
-
-    fn constructors(&self) -> Vec<Node<'t>> {
-        let body = self.declaration.child_by_field_name("body");
-        body.into_iter()
-            .flat_map(members)
-            .filter(|node| node.kind() == "constructor_declaration")
-            .collect()
-    }
-
-    /// One statement of a constructor: an assignment sets a field, anything else makes the fields that it assigns unknown.
-    fn run(&self, statement: Node<'t>, frame: &Variables, step: usize) -> Result<(), NotConstant> {
-        if statement.kind() == "explicit_constructor_invocation" {
-            let is_this = field_text(statement, "constructor", self.source) == "this";
-            let given =
-                statement.child_by_field_name("arguments").map(arguments).unwrap_or_default();
-            let values = given.iter().map(|node| self.value(*node, frame, 0)).collect();
-            return if is_this {
-                self.call_constructor(statement, values, step + 1)
-            } else {
-                Ok(())
-            };
-        }
-        let simple = (statement.kind() == "expression_statement")
-            .then(|| children(statement).next())
-            .flatten();
-        for node in descendants(statement).filter(|node| node.kind() == "assignment_expression") {
-            let (Some(left), Some(right)) =
-                (node.child_by_field_name("left"), node.child_by_field_name("right"))
-            else {
-                continue;
-            };
-            let plain = Some(node) == simple
-                && node.child_by_field_name("operator").is_some_and(|it| it.kind() == "=");
-            let value = if plain {
-                self.value(right, frame, 0)
-            } else {
-                Err(not_constant(node, "it is set conditionally"))
-            };
-            if let Some(field) = own_field(left, self.source) {
-                self.set(left, &field, value);
-            }
-        }
-        Ok(())
-    }
-
-    /// Sets a field, at `node`.
-    fn set(&self, node: Node<'_>, field: &str, value: Given) {
-        let declared = field_of(self.declaration, field, self.source);
-        let of = declared.map_or("", |it| field_text(it.parent, "type", self.source));
-        let value = value.and_then(|value| value.declared(of, node));
-        self.fields.borrow_mut().insert(field.to_owned(), value);
-    }
-
     /// The value of an expression, where `frame` holds the parameters.
-    fn value(
+    pub(super) fn value(
         &self,
         expression: Node<'_>,
         frame: &Variables,
@@ -318,14 +218,18 @@ impl<'e, 't, 's> Object<'e, 't, 's> {
         Err(not_constant(self.made, &format!("the class has no `{}()`", getters[0])))
     }
 
-    /// Returns whether the class has an interface whose methods may have defaults: those of the runtime have, Android's have none, so
-    /// that a class without them would not compile.
+    /// Returns whether the class has the interface of the runtime, whose methods have defaults, and no other that may have some: those of
+    /// Android have none, so that a class without its methods would not compile.
     fn has_defaults(&self) -> bool {
-        let interfaces = self.declaration.child_by_field_name("interfaces");
-        interfaces.is_some_and(|list| {
-            let words = text(list, self.source).split(|char: char| !char.is_alphanumeric());
-            words.into_iter().any(|word| word == "IProtoLogGroup")
-        })
+        let list = self.declaration.child_by_field_name("interfaces");
+        let types = list.into_iter().flat_map(children).flat_map(children);
+        let named: Vec<String> = types.filter_map(|of| dotted(of, self.source)).collect();
+        let [only] = &named[..] else { return false };
+        let site =
+            Site { offset: self.declaration.start_byte(), owner: Some(self.owner), locals: None };
+        only.rsplit('.').next() == Some("IProtoLogGroup")
+            && self.declaration.child_by_field_name("superclass").is_none()
+            && self.resolver.type_named(only, site).is_none()
     }
 
     fn text(&self, getter: &str) -> Result<String, NotConstant> {
@@ -378,27 +282,7 @@ fn own_field(node: Node<'_>, source: &[u8]) -> Option<String> {
     }
 }
 
-fn parameters(constructor: Node<'_>) -> Vec<Node<'_>> {
+pub(super) fn parameters(constructor: Node<'_>) -> Vec<Node<'_>> {
     let list = constructor.child_by_field_name("parameters");
     list.into_iter().flat_map(children).filter(|node| node.kind() == "formal_parameter").collect()
-}
-
-/// Returns whether a constructor can be called with these values, as far as their types tell.
-fn fits(parameters: &[Node<'_>], values: &[Given], source: &[u8]) -> bool {
-    parameters.len() == values.len()
-        && parameters.iter().zip(values).all(|(parameter, value)| {
-            let declared = field_text(*parameter, "type", source);
-            match value {
-                Ok(Value::Bool(_)) => matches!(declared, "boolean" | "Boolean" | "Object"),
-                Ok(Value::Text(_)) => {
-                    !matches!(declared, "boolean" | "int" | "long" | "char" | "Boolean")
-                }
-                Ok(Value::Number(Number::Long(_))) => {
-                    !matches!(declared, "boolean" | "String" | "Boolean" | "int")
-                }
-                Ok(Value::Number(_)) => !matches!(declared, "boolean" | "String" | "Boolean"),
-                Ok(Value::Char(_)) => !matches!(declared, "boolean" | "String" | "Boolean"),
-                Ok(Value::Null) | Err(_) => true,
-            }
-        })
 }

@@ -15,6 +15,7 @@
 //! known. How a group is evaluated: [`java_object`](super::java_object).
 
 use super::java_object::{Given, Object, problem, with_subject};
+use super::java_settable::SettableFields;
 use super::{Group, Groups, java_calls};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::lang::java::constant::{Calls, Evaluator, arguments, nothing_known};
@@ -29,8 +30,10 @@ use crate::lang::java::unit::Unit;
 use crate::lang::java::value::{NotConstant, Value, not_constant};
 use crate::lang::java::{canonical, lexer};
 use crate::source::Source;
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Display;
+use std::rc::Rc;
 use tree_sitter::Node;
 
 /// The class of Android's groups that are no constants of an enum. It logs as text, and its ids are hashes of names.
@@ -72,7 +75,8 @@ fn read(unit: &Unit<'_>, class: &str) -> Result<(Groups, Option<Diagnostic>), Ve
         return Err(vec![error(0..0, "can't parse the class of groups".to_owned())]);
     };
     let resolver = &Resolver::new(Handle::This(unit), None);
-    let reader = GroupReader { source, unit, resolver, root, owner, declaration, class };
+    let settable = RefCell::default();
+    let reader = GroupReader { source, unit, resolver, root, owner, declaration, class, settable };
     let found = match declaration.kind() {
         "enum_declaration" => reader.constants(),
         _ => reader.fields(),
@@ -169,6 +173,8 @@ struct GroupReader<'r, 't, 's> {
     owner: TypeId,
     declaration: Node<'t>,
     class: &'r str,
+    /// By the declarations of classes.
+    settable: RefCell<HashMap<usize, Rc<SettableFields>>>,
 }
 
 /// A group with a warning about its id, or what is wrong with it.
@@ -182,7 +188,9 @@ impl<'t> GroupReader<'_, 't, '_> {
         let read = |(ordinal, node): (usize, Node<'t>)| {
             let name = field_text(node, "name", self.source);
             let of = (self.owner, self.declaration);
-            let object = Object::new(self.resolver, of, node, Some((name, ordinal)), self.source);
+            let settable = self.settable(self.declaration);
+            let (resolver, constant) = (self.resolver, Some((name, ordinal)));
+            let object = Object::new(resolver, of, node, constant, settable, self.source);
             (node, object.group(self.class, name, self.given(node)))
         };
         constants.enumerate().map(read).collect()
@@ -237,7 +245,9 @@ impl<'t> GroupReader<'_, 't, '_> {
                 && node.child_by_field_name("name").is_some_and(|name| name.byte_range() == range)
         };
         let declaration = descendants(self.root).find(is_declaration)?;
-        let object = Object::new(self.resolver, (of, declaration), value, None, self.source);
+        let (resolver, settable) = (self.resolver, self.settable(declaration));
+        let of_class = (of, declaration);
+        let object = Object::new(resolver, of_class, value, None, settable, self.source);
         if !object.is_group() {
             return None;
         }
@@ -245,6 +255,13 @@ impl<'t> GroupReader<'_, 't, '_> {
             return refused("it is of an anonymous class");
         }
         Some(object.group(&self.unit.canonical(of), name, self.given(value)))
+    }
+
+    /// The fields of a class that something else than its construction may set.
+    fn settable(&self, declaration: Node<'t>) -> Rc<SettableFields> {
+        let mut known = self.settable.borrow_mut();
+        let made = || SettableFields::of(self.resolver, self.root, declaration).into();
+        Rc::clone(known.entry(declaration.id()).or_insert_with(made))
     }
 
     /// A group of Android's own class, which is written as `created`: name, tag and whether it is enabled; by default its

@@ -4,11 +4,12 @@
 //! a parameter of the constructor.
 
 use super::Group;
+use super::INTERFACES;
 use super::kotlin_value::{Evaluated, KotlinEvaluator, KotlinValue, Members, Unknown};
 use crate::lang::kotlin::file::KotlinFile;
 use crate::lang::kotlin::names::ScopedFile;
 use crate::lang::kotlin::scopes::{DeclaredKind, DeclaredName};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 /// The depth to which supertypes are looked at.
@@ -20,6 +21,12 @@ pub(super) struct KotlinObject<'e, 's> {
     /// The open braces of the bodies that may declare its members, in the order in which they are looked at.
     bodies: Vec<usize>,
     parameters: HashMap<String, Evaluated>,
+    /// The parameters that are properties, too.
+    properties: HashSet<String>,
+    /// Those that are assigned again.
+    changed: HashMap<String, Unknown>,
+    /// A supertype whose members are not known.
+    foreign: Option<Unknown>,
     /// Of an enum's constant its name and its number.
     constant: Option<(String, usize)>,
 }
@@ -41,9 +48,17 @@ impl<'e, 's> KotlinObject<'e, 's> {
     ) -> Result<Self, Unknown> {
         let mut bodies: Vec<usize> = own.into_iter().collect();
         bodies.extend(class.into_iter().flat_map(|class| bodies_of(named, class, 0)));
-        let mut object = Self { named, bodies, parameters: HashMap::new(), constant };
+        let foreign = class.and_then(|class| foreign(named, class, 0));
+        let (parameters, properties) = (HashMap::new(), HashSet::new());
+        let changed = HashMap::new();
+        let mut object = Self { named, bodies, parameters, properties, changed, foreign, constant };
         if let Some(class) = class {
             object.bind(constructor(named, class), arguments)?;
+            if let Some(other) = object.bodies.iter().find_map(|it| other_constructor(named, *it)) {
+                // Which constructor is meant depends on the types of the arguments.
+                let values = object.parameters.values_mut();
+                values.for_each(|value| *value = Err(Unknown { tokens: other..other + 1 }));
+            }
         }
         Ok(object)
     }
@@ -89,22 +104,29 @@ impl<'e, 's> KotlinObject<'e, 's> {
         KotlinEvaluator { named: self.named, object: Some(self), is_initial, depth: 0 }
     }
 
-    /// The result of the method that Java calls `name`: a function, or the getter of a property.
+    /// The result of the method that Java calls `name`: a function, or the getter of a property; none if only an interface of the
+    /// runtime can have it.
     fn getter(&self, name: &str) -> Option<Evaluated> {
-        if let Some((value, _)) = self.member(name, true) {
-            return Some(self.evaluator(false).value(value));
+        if let Some(member) = self.member(name, true) {
+            return Some(member.and_then(|it| self.evaluator(false).value(it.tokens)));
         }
         let property = match name.strip_prefix("get") {
             Some(rest) => rest[..1].to_lowercase() + &rest[1..],
             None if name.starts_with("is") => name.to_owned(),
-            None => return None,
+            None => return self.foreign.clone().map(Err),
         };
-        self.variable(&property, 0)
+        self.variable(&property, false, 0).or_else(|| self.foreign.clone().map(Err))
     }
 
-    /// The tokens that give the value of a property, or of a function without parameters; true for an initial value.
-    fn member(&self, name: &str, is_function: bool) -> Option<(Range<usize>, bool)> {
-        self.bodies.iter().find_map(|open| member(&self.named.file, *open, name, is_function))
+    /// A property, or a function without parameters.
+    fn member(&self, name: &str, is_function: bool) -> Option<Result<KotlinMember, Unknown>> {
+        self.bodies.iter().find_map(|open| member(self.named, *open, name, is_function))
+    }
+
+    /// Returns whether several of its classes declare a property.
+    fn is_overridden(&self, name: &str) -> bool {
+        let declaring = self.bodies.iter().filter_map(|it| member(self.named, *it, name, false));
+        declaring.count() > 1
     }
 
     /// Gives the parameters of a constructor their values.
@@ -127,6 +149,15 @@ impl<'e, 's> KotlinObject<'e, 's> {
             let value = if is_named { argument.start + 2..argument.end } else { argument.clone() };
             given.insert(name.ok_or(Unknown { tokens: argument.clone() })?, value);
         }
+        for tokens in &parameters {
+            let keyword = tokens.clone().find(|at| matches!(file.raw(*at), "val" | "var"));
+            let Some(keyword) = keyword else { continue };
+            let name = file.word(keyword + 1).into_owned();
+            if let Some(at) = changes(self.named, keyword, &name) {
+                self.changed.insert(name.clone(), Unknown { tokens: at..at + 1 });
+            }
+            self.properties.insert(name);
+        }
         for (name, default) in names.into_iter().flatten() {
             let value = match given.get(&name) {
                 Some(value) => {
@@ -144,13 +175,22 @@ impl<'e, 's> KotlinObject<'e, 's> {
 }
 
 impl Members for KotlinObject<'_, '_> {
-    fn variable(&self, name: &str, depth: usize) -> Option<Evaluated> {
-        if let Some((value, is_initial)) = self.member(name, false) {
-            let evaluator = KotlinEvaluator { depth, ..self.evaluator(is_initial) };
-            return Some(evaluator.value(value));
+    fn variable(&self, name: &str, is_initial: bool, depth: usize) -> Option<Evaluated> {
+        if let Some(found) = self.member(name, false) {
+            return Some(found.and_then(|it| {
+                // Before an object is made, what a getter reads, or another class overrides, may not be set yet.
+                let is_unset = is_initial && (!it.is_initial || self.is_overridden(name));
+                if is_unset {
+                    return Err(Unknown { tokens: it.tokens });
+                }
+                KotlinEvaluator { depth, ..self.evaluator(it.is_initial) }.value(it.tokens)
+            }));
         }
-        if let Some(value) = self.parameters.get(name) {
-            return Some(value.clone());
+        if self.properties.contains(name) {
+            return match self.changed.get(name) {
+                Some(unknown) => Some(Err(unknown.clone())),
+                None => self.parameters.get(name).cloned(),
+            };
         }
         let (constant, number) = self.constant.as_ref()?;
         match name {
@@ -163,6 +203,63 @@ impl Members for KotlinObject<'_, '_> {
     fn parameter(&self, name: &str) -> Option<Evaluated> {
         self.parameters.get(name).cloned()
     }
+}
+
+/// The supertype of a class, or of one that it extends in the same file, whose members are not known: it is of another file, and
+/// none of the interfaces of groups. So is what members are delegated to.
+fn foreign(named: &ScopedFile<'_>, class: &DeclaredName, depth: usize) -> Option<Unknown> {
+    let file = &named.file;
+    let name = named.token_at(class.offset);
+    let unknown = || Unknown { tokens: name..name + 1 };
+    let end = class.body.as_ref().map_or(name + 1, |body| named.token_at(body.start));
+    if depth >= MAX_SUPERTYPES || (name..end).any(|at| file.raw(at) == "by") {
+        return Some(unknown());
+    }
+    class.supertypes.iter().find_map(|supertype| {
+        let found = named.scopes.type_named(supertype, class.offset);
+        match found.filter(|it| it.offset != class.offset) {
+            Some(found) => foreign(named, found, depth + 1),
+            None => {
+                let path = [supertype.clone()];
+                let is_known = INTERFACES.iter().any(|of| named.means(&path, of, class.offset));
+                (!is_known).then(unknown)
+            }
+        }
+    })
+}
+
+/// The keyword of a constructor in the body at `open`.
+fn other_constructor(named: &ScopedFile<'_>, open: usize) -> Option<usize> {
+    let file = &named.file;
+    let (mut at, close) = (open + 1, file.partner(open));
+    while at < close {
+        if file.raw(at) == "constructor" && file.is_punct(at + 1, b'(') {
+            return Some(at);
+        }
+        at = file.next(at, close);
+    }
+    None
+}
+
+/// The place where a `var` whose keyword is at `keyword` is assigned again.
+fn changes(named: &ScopedFile<'_>, keyword: usize, name: &str) -> Option<usize> {
+    let file = &named.file;
+    if file.raw(keyword) != "var" {
+        return None;
+    }
+    let is = |at: usize, byte: u8| file.is_punct(at, byte);
+    let is_changed = |at: &usize| {
+        let (before, after) = (at.wrapping_sub(1), at + 1);
+        let is_pair =
+            |at: usize| is(at, b'+') && is(at + 1, b'+') || is(at, b'-') && is(at + 1, b'-');
+        let is_set = is(after, b'=') && !is(after + 1, b'=');
+        let is_compound = b"+-*/%".iter().any(|byte| is(after, *byte)) && is(after + 1, b'=');
+        file.is_word(*at)
+            && file.word(*at) == name
+            && *at != keyword + 1
+            && (is_set || is_compound || is_pair(after) || *at > 1 && is_pair(before - 1))
+    };
+    (0..file.tokens.len()).find(is_changed)
 }
 
 /// The bodies of a class and of what it extends in the same file.
@@ -210,28 +307,37 @@ fn parameter(
     Some((file.word(colon - 1).into_owned(), default))
 }
 
-/// The tokens that give the value of the member `name` of the body at `open`.
+/// The expression of a member.
+struct KotlinMember {
+    tokens: Range<usize>,
+    /// True for the initial value of a property, false for the result of a function or a getter.
+    is_initial: bool,
+}
+
+/// The member `name` of the body at `open`; unknown if more than an expression gives its value.
 fn member(
-    file: &KotlinFile<'_>,
+    named: &ScopedFile<'_>,
     open: usize,
     name: &str,
     is_function: bool,
-) -> Option<(Range<usize>, bool)> {
+) -> Option<Result<KotlinMember, Unknown>> {
+    let file = &named.file;
     let close = file.partner(open);
     let mut at = open + 1;
     while at < close {
         let keyword = file.raw(at);
-        let is_it = if is_function { keyword == "fun" } else { keyword == "val" };
-        if is_it && file.is_word(at + 1) && file.word(at + 1) == name {
-            let mut after = at + 2;
-            if is_function {
-                if file.partner(after) != after + 1 {
-                    return None;
-                }
-                after += 2;
+        let is_it = if is_function { keyword == "fun" } else { matches!(keyword, "val" | "var") };
+        let is_named = is_it && file.is_word(at + 1) && file.word(at + 1) == name;
+        // Of several functions the one without parameters.
+        if is_named && (!is_function || file.partner(at + 2) == at + 3) {
+            let unknown = Err(Unknown { tokens: at..at + 2 });
+            if let Some(place) = changes(named, at, name) {
+                return Some(Err(Unknown { tokens: place..place + 1 }));
             }
-            return value(file, after, close)
-                .map(|(value, is_getter)| (value, !is_getter && !is_function));
+            let after = if is_function { at + 4 } else { at + 2 };
+            return Some(value(file, after, close).map_or(unknown, |(tokens, is_getter)| {
+                Ok(KotlinMember { tokens, is_initial: !is_getter && !is_function })
+            }));
         }
         at = file.next(at, close);
     }
@@ -240,25 +346,68 @@ fn member(
 
 /// The tokens of the value behind a type, `=`, `get() =` or `{ return … }` at `at`; true for a getter.
 fn value(file: &KotlinFile<'_>, at: usize, limit: usize) -> Option<(Range<usize>, bool)> {
-    let (mut at, mut is_getter) = (at, false);
+    let at = after_type(file, at, limit);
+    if let Some(getter) = getter_at(file, at, limit) {
+        return Some((returned(file, getter, limit)?, true));
+    }
+    let value = returned(file, at, limit)?;
+    // The getter of a property may stand behind its initial value.
+    match getter_at(file, value.end, limit) {
+        Some(getter) => Some((returned(file, getter, limit)?, true)),
+        None => Some((value, false)),
+    }
+}
+
+/// The position behind `: Type` at `at`.
+fn after_type(file: &KotlinFile<'_>, at: usize, limit: usize) -> usize {
+    let mut at = at;
     if file.is_punct(at, b':') {
         at += 1;
-        while file.is_word(at) && file.raw(at) != "get"
-            || file.is_punct(at, b'.')
-            || file.is_punct(at, b'?')
+        while at < limit
+            && (file.is_word(at) && !matches!(file.raw(at), "get" | "set" | "by" | "private")
+                || file.is_punct(at, b'.')
+                || file.is_punct(at, b'?'))
         {
             at += 1;
         }
     }
-    if file.raw(at) == "get" && file.is_punct(at + 1, b'(') {
-        (at, is_getter) = (at + 3, true);
-        if file.is_punct(at, b':') {
-            at += 2;
+    at
+}
+
+/// The position behind `get()` and its type, where the accessors at `at` have one.
+fn getter_at(file: &KotlinFile<'_>, at: usize, limit: usize) -> Option<usize> {
+    let mut at = at;
+    while at < limit {
+        match file.raw(at) {
+            "private" | "protected" | "internal" | "public" | "external" | "inline" | ";" => {
+                at += 1;
+            }
+            "@" => at = file.after_annotation(at),
+            "get" if file.is_punct(at + 1, b'(') => {
+                return Some(after_type(file, file.partner(at + 1) + 1, limit));
+            }
+            "set" if file.is_punct(at + 1, b'(') => {
+                at = file.partner(at + 1) + 1;
+                at = if file.is_punct(at, b'{') {
+                    file.partner(at) + 1
+                } else {
+                    returned(file, at, limit)?.end
+                };
+            }
+            "set" => at += 1,
+            _ => return None,
         }
     }
+    None
+}
+
+/// The expression of `= …` or `{ return … }` at `at`.
+fn returned(file: &KotlinFile<'_>, at: usize, limit: usize) -> Option<Range<usize>> {
     if file.is_punct(at, b'{') {
         let close = file.partner(at);
-        return (file.raw(at + 1) == "return").then(|| (at + 2..close, is_getter));
+        let is_one = file.raw(at + 1) == "return"
+            && (at + 2..close).all(|at| !file.is_punct(at, b';') && file.raw(at) != "return");
+        return is_one.then_some(at + 2..close);
     }
     if !file.is_punct(at, b'=') {
         return None;
@@ -271,7 +420,7 @@ fn value(file: &KotlinFile<'_>, at: usize, limit: usize) -> Option<(Range<usize>
     {
         end = file.next(end, limit);
     }
-    Some((start..end.min(limit), is_getter))
+    Some(start..end.min(limit))
 }
 
 /// Returns whether the line that begins at `at` goes on with the expression before it.

@@ -12,7 +12,7 @@
 use super::java_source::same_declared_id;
 use super::kotlin_object::{KotlinObject, NoGroup, constants, fields};
 use super::kotlin_value::Unknown;
-use super::{Group, GroupClash, Groups};
+use super::{Group, GroupClash, Groups, INTERFACES};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::lang::java::canonical;
 use crate::lang::kotlin::names::ScopedFile;
@@ -102,10 +102,6 @@ fn clash_of_names(named: &ScopedFile<'_>, declared: &DeclaredName) -> Option<Dia
     let range = named.file.bytes_of(&(name..name + 1));
     Some(Diagnostic::error(Code::Groups, range, message).help(help))
 }
-
-/// The interfaces of groups, ours and Android's.
-const INTERFACES: [&str; 2] =
-    ["dev.protolog.IProtoLogGroup", "com.android.internal.protolog.common.IProtoLogGroup"];
 
 /// The error for two groups of one name, or of one id that they declare.
 fn same(groups: &[Group], places: &[Range<usize>]) -> Option<Diagnostic> {

@@ -40,8 +40,8 @@ pub(super) type Evaluated = Result<KotlinValue, Unknown>;
 
 /// The members of an object that an expression may name.
 pub(super) trait Members {
-    /// The value of the property or the parameter `name`, which `depth` expressions needed.
-    fn variable(&self, name: &str, depth: usize) -> Option<Evaluated>;
+    /// The value of the property `name`, which `depth` expressions needed, of an object that is made, or while it is.
+    fn variable(&self, name: &str, is_initial: bool, depth: usize) -> Option<Evaluated>;
 
     /// The value of the parameter `name` of the constructor.
     fn parameter(&self, name: &str) -> Option<Evaluated>;
@@ -160,23 +160,26 @@ impl KotlinEvaluator<'_, '_> {
     /// A member of the object, or a variable of an object or a companion that never changes.
     fn name(&self, path: &[String], tokens: &Range<usize>) -> Evaluated {
         let unknown = || Unknown { tokens: tokens.clone() };
-        let path = match path {
-            [first, rest @ ..] if first == "this" && !rest.is_empty() => rest,
-            path => path,
-        };
-        if let ([name], Some(object), true) = (path, self.object, self.is_initial)
+        let of_this = path.len() > 1 && path[0] == "this";
+        let path = &path[usize::from(of_this)..];
+        if let ([name], Some(object), true) = (path, self.object, self.is_initial && !of_this)
             && let Some(value) = object.parameter(name)
         {
             return value;
         }
         if let ([name], Some(object)) = (path, self.object)
-            && let Some(value) = object.variable(name, self.depth)
+            && let Some(value) = object.variable(name, self.is_initial, self.depth)
         {
             return value;
         }
         let declared = self.declared(path, tokens.start).ok_or_else(unknown)?;
         let keywords = self.named.keywords_before(declared);
-        let value = declared.value.clone().filter(|_| keywords.contains(&"val"));
+        let value = declared.value.clone().filter(|value| {
+            let file = &self.named.file;
+            let has_getter = matches!(file.raw(value.end), "get" | "@" | "private" | "inline")
+                && (value.end..value.end + 4).any(|at| file.raw(at) == "get");
+            keywords.contains(&"val") && !keywords.contains(&"open") && !has_getter
+        });
         let value = value.ok_or_else(unknown)?;
         Self { object: None, ..*self }.value(value)
     }
@@ -221,8 +224,9 @@ fn operation(
         (">", Int(left), Int(right)) => Bool(left > right),
         ("<=", Int(left), Int(right)) => Bool(left <= right),
         (">=", Int(left), Int(right)) => Bool(left >= right),
-        ("+", Int(left), Int(right)) => Int(i64::from((left as i32).wrapping_add(right as i32))),
-        ("-", Int(left), Int(right)) => Int(i64::from((left as i32).wrapping_sub(right as i32))),
+        // The types decide what becomes of more than an `Int` holds.
+        ("+", Int(left), Int(right)) => Int(i32::try_from(left + right).ok()?.into()),
+        ("-", Int(left), Int(right)) => Int(i32::try_from(left - right).ok()?.into()),
         ("+", Text(left), right) => Text(format!("{left}{right}")),
         _ => return None,
     }))

@@ -4,7 +4,9 @@
 
 mod jar;
 mod java_calls;
+mod java_construct;
 mod java_object;
+mod java_settable;
 mod java_source;
 mod kotlin_object;
 mod kotlin_source;
@@ -18,6 +20,10 @@ pub use kotlin_source::from_kotlin_source;
 use crate::diagnostic::Diagnostic;
 use protolog_core::group_id;
 use std::collections::HashMap;
+
+/// The interfaces of groups, ours and Android's.
+const INTERFACES: [&str; 2] =
+    ["dev.protolog.IProtoLogGroup", "com.android.internal.protolog.common.IProtoLogGroup"];
 
 /// One group.
 #[derive(Clone, Debug, PartialEq, Eq)]
