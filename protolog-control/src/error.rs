@@ -16,11 +16,14 @@ pub enum Error {
     },
     /// Nobody listens on the socket: its process has ended.
     Ended,
-    /// A process of another user listens on the socket, who is neither this one, nor root, nor the owner of its directory.
+    /// A process of another user listens on the socket, who is neither this one, nor root, nor the
+    /// owner of its directory.
     OtherUser {
         /// The user's id.
         user: u32,
     },
+    /// The entry of this name is none that a program made as its socket, for this reason.
+    Socket(&'static str),
     /// The process can't be reached, or does not reply in time.
     Connection(io::Error),
     /// The reply is invalid.
@@ -46,6 +49,7 @@ impl Error {
             Self::Directory { .. } => "run as the user of the programs, or as root",
             Self::Ended => "start the program again",
             Self::OtherUser { .. } => "remove the socket, and look who made it",
+            Self::Socket(_) => "remove it, and look who made it",
             Self::Connection(_) => "check whether the program is stopped or too busy",
             Self::Protocol { .. } | Self::Memory(_) => {
                 "use a protologtool of the version that the program was built with"
@@ -63,9 +67,13 @@ impl fmt::Display for Error {
             }
             Self::Ended => f.write_str("the program has ended"),
             Self::OtherUser { user } => write!(f, "user {user} listens there"),
+            Self::Socket(reason) => f.write_str(reason),
             Self::Connection(error) => match error.kind() {
                 io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
                     f.write_str("the program does not answer")
+                }
+                io::ErrorKind::ConnectionAborted => {
+                    f.write_str("the program closed the connection")
                 }
                 _ => write!(f, "can't reach the program: {error}"),
             },

@@ -1,10 +1,11 @@
-//! The operator's side of the control path: finds target processes, sends them requests, and switches their groups.
+//! The operator's side of the control path: finds target processes, sends them requests, and
+//! switches their groups.
 //!
 //! ```no_run
-//! use protolog_control::{Program, sockets};
+//! use protolog_control::{Program, REPLY_TIMEOUT, Whose, find_sockets};
 //!
-//! for socket in sockets(&protolog_control::directories())? {
-//!     let mut program = Program::connect(&socket)?;
+//! for socket in find_sockets(Whose::All).sockets {
+//!     let mut program = Program::connect_to(&socket, REPLY_TIMEOUT)?;
 //!     let groups = program.groups()?;
 //!     let pages = program.pages()?;
 //!     for group in &groups {
@@ -16,9 +17,11 @@
 //!
 //! `docs/design/control.md` has the protocol and the layout of the pages.
 //!
-//! Invariants: the kernel says which process listens, and only one of this user or root is asked (for root, one of the user that the
-//! directory belongs to). A target process is not trusted. Whatever it replies, or fails to reply, takes the caller at most
-//! [`REPLY_TIMEOUT`] and [`MAX_REPLY_BYTES`], and texts from it contain no control characters.
+//! Invariants: the kernel says which process listens, and only one of this user or root is asked
+//! (for root, one of the user that the directory belongs to). Sockets and files are used by way of
+//! the directory that was checked, never by their paths ([`find_sockets`]). A target process is not
+//! trusted. Whatever it replies, or fails to reply, takes the caller at most [`REPLY_TIMEOUT`] and
+//! [`MAX_REPLY_BYTES`], and texts from it contain no control characters.
 
 mod error;
 mod group;
@@ -27,10 +30,12 @@ mod paths;
 mod peer;
 mod program;
 mod session;
+mod sockets;
 
 pub use error::Error;
 pub use group::Group;
 pub use pages::Pages;
-pub use paths::{directories, refused_directories, sockets, state_file};
+pub use paths::state_file;
 pub use program::{MAX_REPLY_BYTES, Program, REPLY_TIMEOUT};
 pub use session::Session;
+pub use sockets::{Found, Socket, Whose, find_sockets};

@@ -1,20 +1,25 @@
-//! The mapped switch words of a process. An operator changes a word, and every thread of the process sees the change at its
-//! next call. [`protolog_core::control::switch`] describes the words.
+//! The mapped switch words of a process. An operator changes a word, and every thread of the
+//! process sees the change at its next call. [`protolog_core::control::switch`] describes the
+//! words.
 //!
 //! Invariants
-//! - *mapped*: `size` bytes from `base` are readable and writable for as long as the value lives. The file is at least as
-//!   long, and sealed against shrinking; or it is a file of the operator's own user, whose programs may end this one anyway.
+//! - *mapped*: `size` bytes from `base` are readable and writable for as long as the value lives. The
+//!   file is at least as long, and sealed against shrinking; or it is a file of the operator's own
+//!   user, whose programs may end this one anyway.
 //! - *words*: the bytes are accessed as `AtomicU32` only, in this process and in the other one.
 #![allow(unsafe_code)] // mmap and munmap, and words in mapped memory.
 
 use crate::error::Error;
 use crate::group::Group;
+use protolog_core::control::protocol::MEMORY_NAME;
 use protolog_core::control::switch;
+use protolog_files::{Access, Directory};
 use rustix::fs::{FileType, Mode, OFlags, SealFlags, Stat};
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags};
+use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::path::Path;
+use std::os::unix::fs::MetadataExt;
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicU32;
 
@@ -29,7 +34,8 @@ pub struct Pages {
     page_size: usize,
 }
 
-// SAFETY: by *mapped* the value owns the mapping, which any thread may unmap; by *words* all accesses are atomic.
+// SAFETY: by *mapped* the value owns the mapping, which any thread may unmap; by *words* all
+// accesses are atomic.
 unsafe impl Send for Pages {}
 // SAFETY: by *words* all accesses through a shared reference are atomic.
 unsafe impl Sync for Pages {}
@@ -45,27 +51,41 @@ impl Pages {
         Self::map_checked(file, size, page_size)
     }
 
-    /// Maps the file of this name in the directory of a program's socket. It belongs to this user, and is nobody else's.
+    /// Maps the file of this name in the directory of a program's socket. Both belong to this user,
+    /// and are nobody else's: root maps no file in a directory of another user.
     pub(crate) fn map_file_in(
-        directory: &Path,
+        directory: &Directory,
         name: &str,
         count: u32,
         page_size: u32,
     ) -> Result<Self, Error> {
-        if name.contains('/') || matches!(name, "" | "." | "..") {
-            return Err(Error::Memory("the name of the file is none"));
+        let user = rustix::process::geteuid().as_raw();
+        if directory.metadata().map_err(Error::Connection)?.uid() != user {
+            return Err(Error::Memory("in a directory of another user"));
         }
-        let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let file = rustix::fs::open(directory.join(name), flags, Mode::empty());
-        let file = file.map_err(|error| Error::Connection(error.into()))?;
+        let entry = match directory.look(name) {
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+                return Err(Error::Memory("the name of the file is none"));
+            }
+            entry => entry.map_err(Error::Connection)?,
+        };
+        // Nothing keeps the program from truncating it, which would end an operator who has it
+        // mapped, such as root.
+        if !(entry.is_regular() && entry.is_private_to(user)) {
+            return Err(Error::Memory("not a file of this user alone"));
+        }
+        let file = directory.open_entry(name, &entry, Access::ReadWrite);
+        let file = file.map_err(Error::Connection)?.into();
         let (size, stat) = measure(&file, count, page_size)?;
-        // Nothing keeps the program from truncating it, which would end an operator who has it mapped, such as root.
-        check_private(&stat)?;
+        if u64::try_from(stat.st_size).ok() != Some(size as u64) {
+            return Err(Error::Memory("longer than announced"));
+        }
         Self::map_checked(&file, size, page_size)
     }
 
-    /// Maps the file in memory that the process has open under this number. It belongs to this user, and is nobody else's. `pid` is the
-    /// kernel's word.
+    /// Maps the memory that the process has open under this number: that of a program's switches,
+    /// which belongs to this user and is nobody else's. `pid` is the kernel's word, of a process of
+    /// this user: another one could end, and have its id taken by one of this user.
     pub(crate) fn map_descriptor(
         pid: u32,
         number: u32,
@@ -79,6 +99,11 @@ impl Pages {
         let link = link.map_err(failed)?;
         check_private(&rustix::fs::fstat(&link).map_err(failed)?)?;
         let own = format!("/proc/self/fd/{}", link.as_raw_fd());
+        let target = rustix::fs::readlink(&own, Vec::new()).map_err(failed)?;
+        let switches = [b"/memfd:", MEMORY_NAME.to_bytes(), b" (deleted)"].concat();
+        if target.to_bytes() != switches {
+            return Err(Error::Memory("no memory of switches"));
+        }
         let file = rustix::fs::open(own, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty());
         Self::map(&file.map_err(failed)?, count, page_size)
     }
@@ -86,7 +111,8 @@ impl Pages {
     /// Maps `size` bytes of a file that is as long.
     fn map_checked(file: &OwnedFd, size: usize, page_size: u32) -> Result<Self, Error> {
         let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
-        // SAFETY: a new mapping at an address of the kernel's choice touches no memory that is in use.
+        // SAFETY: a new mapping at an address of the kernel's choice touches no memory that is in
+        // use.
         let base =
             unsafe { rustix::mm::mmap(std::ptr::null_mut(), size, protection, flags, file, 0) };
         let base = base.map_err(|error| Error::Connection(error.into()))?;
@@ -102,8 +128,9 @@ impl Pages {
         let inside = within < self.page_size && at.checked_add(4)? <= self.size;
         // SAFETY: `inside` holds, so `at` is within the `size` bytes of *mapped*.
         let place = inside.then(|| unsafe { self.base.as_ptr().add(at) })?;
-        // SAFETY: by *mapped* the word lives as long as `self`, by *words* it is only accessed atomically. It is aligned:
-        // the mapping begins at a page, `page_size` is a multiple of 4,096 (`map` checks it), and `within` one of 4.
+        // SAFETY: by *mapped* the word lives as long as `self`, by *words* it is only accessed
+        // atomically. It is aligned: the mapping begins at a page, `page_size` is a multiple of
+        // 4,096 (`map` checks it), and `within` one of 4.
         Some(unsafe { AtomicU32::from_ptr(place.cast()) })
     }
 
@@ -112,7 +139,8 @@ impl Pages {
         self.word(group).map(|word| switch::set_text_levels(word, levels)).is_some()
     }
 
-    /// Sets the levels (bit = severity) that sessions are allowed to record. False if the group's page is not shared.
+    /// Sets the levels (bit = severity) that sessions are allowed to record. False if the group's
+    /// page is not shared.
     pub fn set_allowed_levels(&self, group: &Group, levels: u8) -> bool {
         self.word(group).map(|word| switch::set_allowed_levels(word, levels)).is_some()
     }
@@ -198,7 +226,8 @@ mod tests {
             std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
         };
         let map = |name: &str, count| {
-            let mapped = Pages::map_file_in(directory.path(), name, count, 4096);
+            let opened = Directory::open(directory.path()).unwrap();
+            let mapped = Pages::map_file_in(&opened, name, count, 4096);
             mapped.map_err(|error| error.to_string())
         };
         set_mode(0o600);
@@ -206,18 +235,24 @@ mod tests {
         assert!(pages.set_text_levels(&group(Some(1), 3), 0x3f));
         assert_eq!(std::fs::read(&path).unwrap()[4096 + 13], 0x3f);
         assert!(map("1-a.switches", 3).unwrap_err().ends_with("shorter than announced"));
+        assert!(map("1-a.switches", 1).unwrap_err().ends_with("longer than announced"));
         for name in ["", "..", "../1-a.switches", "/dev/null"] {
             assert!(map(name, 1).unwrap_err().ends_with("the name of the file is none"), "{name}");
         }
         symlink(&path, directory.path().join("link")).unwrap();
-        assert!(map("link", 1).unwrap_err().starts_with("can't reach the program"));
+        assert!(map("link", 2).unwrap_err().ends_with("not a file of this user alone"));
+        std::fs::hard_link(&path, directory.path().join("other")).unwrap();
+        assert!(map("1-a.switches", 2).unwrap_err().ends_with("not a file of this user alone"));
+        std::fs::remove_file(directory.path().join("other")).unwrap();
         set_mode(0o640);
-        assert!(map("1-a.switches", 1).unwrap_err().ends_with("not a file of this user alone"));
+        assert!(map("1-a.switches", 2).unwrap_err().ends_with("not a file of this user alone"));
         set_mode(0o600);
         // Only root may give a file away.
         let nobody = Some(rustix::process::geteuid().as_raw() + 1);
         if std::os::unix::fs::chown(&path, nobody, None).is_ok() {
-            assert!(map("1-a.switches", 1).unwrap_err().ends_with("not a file of this user alone"));
+            assert!(map("1-a.switches", 2).unwrap_err().ends_with("not a file of this user alone"));
+            std::os::unix::fs::chown(directory.path(), nobody, None).unwrap();
+            assert!(map("1-a.switches", 2).unwrap_err().ends_with("a directory of another user"));
         }
     }
 
@@ -231,7 +266,8 @@ mod tests {
         let set_mode = |file: &OwnedFd, mode| {
             rustix::fs::fchmod(file, Mode::from_raw_mode(mode)).unwrap();
         };
-        let memory = file(8192, SealFlags::SHRINK);
+        let switches = |seals| named(MEMORY_NAME.to_str().unwrap(), 8192, seals);
+        let memory = switches(SealFlags::SHRINK);
         set_mode(&memory, 0o600);
         let pages = map(&memory, 2).unwrap();
         assert!(pages.set_text_levels(&group(Some(1), 3), 0x3f));
@@ -243,12 +279,14 @@ mod tests {
             let error = map(&memory, 2).unwrap_err();
             assert!(error.ends_with("not a file of this user alone"), "{mode:o}: {error}");
         }
-        // Files that could shrink, whatever their modes.
-        let unsealed = file(8192, SealFlags::GROW);
+        // Memory that could shrink, and what is no program's switches.
+        let (unsealed, other) = (switches(SealFlags::GROW), file(8192, SealFlags::SHRINK));
         set_mode(&unsealed, 0o600);
+        assert!(map(&unsealed, 2).unwrap_err().ends_with("not sealed against shrinking"));
+        set_mode(&other, 0o600);
         let on_disk = tempfile(8192);
-        for file in [&unsealed, &on_disk] {
-            assert!(map(file, 2).unwrap_err().ends_with("not sealed against shrinking"));
+        for file in [&other, &on_disk] {
+            assert!(map(file, 2).unwrap_err().ends_with("no memory of switches"));
         }
         let null = std::fs::File::open("/dev/null").unwrap();
         assert!(map(&null, 2).unwrap_err().ends_with("not a file of this user alone"));

@@ -1,14 +1,14 @@
 //! The process at the other end of a socket, as the kernel knows it.
 //!
-//! Invariant: nothing here comes from the process itself, but for the name of one whose executable may not be looked at. A Java program's
-//! word for its name counts if it is an argument of its process.
+//! Invariant: nothing here comes from the process itself, but for the name of one whose executable
+//! may not be looked at. A Java program's word for its name counts if it is an argument of its
+//! process.
 #![allow(unsafe_code)] // A socket option, which rustix reads into a type that can't hold the id 0.
 
 use crate::error::Error;
+use crate::sockets::Socket;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
 use std::{fs, io};
 
 /// The length from which the kernel cuts off a process's short name, in bytes.
@@ -19,13 +19,13 @@ const SHORT_NAME: usize = 15;
 pub(crate) struct Peer {
     /// 0 for a process in a PID namespace that this process can't see.
     pub(crate) pid: u32,
-    user: u32,
+    pub(crate) user: u32,
 }
 
 impl Peer {
-    /// The process that listens on the socket at `path`, to which `stream` is connected. An error if it is another user's than
-    /// this process's and root's; root admits the user that the directory belongs to.
-    pub(crate) fn of(stream: &UnixStream, path: &Path) -> Result<Self, Error> {
+    /// The process that listens on the socket to which `stream` is connected. An error if it is
+    /// another user's than those that the socket admits.
+    pub(crate) fn of(stream: &UnixStream, socket: &Socket) -> Result<Self, Error> {
         let mut peer = libc::ucred { pid: 0, uid: u32::MAX, gid: u32::MAX };
         let mut size = size_of_val(&peer) as libc::socklen_t;
         let (fd, out) = (stream.as_raw_fd(), (&raw mut peer).cast());
@@ -37,16 +37,7 @@ impl Peer {
             return Err(io::Error::last_os_error().into());
         }
         let peer = Self { pid: u32::try_from(peer.pid).unwrap_or(0), user: peer.uid };
-        let own = rustix::process::geteuid().as_raw();
-        let is_owner = || {
-            let directory = path.parent().map(fs::metadata);
-            directory.is_some_and(|it| it.is_ok_and(|directory| directory.uid() == peer.user))
-        };
-        if peer.user == own || peer.user == 0 || own == 0 && is_owner() {
-            Ok(peer)
-        } else {
-            Err(Error::OtherUser { user: peer.user })
-        }
+        if socket.admits(peer.user) { Ok(peer) } else { Err(Error::OtherUser { user: peer.user }) }
     }
 
     /// The name of its executable; none if it can't be seen, or has ended.
@@ -73,7 +64,8 @@ impl Peer {
         is_name && (pid == self.pid || self.inner_pid() == Some(pid))
     }
 
-    /// True if it is a Java virtual machine that runs the class or jar of this name: its command line has it.
+    /// True if it is a Java virtual machine that runs the class or jar of this name: its command
+    /// line has it.
     pub(crate) fn runs(self, name: &str) -> bool {
         let arguments = || fs::read(format!("/proc/{}/cmdline", self.pid)).unwrap_or_default();
         let is_it =

@@ -5,17 +5,15 @@ use crate::group::Group;
 use crate::pages::Pages;
 use crate::peer::Peer;
 use crate::session::Session;
+use crate::sockets::Socket;
 use protolog_core::control::protocol::{MAX_LINE, Reply, Request, VERSION, descriptor_of};
-use rustix::net::{
-    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SocketAddrUnix,
-    SocketFlags, SocketType, sockopt,
-};
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// The time that a process has for one reply.
@@ -27,37 +25,44 @@ pub const MAX_REPLY_BYTES: usize = 64 << 20;
 #[derive(Debug)]
 pub struct Program {
     stream: UnixStream,
-    path: PathBuf,
+    socket: Socket,
     input: Vec<u8>,
     /// The file that came with the last reply.
     file: Option<OwnedFd>,
     timeout: Duration,
-    /// Its process id, as the kernel says; 0 for one that can't be seen from here.
-    kernel_pid: u32,
-    /// Its process id, as the kernel says. That of a process that can't be seen from here is its own word.
+    /// The process, as the kernel says.
+    peer: Peer,
+    /// Its process id, as the kernel says. That of a process that can't be seen from here is its
+    /// own word.
     pub pid: u32,
-    /// The name of its executable, as the kernel says, with the same exception; of a Java program that of its class or jar.
+    /// The name of its executable, as the kernel says, with the same exception; of a Java program
+    /// that of its class or jar.
     pub name: String,
     /// The name and process id that it gives itself, if they are others, or can't be checked.
     pub claims: Option<(String, u32)>,
 }
 
 impl Program {
-    /// Connects to the process that listens on the socket at `path`, and checks the version of the protocol.
+    /// Connects to the process that listens on the socket at `path`, in a directory that the caller
+    /// trusts, and checks the version of the protocol.
     pub fn connect(path: &Path) -> Result<Self, Error> {
         Self::connect_with_timeout(path, REPLY_TIMEOUT)
     }
 
     /// As [`connect`](Self::connect), with another timeout for each reply.
     pub fn connect_with_timeout(path: &Path, timeout: Duration) -> Result<Self, Error> {
-        let stream = open(path, timeout)?;
+        Self::connect_to(&Socket::at(path)?, timeout)
+    }
+
+    /// As [`connect_with_timeout`](Self::connect_with_timeout), to a socket that was found.
+    pub fn connect_to(socket: &Socket, timeout: Duration) -> Result<Self, Error> {
+        let stream = socket.connect(timeout)?;
         let (input, file) = (Vec::new(), None);
-        let peer = Peer::of(&stream, path)?;
-        let (name, path) = (peer.name().or_else(|| peer.short_name()), path.to_path_buf());
+        let peer = Peer::of(&stream, socket)?;
+        let name = peer.name().or_else(|| peer.short_name());
         let (pid, name, claims) = (peer.pid, name.unwrap_or_default(), None);
-        let kernel_pid = pid;
-        let mut program =
-            Self { stream, path, input, file, timeout, kernel_pid, pid, name, claims };
+        let socket = socket.clone();
+        let mut program = Self { stream, socket, input, file, timeout, peer, pid, name, claims };
         for line in program.request(&Request::Hello(VERSION))? {
             match Reply::parse(&line) {
                 Some(Reply::Hello { pid, program: name, .. }) => {
@@ -77,7 +82,12 @@ impl Program {
 
     /// The path of the socket.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.socket.path()
+    }
+
+    /// The user of the process, as the kernel says.
+    pub fn user(&self) -> u32 {
+        self.peer.user
     }
 
     /// All groups of the process.
@@ -132,19 +142,21 @@ impl Program {
         Err(Error::Memory("missing file descriptor"))
     }
 
-    /// As [`pages`](Self::pages), by the name of a file: of a process that can't pass descriptors, and the way of an operator that can't
-    /// receive any.
+    /// As [`pages`](Self::pages), by the name of a file: of a process that can't pass descriptors,
+    /// and the way of an operator that can't receive any.
     pub fn pages_file(&mut self) -> Result<Pages, Error> {
         for line in self.request(&Request::PagesFile)? {
             if let Some(Reply::PagesFile { count, size, name }) = Reply::parse(&line) {
-                if let Some(number) = descriptor_of(name) {
-                    return match self.kernel_pid {
-                        0 => Err(Error::Memory("of a process that can't be seen from here")),
-                        pid => Pages::map_descriptor(pid, number, count, size),
-                    };
+                let Some(number) = descriptor_of(name) else {
+                    return Pages::map_file_in(self.socket.directory().0, name, count, size);
+                };
+                if self.peer.user != rustix::process::geteuid().as_raw() {
+                    return Err(Error::Memory("of another user's process"));
                 }
-                let directory = self.path.parent().unwrap_or(Path::new("."));
-                return Pages::map_file_in(directory, name, count, size);
+                return match self.peer.pid {
+                    0 => Err(Error::Memory("of a process that can't be seen from here")),
+                    pid => Pages::map_descriptor(pid, number, count, size),
+                };
             }
         }
         Err(Error::Memory("missing name of a file"))
@@ -222,16 +234,4 @@ impl Program {
         self.input.extend_from_slice(&bytes[..received.bytes]);
         Ok(())
     }
-}
-
-/// Connects within `timeout`; a stopped process might never accept.
-fn open(path: &Path, timeout: Duration) -> Result<UnixStream, Error> {
-    let address = SocketAddrUnix::new(path).map_err(io::Error::from)?;
-    let (family, kind) = (AddressFamily::UNIX, SocketType::STREAM);
-    let socket = rustix::net::socket_with(family, kind, SocketFlags::CLOEXEC, None);
-    let socket = socket.map_err(io::Error::from)?;
-    sockopt::set_socket_timeout(&socket, sockopt::Timeout::Send, Some(timeout))
-        .map_err(io::Error::from)?;
-    rustix::net::connect(&socket, &address).map_err(io::Error::from)?;
-    Ok(UnixStream::from(socket))
 }

@@ -1,7 +1,7 @@
 //! An operator.
 
 use crate::now;
-use protolog_control::{Group, Pages, Program, directories, sockets};
+use protolog_control::{Group, Pages, Program, Whose, find_sockets};
 use std::fs;
 use std::hint::black_box;
 use std::io::{BufRead, BufReader, Read};
@@ -50,12 +50,12 @@ impl Started {
 
 /// The socket of a program.
 pub(crate) fn socket_of(pid: u32) -> PathBuf {
-    let all = sockets(&directories()).expect("sockets");
     let own = format!("{pid}-");
     let is_own = |path: &PathBuf| {
         path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&own))
     };
-    all.into_iter().find(is_own).expect("a socket")
+    let all = find_sockets(Whose::All).sockets.into_iter();
+    all.map(|socket| socket.path().to_owned()).find(is_own).expect("a socket")
 }
 
 fn map(pid: u32) -> (Pages, Group, u64) {

@@ -2,7 +2,7 @@
 //! a role.
 
 use crate::{group, listen};
-use protolog_control::Program;
+use protolog_control::{Program, REPLY_TIMEOUT, Whose, find_sockets};
 use protolog_core::control::protocol::Request;
 use protolog_core::control::{minimum_level, switch};
 use protolog_rt::{Init, Level, ProtoLogGroup, init};
@@ -204,9 +204,8 @@ fn role_of_a_program_whose_configuration_changes() {
     let config = Path::new(&std::env::var("PROTOLOG_STATE").unwrap()).with_file_name("config");
     let init = Init::new().config_file(&config).reload();
     init.groups::<Own>().groups::<Loud>().start().unwrap();
-    let directory = std::env::var("PROTOLOG_RUNTIME_DIR").unwrap();
-    let socket = protolog_control::sockets(&[directory.into()]).unwrap().remove(0);
-    let mut operator = Program::connect(&socket).unwrap();
+    let socket = find_sockets(Whose::All).sockets.remove(0);
+    let mut operator = Program::connect_to(&socket, REPLY_TIMEOUT).unwrap();
     for (text, expected) in CONFIGURATIONS {
         match text {
             None => drop(std::fs::remove_file(&config)),

@@ -4,13 +4,13 @@ use super::args::Choice;
 use crate::command::suggest::did_you_mean;
 use crate::exit::Failure;
 use crate::system::System;
-use protolog_control::{Error, Program, directories, refused_directories, sockets};
-use protolog_core::control::protocol::SWITCHES_EXTENSION;
+use protolog_control::{Error, Program, REPLY_TIMEOUT, Socket, Whose, find_sockets};
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The number of programs that are asked at once, so that one that hangs delays only a part of them.
+/// The number of programs that are asked at once, so that one that hangs delays only a part of
+/// them.
 const AT_ONCE: usize = 16;
 
 /// The programs, in the order of their names and process ids.
@@ -21,30 +21,40 @@ pub(super) struct Programs {
 }
 
 impl Programs {
-    /// Finds those that are meant, which may be none only if `may_miss` says so. What can't be asked is said.
+    /// Finds those that are meant, which may be none only if `may_miss` says so. What can't be
+    /// asked is said.
     pub(super) fn find(
         choice: &Choice,
         may_miss: bool,
         system: &dyn System,
     ) -> Result<Self, Failure> {
-        let paths = sockets(&directories()).map_err(|error| failure(&error))?;
+        let found = find_sockets(Whose::All);
         let mut programs = Self { all: Vec::new(), failed: false };
-        for path in refused_directories() {
+        for error in &found.failed {
+            programs.failed = true;
+            system.print_error(&format!("warning: {error}\nhelp: {}\n", error.help()));
+        }
+        for path in found.refused {
             let what = "is not looked into, since others can enter or replace it";
             let help = "remove it, or make it its owner's only, where others can't rename it";
             let path = path.display();
             system.print_error(&format!("warning: `{path}` {what}\nhelp: {help}\n"));
         }
-        for (path, connected) in connect(&paths) {
-            match connected {
-                Ok(program) => programs.all.push(program),
-                // Its name will never be another's.
-                Err(Error::Ended) => {
-                    let _ = system.remove(&path);
-                    let _ = system.remove(&path.with_extension(SWITCHES_EXTENSION));
+        for (socket, connected) in connect(&found.sockets) {
+            let error = match connected {
+                Ok(program) => {
+                    programs.all.push(program);
+                    continue;
                 }
-                Err(error) => programs.warn(&format!("`{}`", path.display()), &error, system),
-            }
+                // Its name will never be another's.
+                Err(Error::Ended) => match socket.remove_if_dead() {
+                    Ok(true) => continue,
+                    Ok(false) => Error::Connection(io::ErrorKind::ConnectionAborted.into()),
+                    Err(error) => error,
+                },
+                Err(error) => error,
+            };
+            programs.warn(&format!("`{}`", socket.path().display()), &error, system);
         }
         let is_meant = |program: &Program| {
             (choice.pid.is_empty() || choice.pid.contains(&program.pid))
@@ -81,7 +91,8 @@ impl Programs {
         system.print_error(&format!("warning: {whom}: {error}\nhelp: {}\n", error.help()));
     }
 
-    /// Asks each program, several at once, and gives the answers in their order. What goes wrong is said.
+    /// Asks each program, several at once, and gives the answers in their order. What goes wrong is
+    /// said.
     pub(super) fn each<T: Send>(
         &mut self,
         ask: impl Fn(&mut Program) -> Result<T, Error> + Sync,
@@ -109,23 +120,19 @@ impl Programs {
     }
 }
 
-/// As the command's own.
-pub(super) fn failure(error: &Error) -> Failure {
-    Failure::new(error.to_string()).help(error.help().to_owned())
-}
-
 /// Connects to all of them, several at once.
-fn connect(paths: &[PathBuf]) -> Vec<(PathBuf, Result<Program, Error>)> {
+fn connect(sockets: &[Socket]) -> Vec<(&Socket, Result<Program, Error>)> {
     let next = AtomicUsize::new(0);
     let worker = || {
         let mut done = Vec::new();
-        while let Some(path) = paths.get(next.fetch_add(1, Ordering::Relaxed)) {
-            done.push((path.clone(), Program::connect(path)));
+        while let Some(socket) = sockets.get(next.fetch_add(1, Ordering::Relaxed)) {
+            done.push((socket, Program::connect_to(socket, REPLY_TIMEOUT)));
         }
         done
     };
     std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..AT_ONCE.min(paths.len())).map(|_| scope.spawn(worker)).collect();
+        let threads: Vec<_> =
+            (0..AT_ONCE.min(sockets.len())).map(|_| scope.spawn(worker)).collect();
         threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
     })
 }

@@ -11,7 +11,7 @@ mod terminal;
 mod watch;
 
 use super::args::Choice;
-use super::programs::{Programs, failure};
+use super::programs::Programs;
 use crate::exit::{Exit, Failure};
 use crate::system::System;
 use screen::Screen;
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &TopArgs, system: &dyn System) -> Result<Exit, Failure> 
     let mut last = watch.sample();
     loop {
         std::thread::sleep(Duration::from_secs(args.interval));
-        watch.look_for_new().map_err(|error| failure(&error))?;
+        watch.look_for_new();
         let mut sample = watch.sample();
         sample.rate_since(&last);
         if print(&sample, args.choice.json, system).is_err() {
@@ -129,9 +129,7 @@ fn draw(args: &TopArgs, watch: &mut Watch) -> std::io::Result<()> {
         if Instant::now() >= next {
             next = Instant::now() + interval;
             if !screen.is_paused() {
-                if let Err(error) = watch.look_for_new() {
-                    screen.note(error.to_string());
-                }
+                watch.look_for_new();
                 shown = watch.sample();
                 shown.rate_since(&last);
                 last = shown.clone();

@@ -5,7 +5,7 @@
 use super::super::args::Choice;
 use super::super::switch::LevelChange;
 use super::super::trace::sessions;
-use protolog_control::{Error, Program, directories, sockets};
+use protolog_control::{Error, Program, Whose, find_sockets};
 use protolog_core::Level;
 use protolog_core::control::protocol::Request;
 use protolog_core::control::switch;
@@ -104,14 +104,21 @@ impl Watch {
     }
 
     /// Connects to programs that have started since.
-    pub(super) fn look_for_new(&mut self) -> Result<(), Error> {
+    pub(super) fn look_for_new(&mut self) {
         self.resting.retain(|_, (_, since)| since.elapsed() < REST);
-        for path in sockets(&directories())? {
+        let found = find_sockets(Whose::All);
+        for error in found.failed {
+            if let Error::Directory { path, .. } = &error {
+                self.resting.insert(path.clone(), (error.to_string(), Instant::now()));
+            }
+        }
+        for socket in found.sockets {
+            let path = socket.path();
             let is_known = self.programs.iter().any(|program| program.path() == path);
-            if is_known || self.resting.contains_key(&path) {
+            if is_known || self.resting.contains_key(path) {
                 continue;
             }
-            match Program::connect_with_timeout(&path, TIMEOUT) {
+            match Program::connect_to(&socket, TIMEOUT) {
                 Ok(program) => {
                     let is_meant = (self.pids.is_empty() || self.pids.contains(&program.pid))
                         && (self.names.is_empty() || self.names.contains(&program.name));
@@ -120,10 +127,9 @@ impl Watch {
                     }
                 }
                 Err(Error::Ended) => {}
-                Err(error) => self.rest(path, &error.to_string()),
+                Err(error) => self.rest(path.to_owned(), &error.to_string()),
             }
         }
-        Ok(())
     }
 
     fn rest(&mut self, path: PathBuf, why: &str) {
