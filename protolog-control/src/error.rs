@@ -72,6 +72,9 @@ impl fmt::Display for Error {
                 io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
                     f.write_str("the program does not answer")
                 }
+                io::ErrorKind::NotConnected => {
+                    f.write_str("the program is not asked again, since an answer failed")
+                }
                 io::ErrorKind::ConnectionAborted => {
                     f.write_str("the program closed the connection")
                 }

@@ -11,6 +11,7 @@ use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::mem::MaybeUninit;
+use std::net::Shutdown;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -30,6 +31,9 @@ pub struct Program {
     /// The file that came with the last reply.
     file: Option<OwnedFd>,
     timeout: Duration,
+    /// True once a reply failed, in any way but a refusal: what the process sends later would be
+    /// taken for the answer to another request.
+    has_failed: bool,
     /// The process, as the kernel says.
     peer: Peer,
     /// Its process id, as the kernel says. That of a process that can't be seen from here is its
@@ -61,8 +65,9 @@ impl Program {
         let peer = Peer::of(&stream, socket)?;
         let name = peer.name().or_else(|| peer.short_name());
         let (pid, name, claims) = (peer.pid, name.unwrap_or_default(), None);
-        let socket = socket.clone();
-        let mut program = Self { stream, socket, input, file, timeout, peer, pid, name, claims };
+        let (socket, has_failed) = (socket.clone(), false);
+        let mut program =
+            Self { stream, socket, input, file, timeout, has_failed, peer, pid, name, claims };
         for line in program.request(&Request::Hello(VERSION))? {
             match Reply::parse(&line) {
                 Some(Reply::Hello { pid, program: name, .. }) => {
@@ -162,12 +167,33 @@ impl Program {
         Err(Error::Memory("missing name of a file"))
     }
 
-    /// Sends a request and returns the lines of the reply without the last one.
+    /// Sends a request and returns the lines of the reply without the last one. After an error
+    /// other than a refusal the connection is given up.
     pub fn request(&mut self, request: &Request<'_>) -> Result<Vec<String>, Error> {
         let line = format!("{request}\n");
         if line.len() > MAX_LINE {
             let message = format!("the request is longer than {MAX_LINE} bytes");
             return Err(Error::Refused { message, help: "request less at a time".into() });
+        }
+        if self.has_failed {
+            return Err(Error::Connection(io::ErrorKind::NotConnected.into()));
+        }
+        let reply = self.exchange(&line);
+        if !matches!(reply, Ok(_) | Err(Error::Refused { .. })) {
+            self.has_failed = true;
+            // It may have ended.
+            let _ = self.stream.shutdown(Shutdown::Both);
+        }
+        reply
+    }
+
+    /// Sends a line and returns the reply.
+    fn exchange(&mut self, line: &str) -> Result<Vec<String>, Error> {
+        self.file = None;
+        if !self.input.is_empty() {
+            // More than was asked for, which would be taken for this answer.
+            let more = String::from_utf8_lossy(&self.input).into_owned();
+            return Err(Error::Protocol { line: more.replace(char::is_control, "?") });
         }
         self.stream.write_all(line.as_bytes())?;
         let until = Instant::now() + self.timeout;

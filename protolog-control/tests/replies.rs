@@ -3,18 +3,22 @@
 use protolog_control::{Error, Group, MAX_REPLY_BYTES, Program};
 use protolog_core::control::protocol::{MAX_LINE, Request};
 use protolog_testkit::{TempDir, skip, temp_dir_for_sockets};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::Barrier;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 /// More time than the longest reply takes on a busy machine.
 const LONG: Duration = Duration::from_secs(120);
+
+/// Less time than any reply takes that does not come.
+const TIMEOUT: Duration = Duration::from_secs(1);
 
 const HELLO: &str = "protolog 1 4711 server\nok\n";
 
@@ -245,6 +249,51 @@ fn a_silent_process_times_out() {
     assert!(std::error::Error::source(&error).is_some(), "{error:?}");
     let help = "check whether the program is stopped or too busy";
     assert_eq!((error.to_string().as_str(), error.help()), ("the program does not answer", help));
+    fake.thread.join().unwrap();
+}
+
+/// Its answer comes when the operator has given it up, and has another question.
+#[test]
+fn a_late_reply_answers_no_other_request() {
+    let dir = temp_dir_for_sockets();
+    let socket = dir.path().join("1.sock");
+    let listener = UnixListener::bind(&socket).unwrap();
+    let (timed_out, late) = (Barrier::new(2), Barrier::new(2));
+    thread::scope(|scope| {
+        let program = scope.spawn(|| {
+            let (mut stream, _) = listener.accept().unwrap();
+            stream.write_all(HELLO.as_bytes()).unwrap();
+            timed_out.wait();
+            // The operator may have closed the connection.
+            let _ = stream.write_all(b"group - 0 00000000 y app::Log::Late Late\nok\n");
+            late.wait();
+            let mut requests = String::new();
+            stream.read_to_string(&mut requests).unwrap();
+            requests
+        });
+        let mut operator = Program::connect_with_timeout(&socket, TIMEOUT).unwrap();
+        let (message, _) = error_of(operator.groups());
+        assert_eq!(message, "the program does not answer");
+        timed_out.wait();
+        late.wait();
+        let (message, help) = error_of(operator.request(&Request::Set("Net=off")));
+        assert_eq!(message, "the program is not asked again, since an answer failed");
+        assert_eq!(help, "check whether the program is stopped or too busy");
+        drop(operator);
+        assert_eq!(program.join().unwrap(), "protolog 1\ngroups\n");
+    });
+}
+
+#[test]
+fn more_than_was_asked_for_answers_no_other_request() {
+    let twice = "ok\nok\n".to_owned();
+    let fake = Fake::start(vec![HELLO.to_owned(), twice, "ok\n".to_owned()]);
+    let mut program = Program::connect_with_timeout(&fake.socket(), LONG).unwrap();
+    program.request(&Request::Set("Net=off")).unwrap();
+    let (message, _) = error_of(program.request(&Request::Set("Net=info")));
+    assert_eq!(message, "unexpected reply `ok?`");
+    assert!(program.request(&Request::Set("Net=info")).is_err(), "given up");
+    drop(program);
     fake.thread.join().unwrap();
 }
 
