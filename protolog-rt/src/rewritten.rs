@@ -21,18 +21,33 @@
 ///
 /// Calls that were not rewritten carry their own entries and need no dictionary.
 ///
-/// Rewritten sources are built without this crate's default feature `macros`, so without any proc macro:
+/// Rewritten sources are built without this crate's default feature `macros`, so without any proc macro. A package that can be
+/// built in both ways has in its `Cargo.toml`
 ///
-/// ```text
-/// #[cfg(feature = "rewritten")] // in src/main.rs; in Cargo.toml: [features] rewritten = []
-/// protolog_rt::dictionary!("../app.pb");
+/// ```toml
+/// [features]
+/// default = ["protolog-rt/macros"]
+/// rewritten = []
 ///
-/// $ protologtool transform-protolog-calls --output-dir rewritten --viewer-config rewritten/app.pb src
-/// $ cp Cargo.toml rewritten/ # in that: protolog-rt = { path = "../../protolog/protolog-rt", default-features = false }
-/// $ cargo run --manifest-path rewritten/Cargo.toml --features rewritten
+/// [dependencies]
+/// protolog-rt = { path = "../protolog/protolog-rt", default-features = false }
 /// ```
 ///
-/// The package keeps its name there, since the names of its groups begin with it.
+/// and in `src/main.rs`
+///
+/// ```text
+/// #[cfg(feature = "rewritten")]
+/// protolog_rt::dictionary!("../app.pb");
+/// ```
+///
+/// It is rewritten into a directory beside it, so that paths in its manifest stay right, and keeps its name there, since the names of
+/// its groups begin with it:
+///
+/// ```text
+/// $ protologtool transform-protolog-calls --output-dir ../rewritten --viewer-config ../rewritten/app.pb src
+/// $ cp Cargo.toml Cargo.lock ../rewritten
+/// $ cargo run --manifest-path ../rewritten/Cargo.toml --no-default-features --features rewritten
+/// ```
 #[macro_export]
 macro_rules! dictionary {
     ($path:expr $(,)?) => {

@@ -212,6 +212,8 @@ impl Reader {
         let _ = fs::remove_dir_all(&self.package);
         fs::create_dir_all(&self.package).expect("make a directory");
         fs::write(self.package.join("Main.java"), source).expect("write a program");
+        let groups = "--loggroups-class Main.AppLog --loggroups-source Main.java";
+        run(&mut self.command(&format!("protologtool check --deny-warnings {groups} Main.java")));
     }
 
     /// Runs a program, or the body of one, as the program of the newest package.
@@ -223,6 +225,7 @@ impl Reader {
         };
         fs::write(self.package.join("src/main.rs"), whole).expect("write a program");
         run(&mut self.command("cargo run --quiet"));
+        run(&mut self.command("protologtool check --deny-warnings src"));
     }
 
     /// Runs each command and compares what it prints with the lines after it.
