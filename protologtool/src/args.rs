@@ -257,10 +257,12 @@ const TRANSFORM_HELP: &str = "\
 Examples:
   protologtool transform-protolog-calls \\
     --protolog-class dev.protolog.ProtoLog \\
-    --loggroups-class com.foo.AppLog --loggroups-source src/com/foo/AppLog.java \\
+    --loggroups-class com.foo.AppLog \\
+    --loggroups-source src/com/foo/AppLog.java \\
     --output-srcjar out/app.srcjar --viewer-config out/app.pb \\
     src/com/foo/*.java
-  protologtool transform-protolog-calls --output-dir out --viewer-config out/app.pb src   # Rust
+  protologtool transform-protolog-calls --output-dir out \\
+    --viewer-config out/app.pb src   # Rust
 
 A call such as
   ProtoLog.d(NET, \"sent %d to %s\", n, host);
@@ -286,7 +288,8 @@ const GENERATE_HELP: &str = "\
 Examples:
   protologtool generate-viewer-config \\
     --protolog-class dev.protolog.ProtoLog \\
-    --loggroups-class com.foo.AppLog --loggroups-source src/com/foo/AppLog.java \\
+    --loggroups-class com.foo.AppLog \\
+    --loggroups-source src/com/foo/AppLog.java \\
     --viewer-config out/app.pb --viewer-config out/app.json \\
     src/com/foo/*.java
   protologtool generate-viewer-config --viewer-config out/app.pb src   # Rust
@@ -307,10 +310,11 @@ const CHECK_HELP: &str = "\
 Examples:
   protologtool check --deny-warnings --message-format sarif \\
     --protolog-class dev.protolog.ProtoLog \\
-    --loggroups-class com.foo.AppLog --loggroups-source src/com/foo/AppLog.java \\
+    --loggroups-class com.foo.AppLog \\
+    --loggroups-source src/com/foo/AppLog.java \\
     src > protolog.sarif
   protologtool check --deny-warnings src   # Rust
-  protologtool check --fix src             # after a commit, to see what it changed
+  protologtool check --fix src   # after a commit, to see what it changed
 
 `--fix` puts a group and a template into their order, writes a group that is not imported by its full name, takes an \
 array that is made for the call apart, and doubles a per cent sign at the end of a template.

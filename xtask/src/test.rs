@@ -52,6 +52,8 @@ pub(crate) const STEPS: [TestStep; 15] = [
             tools::LNAV,
             tools::TMUX,
             tools::LESS,
+            tools::JQ,
+            tools::MAN,
             tools::KOTLIN,
             tools::WHEELS,
             tools::JAVA_25,

@@ -152,6 +152,18 @@ pub(crate) const LESS: Tool = Tool {
     present: || found("less"),
     source: Debian("less"),
 };
+pub(crate) const JQ: Tool = Tool {
+    name: "jq",
+    why: "run examples of help texts",
+    present: || found("jq"),
+    source: Debian("jq"),
+};
+pub(crate) const MAN: Tool = Tool {
+    name: "man",
+    why: "run examples of help texts",
+    present: || found("man"),
+    source: Debian("man-db"),
+};
 pub(crate) const TIME: Tool = Tool {
     name: "time",
     why: "measure the peak memory of a program",

@@ -20,9 +20,12 @@ pub(crate) const NAME: &str = "generate-viewer-config-from-binary";
 
 const HELP: &str = "\
 Examples:
-  protologtool generate-viewer-config --from-binary target/release/app --viewer-config app.pb
-  protologtool generate-viewer-config --from-binary app libplugin.so --viewer-config all.json
-  protologtool generate-viewer-config --from-binary app --strip-to dist/app --viewer-config dictionaries
+  protologtool generate-viewer-config --from-binary target/release/app \\
+    --viewer-config app.pb
+  protologtool generate-viewer-config --from-binary app libplugin.so \\
+    --viewer-config all.json
+  protologtool generate-viewer-config --from-binary app --strip-to dist/app \\
+    --viewer-config dictionaries
 
 A program that logs through the macros of `protolog_rt` carries its dictionary, and its traces do. `--strip-to` \
 writes a program that has the dictionary's hash in its place. Its traces name that hash: `read-log --viewer-config DIR` \

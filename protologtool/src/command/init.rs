@@ -35,7 +35,7 @@ pub(crate) struct InitArgs {
 
 const HELP: &str = "\
 Examples:
-  protologtool init                          # prints what belongs into pom.xml, build.gradle, BUILD, Android.bp or Cargo.toml
+  protologtool init   # prints what belongs into pom.xml, build.gradle, BUILD …
   protologtool init --build gradle-kotlin app -o app/protolog.gradle.kts
 
 It looks for sources with log calls and for the class of their groups, and fills them in.";

@@ -44,7 +44,8 @@ pub(crate) struct LspArgs {
 const LSP_HELP: &str = "\
 Examples:
   protologtool lsp   # Rust
-  protologtool lsp --loggroups-class com.foo.AppLog --loggroups-source src/com/foo/AppLog.java src
+  protologtool lsp --loggroups-class com.foo.AppLog \\
+    --loggroups-source src/com/foo/AppLog.java src
 
 The editor starts it and speaks the Language Server Protocol over standard input and output. Without FILES all \
 sources of the editor's folders are looked at. Paths are relative to the first of these. The initialization option `arguments`, a list, takes the place of \

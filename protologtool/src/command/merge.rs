@@ -15,9 +15,11 @@ use std::path::{Path, PathBuf};
 
 const HELP: &str = "\
 Examples:
-  protologtool merge server.pftrace worker-1.pftrace worker-2.pftrace -o all.pftrace
+  protologtool merge server.pftrace worker-1.pftrace worker-2.pftrace \\
+    -o all.pftrace
   protologtool read-log all.pftrace --since 18:27
-  protologtool merge app.pftrace --perfetto-ui --counter 'sent %d bytes' -o ui.pftrace
+  protologtool merge app.pftrace --perfetto-ui \\
+    --counter 'sent %d bytes' -o ui.pftrace
 
 The result has every message of every trace, in Perfetto too, each with its own process, thread and time. Messages are \
 put into order by who reads them. Traces may be compressed with gzip or zstd, and come from Perfetto's service.

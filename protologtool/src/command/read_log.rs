@@ -43,21 +43,25 @@ pub(super) use texts::TextSources;
 const HELP: &str = "\
 Examples:
   protologtool read-log app.pftrace
-  protologtool read-log app.pftrace --level warn --group Net --since 18:27 --until 18:30
+  protologtool read-log app.pftrace --level warn --group Net \\
+    --since 18:27 --until 18:30
   protologtool read-log app.pftrace --since 10m
   protologtool read-log server.pftrace worker.pftrace
   protologtool read-log traces/
   protologtool read-log app.pftrace -n 10 --follow
-  protologtool read-log --follow logs/ /dev/shm/protolog-app-4711-1.rec
+  protologtool read-log --follow logs/ /dev/shm/protolog-app-4711-0.rec
   protologtool read-log app.pftrace --grep timeout -C 3
   protologtool read-log app.pftrace -n 20 --time-format ns --delta
   protologtool read-log app.pftrace --level warn --count-by template
   protologtool read-log app.pftrace --top
   protologtool read-log app.pftrace --spans --thread worker
-  protologtool read-log app.pftrace --source-root ~/src/app --hyperlink-format 'vscode://file{path}:{line}'
+  protologtool read-log app.pftrace --source-root ~/src/app \\
+    --hyperlink-format 'vscode://file{path}:{line}'
   protologtool read-log app.pftrace --format json | jq .message
-  protologtool read-log app.pftrace --format csv --columns time,thread,level,message
-  adb exec-out cat /data/misc/perfetto-traces/trace | protologtool read-log -
+  protologtool read-log app.pftrace --format csv \\
+    --columns time,thread,level,message
+  adb exec-out cat /data/misc/perfetto-traces/trace \\
+    | protologtool read-log -
 
 A line of text is what `logcat -v threadtime` prints: date, time, process, thread, level, tag, message. Where the \
 trace does not know the wall clock, seconds since boot stand in place of date and time. `~` in front of a time says \

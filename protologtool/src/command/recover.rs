@@ -21,7 +21,8 @@ Examples:
   protologtool recover --list
   protologtool recover /dev/shm/protolog-server-4711-0.rec -o crash.pftrace
   protologtool read-log crash.pftrace
-  protologtool recover /dev/shm/protolog-server-4711-0.rec -o - | protologtool read-log -
+  protologtool recover /dev/shm/protolog-server-4711-0.rec -o - \\
+    | protologtool read-log -
   protologtool recover /dev/shm/protolog-server-*.rec -o all.pftrace
 
 A session that writes a trace file keeps its buffer in a recording, until it is stopped. If the process dies before that, \

@@ -30,7 +30,8 @@ Examples:
   protologtool view server.pftrace worker.pftrace --level info
   protologtool view app.pftrace --since 18:27 --until 18:30 -o incident.html
   protologtool view app.pftrace --perfetto --counter 'sent %d bytes'
-  ssh -L 8080:127.0.0.1:8080 host protologtool view app.pftrace --port 8080 --no-browser
+  ssh -L 8080:127.0.0.1:8080 host \\
+    protologtool view app.pftrace --port 8080 --no-browser
 
 Without -o, the page is served on this machine alone, under an address that nobody else knows, until Ctrl-C. It follows a \
 trace that is still being written. With -o, it is a file that shows the log without this tool, asks nothing of the \

@@ -6,7 +6,11 @@
 //! directory, and what they print, times and processes aside. Commands in blocks of `text`, which name processes that do not exist, must at
 //! least be commands: `protologtool` knows their options. A block of `sh` is to install: its paths and its profile must be there.
 
+mod help;
+mod java;
 mod page;
+mod soong;
+mod stage;
 
 use page::Block;
 use protolog_testkit::{assert_eq_text, run, run_any, user_environment, workspace_root};
@@ -72,11 +76,7 @@ fn kotlin() {
     let source = dir.path().join("src/com/foo");
     fs::create_dir_all(&source).expect("make a directory");
     fs::write(source.join("Server.kt"), program).expect("write the program");
-    let groups = "package com.foo;\n\
-        public enum AppLog implements dev.protolog.IProtoLogGroup {\n    NET(\"Net\");\n\
-        private final String tag;\n    AppLog(String tag) { this.tag = tag; }\n\
-        public String getTag() { return tag; }\n}\n";
-    fs::write(source.join("AppLog.java"), groups).expect("write the groups");
+    fs::write(source.join("AppLog.java"), java::GROUPS).expect("write the groups");
     let reader = Reader { package: dir.path().to_owned(), ..Reader::new(PAGE) };
     let output = run_any(&mut reader.command(of("sh").next().expect("a command").text));
     assert_eq!(output.code, Some(0), "{}", output.stderr);
@@ -149,7 +149,7 @@ fn try_page(page: &str) {
     let blocks = page::blocks(&text);
     assert!(!blocks.is_empty(), "{page} has no snippets");
     // Programs of several pages have one name, and their place in the target directory is one.
-    let lock = File::create(desk().join("lock")).expect("create a lock");
+    let lock = File::create(copy_of_repository().join("lock")).expect("create a lock");
     lock.lock().expect("wait for other pages");
     let mut reader = Reader::new(page);
     for block in blocks {
@@ -158,6 +158,7 @@ fn try_page(page: &str) {
             "toml" => reader.begin_package(block.text),
             "rust" => reader.run_program(block.text),
             "console" => reader.run_commands(&block, &place),
+            "text" if block.text.starts_with("genrule") => soong::run_rule(block.text),
             "text" => check_options(block.text, &place),
             "sh" => check_installation(block.text, &place),
             "java" if block.text.contains(" main(") => reader.begin_java(block.text),
@@ -169,7 +170,7 @@ fn try_page(page: &str) {
 }
 
 /// The directory beside the copy of the repository. It is the same in each run, so that what the packages depend on is compiled once.
-fn desk() -> PathBuf {
+fn copy_of_repository() -> PathBuf {
     let desk = Path::new(env!("CARGO_TARGET_TMPDIR")).join("snippets");
     fs::create_dir_all(&desk).expect("make a directory");
     match symlink(workspace_root(), desk.join("protolog")) {
@@ -182,13 +183,13 @@ fn desk() -> PathBuf {
 
 impl Reader {
     fn new(page: &str) -> Self {
-        Self { name: page.replace(['/', '.'], "-"), packages: 0, package: desk() }
+        Self { name: page.replace(['/', '.'], "-"), packages: 0, package: copy_of_repository() }
     }
 
     /// Makes a package with this manifest, or with these dependencies.
     fn begin_package(&mut self, manifest: &str) {
         self.packages += 1;
-        self.package = desk().join(format!("{}-{}", self.name, self.packages));
+        self.package = copy_of_repository().join(format!("{}-{}", self.name, self.packages));
         match fs::remove_dir_all(&self.package) {
             Err(error) if error.kind() != ErrorKind::NotFound => {
                 panic!("can't begin anew: {error}")
@@ -208,7 +209,7 @@ impl Reader {
     /// Makes a directory with this program, which commands compile and run.
     fn begin_java(&mut self, source: &str) {
         self.packages += 1;
-        self.package = desk().join(format!("{}-{}", self.name, self.packages));
+        self.package = copy_of_repository().join(format!("{}-{}", self.name, self.packages));
         let _ = fs::remove_dir_all(&self.package);
         fs::create_dir_all(&self.package).expect("make a directory");
         fs::write(self.package.join("Main.java"), source).expect("write a program");
@@ -239,26 +240,31 @@ impl Reader {
 
     /// A line of shell in the newest package, with the tool on the path.
     fn command(&self, line: &str) -> Command {
-        let tool =
-            Path::new(env!("CARGO_BIN_EXE_protologtool")).parent().expect("it is in a directory");
-        let path = env::var_os("PATH").unwrap_or_default();
-        let places = [tool.to_path_buf()].into_iter().chain(env::split_paths(&path));
-        let mut shell = Command::new("sh");
-        shell.args(["-c", line]).current_dir(&self.package);
-        shell.env("PATH", env::join_paths(places).expect("a path of directories"));
-        shell.envs(user_environment(env!("CARGO_TARGET_TMPDIR"))).env_remove("RUSTFLAGS");
-        // A reader's `cargo` does not know that of this test.
-        for (name, _) in env::vars_os() {
-            let name_text = name.to_string_lossy();
-            if name_text.starts_with("CARGO_PKG_")
-                || name_text == "CARGO_MANIFEST_DIR"
-                || name_text == "PROTOLOG"
-            {
-                shell.env_remove(&name);
-            }
-        }
-        shell
+        shell("sh", line, &self.package)
     }
+}
+
+/// A line of shell, in a directory, with the tool on the path.
+fn shell(shell: &str, line: &str, directory: &Path) -> Command {
+    let tool =
+        Path::new(env!("CARGO_BIN_EXE_protologtool")).parent().expect("it is in a directory");
+    let path = env::var_os("PATH").unwrap_or_default();
+    let places = [tool.to_path_buf()].into_iter().chain(env::split_paths(&path));
+    let mut command = Command::new(shell);
+    command.args(["-c", line]).current_dir(directory);
+    command.env("PATH", env::join_paths(places).expect("a path of directories"));
+    command.envs(user_environment(env!("CARGO_TARGET_TMPDIR"))).env_remove("RUSTFLAGS");
+    // A reader's `cargo` does not know that of this test.
+    for (name, _) in env::vars_os() {
+        let name_text = name.to_string_lossy();
+        if name_text.starts_with("CARGO_PKG_")
+            || name_text == "CARGO_MANIFEST_DIR"
+            || name_text == "PROTOLOG"
+        {
+            command.env_remove(&name);
+        }
+    }
+    command
 }
 
 /// The tool must know command and options of each of its lines; `--help` at the end keeps it from doing anything.

@@ -10,7 +10,8 @@ Examples:
   protologtool configuration groups status
   protologtool configuration logcat enable Net Disk
   protologtool configuration --name indexer level Walk warn --persist
-  protologtool configuration --pid 4711 trace start app.pftrace --level info --group Net=debug
+  protologtool configuration --pid 4711 trace start app.pftrace \\
+    --level info --group Net=debug
   protologtool configuration trace stop
 
 A program takes part if it calls `protolog_rt::init()`, or `new Init().start()` in Java. It is found in $PROTOLOG_RUNTIME_DIR, or else in \
@@ -31,7 +32,8 @@ Exit codes: 0 done; 2 wrong command line, no group of that name, or a program co
 const START_EXAMPLES: &str = "\
 Examples:
   protologtool configuration trace start app.pftrace --name server
-  protologtool configuration trace start %n-%p.pftrace --level info --group Net=debug
+  protologtool configuration trace start %n-%p.pftrace \\
+    --level info --group Net=debug
   protologtool configuration trace start app.pftrace --keep newest";
 
 /// Arguments of `configuration`.

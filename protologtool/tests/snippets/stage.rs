@@ -1,0 +1,182 @@
+//! A place where the commands of help texts and pages mean something: programs that run and that were killed, traces, sources.
+//!
+//! Commands name processes by `4711`, which stands for the one that is meant.
+
+use crate::{copy_of_repository, shell};
+use protolog_testkit::{
+    TempDir, copy_program, run, temp_dir_for_sockets, user_environment, workspace_root,
+};
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+
+/// The program: `program FILE` logs to a file and ends; `program FILE wait` logs on, listens for operators, and ends with its input;
+/// `program record wait` records.
+const PROGRAM: &str = r#"
+use protolog_rt::{ProtoLogGroup, Session, d, w};
+
+#[derive(ProtoLogGroup)]
+enum AppLog {
+    Net,
+    Disk,
+    Walk,
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let file = std::env::args().nth(1).unwrap_or_default();
+    let waits = std::env::args().nth(2).is_some();
+    let init = if waits { Some(protolog_rt::init()?) } else { None };
+    let session = Session::builder().enable_all();
+    let session = if file == "record" { session.record() } else { session.file(file) }.start()?;
+    for bytes in [512, 1500] {
+        d!(AppLog::Net, "sent %d bytes", bytes);
+    }
+    w!(AppLog::Disk, "timeout");
+    session.flush()?;
+    if waits {
+        println!("ready");
+        for line in std::io::stdin().lines() {
+            d!(AppLog::Walk, "walked %s", line?);
+        }
+    }
+    drop(init);
+    session.stop()?;
+    Ok(())
+}
+"#;
+
+/// The program, once it is built.
+static PROGRAM_FILE: OnceLock<PathBuf> = OnceLock::new();
+
+/// A directory with sources, traces, and the program under its names.
+pub(crate) struct Stage {
+    dir: TempDir,
+    running: Vec<Child>,
+}
+
+impl Stage {
+    /// Builds the program and makes the traces. Sources are those of a crate, or in Java.
+    pub(crate) fn new(is_rust: bool) -> Self {
+        let stage = Self { dir: temp_dir_for_sockets(), running: Vec::new() };
+        let program = PROGRAM_FILE.get_or_init(build);
+        for name in ["app", "libplugin.so", "target/release/app", "server", "indexer"] {
+            let path = stage.path().join(name);
+            fs::create_dir_all(path.parent().expect("a directory")).expect("make a directory");
+            copy_program(program, &path);
+        }
+        for directory in [
+            "out",
+            "dist",
+            "dictionaries",
+            "traces",
+            "logs",
+            "src/app",
+            ".local/share/man/man1",
+            ".config/fish/completions",
+        ] {
+            fs::create_dir_all(stage.path().join(directory)).expect("make a directory");
+        }
+        stage.add_sources(is_rust);
+        for trace in [
+            "app",
+            "server",
+            "worker",
+            "worker-1",
+            "worker-2",
+            "good",
+            "expected",
+            "traces/app",
+            "logs/app",
+        ] {
+            run(&mut stage.command(&format!("./app {trace}.pftrace")));
+        }
+        for (from, to) in [("good", "bad"), ("expected", "actual")] {
+            run(&mut stage.command(&format!("cp {from}.pftrace {to}.pftrace")));
+        }
+        stage
+    }
+
+    fn add_sources(&self, is_rust: bool) {
+        let write = |path: &str, text: &str| {
+            let path = self.path().join(path);
+            fs::create_dir_all(path.parent().expect("a directory")).expect("make a directory");
+            fs::write(path, text).expect("write a source");
+        };
+        if is_rust {
+            write(
+                "Cargo.toml",
+                "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2024\"\n",
+            );
+            write("src/main.rs", PROGRAM);
+            return;
+        }
+        write("src/com/foo/AppLog.java", crate::java::GROUPS);
+        write("src/com/foo/Net.java", crate::java::CALLS);
+        write("pom.xml", "<project/>");
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// Starts a program that logs on and takes an operator's commands; returns when it has logged. It is the `4711` of later commands.
+    pub(crate) fn start(&mut self, name: &str, file: &str) {
+        let mut command = self.command(&format!("exec ./{name} {file} wait"));
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("start it");
+        let mut line = String::new();
+        let output = child.stdout.take().expect("it is piped");
+        BufReader::new(output).read_line(&mut line).expect("read what it prints");
+        assert_eq!(line, "ready\n");
+        self.running.push(child);
+    }
+
+    /// Ends the newest program as `kill -9` does.
+    pub(crate) fn kill(&mut self) {
+        let newest = self.running.last_mut().expect("one runs");
+        newest.kill().and_then(|()| newest.wait()).expect("end it");
+    }
+
+    /// A line of shell, with the newest process in place of `4711`.
+    pub(crate) fn command(&self, line: &str) -> Command {
+        let pid = self.running.last().map(|child| child.id().to_string());
+        let line = pid.map_or_else(|| line.to_owned(), |pid| line.replace("4711", &pid));
+        let mut command = shell("bash", &line, self.path());
+        command.env("HOME", self.path()).env("XDG_RUNTIME_DIR", self.path());
+        command.env("XDG_CONFIG_HOME", self.path().join(".config"));
+        command.env("XDG_STATE_HOME", self.path().join(".state"));
+        for variable in ["PROTOLOG_RUNTIME_DIR", "DISPLAY", "WAYLAND_DISPLAY", "BROWSER"] {
+            command.env_remove(variable);
+        }
+        command
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        for child in &mut self.running {
+            let _ = child.kill().and_then(|()| child.wait());
+            for name in ["app", "server"] {
+                let _ = fs::remove_file(format!("/dev/shm/protolog-{name}-{}-0.rec", child.id()));
+            }
+        }
+    }
+}
+
+/// Builds the program, in the target directory that packages of all pages share.
+fn build() -> PathBuf {
+    let desk = copy_of_repository();
+    let package = desk.join("stage");
+    fs::create_dir_all(package.join("src")).expect("make a package");
+    let manifest = "[package]\nname = \"stage\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[dependencies]\n\
+        protolog-rt = { path = \"../protolog/protolog-rt\" }\n\n[workspace]\n";
+    fs::write(package.join("Cargo.toml"), manifest).expect("write a manifest");
+    fs::write(package.join("src/main.rs"), PROGRAM).expect("write a program");
+    fs::copy(workspace_root().join("Cargo.lock"), package.join("Cargo.lock"))
+        .expect("copy a lock file");
+    run(&mut shell("sh", "cargo build --quiet", &package));
+    let target = user_environment(env!("CARGO_TARGET_TMPDIR"))[0].1.clone();
+    Path::new(&target).join("debug/stage")
+}
