@@ -32,6 +32,7 @@ final class FaultScenario {
     private static int trials;
 
     private final String name;
+    private final FaultSweep.Settings settings;
     private final FaultSweep.Log call;
     private final Fault fault;
     private final State state;
@@ -63,12 +64,17 @@ final class FaultScenario {
         /** Chunks and sequences of threads that have ended are taken back. */
         SWEEP,
         /** The session ends. */
-        STOP
+        STOP,
+        /** Another session starts and ends. */
+        START,
+        /** A line goes to a text file, which is rotated. */
+        TEXT
     }
 
     FaultScenario(String name, FaultSweep.Settings settings, FaultSweep.Log call, Fault fault, State state, Path directory, List<String> problems)
             throws IOException {
         this.name = name;
+        this.settings = settings;
         this.call = call;
         this.fault = fault;
         this.state = state;
@@ -86,7 +92,7 @@ final class FaultScenario {
         if (state == State.STOP) {
             return stop(step);
         }
-        int stride = state == State.FLUSH && core.keepsMessages() ? LONG * step : step;
+        int stride = stride(step);
         for (int passed = 0; passed < MANY && found < ENOUGH; passed += stride) {
             Fault next = new Fault(fault.kind(), passed, fault.lasts());
             Outcome outcome = trial(next);
@@ -104,12 +110,26 @@ final class FaultScenario {
         return places;
     }
 
+    /** The distance between two places that are tried. */
+    private int stride(int step) {
+        boolean isInterrupt = fault.kind() == Kind.INTERRUPT;
+        if (isInterrupt && fault.lasts()) {
+            // There is an interrupt at all places anyway.
+            return MANY;
+        }
+        boolean isLong = state == State.FLUSH && core.keepsMessages() || isInterrupt && step > 1;
+        return isLong ? LONG * step : step;
+    }
+
     /** Stops the session while a place fails that depends on the scenario: there is one stop. */
     private int stop(int step) throws Exception {
         Path recording = session.recording();
         Summary[] summary = {null};
         int passed = Math.floorMod(name.hashCode(), 97) * (fault.kind() == Kind.STACK ? step : 1);
         Outcome outcome = Faults.during(new Fault(fault.kind(), passed, fault.lasts()), () -> summary[0] = session.stop());
+        if (fault.kind() == Kind.INTERRUPT && outcome.hasFired()) {
+            checkInterrupted(fault, outcome);
+        }
         if (summary[0] == null && recording != null && !Files.exists(recording)) {
             problem(outcome, "neither a trace nor a recording");
         }
@@ -137,6 +157,8 @@ final class FaultScenario {
                 }
             });
             case SWEEP -> outcome[0] = Faults.during(next, core::sweep);
+            case START -> outcome[0] = Faults.during(next, this::startAnother);
+            case TEXT -> outcome[0] = Faults.during(next, this::writeLine);
             case THREAD -> {
                 long number = logged++;
                 Thread thread = new Thread(() -> outcome[0] = Faults.during(next, () -> call.log(number)));
@@ -202,8 +224,34 @@ final class FaultScenario {
         held.clear();
     }
 
+    /** Starts and stops a session that is as the one that runs. */
+    private void startAnother() throws Exception {
+        Path other = Files.createDirectory(in.resolve("other"));
+        settings.of(Session.builder().bufferBytes(256 << 10).enableAll(), other).start().stop();
+        try (Stream<Path> all = Files.walk(other)) {
+            all.sorted((one, next) -> next.compareTo(one)).forEach(path -> path.toFile().delete());
+        }
+    }
+
+    /** Writes a line into a new file, and one into the next. */
+    private void writeLine() throws Exception {
+        Path text = in.resolve("app.log");
+        try (RotatingFile file = RotatingFile.open(text, 1, 1)) {
+            file.show(new TextLine(LogLevel.INFO, "Net", "first"));
+            file.show(new TextLine(LogLevel.INFO, "Net", "second"));
+            if (file.problem() != null || !Files.readString(text).contains("second") || !Files.readString(in.resolve("app.log.1")).contains("first")) {
+                throw new AssertionError("a line is missing");
+            }
+        }
+        Files.delete(text);
+        Files.delete(in.resolve("app.log.1"));
+    }
+
     private void check(Fault at, Outcome outcome) throws Exception {
-        boolean isCall = state != State.FLUSH && state != State.SWEEP;
+        boolean isCall = !Set.of(State.FLUSH, State.SWEEP, State.START, State.TEXT).contains(state);
+        if (fault.kind() == Kind.INTERRUPT) {
+            checkInterrupted(at, outcome);
+        }
         if (isCall && outcome.thrown() != null && fault.kind() != Kind.STACK) {
             problem(outcome, "at " + at.passed() + ": the call throws " + outcome.thrown());
         }
@@ -220,6 +268,19 @@ final class FaultScenario {
         }
         if (state == State.LOSSES && Files.exists(in.resolve("t.pftrace")) && !core.keepsMessages()) {
             checkReports(at, outcome);
+        }
+    }
+
+    /** Checks that an interrupt has no effect but to be there. */
+    private void checkInterrupted(Fault at, Outcome outcome) {
+        if (outcome.thrown() != null) {
+            problem(outcome, "at " + at.passed() + ": throws " + outcome.thrown());
+        } else if (!outcome.isInterrupted()) {
+            problem(outcome, "at " + at.passed() + ": the interrupt is forgotten");
+        }
+        boolean isLost = core.total().all().stream().anyMatch(loss -> loss.cause() != LossCause.TEMPLATE_LIMIT);
+        if (state != State.FULL && state != State.LOSSES && isLost) {
+            problem(outcome, "at " + at.passed() + ": " + core.total().all());
         }
     }
 

@@ -2,7 +2,8 @@ package dev.protolog;
 
 /**
  * Errors of the JVM at chosen places: {@link FaultLoader} has the runtime call {@link #memory}, {@link #stack} and {@link #link} wherever memory or stack
- * may be missing, the last where the JVM takes memory to link an operation that it runs for the first time.
+ * may be missing, the last where the JVM takes memory to link an operation that it runs for the first time. At each of these places another thread
+ * may interrupt this one as well.
  *
  * <p>Invariant: nothing is thrown to a thread but the one that has asked for it, and nothing after {@link #during}.
  */
@@ -17,8 +18,8 @@ final class Faults {
 
     private Faults() {}
 
-    /** The kind of resource that is missing. */
-    enum Kind { MEMORY, STACK, LINK }
+    /** The kind of resource that is missing, or that the thread is interrupted. */
+    enum Kind { MEMORY, STACK, LINK, INTERRUPT }
 
     /** An operation that is tried while something is missing. */
     interface Trial {
@@ -28,8 +29,8 @@ final class Faults {
     /** A place to fail: that after {@code passed} others; with {@code lasts} all others from there on, too. */
     record Fault(Kind kind, int passed, boolean lasts) {}
 
-    /** The outcome of a trial: whether the place was reached, and what came out of it, null for nothing. */
-    record Outcome(boolean hasFired, Throwable thrown, Throwable place) {}
+    /** The outcome of a trial: whether the place was reached, what came out of it, null for nothing, and whether the thread was interrupted by then. */
+    record Outcome(boolean hasFired, Throwable thrown, Throwable place, boolean isInterrupted) {}
 
     /** Tries something while a place fails. */
     static Outcome during(Fault fault, Trial trial) {
@@ -47,24 +48,36 @@ final class Faults {
         } finally {
             armed = null;
         }
-        return new Outcome(hasFired, thrown, place);
+        return new Outcome(hasFired, thrown, place, Thread.interrupted());
     }
 
     static void memory() {
+        interrupt();
         if (armed == Thread.currentThread() && kind == Kind.MEMORY && isDue()) {
             throw failed(new OutOfMemoryError("as tested"));
         }
     }
 
     static void link() {
+        interrupt();
         if (armed == Thread.currentThread() && kind == Kind.LINK && isDue()) {
             throw failed(new InternalError(new OutOfMemoryError("as tested")));
         }
     }
 
     static void stack() {
+        interrupt();
         if (armed == Thread.currentThread() && kind == Kind.STACK && isDue()) {
             throw failed(new StackOverflowError("as tested"));
+        }
+    }
+
+    private static void interrupt() {
+        if (armed == Thread.currentThread() && kind == Kind.INTERRUPT && isDue()) {
+            if (!hasFired) {
+                failed(new Error("interrupted as tested"));
+            }
+            armed.interrupt();
         }
     }
 
