@@ -3,7 +3,9 @@
 
 mod children;
 mod divided;
+mod ending;
 mod idle;
+mod interrupted;
 mod killed;
 mod places;
 mod reference;

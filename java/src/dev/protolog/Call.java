@@ -192,6 +192,10 @@ final class Call {
     }
 
     private void record(SessionCore session) {
+        if (session.isEnding()) {
+            session.lose(null, group.id, LossCause.WRITE_FAILED);
+            return;
+        }
         try {
             TraceWriter writer = writers.of(session);
             if (writer == null || !writer.write(this)) {

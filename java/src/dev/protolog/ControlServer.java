@@ -66,19 +66,25 @@ final class ControlServer implements Runnable {
         ControlServer server = new ControlServer(place.listen(path), path);
         Path switches = place.directory().resolve(name + SocketPlace.SWITCHES_SUFFIX);
         try {
+            Runtime.getRuntime().addShutdownHook(RuntimeThread.of(() -> {
+                remove(path);
+                remove(switches);
+            }, "protolog exit"));
+        } catch (IllegalStateException e) {
+            server.listener.close();
+            remove(path);
+            throw new InitException("the program is ending", "listen before it does");
+        }
+        try {
             Groups.share(switches);
         } catch (IOException | RuntimeException e) {
             // Without memory to share, groups are switched by request.
         }
         isRunning = true;
-        daemon(server, "protolog-control").start();
+        RuntimeThread.daemon(server, "protolog-control").start();
         if (config != null) {
             watch(config, server.answers);
         }
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> {
-            remove(path);
-            remove(switches);
-        }, "protolog exit"));
         InitException displaced = place.displaced();
         if (displaced == null) {
             return null;
@@ -225,7 +231,7 @@ final class ControlServer implements Runnable {
             WatchService events = config.getFileSystem().newWatchService();
             config.getParent().register(events, StandardWatchEventKinds.ENTRY_CREATE, StandardWatchEventKinds.ENTRY_MODIFY,
                     StandardWatchEventKinds.ENTRY_DELETE);
-            daemon(() -> reload(config, events, answers), "protolog-settings").start();
+            RuntimeThread.daemon(() -> reload(config, events, answers), "protolog-settings").start();
         } catch (IOException e) {
             throw new InitException("can't watch the configuration file: " + SocketPlace.reason(e), "make its directory");
         }
@@ -243,12 +249,6 @@ final class ControlServer implements Runnable {
                 pause();
             }
         }
-    }
-
-    private static Thread daemon(Runnable code, String name) {
-        Thread thread = new Thread(code, name);
-        thread.setDaemon(true);
-        return thread;
     }
 
     private static void remove(Path path) {

@@ -22,6 +22,8 @@ final class KeptTrace {
     private final int compression;
     /** The claim on the name of the session's own file; null where it has none, or one that is written as it is. */
     private Claims.Claim claim;
+    /** The trace that is written now, or was last. */
+    private volatile OutputFile written;
     /** Those of the last trace. */
     private SessionStats stats = new SessionStats(0, 0, 0, List.of());
 
@@ -63,38 +65,58 @@ final class KeptTrace {
     /** The messages that are kept now, or that the last trace has once the session is over, and those that are not. */
     SessionStats stats() throws IOException {
         if (!session.isStopped()) {
-            write(null, new TraceOutput(OutputStream.nullOutputStream(), 0));
+            write(null, new TraceOutput(OutputStream.nullOutputStream(), 0), session.total().copy());
         }
         return stats;
     }
 
-    Summary write(Path file) throws IOException {
+    /** Writes a trace of what there is now. {@code staysOpen}: the program is ending, and messages that come after the end are counted in the file. */
+    Summary write(Path file, boolean staysOpen) throws IOException {
         OutputRules.checkPath(file, claim);
         if (OutputRules.isStream(file)) {
             try (OutputFile out = Outputs.open(file)) {
-                return write(file, out);
+                written = out;
+                return write(file, out, session.total().copy());
             }
         }
-        try (OutputFile part = Outputs.create(partOf(file))) {
+        OutputFile part = Outputs.create(partOf(file));
+        boolean isLeftOpen = false;
+        try {
             try {
-                Summary summary = write(file, part);
+                written = part;
+                Losses total = session.total().copy();
+                Summary summary = write(file, part, total);
                 OutputFile replaced = Outputs.hold(file, claim);
                 try {
                     part.moveTo(file);
                 } finally {
                     release(replaced);
                 }
+                if (staysOpen) {
+                    isLeftOpen = true;
+                    session.countAfter(new AfterEnd(session, part, total));
+                }
                 return summary;
             } finally {
                 part.remove();
             }
+        } finally {
+            if (!isLeftOpen) {
+                part.close();
+            }
         }
     }
 
-    private Summary write(Path file, OutputFile to) throws IOException {
+    /** The bytes of the trace that is written now, for other threads. */
+    long progress() {
+        OutputFile now = written;
+        return now == null ? 0 : now.written();
+    }
+
+    private Summary write(Path file, OutputFile to, Losses total) throws IOException {
         TraceOutput trace = new TraceOutput(to.out(), compression);
         try {
-            return write(file, trace);
+            return write(file, trace, total);
         } finally {
             trace.end();
         }
@@ -112,14 +134,15 @@ final class KeptTrace {
         return file.resolveSibling("." + file.getFileName() + "." + random + ".part");
     }
 
-    private Summary write(Path file, TraceOutput out) throws IOException {
+    /** {@code total} has the losses so far. */
+    private Summary write(Path file, TraceOutput out, Losses total) throws IOException {
         int pid = session.pid();
         // Counted before the chunks are copied, so that a message that is logged meanwhile is not taken for a lost one.
         Map<Integer, Long> counted = new TreeMap<>();
         for (Sequence sequence : session.sequences()) {
             counted.put(sequence.id, sequence.counted);
         }
-        List<Losses.Count> losses = session.total().all();
+        List<Losses.Count> losses = total.all();
         Map<Integer, List<SharedBuffer.Committed>> chunks = new TreeMap<>();
         Map<SharedBuffer.Committed, byte[]> bytes = session.readBuffer(session.buffer()::copyAll);
         for (SharedBuffer.Committed chunk : bytes.keySet()) {

@@ -29,6 +29,8 @@ final class OutputFile implements AutoCloseable {
     /** The time that the reader of a pipe has to open it, since both programs are often started together, and that between two attempts, in nanoseconds. */
     private static final long READER_TIMEOUT = 1_000_000_000;
     private static final long POLL = 5_000_000;
+    /** The most bytes that are given to a pipe at once: a slow reader is seen to take some. */
+    private static final int PIECE = 4096;
 
     private final Path path;
     /** The path without links on the way. */
@@ -46,8 +48,8 @@ final class OutputFile implements AutoCloseable {
     private final FileOutputStream stream;
     /** Kept, since the JVM forgets a lock that nobody refers to. */
     private FileLock lock;
-    /** True once a pipe or device has got bytes. */
-    private boolean isBegun;
+    /** The bytes that were written; read by those who wait for progress. */
+    private volatile long written;
 
     /** Takes over a channel whose file was checked. */
     OutputFile(Path path, Path place, FileStatus status, AsynchronousFileChannel anchor, int descriptor) throws IOException {
@@ -129,8 +131,13 @@ final class OutputFile implements AutoCloseable {
     void write(byte[] bytes, int from, int length) throws IOException {
         if (file != null) {
             file.write(bytes, from, length);
-        } else {
-            writeToStream(bytes, from, length);
+            written += length;
+            return;
+        }
+        for (int at = 0; at < length; at += PIECE) {
+            int piece = Math.min(PIECE, length - at);
+            writeToStream(bytes, from + at, piece);
+            written += piece;
         }
     }
 
@@ -153,6 +160,11 @@ final class OutputFile implements AutoCloseable {
                 OutputFile.this.write(bytes, from, length);
             }
         };
+    }
+
+    /** The bytes that were written so far, for other threads. */
+    long written() {
+        return written;
     }
 
     /** The size of a regular file; 0 of others. */
@@ -214,19 +226,32 @@ final class OutputFile implements AutoCloseable {
 
     private void writeToStream(byte[] bytes, int from, int length) throws IOException {
         long begun = System.nanoTime();
-        while (true) {
-            try {
-                stream.write(bytes, from, length);
-                isBegun = true;
-                return;
-            } catch (IOException e) {
-                if (!isPipe || isBegun) {
-                    throw e;
-                } else if (System.nanoTime() - begun >= READER_TIMEOUT) {
-                    throw new FileSystemException(path.toString(), null, "it is a pipe that no program reads");
-                }
+        boolean isInterrupted = false;
+        try {
+            while (!isWritten(bytes, from, length, begun)) {
+                // An interrupted thread would not wait.
+                isInterrupted |= Thread.interrupted();
+                LockSupport.parkNanos(POLL);
             }
-            LockSupport.parkNanos(POLL);
+        } finally {
+            if (isInterrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** False where a pipe has no reader yet, and the time for that is not over. */
+    private boolean isWritten(byte[] bytes, int from, int length, long begun) throws IOException {
+        try {
+            stream.write(bytes, from, length);
+            return true;
+        } catch (IOException e) {
+            if (!isPipe || written > 0) {
+                throw e;
+            } else if (System.nanoTime() - begun >= READER_TIMEOUT) {
+                throw new FileSystemException(path.toString(), null, "it is a pipe that no program reads");
+            }
+            return false;
         }
     }
 

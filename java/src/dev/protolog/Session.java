@@ -43,7 +43,6 @@ public final class Session implements AutoCloseable {
     private final KeptTrace kept;
     /** Of one that streams; null for none. */
     private final Stream stream;
-    private final Thread hook = new Thread(this::stopAtExit, "protolog exit");
     private Summary summary;
 
     private Session(SessionConfig config) throws IOException {
@@ -51,7 +50,7 @@ public final class Session implements AutoCloseable {
         byte[] id = new byte[16];
         new SecureRandom().nextBytes(id);
         Claims.Claim claim = config.isStream() || config.file() == null ? null : KeptTrace.claim(config.file());
-        core = new SessionCore(config, id);
+        core = newCore(id, claim);
         BootClock.Moment started = core.clock().moment();
         kept = new KeptTrace(core, started, config.compression(), claim);
         core.dictionary().addKnown();
@@ -64,7 +63,7 @@ public final class Session implements AutoCloseable {
         if (stream != null) {
             stream.start();
         }
-        Runtime.getRuntime().addShutdownHook(hook);
+        AtExit.add(this);
     }
 
     /** The settings of a new session. */
@@ -83,7 +82,7 @@ public final class Session implements AutoCloseable {
         if (stream != null) {
             throw new IOException("a session that streams has no snapshots; call flush() and read its file");
         }
-        return kept.write(Objects.requireNonNull(file));
+        return kept.write(Objects.requireNonNull(file).toAbsolutePath(), false);
     }
 
     /** Writes what was logged so far to the file; of a session that keeps its messages, has the recording on the disk, if it is on one. */
@@ -102,21 +101,28 @@ public final class Session implements AutoCloseable {
      *
      * @throws IOException if the trace can't be written; a recording stays then
      */
-    public synchronized Summary stop() throws IOException {
+    public Summary stop() throws IOException {
+        return stop(false);
+    }
+
+    /** {@code isAtExit}: the program is ending, and goes on to log. */
+    private synchronized Summary stop(boolean isAtExit) throws IOException {
         if (summary != null) {
             return summary;
         }
-        Sessions.remove(core);
+        if (!isAtExit) {
+            Sessions.remove(core);
+        }
         core.stop();
-        removeHook();
+        AtExit.remove(this);
         try {
             if (core.failure() != null) {
                 throw core.failure();
             }
             if (stream != null) {
-                summary = stream.finish();
+                summary = stream.finish(isAtExit);
             } else {
-                summary = config.file() == null ? new Summary(null, 0, 0, 0) : kept.write(config.file());
+                summary = config.file() == null ? new Summary(null, 0, 0, 0) : kept.write(config.file(), isAtExit);
             }
         } finally {
             kept.close();
@@ -148,31 +154,63 @@ public final class Session implements AutoCloseable {
         return core == other;
     }
 
-    private Stream newStream(BootClock.Moment started) throws IOException {
+    /** The file of the trace; null for none. */
+    Path file() {
+        return config.file();
+    }
+
+    /** The messages so far, a moment behind. */
+    long messages() {
+        return core.messages();
+    }
+
+    /** True while a thread is within a message. */
+    boolean isWriting() {
+        return core.isWriting();
+    }
+
+    /** The bytes of the file that is being written, for those who wait for its end. */
+    long progress() {
+        return stream != null ? stream.progress() : kept.progress();
+    }
+
+    /** Has messages counted from now on, since the program ends. A session without a file goes on: its recording has all that the program logs. */
+    void beginEnd() {
+        if (config.file() != null) {
+            core.beginEnd();
+        }
+    }
+
+    /** Completes the file of a program that ends. */
+    void stopAtExit() {
         try {
-            return new Stream(core, config, started);
+            if (config.file() != null) {
+                stop(true);
+            }
         } catch (IOException e) {
-            if (core.recording() != null) {
-                core.recording().close(true);
+            LogPrinter.problem("can't complete the trace `" + config.file() + "`: " + e.getMessage(), "run `protologtool recover`");
+        }
+    }
+
+    private SessionCore newCore(byte[] id, Claims.Claim claim) throws IOException {
+        try {
+            return new SessionCore(config, id);
+        } catch (IOException | RuntimeException | Error e) {
+            if (claim != null) {
+                claim.close();
             }
             throw e;
         }
     }
 
-    /** Completes the file of a program that calls {@link System#exit}. */
-    private void stopAtExit() {
+    private Stream newStream(BootClock.Moment started) throws IOException {
         try {
-            stop();
-        } catch (IOException e) {
-            LogPrinter.problem("can't complete the trace: " + e, "run `protologtool recover`");
-        }
-    }
-
-    private void removeHook() {
-        try {
-            Runtime.getRuntime().removeShutdownHook(hook);
-        } catch (IllegalStateException e) {
-            // The program is ending.
+            return new Stream(core, config, started);
+        } catch (IOException | RuntimeException | Error e) {
+            if (core.recording() != null) {
+                core.recording().close(true);
+            }
+            throw e;
         }
     }
 

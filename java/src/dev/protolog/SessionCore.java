@@ -53,7 +53,11 @@ final class SessionCore {
     /** The chunks that had been freed when a message waited in vain: others don't wait until there are more. -1 where none did. */
     private volatile long stuckAt = -1;
     private volatile Callable<SessionStats> stats;
+    /** True once the program ends: messages are counted only. */
+    private volatile boolean isEnding;
     private volatile boolean isStopped;
+    /** Counts what comes after the end of the trace; null before, and where nothing does. */
+    private volatile AfterEnd afterEnd;
     private volatile Throwable failure;
 
     SessionCore(SessionConfig config, byte[] id) throws IOException {
@@ -217,6 +221,37 @@ final class SessionCore {
     void stop() {
         isStopped = true;
         buffer.close();
+        LockSupport.unpark(drainThread);
+    }
+
+    /** Has messages counted instead of recorded, since the program ends. */
+    void beginEnd() {
+        isEnding = true;
+    }
+
+    boolean isEnding() {
+        return isEnding;
+    }
+
+    /** Has messages counted in the file from now on, which is complete. */
+    void countAfter(AfterEnd end) {
+        afterEnd = end;
+        // Those that came before this.
+        reportAfterEnd(end);
+    }
+
+    /** True while a thread is within a message, as far as this one can see. */
+    synchronized boolean isWriting() {
+        return writers.stream().anyMatch(TraceWriter::isWriting);
+    }
+
+    /** The messages of all threads, a moment behind. */
+    synchronized long messages() {
+        long all = 0;
+        for (TraceWriter writer : writers) {
+            all += writer.sequence.messages;
+        }
+        return all;
     }
 
     /** A writer for the current thread; null where there are too many, or the session is over. */
@@ -266,10 +301,15 @@ final class SessionCore {
 
     /** Counts a lost message of a sequence; null where it has none. */
     void lose(Sequence sequence, int group, LossCause cause) {
-        if (isStopped) {
+        if (isStopped && !isEnding) {
             return;
         }
         total.add(group, cause, 1);
+        AfterEnd after = afterEnd;
+        if (after != null) {
+            reportAfterEnd(after);
+            return;
+        }
         try {
             if (recording != null) {
                 recording.addLoss(group, cause);
@@ -286,6 +326,14 @@ final class SessionCore {
             }
         } catch (StackOverflowError | LinkageError e) {
             // It is counted, and reported at the end; who calls this again would count it twice.
+        }
+    }
+
+    private static void reportAfterEnd(AfterEnd after) {
+        try {
+            after.report();
+        } catch (IOException | RuntimeException | Error e) {
+            // The program is ending. Whoever comes next counts this message, too.
         }
     }
 

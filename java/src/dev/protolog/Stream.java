@@ -11,10 +11,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.concurrent.locks.LockSupport;
 
 /**
- * The trace file of a session that streams, and the thread that writes it: each second, and when half of the buffer is in use.
+ * The trace file of a session that streams. {@link DrainLoop} has it written.
  *
  * <p>The buffer is in a recording, which is told how far the file has come before chunks are freed. So the two together have each message
  * once, whenever the process dies.
@@ -23,10 +22,7 @@ import java.util.concurrent.locks.LockSupport;
  * of the file ends the session, and is that of {@link #finish}; the recording stays then. After one out of memory or stack, everything is as
  * the recording has it, and the next look at the buffer goes on from there.
  */
-final class Stream implements Runnable {
-    private static final long POLL_NANOS = 1_000_000_000;
-    /** The pause after an error out of memory, which may pass. */
-    private static final long PAUSE_NANOS = 100_000_000;
+final class Stream {
     /** A change of the distance between wall clock and BOOTTIME by which the wall clock counts as set, in nanoseconds. */
     private static final long MIN_CLOCK_STEP = 100_000_000;
 
@@ -40,7 +36,7 @@ final class Stream implements Runnable {
     private final SessionCore session;
     /** Null for a trace in one file. */
     private final Segments segments;
-    private TraceFile file;
+    private volatile TraceFile file;
     private TraceOutput out;
     /** The bytes of the files before. */
     private long earlierBytes;
@@ -55,10 +51,7 @@ final class Stream implements Runnable {
     /** Positions that one of the copies in the recording lacks. */
     private Map<Integer, Long> changed = new HashMap<>();
     private Map<Integer, Long> changedBefore = new HashMap<>();
-    /** Complete chunks that were read: those that the file may lack, and those whose last packet goes on in one that was not there yet. */
-    private final List<Held> held = new ArrayList<>();
-    /** The bytes of those that the file may lack. */
-    private int heldBytes;
+    private final HeldChunks held = new HeldChunks();
     private int ownPackets;
     private long wallDistance;
     /** Losses that were taken to be reported since the checkpoint. */
@@ -68,15 +61,6 @@ final class Stream implements Runnable {
     private IOException failure;
     /** The failure where there is no memory for another one. */
     private final IOException noMemory = new IOException("no memory was left to write the trace");
-    private final Thread thread = new Thread(this, "protolog drain");
-
-    /** A complete chunk, and the reader of its sequence. The claim has the chunk until it is free. */
-    private record Held(SharedBuffer.Committed chunk, SharedBuffer.Claim claim, SequenceReader reader) {
-        Held(SharedBuffer.Committed chunk, SequenceReader reader) {
-            this(chunk, new SharedBuffer.Claim(), reader);
-            claim.chunk = chunk.chunk();
-        }
-    }
 
     /** A reader, and its state. */
     private record Saved(SequenceReader reader, SequenceReader.State state) {}
@@ -84,7 +68,7 @@ final class Stream implements Runnable {
     /** All that changes between two generations of the recording. */
     private record Checkpoint(TraceFile file, TraceOutput.Mark mark, ByteBuffer trace, long earlierBytes, Set<Integer> inFile,
             List<Saved> readers, Map<String, long[]> counts, Map<Integer, Long> changed,
-            Map<Integer, Long> changedBefore, int held, int heldBytes, int ownPackets, long wallDistance) {}
+            Map<Integer, Long> changedBefore, HeldChunks.Mark held, int ownPackets, long wallDistance) {}
 
     Stream(SessionCore session, SessionConfig config, BootClock.Moment started) throws IOException {
         this.session = session;
@@ -93,41 +77,26 @@ final class Stream implements Runnable {
         try {
             file = segments == null ? TraceFile.create(config.file(), config.compression()) : segments.open();
             begin(started, "protolog session started");
-        } catch (IOException e) {
-            closeSegments();
+        } catch (IOException | RuntimeException | Error e) {
+            release();
             throw e;
         }
-        thread.setDaemon(true);
     }
 
     void start() {
+        Thread thread = RuntimeThread.daemon(new DrainLoop(session, this), "protolog drain");
         session.setDrainThread(thread);
         thread.start();
     }
 
-    @Override
-    public void run() {
-        long next = System.nanoTime() + POLL_NANOS;
-        boolean isDone;
-        while (!session.isStopped()) {
-            long left = next - System.nanoTime();
-            LockSupport.parkNanos(this, Math.max(1, segments == null ? left : Math.min(left, segments.left())));
-            boolean isDue = next - System.nanoTime() <= 0 || segments != null && segments.left() <= 0;
-            if (isDue) {
-                next = System.nanoTime() + POLL_NANOS;
-            }
-            try {
-                isDone = drain(isDue) && rotateIfOld();
-            } catch (Error e) {
-                if (!PassingErrors.isOne(e)) {
-                    throw e;
-                }
-                isDone = false;
-            }
-            if (!isDone) {
-                LockSupport.parkNanos(this, PAUSE_NANOS);
-            }
-        }
+    /** The nanoseconds until the file is old. */
+    long left() {
+        return segments == null ? Long.MAX_VALUE : segments.left();
+    }
+
+    /** Writes what is there, and ends a file that is old. False where there is no memory for that now. */
+    boolean write(boolean unfinishedToo) {
+        return drain(unfinishedToo) && rotateIfOld();
     }
 
     /** Writes all packets that was logged so far. */
@@ -141,11 +110,11 @@ final class Stream implements Runnable {
         }
     }
 
-    /** Writes the rest and the end. */
-    Summary finish() throws IOException {
-        LockSupport.unpark(thread);
+    /** Writes the rest and the end. {@code staysOpen}: the program is ending, and messages that come after the end are counted in the file. */
+    Summary finish(boolean staysOpen) throws IOException {
         synchronized (this) {
             boolean isComplete = false;
+            boolean isLeftOpen = false;
             try {
                 boolean isDrained = drain(true);
                 if (failure != null) {
@@ -154,24 +123,37 @@ final class Stream implements Runnable {
                 if (!isDrained) {
                     throw new IOException("no memory is left to complete the trace");
                 }
-                endSequences();
+                Losses total = session.total().copy();
+                endSequences(total);
                 writeClocks(session.clock().moment());
                 end("protolog session ended");
                 commit();
                 isComplete = true;
+                OutputFile left = staysOpen ? file.completeOpen() : null;
+                if (left != null) {
+                    isLeftOpen = true;
+                    session.countAfter(new AfterEnd(session, left, total));
+                }
             } catch (Error e) {
                 if (PassingErrors.isOne(e)) {
                     throw noMemory;
                 }
                 throw e;
             } finally {
-                file.close(isComplete);
+                if (!isLeftOpen) {
+                    file.close(isComplete);
+                }
                 out.end();
                 closeSegments();
             }
             long messages = readers.values().stream().mapToLong(SequenceReader::recorded).sum();
             return new Summary(file.name(), messages, lost(), earlierBytes + out.written());
         }
+    }
+
+    /** The bytes of the file so far, without waiting for whoever writes it. */
+    long progress() {
+        return file.written();
     }
 
     /** The messages that the file has, and those that it lacks. */
@@ -199,7 +181,7 @@ final class Stream implements Runnable {
             if (Math.abs(now.realtime() - now.boottime() - wallDistance) > MIN_CLOCK_STEP) {
                 writeClocks(now);
             }
-            chunks.removeIf(chunk -> held.stream().anyMatch(known -> known.claim.chunk == chunk.chunk()));
+            chunks.removeIf(held::has);
             for (SharedBuffer.Committed chunk : chunks) {
                 SequenceReader reader = readers.get(chunk.writer());
                 if (!hasRoom(chunk, reader)) {
@@ -214,7 +196,7 @@ final class Stream implements Runnable {
                 hold(chunk, reader);
             }
             commit();
-            free();
+            held.free(session.buffer());
         });
     }
 
@@ -247,7 +229,7 @@ final class Stream implements Runnable {
         }
         ByteBuffer trace = session.recording() == null ? null : session.recording().trace();
         checkpoint = new Checkpoint(file, out.mark(), trace, earlierBytes, new TreeSet<>(inFile), states, counts.copy(), new HashMap<>(changed),
-                new HashMap<>(changedBefore), held.size(), heldBytes, ownPackets, wallDistance);
+                new HashMap<>(changedBefore), held.mark(), ownPackets, wallDistance);
     }
 
     /** Goes back to the checkpoint, if something has changed since. After an error it can be done again. */
@@ -274,10 +256,7 @@ final class Stream implements Runnable {
         counts.restore(to.counts);
         changed = to.changed;
         changedBefore = to.changedBefore;
-        while (held.size() > to.held) {
-            held.remove(held.size() - 1);
-        }
-        heldBytes = to.heldBytes;
+        held.rewind(to.held);
         ownPackets = to.ownPackets;
         wallDistance = to.wallDistance;
         taken.giveBack();
@@ -302,29 +281,11 @@ final class Stream implements Runnable {
         if (!chunk.isComplete()) {
             return;
         }
-        held.add(new Held(chunk, reader));
-        heldBytes += chunk.size();
-        if (heldBytes >= session.buffer().size() / FREED_PART) {
+        held.add(chunk, reader);
+        if (held.bytes() >= session.buffer().size() / FREED_PART) {
             commit();
-            free();
+            held.free(session.buffer());
             setCheckpoint();
-        }
-    }
-
-    /** Frees the chunks that are in the file; those with the beginning of a packet wait for its end. */
-    private void free() {
-        heldBytes = 0;
-        for (int i = held.size() - 1; i >= 0; i--) {
-            Held each = held.get(i);
-            int next = (int) (each.reader.position() >>> 32);
-            if (each.chunk.id() - next < 0) {
-                // After an error in between, the next time finds it free already.
-                if (each.claim.chunk != SharedBuffer.NONE) {
-                    session.buffer().free(each.claim);
-                }
-                held.set(i, held.get(held.size() - 1));
-                held.remove(held.size() - 1);
-            }
         }
     }
 
@@ -406,7 +367,7 @@ final class Stream implements Runnable {
     }
 
     /** Ends the sequences of the file, and reports the losses of others. */
-    private void endSequences() throws IOException {
+    private void endSequences(Losses total) throws IOException {
         Map<Integer, Sequence> sequences = sequences();
         for (Map.Entry<Integer, SequenceReader> each : readers.entrySet()) {
             if (inFile.contains(each.getKey())) {
@@ -419,7 +380,7 @@ final class Stream implements Runnable {
         // Those of no sequence, of threads that found no chunk any more, and what an error has kept from either.
         Losses reported = new Losses();
         readers.values().forEach(reader -> reader.reported().all().forEach(count -> count.addTo(reported)));
-        session.total().without(reported).forEach(count -> count.write(losses));
+        total.without(reported).forEach(count -> count.write(losses));
         long damaged = readers.values().stream().mapToLong(SequenceReader::unreportedDamage).sum();
         if (damaged > 0) {
             new Losses.Count(0, LossCause.WRITE_FAILED, damaged).write(losses);
@@ -438,6 +399,27 @@ final class Stream implements Runnable {
     private void end(String name) throws IOException {
         out.own(TracePackets.stats(session.buffer().stats()));
         out.own(TracePackets.instant(session.pid(), session.clock().moment().boottime(), name));
+    }
+
+    /** Gives up the files of a session that has failed: others may write them now, and the recording can be recovered. */
+    synchronized void releaseFailed() {
+        try {
+            if (session.failure() != null) {
+                release();
+                if (session.recording() != null) {
+                    session.recording().close(false);
+                }
+            }
+        } catch (IOException e) {
+            // They are closed.
+        }
+    }
+
+    private void release() throws IOException {
+        if (file != null) {
+            file.close(false);
+        }
+        closeSegments();
     }
 
     private void closeSegments() {

@@ -76,6 +76,22 @@ final class TraceFile {
         out.rewind(mark);
     }
 
+    /** The bytes that were written so far, for other threads. */
+    long written() {
+        return file.written();
+    }
+
+    /** Gives a complete file its name, and leaves it open; null for what is no regular file. */
+    OutputFile completeOpen() throws IOException {
+        if (!file.isRegular()) {
+            return null;
+        }
+        if (name != null) {
+            file.moveTo(name);
+        }
+        return file;
+    }
+
     /** Closes the file; a complete one gets its name. After an error of the JVM it may be closed again. */
     void close(boolean isComplete) throws IOException {
         file.close();

@@ -87,6 +87,11 @@ final class TraceWriter {
         return session;
     }
 
+    /** True within a message, as far as another thread can see; also after one that ended in an error. */
+    boolean isWriting() {
+        return isWriting;
+    }
+
     /** Writes a message. False where the buffer has no room. An error, out of memory or of stack, says that the message is not there. */
     boolean write(Call call) {
         long messages = sequence.messages;

@@ -1,0 +1,33 @@
+package dev.protolog;
+
+/**
+ * Threads of the runtime. They belong to no application: neither to its thread group, which it may interrupt as a whole, nor to the
+ * class loader of the thread that happens to start them, nor to its thread locals.
+ */
+final class RuntimeThread {
+    private RuntimeThread() {}
+
+    /** A thread that does not keep the JVM from ending. */
+    static Thread daemon(Runnable body, String name) {
+        Thread thread = of(body, name);
+        thread.setDaemon(true);
+        return thread;
+    }
+
+    /** A thread that is not started yet. */
+    static Thread of(Runnable body, String name) {
+        Thread thread = new Thread(topGroup(), body, name, 0, false);
+        thread.setDaemon(false);
+        thread.setContextClassLoader(RuntimeThread.class.getClassLoader());
+        return thread;
+    }
+
+    /** The group that has all others; threads of the JVM are in it. */
+    static ThreadGroup topGroup() {
+        ThreadGroup group = Thread.currentThread().getThreadGroup();
+        for (ThreadGroup next = group; next != null; next = next.getParent()) {
+            group = next;
+        }
+        return group;
+    }
+}

@@ -1,0 +1,108 @@
+package app;
+
+import dev.protolog.IProtoLogGroup;
+import dev.protolog.ProtoLog;
+import dev.protolog.Session;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.io.UncheckedIOException;
+import java.nio.LongBuffer;
+import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.Path;
+import java.util.function.Consumer;
+
+/**
+ * Logs while the JVM ends: {@code Ending KIND TRACE}. {@code hooks}: in hooks that take a while; {@code busy} and {@code kept}: in threads that go on
+ * until the JVM is gone, which count their calls in {@code TRACE.calls}; {@code recorded}: without a file for the trace; {@code start}: in a session that
+ * a hook starts; {@code pipe}: nothing but many messages.
+ */
+public final class Ending {
+    private static final int THREADS = 4;
+
+    private Ending() {}
+
+    private enum Log implements IProtoLogGroup {
+        WORK;
+
+        @Override
+        public String getTag() {
+            return "Work";
+        }
+    }
+
+    public static void main(String[] args) throws IOException {
+        Session.Builder builder = Session.builder().enableAll();
+        switch (args[0]) {
+            case "recorded" -> {
+                builder.recordTo(Path.of(args[1])).start();
+                addHooks();
+            }
+            case "start" -> Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+                try {
+                    Session session = builder.file(args[1]).start();
+                    ProtoLog.i(Log.WORK, "in a session of a hook");
+                    session.stop();
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            }));
+            case "pipe" -> {
+                builder.file(args[1]).start();
+                for (int i = 0; i < 20_000; i++) {
+                    ProtoLog.i(Log.WORK, "number %d of %s", i, "text " + i);
+                }
+            }
+            default -> {
+                (args[0].equals("kept") ? builder.keepNewest() : builder).file(args[1]).start();
+                if (args[0].equals("hooks")) {
+                    addHooks();
+                } else {
+                    count(args[1] + ".calls");
+                }
+            }
+        }
+        System.exit(0);
+    }
+
+    /** Hooks that log at their end, one of them twice as late as another. */
+    private static void addHooks() {
+        for (int i = 1; i <= 3; i++) {
+            int number = i;
+            Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+                sleep(100 * number);
+                ProtoLog.i(Log.WORK, "the end of hook %d", number);
+            }));
+        }
+    }
+
+    /** Starts threads that log for ever, each with a counter of its calls. */
+    private static void count(String path) throws IOException {
+        try (RandomAccessFile file = new RandomAccessFile(path, "rw")) {
+            LongBuffer calls = file.getChannel().map(MapMode.READ_WRITE, 0, THREADS * Long.BYTES).asLongBuffer();
+            Consumer<Integer> body = index -> {
+                for (long i = 1;; i++) {
+                    calls.put(index, i);
+                    ProtoLog.i(Log.WORK, "call %d of thread %d", i, index);
+                    if (i % 100 == 0) {
+                        sleep(1);
+                    }
+                }
+            };
+            for (int i = 0; i < THREADS; i++) {
+                int index = i;
+                Thread thread = new Thread(() -> body.accept(index));
+                thread.setDaemon(true);
+                thread.start();
+            }
+        }
+        sleep(100);
+    }
+
+    private static void sleep(long millis) {
+        try {
+            Thread.sleep(millis);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
