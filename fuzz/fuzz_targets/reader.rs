@@ -7,7 +7,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use protolog_reader::{Item, Limits, Rendering, TextWriter, Times, Trace, write_json};
+use protolog_reader::{Item, JsonWriter, Limits, Rendering, TextWriter, Times, Trace};
 
 fuzz_target!(|bytes: &[u8]| {
     let mut limits = Limits::default();
@@ -16,12 +16,13 @@ fuzz_target!(|bytes: &[u8]| {
         return;
     };
     let mut writer = TextWriter::new(&log, Times::utc()).with_rendering(Rendering::Bare);
-    let (mut text, mut json, mut entries) = (String::new(), Vec::new(), 0);
+    let mut json_writer = JsonWriter::new(&log);
+    let (mut text, mut json, mut entries) = (Vec::new(), Vec::new(), 0);
     for item in log.items() {
         text.clear();
         json.clear();
         writer.write(&item, &mut text);
-        write_json(&log, &item, &mut json);
+        json_writer.write(&item, &mut json);
         if let Item::Entry(entry) = item {
             entries += 1;
             entry.values().text(Rendering::Full);
