@@ -29,3 +29,7 @@ pub mod rewrite;
 pub mod source;
 pub mod system;
 pub mod worker;
+
+/// What a connection to `view` returns to any bytes, for the fuzz target.
+#[cfg(fuzzing)]
+pub use command::view::exchange;

@@ -105,6 +105,16 @@ fn seed(name: &str, corpus: &Path, root: &Path) -> Result<()> {
         .iter()
         .map(|text| text.as_bytes().to_vec())
         .collect(),
+        // The size of the pieces, and the requests.
+        "view_request" => [
+            "\0GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
+            "\x03GET /data HTTP/1.1\r\nHost: 127.0.0.1:80\r\n@PROOF@\r\n\r\n",
+            "\x40POST /session HTTP/1.1\r\nHost: [::1]\r\nContent-Length: 18446744073709551615\r\n\r\n",
+            "\x07GET /data HTTP/1.1\r\nHost: 127.0.0.1\r\n@PROOF@\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        ]
+        .iter()
+        .map(|text| text.as_bytes().to_vec())
+        .collect(),
         "reader" => {
             let cases = sorted(&root.join("protolog-reader/tests/cases"));
             let mut describe = shell::cargo(&["run", "-q", "-p", "protolog-reader", "--example"]);

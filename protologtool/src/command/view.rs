@@ -4,8 +4,11 @@
 //! reader stands here already, and so `cargo install` needs neither a target for WebAssembly nor npm; the script renders and filters
 //! what is shown.
 
+mod admission;
 mod columns;
+mod http;
 mod loopback;
+mod opening;
 mod page;
 mod perfetto;
 mod server;
@@ -18,8 +21,13 @@ use crate::output::{once, write_one};
 use crate::system::System;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
+#[cfg(fuzzing)]
+pub use http::exchange;
+use http::{HttpServer, Shell};
+use loopback::ListenAt;
+use opening::Opening;
 use protolog_reader::{CounterArg, Log, Times};
-use server::{DataSource, PageServer};
+use server::{DataSource, Known};
 use std::cell::Cell;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -30,11 +38,12 @@ Examples:
   protologtool view server.pftrace worker.pftrace --level info
   protologtool view app.pftrace --since 18:27 --until 18:30 -o incident.html
   protologtool view app.pftrace --perfetto --counter 'sent %d bytes'
-  ssh -L 8080:127.0.0.1:8080 host \\
+  ssh -t -L 8080:127.0.0.1:8080 host \\
     protologtool view app.pftrace --port 8080 --no-browser
 
-Without -o, the page is served on this machine alone, under an address that nobody else knows, until Ctrl-C. It follows a \
-trace that is still being written. With -o, it is a file that shows the log without this tool, asks nothing of the \
+Without -o, the page is served on this machine alone, to the browser that is opened, until Ctrl-C. It follows a \
+trace that is still being written. With --no-browser, an address is printed that lets one browser in, once and within ten minutes; \
+Enter prints another one, for another browser. With -o, it is a file that shows the log without this tool, asks nothing of the \
 network, and can be sent to somebody else.
 
 The page has all messages, losses and spans with their times, filters by level, group, thread, template, time, text and regular \
@@ -81,7 +90,7 @@ pub(crate) struct ViewArgs {
     #[arg(long, value_name = "TEXT[:NUMBER]", value_parser = merge::counter, requires = "perfetto")]
     counter: Vec<CounterArg>,
 
-    /// Serve on this port of 127.0.0.1; any that is free if not given
+    /// Serve on this port of 127.0.0.1; any that is free, of any address of this machine's own, if not given
     #[arg(
         long,
         value_name = "PORT",
@@ -91,7 +100,7 @@ pub(crate) struct ViewArgs {
     )]
     port: u16,
 
-    /// Print the address, and open no browser
+    /// Print an address that lets a browser in once, and open none
     #[arg(long, conflicts_with = "output")]
     no_browser: bool,
 
@@ -110,6 +119,7 @@ pub(crate) fn run(args: &ViewArgs, system: &dyn System) -> Result<Exit, Failure>
         return perfetto::run(args, ui, system);
     }
     let view = View { args, system, is_followed: Cell::new(false) };
+    let version = view.version();
     let log = view.log()?;
     for line in log.summary().to_string().lines() {
         system.print_error(&format!("warning: {line}\n"));
@@ -119,10 +129,10 @@ pub(crate) fn run(args: &ViewArgs, system: &dyn System) -> Result<Exit, Failure>
     drop(log);
     view.is_followed.set(true);
     let Some(output) = &args.output else {
-        let server = PageServer::start(args.port)?;
-        let url = server.url();
-        args.show(&url, system);
-        server.run(&view, data, system);
+        let known = Known::new(version, data);
+        args.serve(args.place(ListenAt::Anywhere), server::shell(), system, |server| {
+            known.serve(server, &view, system);
+        })?;
         return Ok(exit);
     };
     let page = page::page(Some(&data));
@@ -133,12 +143,25 @@ pub(crate) fn run(args: &ViewArgs, system: &dyn System) -> Result<Exit, Failure>
 }
 
 impl ViewArgs {
-    /// Prints the address of a page, and opens it.
-    fn show(&self, url: &str, system: &dyn System) {
-        system.print(&format!("{url}\n"));
-        if !self.no_browser && loopback::open_browser(url).is_err() {
-            system.print_error("help: open this address in a browser; Ctrl-C ends\n");
-        }
+    /// The port of --port, or another place where there is none.
+    fn place(&self, otherwise: ListenAt) -> ListenAt {
+        if self.port == 0 { otherwise } else { ListenAt::Usual(self.port) }
+    }
+
+    /// Serves a page while `run` runs, and has it opened.
+    fn serve(
+        &self,
+        place: ListenAt,
+        shell: Shell,
+        system: &dyn System,
+        run: impl FnOnce(&HttpServer),
+    ) -> Result<(), Failure> {
+        let (listener, address) = loopback::listen(place)?;
+        let opening = Opening::new(address);
+        let server = HttpServer::start(listener, shell, opening.admission.clone())?;
+        opening.during(!self.no_browser, system, || run(&server))?;
+        server.finish();
+        Ok(())
     }
 }
 

@@ -15,7 +15,7 @@ const LIMIT: Duration = Duration::from_secs(240);
 /// Chromium's flags: without a window, without its own business on the network, and without hosts but this one.
 const FLAGS: &str = "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
     --disable-component-update --disable-sync --disable-dev-shm-usage --window-size=1400,900 --remote-debugging-pipe \
-    --host-resolver-rules='MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'";
+    --host-resolver-rules='MAP * ~NOTFOUND, EXCLUDE 127.*'";
 
 /// A browser with one page.
 pub(crate) struct Browser {
@@ -57,8 +57,7 @@ impl Browser {
             complaints,
             _profile: profile,
         };
-        let page = browser.call("Target.createTarget", &json!({"url": "about:blank"}));
-        browser.attach(&page["targetId"]);
+        browser.new_tab();
         Some(browser)
     }
 
@@ -89,6 +88,13 @@ impl Browser {
             assert!(begun.elapsed() < LIMIT, "no window of `{address}`: {targets}");
             std::thread::sleep(Duration::from_millis(20));
         }
+    }
+
+    /// Opens another tab, and goes on with it.
+    pub(crate) fn new_tab(&mut self) {
+        self.session = Value::Null;
+        let page = self.call("Target.createTarget", &json!({"url": "about:blank"}));
+        self.attach(&page["targetId"]);
     }
 
     /// Opens an address.

@@ -1,7 +1,8 @@
 //! A log that grows at both ends while it is looked at: what is chosen stays chosen.
 
 use crate::browser::Browser;
-use crate::{AppLog, Served, lock, record, tool};
+use crate::served::Served;
+use crate::{AppLog, lock, record, tool};
 use protolog_rt::{d, i};
 use protolog_testkit::temp_dir;
 use std::fs;
@@ -29,7 +30,7 @@ fn choices_stay_while_earlier_messages_come() {
     let trace = shown.path().join("app.pftrace");
     fs::copy(&late_trace, &trace).unwrap();
     let served = Served::start(&trace);
-    browser.open(&served.1);
+    browser.open(&served.url);
     assert_eq!(browser.eval("protolog.data.n"), 1000);
     browser.click("#side input[data-choice^='groups:']");
     let count = "protolog.filter.shown.length";
@@ -60,7 +61,7 @@ fn a_trace_that_is_away_for_a_while_is_waited_for() {
     let trace = record(&dir, || d!(AppLog::Net, "here"));
     let away = dir.path().join("away");
     let served = Served::start(&trace);
-    browser.open(&served.1);
+    browser.open(&served.url);
     fs::rename(&trace, &away).unwrap();
     browser.wait_for(
         "document.getElementById('note').textContent.startsWith(\"the log can't be read now\")",

@@ -1,28 +1,31 @@
 //! `view`, in a real browser: what the page shows, and what nobody can make it do.
 
+mod admission;
 mod browser;
 mod copies;
 #[path = "../../../protolog-reader/tests/common/trace/mod.rs"]
 mod description;
+mod flood;
 mod growth;
 mod layout;
 mod perfetto;
 mod pictures;
+mod served;
 mod spans;
 mod sparse;
 mod strip;
+mod users;
 
 use browser::Browser;
 use protolog_rt::dynamic::{self, Arg};
 use protolog_rt::{Level, ProtoLogGroup, Session, d, e, i, w, wtf};
 use protolog_testkit::serde_json::{self, Value, json};
 use protolog_testkit::{TempDir, temp_dir};
+use served::Served;
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -364,53 +367,6 @@ fn an_incomplete_trace_is_said_to_be_one() {
     assert_eq!(browser.eval("document.getElementById('problems').hidden"), false);
 }
 
-/// `view` that serves, until this is dropped.
-struct Served(Child, String);
-
-impl Served {
-    fn start(trace: &Path) -> Self {
-        let mut tool = Command::new(env!("CARGO_BIN_EXE_protologtool"));
-        let tool = tool.args(["view", "--no-browser"]).arg(trace).stdout(Stdio::piped());
-        let mut child = tool.stderr(Stdio::null()).spawn().unwrap();
-        let mut url = String::new();
-        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut url).unwrap();
-        Self(child, url.trim_end().to_owned())
-    }
-
-    /// The status of the answer to a request for `path` of `host`.
-    fn status(&self, path: &str, host: &str) -> u16 {
-        let authority = self.1.split('/').nth(2).unwrap();
-        let mut stream = TcpStream::connect(authority).unwrap();
-        let host = if host.is_empty() { authority } else { host };
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").unwrap();
-        let mut reply = String::new();
-        let _ = BufReader::new(stream).take(64).read_to_string(&mut reply);
-        reply.split(' ').nth(1).unwrap_or_else(|| panic!("{reply:?}")).parse().unwrap()
-    }
-}
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-#[test]
-fn only_who_knows_the_address_is_served() {
-    let _lock = lock();
-    let dir = temp_dir();
-    let served = Served::start(&record(&dir, log_a_thousand));
-    let path = format!("/{}/", served.1.split('/').nth(3).unwrap());
-    assert!(served.1.starts_with("http://127.0.0.1:") && path.len() == 34, "{}", served.1);
-    assert_eq!((served.status(&path, ""), served.status(&format!("{path}data"), "")), (200, 200));
-    for other in ["/", "/data", "/0/", &path[..20], &format!("{path}../"), &format!("{path}none")] {
-        assert_eq!(served.status(other, ""), 404, "{other}");
-    }
-    // A name of the network that leads to this machine.
-    assert_eq!(served.status(&path, "evil.example"), 403);
-}
-
 #[test]
 fn a_running_program_is_followed() {
     let _lock = lock();
@@ -421,7 +377,7 @@ fn a_running_program_is_followed() {
     log_a_thousand();
     session.flush().unwrap();
     let served = Served::start(&trace);
-    browser.open(&served.1);
+    browser.open(&served.url);
     assert_eq!(browser.eval("protolog.data.n"), 1000);
     browser.press("f");
     e!(AppLog::Net, "the last %s", "straw");

@@ -4,74 +4,78 @@
 //! reached. It is asked as a person looks: by what stands on the page, and by the tracks of the workspace that it draws.
 
 use super::browser::Browser;
+use super::served::{Client, LIMIT, Served};
 use super::{AppLog, expected, lock};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use protolog_rt::{Session, d, w};
 use protolog_testkit::serde_json::{self, Value};
 use protolog_testkit::{TempDir, temp_dir, trace_processor, web_dist, workspace_root};
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
-use std::net::TcpStream;
+use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
+use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
-use tiny_http::{Header, Response, Server};
 
 /// The UI's files and one trace, on loopback.
 struct Ui {
-    server: Arc<Server>,
     origin: String,
 }
 
 impl Ui {
-    /// Serves the files below `dist`, and `trace` as `/trace`.
+    /// Serves the files below `dist`, and `trace` as `/trace`, as long as the test runs.
     fn serve(dist: PathBuf, trace: &Path) -> Self {
-        let server = Arc::new(Server::http("127.0.0.1:0").unwrap());
-        let origin = format!("http://{}", server.server_addr());
-        let (requests, trace) = (server.clone(), trace.to_owned());
-        let address = server.server_addr().to_ip().unwrap();
-        // As `view` does, where the reason stands (`loopback.rs`).
+        let server = TcpListener::bind("127.0.0.1:0").unwrap();
+        let origin = format!("http://{}", server.local_addr().unwrap());
+        let trace = trace.to_owned();
         thread::spawn(move || {
-            while TcpStream::connect(address).is_ok() {
-                thread::sleep(Duration::from_millis(100));
+            for stream in server.incoming().flatten() {
+                let (dist, trace) = (dist.clone(), trace.clone());
+                thread::spawn(move || {
+                    // A browser may open a connection that it does not use.
+                    let _ = serve_one(&stream, &dist, &trace);
+                });
             }
         });
-        thread::spawn(move || {
-            // The wheel's UI asks the program that it is made for whether there is a trace, which opens over any other one. It waits.
-            let mut unanswered = Vec::new();
-            for request in requests.incoming_requests() {
-                if request.url() == "/vizviewer_info" {
-                    unanswered.push(request);
-                    continue;
-                }
-                let path = request.url().split(['?', '#']).next().unwrap_or_default();
-                let file = match path {
-                    "/trace" => trace.clone(),
-                    "/" => dist.join("index.html"),
-                    other => dist.join(other.trim_start_matches('/')),
-                };
-                let _ = match fs::read(&file) {
-                    Ok(bytes) => {
-                        request.respond(Response::from_data(bytes).with_header(kind(&file)))
-                    }
-                    Err(_) => request.respond(Response::empty(404)),
-                };
-            }
-        });
-        Self { server, origin }
+        Self { origin }
     }
 }
 
-impl Drop for Ui {
-    fn drop(&mut self) {
-        self.server.unblock();
+/// Answers a request, and closes the connection.
+fn serve_one(stream: &TcpStream, dist: &Path, trace: &Path) -> std::io::Result<()> {
+    let mut lines = BufReader::new(stream).lines();
+    let first = lines.next().unwrap_or_else(|| Ok(String::new()))?;
+    for line in lines {
+        if line?.is_empty() {
+            break;
+        }
     }
+    let path = first.split(' ').nth(1).unwrap_or_default();
+    // The wheel's UI asks the program that it is made for whether there is a trace, which opens over any other one. It waits.
+    if path == "/vizviewer_info" {
+        thread::sleep(LIMIT);
+        return Ok(());
+    }
+    let file = match path.split(['?', '#']).next().unwrap_or_default() {
+        "/trace" => trace.to_owned(),
+        "/" => dist.join("index.html"),
+        other => dist.join(other.trim_start_matches('/')),
+    };
+    let (status, bytes) =
+        fs::read(&file).map_or(("404 Not Found", Vec::new()), |it| ("200 OK", it));
+    let (kind, size) = (kind(&file), bytes.len());
+    let mut out = BufWriter::new(stream);
+    write!(
+        out,
+        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {size}\r\nConnection: close\r\n\r\n"
+    )?;
+    out.write_all(&bytes)?;
+    out.flush()
 }
 
-fn kind(file: &Path) -> Header {
-    let kind = match file.extension().and_then(|end| end.to_str()) {
+fn kind(file: &Path) -> &'static str {
+    match file.extension().and_then(|end| end.to_str()) {
         Some("html") => "text/html",
         Some("js") => "text/javascript",
         Some("css") => "text/css",
@@ -79,8 +83,7 @@ fn kind(file: &Path) -> Header {
         Some("wasm") => "application/wasm",
         Some("svg") => "image/svg+xml",
         _ => "application/octet-stream",
-    };
-    Header::from_bytes("Content-Type", kind).unwrap()
+    }
 }
 
 /// A field of a message of protobuf, of a number below 2^63 or of bytes.
@@ -243,43 +246,10 @@ fn the_ui_shows_messages_and_tracks() {
     assert_is_shown(&mut browser);
 }
 
-/// `view --perfetto` as it runs, with the address that it printed.
-struct Handover {
-    process: Child,
-    url: String,
-}
-
-impl Handover {
-    fn start(ui: &str, trace: &Path) -> Self {
-        let mut view = Command::new(env!("CARGO_BIN_EXE_protologtool"));
-        view.args(["view", "--no-browser", "--counter", "sent %d bytes"]);
-        view.arg(format!("--perfetto={ui}")).arg(trace).stdout(Stdio::piped());
-        let mut process = view.spawn().unwrap();
-        let mut url = String::new();
-        BufReader::new(process.stdout.take().unwrap()).read_line(&mut url).unwrap();
-        Self { process, url: url.trim_end().to_owned() }
-    }
-
-    /// The status line of the response to a request with this path behind the token.
-    fn status(&self, method: &str, path: &str, host: &str) -> String {
-        let (address, token) =
-            self.url.strip_prefix("http://").and_then(|url| url.split_once('/')).unwrap();
-        let mut stream = TcpStream::connect(address).unwrap();
-        let host = if host.is_empty() { address } else { host };
-        let path = path.replace("TOKEN/", token);
-        write!(stream, "{method} /{path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n")
-            .unwrap();
-        let mut line = String::new();
-        BufReader::new(stream).read_line(&mut line).unwrap();
-        line
-    }
-}
-
-impl Drop for Handover {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
+/// `view --perfetto` as it runs.
+fn hand_over(ui: &str, trace: &Path) -> Served {
+    let ui = format!("--perfetto={ui}");
+    Served::with(&["--no-browser", "--counter", "sent %d bytes", &ui], trace)
 }
 
 #[test]
@@ -291,7 +261,7 @@ fn the_ui_takes_a_trace_from_another_window() {
     let trace = record_all(&dir);
     // The UI's own server has no trace.
     let ui = Ui::serve(dist, &dir.path().join("none"));
-    let mut handover = Handover::start(&ui.origin, &trace);
+    let mut handover = hand_over(&ui.origin, &trace);
     browser.go_to(&handover.url);
     browser.wait_for("document.body?.dataset.state === 'offered'");
     browser.assert_clean();
@@ -311,44 +281,43 @@ fn connections_that_come_together_are_all_served() {
     let _lock = lock();
     let dir = temp_dir();
     let trace = record_all(&dir);
+    let handover = hand_over("http://127.0.0.1:9", &trace);
     for _ in 0..10 {
-        let handover = Handover::start("http://127.0.0.1:9", &trace);
-        let (address, path) =
-            handover.url.strip_prefix("http://").and_then(|url| url.split_once('/')).unwrap();
-        let connections = (0..12).map(|_| TcpStream::connect(address).unwrap());
-        for mut stream in connections.collect::<Vec<_>>() {
-            stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-            write!(stream, "GET /{path} HTTP/1.1\r\nHost: {address}\r\n\r\n").unwrap();
+        let mut connections: Vec<_> = (0..12).map(|_| handover.connect()).collect();
+        for stream in &mut connections {
+            write!(stream, "GET / HTTP/1.1\r\nHost: {}\r\n\r\n", handover.address()).unwrap();
             let mut line = String::new();
-            BufReader::new(&stream).read_line(&mut line).expect("a response");
+            BufReader::new(&*stream).read_line(&mut line).expect("a response");
             assert!(line.starts_with("HTTP/1.1 200"), "{line}");
-            // It stays open until the program ends.
-            std::mem::forget(stream);
         }
     }
 }
 
 #[test]
-fn only_its_page_gets_the_trace() {
+fn only_the_browser_that_was_let_in_gets_the_trace() {
     let _lock = lock();
     let dir = temp_dir();
     let trace = record_all(&dir);
-    let handover = Handover::start("http://127.0.0.1:9", &trace);
-    let ok = "HTTP/1.1 200";
-    for (method, path, host, expected) in [
-        ("GET", "TOKEN/", "", ok),
-        ("GET", "TOKEN/trace", "", ok),
-        ("GET", "TOKEN/trace", "evil.example", "HTTP/1.1 403"),
-        ("GET", "trace", "", "HTTP/1.1 404"),
-        ("GET", "", "", "HTTP/1.1 404"),
-        ("POST", "done", "", "HTTP/1.1 404"),
-        ("GET", "TOKEN/done", "", "HTTP/1.1 404"),
-        ("POST", "TOKEN/trace", "", "HTTP/1.1 404"),
-        ("GET", "TOKEN/trace", "", ok),
-    ] {
-        let line = handover.status(method, path, host);
-        assert!(line.starts_with(expected), "{method} {path}: {line}");
+    let mut handover = hand_over("http://127.0.0.1:9", &trace);
+    let own = handover.address().to_string();
+    // The UI takes traces from there without a question.
+    assert!(own.starts_with("127.0.0.1:"));
+    let page = String::from_utf8(handover.ask_plainly("GET", "/", &own).body).unwrap();
+    assert!(!page.contains("app.pftrace") && !page.contains("http:"), "{page}");
+    for (method, path) in [("GET", "/trace"), ("GET", "/about"), ("POST", "/done")] {
+        assert_eq!(handover.ask_plainly(method, path, &own).status, 401, "{method} {path}");
     }
+    let client = Client::open(&handover.url).map_err(|it| it.status).unwrap();
+    let about = String::from_utf8(client.ask("GET", "/about").body).unwrap();
+    assert_eq!(about, "{\"title\":\"app.pftrace\",\"ui\":\"http://127.0.0.1:9\"}");
+    for (method, path) in [("GET", "/done"), ("POST", "/trace")] {
+        assert_eq!(client.ask(method, path).status, 404, "{method} {path}");
+    }
+    let size = fs::metadata(&trace).unwrap().len() as usize;
+    assert!(client.ask("GET", "/trace").body.len() > size);
+    assert!(handover.is_running());
+    assert_eq!(client.ask("POST", "/done").status, 204);
+    assert!(handover.process.wait().unwrap().success());
 }
 
 #[test]

@@ -1,107 +1,134 @@
-//! Pages over loopback, for a browser of this machine and its user.
+//! An address of this machine's own to serve at.
 //!
-//! Invariants: it listens on 127.0.0.1 alone; who does not know the token in the address gets nothing, and neither does who asks under
-//! another host's name (a page of the network that has its name resolved to this machine).
+//! Invariants:
+//! - It is an address that only this machine reaches.
+//! - Where nobody needs to know port or address beforehand, the address is a random one of those that
+//!   lead to this machine (127.0.0.0/8). To a browser another address is another origin, and nothing
+//!   that was ever served at one has a say at the other: no cookie, no storage, no service worker.
 
+use super::admission::random_bytes;
 use crate::exit::Failure;
 use crate::output::reason;
-use std::io::{self, Cursor};
-use std::net::TcpStream;
-use std::thread;
-use std::time::Duration;
-use tiny_http::{Header, Request, Response, Server};
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 
-/// A port of this machine with a secret in its address.
-pub(super) struct Loopback {
-    server: Server,
-    port: u16,
-    token: String,
+/// The address that everybody knows.
+const USUAL: Ipv4Addr = Ipv4Addr::LOCALHOST;
+
+/// Tries to find a random address, of which one may be in use.
+const TRIES: usize = 8;
+
+/// Where to listen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ListenAt {
+    /// On 127.0.0.1, at this port, or at any that is free if it is 0.
+    Usual(u16),
+    /// On a random address of this machine, where it has more than one.
+    Anywhere,
 }
 
-impl Loopback {
-    /// Listens on `port` of loopback; 0 for any that is free.
-    pub(super) fn start(port: u16) -> Result<Self, Failure> {
-        let server = Server::http(("127.0.0.1", port)).map_err(|error| {
-            let text = error.downcast_ref().map_or_else(|| error.to_string(), reason);
-            Failure::new(format!("can't listen on port {port} of 127.0.0.1: {text}"))
-                .help("choose another `--port`, or none for any that is free")
-        })?;
-        let mut token = [0; 16];
-        getrandom::fill(&mut token)
-            .map_err(|error| Failure::new(format!("no random numbers: {error}")))?;
-        let token = format!("{:032x}", u128::from_le_bytes(token));
-        let port = server.server_addr().to_ip().map_or(port, |address| address.port());
-        thread::spawn(move || knock(port));
-        Ok(Self { server, port, token })
-    }
+/// Listens on loopback.
+pub(super) fn listen(place: ListenAt) -> Result<(TcpListener, SocketAddr), Failure> {
+    let (port, random) = match place {
+        ListenAt::Usual(port) => (port, None),
+        ListenAt::Anywhere => (0, random()?),
+    };
+    let listener = match random {
+        Some(listener) => Ok(listener),
+        None => TcpListener::bind((USUAL, port)),
+    };
+    let listening = listener.and_then(|it| it.local_addr().map(|address| (it, address)));
+    listening.map_err(|error| cant_listen(port, &error))
+}
 
-    /// The address to open.
-    pub(super) fn url(&self) -> String {
-        format!("http://127.0.0.1:{}/{}/", self.port, self.token)
-    }
+fn cant_listen(port: u16, error: &io::Error) -> Failure {
+    let text = reason(error);
+    Failure::new(format!("can't listen on port {port} of {USUAL}: {text}"))
+        .help("choose another `--port`, or none for any that is free")
+}
 
-    /// The requests, as they come.
-    pub(super) fn requests(&self) -> impl Iterator<Item = Request> {
-        self.server.incoming_requests()
-    }
-
-    /// The path of a request behind the token; the status of the refusal if it is meant for another host, or does not know the token.
-    pub(super) fn path<'a>(&self, request: &'a Request) -> Result<&'a str, u16> {
-        let own = ["127.0.0.1", "localhost"].map(|name| format!("{name}:{}", self.port));
-        if !value(request, "Host").is_some_and(|host| own.iter().any(|own| own == host)) {
-            return Err(403);
+/// Listens on a random address; none where this machine has the usual one alone (macOS).
+fn random() -> Result<Option<TcpListener>, Failure> {
+    for _ in 0..TRIES {
+        let mut random = [0; 3];
+        random_bytes(&mut random)?;
+        let [first, second, third] = random;
+        // Neither those of 127.0.0.0/16, which name servers and the like use, nor a broadcast address.
+        let address = Ipv4Addr::new(127, first.clamp(1, 254), second, third.clamp(1, 254));
+        if let Ok(listener) = TcpListener::bind((address, 0)) {
+            return Ok(Some(listener));
         }
-        let path = request.url().strip_prefix('/').and_then(|url| url.strip_prefix(&*self.token));
-        path.ok_or(404)
     }
+    Ok(None)
 }
 
-/// Connects again and again, as long as somebody listens.
-///
-/// The server takes a thread for idle that is about to serve another connection, and lets one of several that come at the same time
-/// wait until there is a thread without work. Browsers keep their connections open, so that would be never. A connection that comes
-/// later brings a thread of its own, which serves the one that waits when it is done.
-fn knock(port: u16) {
-    const INTERVAL: Duration = Duration::from_millis(100);
-    while TcpStream::connect(("127.0.0.1", port)).is_ok() {
-        thread::sleep(INTERVAL);
+/// Returns whether a host, with or without a port, is this machine by an address or by the name `localhost`.
+pub(super) fn is_loopback(host: &str) -> bool {
+    let (name, port) = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((address, port)) => {
+            let is_own = address.parse::<Ipv6Addr>().is_ok_and(|it| it.is_loopback());
+            (is_own, port)
+        }
+        None => {
+            let end = host.find(':').unwrap_or(host.len());
+            let is_own = host[..end].parse::<Ipv4Addr>().is_ok_and(|it| it.is_loopback());
+            (is_own || host[..end].eq_ignore_ascii_case("localhost"), &host[end..])
+        }
+    };
+    let is_port = |port: &str| port.parse::<u16>().is_ok();
+    name && (port.is_empty() || port.strip_prefix(':').is_some_and(is_port))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_are_of_this_machine() {
+        for own in
+            ["127.0.0.1", "127.0.0.1:80", "localhost:8080", "LOCALHOST", "127.9.8.7:1", "[::1]:80"]
+        {
+            assert!(is_loopback(own), "{own}");
+        }
+        for other in [
+            "",
+            ":80",
+            "evil.example",
+            "evil.example:80",
+            "127.0.0.1.evil.example",
+            "127.0.0.1:",
+            "127.0.0.1:x",
+            "127.0.0.1:80:80",
+            "localhost.evil.example",
+            "x.localhost",
+            "0.0.0.0:80",
+            "[::]:80",
+            "[::1]x",
+            "[::1",
+            "127.1",
+            "0x7f000001",
+            "2130706433",
+            "10.0.0.1:80",
+            "127.0.0.1@evil.example",
+            "evil.example@127.0.0.1",
+        ] {
+            assert!(!is_loopback(other), "{other}");
+        }
     }
-}
 
-/// The value of a header.
-pub(super) fn value<'a>(request: &'a Request, name: &'static str) -> Option<&'a str> {
-    let header = request.headers().iter().find(|header| header.field.equiv(name))?;
-    Some(header.value.as_str())
-}
-
-pub(super) fn answer(bytes: Vec<u8>, kind: &str) -> Response<Cursor<Vec<u8>>> {
-    let headers = [
-        ("Content-Type", kind),
-        ("Cache-Control", "no-store"),
-        ("X-Content-Type-Options", "nosniff"),
-        ("Referrer-Policy", "no-referrer"),
-        ("Cross-Origin-Resource-Policy", "same-origin"),
-    ];
-    headers.into_iter().fold(Response::from_data(bytes), |response, (name, value)| {
-        response.with_header(header(name, value))
-    })
-}
-
-pub(super) fn status(code: u16) -> Response<Cursor<Vec<u8>>> {
-    Response::from_data(Vec::new()).with_status_code(code)
-}
-
-pub(super) fn header(name: &str, value: &str) -> Header {
-    Header::from_bytes(name, value).expect("our names and values are ASCII")
-}
-
-/// Opens an address in the user's browser. Returns an error if there is no program that does so.
-pub(super) fn open_browser(url: &str) -> io::Result<()> {
-    let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
-    let mut command = std::process::Command::new(program);
-    let null = std::process::Stdio::null;
-    let mut child = command.arg(url).stdin(null()).stdout(null()).stderr(null()).spawn()?;
-    // It may run as long as the browser does.
-    thread::spawn(move || child.wait());
-    Ok(())
+    #[test]
+    fn an_address_is_random_and_this_machines_own() {
+        let (_usual, usual) = listen(ListenAt::Usual(0)).unwrap();
+        assert_eq!(usual.ip(), USUAL);
+        let (one, first) = listen(ListenAt::Anywhere).unwrap();
+        let (_two, second) = listen(ListenAt::Anywhere).unwrap();
+        assert!(first.ip().is_loopback() && second.ip().is_loopback());
+        if cfg!(target_os = "linux") {
+            assert_ne!(first.ip(), second.ip());
+        }
+        drop(one);
+        let (_taken, taken) = listen(ListenAt::Usual(0)).unwrap();
+        let error = listen(ListenAt::Usual(taken.port())).unwrap_err().to_string();
+        assert!(error.contains("in use") && error.contains("choose another `--port`"), "{error}");
+    }
 }

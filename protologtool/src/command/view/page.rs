@@ -9,8 +9,12 @@ use sha2::{Digest, Sha256};
 const HTML: &str = include_str!("page/index.html");
 const STYLE: &str = include_str!("page/style.css");
 
+/// The part of a script that asks the server.
+pub(super) const SESSION: &str = include_str!("page/session.js");
+
 /// The parts of the script, each after what it needs.
-const SCRIPT: [&str; 12] = [
+const SCRIPT: [&str; 13] = [
+    SESSION,
     include_str!("page/data.js"),
     include_str!("page/format.js"),
     include_str!("page/facets.js"),

@@ -4,20 +4,23 @@
 //! Perfetto's own scripts, which needs no port that the UI's policy admits, and no server but this one. The UI gets what `merge --perfetto-ui`
 //! writes, since it shows messages nowhere by itself.
 //!
-//! Invariants: the trace goes to the origin of the UI's address alone, and stays within the browser; the page and the trace are given to
-//! who knows the token alone, as those of the log's own page.
+//! The page is served at 127.0.0.1: the UI takes traces of pages there, and of other addresses only after a question.
+//!
+//! Invariants: the trace goes to the origin of the UI's address alone, and stays within the browser; the trace and its name are given to the
+//! browser that was let in alone, as the log to its own page.
 
 mod page;
 
 use super::ViewArgs;
-use super::loopback::{Loopback, answer, header, status};
+use super::http::{Asked, HttpServer, PageReply, Shell};
+use super::loopback::ListenAt;
 use crate::command::{merge, read_log};
 use crate::exit::{Exit, Failure};
 use crate::system::System;
+use hyper::{Method, StatusCode};
 use protolog_reader::for_perfetto_ui;
-use std::io::Cursor;
+use serde_json::json;
 use std::path::PathBuf;
-use tiny_http::{Method, Request, Response};
 
 /// The address of Perfetto's own UI.
 pub(super) const UI: &str = "https://ui.perfetto.dev";
@@ -30,17 +33,15 @@ pub(super) fn run(args: &ViewArgs, ui: &str, system: &dyn System) -> Result<Exit
         .iter()
         .map(|path| path.file_name().unwrap_or(path.as_os_str()).to_string_lossy())
         .collect();
-    let handover = Handover { page: page::page(ui, &names.join(", ")), trace };
-    let loopback = Loopback::start(args.port)?;
-    args.show(&loopback.url(), system);
-    for request in loopback.requests() {
-        let (response, is_done) = handover.response(&loopback, &request);
-        // A client that has gone away needs no answer.
-        let _ = request.respond(response);
-        if is_done {
-            break;
-        }
-    }
+    let about = json!({"ui": ui, "title": names.join(", ")}).to_string();
+    let handover = Handover {
+        about: PageReply::new(about, "application/json"),
+        trace: PageReply::new(trace, "application/octet-stream"),
+    };
+    // The page needs the window that it opens.
+    let shell = Shell { page: page::page(), policy: page::policy(), opener: "unsafe-none" };
+    let place = args.place(ListenAt::Usual(0));
+    args.serve(place, shell, system, |server| handover.serve(server))?;
     Ok(exit)
 }
 
@@ -69,33 +70,31 @@ fn made_for_ui(
     Ok((trace, if merged.is_whole() { Exit::Done } else { Exit::Incomplete }))
 }
 
-/// The trace to hand over, and the page that does so.
+/// The trace to hand over, and its name with the address of the UI.
 struct Handover {
-    page: String,
-    trace: Vec<u8>,
+    about: PageReply,
+    trace: PageReply,
 }
 
 impl Handover {
-    /// The response to a request, and whether the UI has the trace.
-    fn response(
-        &self,
-        loopback: &Loopback,
-        request: &Request,
-    ) -> (Response<Cursor<Vec<u8>>>, bool) {
-        let path = match loopback.path(request) {
-            Ok(path) => path,
-            Err(code) => return (status(code), false),
-        };
-        match (request.method(), path) {
-            (Method::Get, "/") => {
-                let page = answer(self.page.clone().into_bytes(), "text/html; charset=utf-8");
-                (page.with_header(header("Content-Security-Policy", &page::policy())), false)
+    /// Answers requests until the UI has the trace.
+    fn serve(&self, server: &HttpServer) {
+        for job in server.jobs() {
+            let reply = self.reply_to(&job.asked);
+            let is_done = reply.is_last();
+            job.answer(reply);
+            if is_done {
+                break;
             }
-            (Method::Get, "/trace") => {
-                (answer(self.trace.clone(), "application/octet-stream"), false)
-            }
-            (Method::Post, "/done") => (status(204), true),
-            _ => (status(404), false),
+        }
+    }
+
+    fn reply_to(&self, asked: &Asked) -> PageReply {
+        match (&asked.method, &*asked.path) {
+            (&Method::GET, "/about") => self.about.clone(),
+            (&Method::GET, "/trace") => self.trace.clone(),
+            (&Method::POST, "/done") => PageReply::status(StatusCode::NO_CONTENT).last(),
+            _ => PageReply::status(StatusCode::NOT_FOUND),
         }
     }
 }

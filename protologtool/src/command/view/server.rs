@@ -1,23 +1,73 @@
-//! The page over loopback, for a browser of this machine and its user.
+//! The page that follows a log, for a browser of this user.
 //!
 //! Invariant: each request for data reads the trace again, unless its files are as they were.
 
-use super::loopback::{Loopback, answer, header, status, value};
+use super::http::{Asked, HttpServer, PageReply, Shell};
 use super::page;
 use crate::exit::Failure;
 use crate::system::System;
-use std::io::Cursor;
-use tiny_http::{Method, Request, Response};
+use hyper::{Method, StatusCode};
+
+/// Makes the data, and says when they would be others.
+pub(super) trait DataSource {
+    /// Changes whenever the data may have changed.
+    fn version(&self) -> String;
+    /// The deflated columns.
+    fn data(&self) -> Result<Vec<u8>, Failure>;
+}
 
 /// The newest data.
-struct Known {
+pub(super) struct Known {
     version: String,
-    data: Vec<u8>,
+    reply: PageReply,
     /// The reason why there are none that are newer.
     complaint: String,
 }
 
 impl Known {
+    /// Data, of a version that was asked for before they were read: what is added meanwhile is noticed.
+    pub(super) fn new(version: String, data: Vec<u8>) -> Self {
+        let reply = PageReply::new(data, "application/octet-stream");
+        let reply = reply.with_tag(format!("\"{version}\""));
+        Self { version, reply, complaint: String::new() }
+    }
+
+    /// Answers requests, for ever.
+    pub(super) fn serve(
+        mut self,
+        server: &HttpServer,
+        source: &dyn DataSource,
+        system: &dyn System,
+    ) {
+        for job in server.jobs() {
+            let reply = self.reply_to(&job.asked, source, system);
+            job.answer(reply);
+        }
+    }
+
+    fn reply_to(
+        &mut self,
+        asked: &Asked,
+        source: &dyn DataSource,
+        system: &dyn System,
+    ) -> PageReply {
+        if (&asked.method, &*asked.path) != (&Method::GET, "/data") {
+            return PageReply::status(StatusCode::NOT_FOUND);
+        }
+        let version = source.version();
+        if version != self.version {
+            match source.data() {
+                Ok(data) => *self = Self::new(version, data),
+                Err(failure) => {
+                    self.complain(&failure, system);
+                    return PageReply::status(StatusCode::INTERNAL_SERVER_ERROR);
+                }
+            }
+        }
+        let tag = format!("\"{}\"", self.version);
+        if asked.tag == tag { PageReply::not_modified(&tag) } else { self.reply.clone() }
+    }
+
     /// Prints a failure, once: the page asks each second.
     fn complain(&mut self, failure: &Failure, system: &dyn System) {
         let complaint = format!("{failure}\n");
@@ -28,76 +78,8 @@ impl Known {
     }
 }
 
-/// A page to be served.
-pub(super) struct PageServer {
-    loopback: Loopback,
-}
-
-/// Makes the data, and says when they would be others.
-pub(super) trait DataSource {
-    /// Changes whenever the data may have changed.
-    fn version(&self) -> String;
-    /// The deflated columns.
-    fn data(&self) -> Result<Vec<u8>, Failure>;
-}
-
-impl PageServer {
-    /// Listens on `port` of loopback; 0 for any that is free.
-    pub(super) fn start(port: u16) -> Result<Self, Failure> {
-        Ok(Self { loopback: Loopback::start(port)? })
-    }
-
-    /// The address to open.
-    pub(super) fn url(&self) -> String {
-        self.loopback.url()
-    }
-
-    /// Answers requests, for ever.
-    pub(super) fn run(&self, source: &dyn DataSource, first: Vec<u8>, system: &dyn System) {
-        let mut known = Known { version: source.version(), data: first, complaint: String::new() };
-        for request in self.loopback.requests() {
-            let response = self.response(&request, source, &mut known, system);
-            // A client that has gone away needs no answer.
-            let _ = request.respond(response);
-        }
-    }
-
-    fn response(
-        &self,
-        request: &Request,
-        source: &dyn DataSource,
-        known: &mut Known,
-        system: &dyn System,
-    ) -> Response<Cursor<Vec<u8>>> {
-        if *request.method() != Method::Get {
-            return status(403);
-        }
-        let path = match self.loopback.path(request) {
-            Ok(path) => path,
-            Err(code) => return status(code),
-        };
-        match path {
-            "/" => answer(page::page(None).into_bytes(), "text/html; charset=utf-8")
-                .with_header(header("Content-Security-Policy", &page::served_policy())),
-            "/data" => {
-                let version = source.version();
-                if version != known.version {
-                    match source.data() {
-                        Ok(data) => *known = Known { version, data, complaint: String::new() },
-                        Err(failure) => {
-                            known.complain(&failure, system);
-                            return status(500);
-                        }
-                    }
-                }
-                let tag = format!("\"{}\"", known.version);
-                if value(request, "If-None-Match") == Some(&tag) {
-                    return status(304);
-                }
-                answer(known.data.clone(), "application/octet-stream")
-                    .with_header(header("ETag", &tag))
-            }
-            _ => status(404),
-        }
-    }
+/// The page, without a log.
+pub(super) fn shell() -> Shell {
+    // Nobody who opened the page, or was opened by it, has it in hand.
+    Shell { page: page::page(None), policy: page::served_policy(), opener: "same-origin" }
 }

@@ -307,22 +307,22 @@ class App {
 }
 
 /** Takes new data as they come, no faster than it takes to take them, while somebody looks. */
-async function poll(app, tag) {
+async function poll(app, session, tag) {
   for (let pause = 1000; ; ) {
     await new Promise((next) => setTimeout(next, pause));
     if (document.hidden) await new Promise((next) => document.addEventListener("visibilitychange", next, { once: true }));
     const begun = performance.now();
-    let reply, bytes;
+    let reply;
     try {
-      reply = await fetch("data", { headers: { "If-None-Match": tag } });
-      bytes = await reply.arrayBuffer();
-    } catch {
-      app.note("the log is no longer served: `protologtool view` has ended");
+      reply = await session.ask("GET", "data", tag);
+    } catch (error) {
+      const end = error instanceof Unproven ? "; another program answers at its address" : "";
+      app.note(`the log is no longer served: \`protologtool view\` has ended${end}`);
       return;
     }
-    if (reply.ok) {
-      tag = reply.headers.get("ETag");
-      await app.update(new LogData(await inflate(new Uint8Array(bytes))));
+    if (reply.status === 200) {
+      ({ tag } = reply);
+      await app.update(new LogData(await inflate(new Uint8Array(reply.bytes))));
     } else if (reply.status !== 304) {
       // It may be there again: a program that starts anew replaces its trace.
       app.note("the log can't be read now: see the messages of `protologtool view`");
@@ -333,12 +333,14 @@ async function poll(app, tag) {
 
 async function start() {
   const embedded = document.getElementById("data").textContent.trim();
-  let bytes, tag = null;
+  let bytes, session, tag;
   if (embedded) bytes = fromBase64(embedded);
   else {
-    const reply = await fetch("data");
-    tag = reply.headers.get("ETag");
-    bytes = new Uint8Array(await reply.arrayBuffer());
+    session = await Session.open();
+    const reply = await session.ask("GET", "data");
+    if (reply.status !== 200) throw new Error("see the messages of `protologtool view`");
+    ({ tag } = reply);
+    bytes = new Uint8Array(reply.bytes);
   }
   document.getElementById("data").remove();
   const app = new App(new LogData(await inflate(bytes)));
@@ -352,7 +354,7 @@ async function start() {
   await new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next)));
   app.openedIn = performance.now();
   document.documentElement.dataset.ready = "true";
-  if (app.data.meta.live) poll(app, tag);
+  if (session) poll(app, session, tag);
 }
 
 start().catch((error) => {
