@@ -27,6 +27,7 @@ mod braces;
 mod buffer;
 pub mod chunk;
 pub mod control;
+pub mod escape;
 pub mod filter;
 mod float;
 mod id;

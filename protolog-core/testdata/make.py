@@ -1,14 +1,16 @@
-"""Makes ids.tsv and xxh3.tsv with the PyPI package xxhash, packets.tsv and session.tsv by protobuf's rules, and numbers.tsv with Python's
-own `%`, which rounds and pads as C's printf does: implementations that share no code with ours.
+"""Makes ids.tsv and xxh3.tsv with the PyPI package xxhash, packets.tsv and session.tsv by protobuf's rules, numbers.tsv with Python's
+own `%`, which rounds and pads as C's printf does, and controls.tsv from Python's tables of Unicode: implementations that share no code with ours.
 
 usage: python make.py FOLDER
 """
 
 import itertools
+import json
 import pathlib
 import random
 import struct
 import sys
+import unicodedata
 
 import xxhash
 
@@ -195,6 +197,23 @@ def main():
     (folder / "packets.tsv").write_text("\n".join(lines) + "\n")
     (folder / "session.tsv").write_text("\n".join(session()) + "\n")
     (folder / "numbers.tsv").write_text("\n".join(numbers()) + "\n")
+    (folder / "controls.tsv").write_text("\n".join(controls()) + "\n")
+
+
+def controls():
+    """Characters that control a terminal, a line or the direction of writing, with their escapes in lines of text and in JSON."""
+    yield "code\tline\tjson"
+    directions = ("LEFT-TO-RIGHT", "RIGHT-TO-LEFT", "POP DIRECTIONAL", "FIRST STRONG", "ARABIC LETTER MARK")
+    for code in range(sys.maxunicode + 1):
+        char = chr(code)
+        category = unicodedata.category(char)
+        is_direction = category == "Cf" and unicodedata.name(char, "").startswith(directions)
+        if is_direction or category in ("Cc", "Zl", "Zp"):
+            line = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}.get(char, f"\\u{{{code:x}}}")
+            quoted = json.dumps(char)[1:-1]
+            if quoted == char:
+                quoted = f"\\u{code:04x}"
+            yield f"{code:04x}\t{line}\t{quoted}"
 
 
 def numbers():

@@ -144,7 +144,10 @@ impl fmt::Display for Kind {
 
 /// A path without control characters.
 fn printable(path: &Path) -> String {
-    let is_plain = |char: char| !char.is_control() && !matches!(char, '\u{2028}'..='\u{202e}');
+    let is_plain = |char: char| {
+        !char.is_control()
+            && !matches!(char, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
     let escape = |char: char| {
         if is_plain(char) { char.to_string() } else { char.escape_default().to_string() }
     };

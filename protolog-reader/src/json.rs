@@ -21,8 +21,10 @@
 //! because many JSON parsers have no 64-bit integers; floats that JSON can't express are strings.
 
 //!
-//! Invariant: each line is one object, in UTF-8, whatever a trace holds: all text passes through serde_json.
+//! Invariant: each line is one object, in UTF-8, whatever a trace holds: all text passes through
+//! serde_json, and has escapes for all that a terminal would obey.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::ptr;
@@ -39,7 +41,7 @@ use crate::items::Item;
 use crate::log::Log;
 use crate::loss::Loss;
 use crate::plan::{self, FastValue, Form, Part, is_set};
-use crate::printable::is_plain;
+use crate::printable::{is_plain, printable_json};
 use crate::render::{self, Rendering};
 use crate::slices::{SpanArg, SpanSlice};
 use crate::snippet::{Snippet, push_start};
@@ -435,9 +437,15 @@ fn push_utf8(out: &mut Vec<u8>, window: &[u8], len: usize) {
 /// A text as a part of a string.
 fn escaped(text: &str) -> String {
     let quoted = serde_json::to_string(text).expect("a string takes every write");
-    quoted[1..quoted.len() - 1].to_owned()
+    printable_json(&quoted[1..quoted.len() - 1]).into_owned()
 }
 
 fn push_json(out: &mut Vec<u8>, value: &(impl serde::Serialize + ?Sized)) {
-    serde_json::to_writer(out, value).expect("a vector takes every write");
+    let start = out.len();
+    serde_json::to_writer(&mut *out, value).expect("a vector takes every write");
+    let json = str::from_utf8(&out[start..]).unwrap_or_default();
+    if let Cow::Owned(printable) = printable_json(json) {
+        out.truncate(start);
+        out.extend_from_slice(printable.as_bytes());
+    }
 }

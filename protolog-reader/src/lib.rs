@@ -86,7 +86,7 @@ pub use loss::{Loss, LossCause, LossReason};
 pub use merge::{MergeError, MergeInput, Merged, merge};
 pub use pages::Pages;
 pub use perfetto_ui::{AddedForUi, CounterArg, for_perfetto_ui, perfetto_ui_packets};
-pub use printable::printable;
+pub use printable::{printable, printable_json};
 pub use protolog_core::{Arg, Level};
 pub use protolog_recording::find as find_recording;
 pub use protolog_recording::{

@@ -1,8 +1,13 @@
 //! Text from a trace, made safe for a terminal.
 //!
-//! Invariant: the result has no character that controls a terminal or changes the direction of a line.
+//! Invariant: the result has no character that controls a terminal or changes the direction of a
+//! line, as [`protolog_core::escape`] has them.
 
-/// The text with escapes in place of characters that control a terminal, or change the direction of a line, as [`TextWriter`](crate::TextWriter) has it.
+use protolog_core::escape::Form;
+use std::borrow::Cow;
+
+/// The text with escapes in place of characters that control a terminal, or change the direction of
+/// a line, as [`TextWriter`](crate::TextWriter) has it.
 pub fn printable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     push_printable(&mut out, text);
@@ -15,24 +20,28 @@ pub(crate) fn is_plain(text: &[u8]) -> bool {
     text.iter().fold(true, |is_plain, byte| is_plain & (b' '..=b'~').contains(byte))
 }
 
-/// Appends `text` with escapes for control characters except tabs, for line separators, and for characters that embed,
-/// override or isolate the direction of writing.
+/// Appends `text` with escapes, as the table of [`protolog_core::escape`] has them for lines.
 pub(crate) fn push_printable(out: &mut String, text: &str) {
-    let is_control = |char: char| match char {
-        '\t' => false,
-        '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
-        char => char.is_control(),
-    };
     if is_plain(text.as_bytes()) {
         out.push_str(text);
-        return;
+    } else {
+        Form::Line.write(out, text).expect("a string takes every write");
     }
-    let mut rest = text;
-    while let Some(at) = rest.find(is_control) {
-        out.push_str(&rest[..at]);
-        let mut chars = rest[at..].chars();
-        out.extend(chars.next().into_iter().flat_map(char::escape_default));
-        rest = chars.as_str();
+}
+
+/// JSON with escapes in place of characters that JSON itself lets pass, and a terminal does not:
+/// they stand in strings only.
+pub fn printable_json(json: &str) -> Cow<'_, str> {
+    let is_passed = |char: char| char >= '\x7f' && Form::Json.escapes(char);
+    if json.is_ascii() && !json.contains('\x7f') || !json.contains(is_passed) {
+        return Cow::Borrowed(json);
     }
-    out.push_str(rest);
+    let mut out = String::with_capacity(json.len() + 16);
+    for part in json.split_inclusive(is_passed) {
+        let end = part.chars().next_back().filter(|char| is_passed(*char));
+        let (plain, end) = part.split_at(part.len() - end.map_or(0, char::len_utf8));
+        out.push_str(plain);
+        Form::Json.write(&mut out, end).expect("a string takes every write");
+    }
+    Cow::Owned(out)
 }

@@ -160,3 +160,47 @@ fn what_does_not_fit_together_is_refused() {
         assert_eq!(run(args).0, Exit::Failed, "{args:?}");
     }
 }
+
+/// Texts of a trace that a terminal, an editor or a spreadsheet would obey, wherever they stand, and the text without them.
+#[test]
+fn no_form_passes_on_what_a_terminal_or_a_spreadsheet_obeys() {
+    let table = include_str!("../../protolog-core/testdata/controls.tsv");
+    let codes = table.lines().skip(1).map(|line| line.split('\t').next().unwrap());
+    let controls: String =
+        codes.map(|code| char::from_u32(u32::from_str_radix(code, 16).unwrap()).unwrap()).collect();
+    let bytes: Vec<String> = controls.bytes().map(|byte| format!("\\x{byte:02x}")).collect();
+    let bytes = bytes.concat();
+    let text = format!(
+        r#"group(1, "=demo{bytes}", "Net{bytes}") message(0x11, DEBUG, 1, "=1+%s", "src/{bytes}.rs:12")
+        @9 snapshot(real=1795199221000000000, boot=1000000000)
+        @1 cleared snapshot(64=0, boot=1000000000, incremental=64) default_clock=64 info(100, 101, "main{bytes}")
+        @1 needs ts=1000001 string(1, "a{bytes}z") log(0x11, $1)"#
+    );
+    let trace = description::trace(&text);
+    let columns = "message,tag,group,thread,location,template,level";
+    for format in ["text", "csv", "logfmt", "json"] {
+        for args in [&["--columns", columns][..], &[], &["--top"], &["--count-by", "tag"]] {
+            if format == "json" && args.first() == Some(&"--columns") {
+                continue;
+            }
+            let system = Memory::default();
+            system.add_file("app", trace.clone());
+            let words = ["protologtool", "read-log", "app", "--format", format];
+            let exit = cli::run(words.iter().chain(args).map(Into::into), &system);
+            let (out, errors) = (system.out(), system.errors());
+            assert!(exit == Exit::Done || out.is_empty(), "{format} {args:?}: {errors}");
+            let obeyed = out.replace("\r\n", "\n");
+            let obeyed =
+                obeyed.chars().find(|char| controls.contains(*char) && !"\n\t".contains(*char));
+            assert_eq!(obeyed, None, "{format} {args:?}: {out:?}");
+            if format == "csv" && args.first() == Some(&"--columns") {
+                assert!(out.contains("\"'=1+a"), "{out}");
+            }
+            if format == "json" && args.is_empty() {
+                let line: serde_json::Value = serde_json::from_str(&out).expect("an object");
+                assert_eq!(line["message"], format!("=1+a{controls}z"));
+                assert_eq!(line["tag"], format!("Net{controls}"));
+            }
+        }
+    }
+}

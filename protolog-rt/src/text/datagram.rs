@@ -8,6 +8,7 @@ use super::sink::{TextLine, TextSink};
 use crate::sys::poll::{Polled, poll};
 use crate::text_queue;
 use protolog_core::Level;
+use protolog_core::escape::{Escaped, Form};
 use std::io::{self, ErrorKind};
 use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixDatagram;
@@ -69,7 +70,8 @@ fn datagram(line: &TextLine<'_>, text: &str) -> String {
     const FACILITY: u32 = 1;
     let priority = FACILITY << 3 | severity(line.level);
     // Without a time: the daemon adds its own, and formats of the field differ.
-    format!("<{priority}>{}[{}]: {text}", line.tag, std::process::id())
+    let (tag, text) = (Escaped(Form::Line, line.tag), Escaped(Form::Line, text));
+    format!("<{priority}>{tag}[{}]: {text}", std::process::id())
 }
 
 impl Journald {
@@ -103,13 +105,15 @@ impl TextSink for Journald {
 /// The datagram of a message in the journal's native protocol.
 fn fields(line: &TextLine<'_>) -> Vec<u8> {
     let (priority, thread) = (severity(line.level).to_string(), line.thread.to_string());
-    let mut datagram = Vec::with_capacity(line.text.len() + 128);
-    for (name, value) in [
-        ("MESSAGE", line.text),
-        ("PRIORITY", &priority),
-        ("SYSLOG_IDENTIFIER", line.tag),
-        ("TID", &thread),
-    ] {
+    // A message with control characters is a blob to journalctl, and is not shown.
+    let lines: Vec<String> =
+        line.text.split('\n').map(|text| Escaped(Form::Line, text).to_string()).collect();
+    let text = lines.join("\n");
+    let tag = Escaped(Form::Line, line.tag).to_string();
+    let mut datagram = Vec::with_capacity(text.len() + 128);
+    for (name, value) in
+        [("MESSAGE", &text), ("PRIORITY", &priority), ("SYSLOG_IDENTIFIER", &tag), ("TID", &thread)]
+    {
         // A value of more than one line is preceded by its size, 64 bits little-endian.
         datagram.extend(name.bytes());
         datagram.push(b'\n');

@@ -3,11 +3,12 @@
 //! A line is built in a buffer on the stack and written as a whole. Each line of a message repeats the header.
 //!
 //! Invariants: no panic, no allocation; a line has at most [`LINE`] bytes, a longer one is cut and ends in an ellipsis;
-//! control characters of a message are never written.
+//! characters that [`Form::Line`] escapes are never written as they are.
 
 use super::local_time::local_time;
 use super::sink::TextLine;
 use core::fmt::{self, Write};
+use protolog_core::escape::Form;
 
 /// The most bytes of a line, its end included: what a pipe takes whole.
 pub(super) const LINE: usize = 4096;
@@ -96,7 +97,7 @@ impl<'a, O: Output> Lines<'a, O> {
         self.ended = false;
     }
 
-    /// Appends as much of `text`, which has no control characters, as fits before an ellipsis and the line's end.
+    /// Appends as much of `text`, which has nothing to escape, as fits before an ellipsis and the line's end.
     fn push(&mut self, text: &str) {
         if self.cut {
             return;
@@ -121,7 +122,7 @@ impl<'a, O: Output> Lines<'a, O> {
 
 impl<O: Output> Write for Lines<'_, O> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        let is_special = |char: char| char.is_control() && char != '\t';
+        let is_special = |char: char| Form::Line.escapes(char);
         let mut rest = text;
         while !rest.is_empty() {
             if self.ended {

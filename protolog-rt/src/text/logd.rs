@@ -19,6 +19,7 @@ use super::lines::TAG_MAX;
 use super::sink::{TextLine, TextSink};
 use crate::sys::thread;
 use protolog_core::Level;
+use protolog_core::escape::{Form, controls_output};
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -110,7 +111,7 @@ impl TextSink for Logd {
         loop {
             datagram.begin(MAIN, line.thread, line.time);
             datagram.put(&[priority(line.level)]);
-            let tag = line.tag.chars().filter(|char| !char.is_control());
+            let tag = line.tag.chars().filter(|char| !controls_output(*char));
             tag.take(TAG_MAX).for_each(|char| datagram.put_char(char));
             datagram.put(&[0]);
             datagram.put(if continues { ELLIPSIS } else { "" }.as_bytes());
@@ -165,11 +166,15 @@ impl Datagram {
         self.length += bytes.len();
     }
 
-    /// Appends a character. A NUL would end the text for the daemon, so it is escaped.
+    /// Appends a character, or its escape. A NUL would end the text for the daemon; others, a
+    /// terminal would obey.
     fn put_char(&mut self, char: char) {
-        match char {
-            '\0' => self.put(br"\0"),
-            char => self.put(char.encode_utf8(&mut [0; 4]).as_bytes()),
+        if is_escaped(char) {
+            for char in char.escape_default() {
+                self.put(char.encode_utf8(&mut [0; 4]).as_bytes());
+            }
+        } else {
+            self.put(char.encode_utf8(&mut [0; 4]).as_bytes());
         }
     }
 
@@ -182,7 +187,7 @@ impl Datagram {
         // Positions where the text can be split: before an ellipsis, and behind a line.
         let (mut before, mut behind) = ((0, begin), None);
         for (at, char) in text.char_indices() {
-            let size = if char == '\0' { 2 } else { char.len_utf8() };
+            let size = if is_escaped(char) { char.escape_default().len() } else { char.len_utf8() };
             if self.length + size > all {
                 let (at, length) = behind.unwrap_or(before);
                 self.length = length;
@@ -202,6 +207,12 @@ impl Datagram {
         }
         ("", false)
     }
+}
+
+/// True for the characters of a text that have an escape: as in other lines, but for the ends of
+/// lines, which logcat shows.
+fn is_escaped(char: char) -> bool {
+    char != '\n' && Form::Line.escapes(char)
 }
 
 /// Android's `android_LogPriority`.

@@ -2,6 +2,7 @@
 
 use super::lines::{Output, TAG_MAX};
 use super::*;
+use protolog_core::escape::controls_output;
 
 #[derive(Default)]
 struct Collected(Vec<String>);
@@ -69,6 +70,14 @@ fn several_lines_repeat_the_head() {
 
 #[test]
 fn control_characters_are_shown() {
+    let all: String = ('\0'..=char::MAX).collect();
+    for line in printed("T\u{9b}", "%s", &[Arg::Str(&all)]) {
+        assert_eq!(line.find(|char| char != '\t' && controls_output(char)), None, "{line:?}");
+    }
+    assert_eq!(
+        printed("T", "%s", &[Arg::Str("a\u{2028}b\u{202e}c\u{2069}\u{200f}")]),
+        ["T       : a\\u{2028}b\\u{202e}c\\u{2069}\\u{200f}"]
+    );
     assert_eq!(
         printed("T", "%s", &[Arg::Str("\u{1b}[31m\r\ttab\u{7f}")]),
         ["T       : \\u{1b}[31m\\r\ttab\\u{7f}"]

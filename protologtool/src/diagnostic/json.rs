@@ -12,6 +12,7 @@
 
 use super::{Diagnostic, Notice, Region};
 use crate::source::{Position, Source};
+use protolog_reader::printable_json;
 use serde::Serialize;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -88,9 +89,7 @@ fn ends(range: &Range<usize>, source: &Source) -> (Point, Point) {
 }
 
 fn line(line: &DiagnosticLine<'_>) -> String {
-    let mut text = serde_json::to_string(line).unwrap_or_default();
-    text.push('\n');
-    text
+    format!("{}\n", printable_json(&serde_json::to_string(line).unwrap_or_default()))
 }
 
 impl Point {

@@ -9,6 +9,7 @@ use crate::call::CallCounts;
 use crate::exit::{Exit, Failure};
 use crate::source::Source;
 use crate::system::System;
+use protolog_reader::printable_json;
 use std::path::PathBuf;
 
 /// The problems of a run, for who does not print them.
@@ -162,7 +163,7 @@ impl<'s> Reporter<'s> {
             MessageFormat::Json => {}
             MessageFormat::Sarif => {
                 let log = self.log.finish(exit);
-                self.system.print(&log);
+                self.system.print(&printable_json(&log));
             }
         }
         exit

@@ -45,7 +45,7 @@ final class ThreadtimeLines {
     private static String header(TextLine message) {
         LocalDateTime time = LocalDateTime.ofInstant(message.time(), ZoneId.systemDefault());
         StringBuilder shown = new StringBuilder();
-        message.tag().codePoints().filter(it -> it != '\n').limit(TAG_MAX).forEach(it -> shown.append(escaped(it)));
+        message.tag().codePoints().filter(it -> it != '\n').limit(TAG_MAX).forEach(it -> shown.append(Controls.escaped(it)));
         while (shown.length() < TAG_WIDTH) {
             shown.append(' ');
         }
@@ -66,7 +66,7 @@ final class ThreadtimeLines {
             }
             isEnded = next == '\n';
             if (!isEnded) {
-                push(escaped(next));
+                push(Controls.escaped(next));
             }
         }
     }
@@ -92,13 +92,6 @@ final class ThreadtimeLines {
 
     private void end() {
         out.accept(line.append(end).toString().getBytes(StandardCharsets.UTF_8));
-    }
-
-    private static String escaped(int character) {
-        if (!Character.isISOControl(character) || character == '\t') {
-            return Character.toString(character);
-        }
-        return character == '\r' ? "\\r" : String.format("\\u{%x}", character);
     }
 
     private static String color(LogLevel level) {

@@ -36,7 +36,7 @@ public final class SelfTest {
         MessageIdTest.run(vectors);
         SettingsTest.run(vectors);
         TextQueueTest.run();
-        TextSinkTest.run();
+        TextSinkTest.run(vectors);
         OutputTest.run(vectors);
         AttackedOutputTest.run();
         LoaderTest.run();

@@ -9,7 +9,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.logging.Handler;
 import java.util.logging.Level;
 import java.util.logging.LogRecord;
@@ -23,7 +25,8 @@ final class TextSinkTest {
 
     private TextSinkTest() {}
 
-    static void run() throws IOException {
+    static void run(Path vectors) throws IOException {
+        controls(vectors);
         form();
         systemLogger();
         Path directory = Files.createTempDirectory("protolog-text");
@@ -36,6 +39,25 @@ final class TextSinkTest {
             }
         }
         choice();
+    }
+
+    private static void controls(Path vectors) throws IOException {
+        Map<Integer, String> escapes = new HashMap<>();
+        // Not unescaped: the escapes are what is tested.
+        for (String line : Files.readAllLines(vectors.resolve("controls.tsv")).subList(1, 80)) {
+            String[] row = line.split("\t");
+            escapes.put(Integer.parseInt(row[0], 16), row[1]);
+        }
+        for (int code = 0; code <= Character.MAX_CODE_POINT; code++) {
+            String text = Character.toString(code);
+            String expected = code == '\t' ? text : escapes.getOrDefault(code, text);
+            if (!Controls.escaped(code).equals(expected)) {
+                check("U+" + Integer.toHexString(code), Controls.escaped(code), expected);
+            }
+        }
+        check("a text", Controls.escaped("a\n\tb\u202e\u009b[31m"), "a\n\tb\\u{202e}\\u{9b}[31m");
+        String printed = Captured.lines(() -> LogPrinter.print(LogLevel.INFO, "T\u001b", "a\u2028\n\u200f"));
+        check("printed", printed, "INFO T\\u{1b}: a\\u{2028}\n\\u{200f}\n");
     }
 
     private static List<String> lines(LogLevel level, String tag, String text, boolean isColored) {

@@ -90,10 +90,13 @@ fn each_level_has_androids_priority() {
 fn what_would_end_a_text_is_shown() {
     let mut daemon = Listener::new();
     let logd = Logd::connect_to(daemon.start().path()).unwrap();
-    logd.show(&TextLine { tag: "a\0b\nc", ..line("x\0y\tz\n") });
+    logd.show(&TextLine { tag: "a\0b\nc", ..line("x\0y\tz\u{202e}\n") });
     logd.show(&TextLine { tag: &"€".repeat(200), ..line("") });
     let long = ["\x04".to_owned(), "€".repeat(TAG_MAX), "\0\0".to_owned()].concat();
-    assert_eq!(daemon.payloads(), [b"\x04abc\0x\\0y\tz\n\0".to_vec(), long.into_bytes()]);
+    assert_eq!(
+        daemon.payloads(),
+        [b"\x04abc\0x\\u{0}y\tz\\u{202e}\n\0".to_vec(), long.into_bytes()]
+    );
 }
 
 #[test]
@@ -103,7 +106,7 @@ fn long_texts_are_parted_and_nothing_is_lost() {
     // Level, tag and two NULs take 6 bytes.
     let room = PAYLOAD - 6;
     for char in ["x", "é", "€", "🦀", "\0"] {
-        let size = if char == "\0" { 2 } else { char.len() };
+        let size = if char == "\0" { 5 } else { char.len() };
         let fits = room / size;
         for count in [fits - 1, fits, fits + 1, fits + 2, 2 * fits, 3 * fits] {
             let text = char.repeat(count);
@@ -121,7 +124,7 @@ fn long_texts_are_parted_and_nothing_is_lost() {
                 assert!(last || part.len() > PAYLOAD - 20, "{char:?} {count}");
                 whole += if last { part } else { part.strip_suffix('…').unwrap() };
             }
-            assert_eq!(whole, text.replace('\0', "\\0"), "{char:?} {count}");
+            assert_eq!(whole, text.replace('\0', "\\u{0}"), "{char:?} {count}");
         }
     }
 }

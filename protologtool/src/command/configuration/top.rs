@@ -14,6 +14,7 @@ use super::args::Choice;
 use super::programs::Programs;
 use crate::exit::{Exit, Failure};
 use crate::system::System;
+use protolog_reader::printable_json;
 use screen::Screen;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -92,7 +93,8 @@ pub(crate) fn run(args: &TopArgs, system: &dyn System) -> Result<Exit, Failure> 
 fn print(sample: &Sample, json: bool, system: &dyn System) -> std::io::Result<()> {
     if json {
         for row in &sample.rows {
-            system.write_output(format!("{}\n", serde_json::to_string(row)?).as_bytes())?;
+            let line = serde_json::to_string(row)?;
+            system.write_output(format!("{}\n", printable_json(&line)).as_bytes())?;
         }
         return Ok(());
     }

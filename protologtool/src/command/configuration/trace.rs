@@ -11,6 +11,7 @@ use protolog_core::FillPolicy;
 use protolog_core::control::matches_group;
 use protolog_core::control::protocol::{Reply, Request, TraceStart};
 use protolog_core::control::setting::{GroupSetting, Settings};
+use protolog_reader::printable_json;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -282,8 +283,7 @@ pub(super) fn destination(fill_policy: &str, file: Option<&str>) -> String {
 
 /// Prints a value as a line of JSON.
 pub(super) fn print_json(value: &impl Serialize, system: &dyn System) {
-    if let Ok(mut line) = serde_json::to_string(value) {
-        line.push('\n');
-        system.print(&line);
+    if let Ok(line) = serde_json::to_string(value) {
+        system.print(&format!("{}\n", printable_json(&line)));
     }
 }

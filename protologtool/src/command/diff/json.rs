@@ -5,14 +5,15 @@ use super::compare::{Difference, ValueChange};
 use super::order::Place;
 use super::tally::MessageKey;
 use super::values::Range;
-use protolog_reader::Level;
+use protolog_reader::{Level, printable_json};
 use serde_json::{Value, json};
 
 /// Appends the lines.
 pub(super) fn write(args: &DiffArgs, differences: &[Difference<'_>], out: &mut Vec<u8>) {
     let names = [&args.before, &args.after].map(|path| path.display().to_string());
     for difference in differences {
-        out.extend_from_slice(line(difference, &names).to_string().as_bytes());
+        let line = line(difference, &names).to_string();
+        out.extend_from_slice(printable_json(&line).as_bytes());
         out.push(b'\n');
     }
 }

@@ -3,6 +3,7 @@
 use crate::groups::Group;
 use crate::pipeline::ShownCall;
 use crate::source::Source;
+use protolog_core::escape::controls_output;
 use protolog_core::{Arg, ParamKind, Template, render};
 use std::fmt::Write;
 
@@ -64,7 +65,7 @@ fn name(expression: &str) -> String {
 fn on_one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for char in text.chars() {
-        if char.is_control() { line.extend(char.escape_default()) } else { line.push(char) }
+        if controls_output(char) { line.extend(char.escape_default()) } else { line.push(char) }
     }
     line
 }

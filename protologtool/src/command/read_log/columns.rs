@@ -1,6 +1,7 @@
 //! The columns that a person can choose, in lines of text, CSV and logfmt.
 
 use super::links::{self, Links};
+use protolog_core::escape::{Escaped, Form, is_formula};
 use protolog_reader::{
     Item, Level, Log, Rendering, SpanSlice, Thread, TimeWriter, Values, printable,
 };
@@ -253,7 +254,7 @@ pub(super) fn write_text(
     }
 }
 
-/// Appends a line of CSV, as RFC 4180 has it.
+/// Appends a line of CSV, as RFC 4180 has it, that is safe to show and to open in a spreadsheet.
 pub(super) fn write_csv(
     row: &Row<'_>,
     columns: &[Column],
@@ -264,11 +265,15 @@ pub(super) fn write_csv(
         out.push_str(if index == 0 { "" } else { "," });
         let text = row.text(*column, times);
         let text = text.trim_start();
-        if text.contains([',', '"', '\n', '\r']) {
-            write!(out, "\"{}\"", text.replace('"', "\"\"")).expect("a string takes every write");
+        // A spreadsheet shows the text behind an apostrophe, and computes nothing.
+        let mark = if is_formula(text) { "'" } else { "" };
+        let text = Escaped(Form::Csv, text).to_string();
+        let done = if text.contains([',', '"', '\n', '\t']) {
+            write!(out, "\"{mark}{}\"", text.replace('"', "\"\""))
         } else {
-            out.push_str(text);
-        }
+            write!(out, "{mark}{text}")
+        };
+        done.expect("a string takes every write");
     }
     out.push_str("\r\n");
 }
@@ -287,11 +292,10 @@ pub(super) fn write_logfmt(
         if text.is_empty() {
             continue;
         }
-        let is_plain =
-            text.chars().all(|char| char > ' ' && char != '"' && char != '=' && !char.is_control());
-        let value =
-            if is_plain { text.to_owned() } else { serde_json::Value::from(text).to_string() };
-        write!(out, "{gap}{}={value}", column.name()).expect("a string takes every write");
+        let is_quoted = text.contains(|char| matches!(char, ' ' | '=') || Form::Json.escapes(char));
+        let quote = if is_quoted { "\"" } else { "" };
+        let (name, value) = (column.name(), Escaped(Form::Json, text));
+        write!(out, "{gap}{name}={quote}{value}{quote}").expect("a string takes every write");
         gap = " ";
     }
     out.push('\n');

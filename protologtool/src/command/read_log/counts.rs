@@ -1,6 +1,8 @@
 //! Numbers in place of entries: by what they have in common, by call site, over time.
 
-use protolog_reader::{Item, Level, Log, TimeFormat, TimeWriter, Values, printable};
+use protolog_reader::{
+    Item, Level, Log, TimeFormat, TimeWriter, Values, printable, printable_json,
+};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -104,7 +106,7 @@ impl Counts {
         for (key, Amount { entries, bytes }) in &lines {
             let line = if is_json {
                 let line: Value = json!({"key": key, "entries": entries, "bytes": bytes});
-                writeln!(out, "{line}")
+                writeln!(out, "{}", printable_json(&line.to_string()))
             } else if by_bytes {
                 let rate = if seconds > 0.0 { *entries as f64 / seconds } else { 0.0 };
                 writeln!(

@@ -8,7 +8,7 @@ use crate::args::values::age;
 use crate::exit::{Exit, Failure};
 use crate::output::{cant_read, reason};
 use crate::system::{System, has_record_lock};
-use protolog_reader::{Recording, Times, Trace, printable};
+use protolog_reader::{Recording, Times, Trace, printable, printable_json};
 use rustix::fs::{Mode, OFlags, open};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -130,7 +130,7 @@ impl Inventory {
         } else if self.format == ListFormat::Json {
             for row in &rows {
                 let line = serde_json::to_string(row).unwrap_or_default();
-                system.print(&format!("{line}\n"));
+                system.print(&format!("{}\n", printable_json(&line)));
             }
         } else {
             system.print(&table(&rows));
