@@ -13,6 +13,7 @@ import dev.protolog.Summary;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.file.Path;
+import java.time.Duration;
 
 /** A program that is switched from outside, and does what it reads on standard input: {@code Switched [CONFIG]}. */
 public final class Switched {
@@ -48,6 +49,7 @@ public final class Switched {
                 case "daemons" -> daemons();
                 default -> throw new IllegalArgumentException(line);
             }
+            ProtoLog.flushText(Duration.ofSeconds(60));
             System.err.println("---");
         }
     }

@@ -1,10 +1,12 @@
 package app;
 
 import dev.protolog.Init;
+import dev.protolog.ProtoLog;
 import dev.protolog.Session;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.file.Path;
+import java.time.Duration;
 
 /** Runs a phase of the workers for each line on standard input, recorded, and listens to operators: {@code SwitchedWorkers TRACE}. */
 public final class SwitchedWorkers {
@@ -18,6 +20,7 @@ public final class SwitchedWorkers {
         int phase = 0;
         for (String line = in.readLine(); line != null; line = in.readLine()) {
             Workers.run(phase++);
+            ProtoLog.flushText(Duration.ofSeconds(60));
             System.err.println("---");
         }
         session.stop();
