@@ -154,7 +154,7 @@ pub fn process_rest(
     known: KnownResults,
     threads: usize,
 ) -> Vec<Result<Processed, Unreadable>> {
-    let all = Inputs::new(system, inputs);
+    let all = Inputs::new(system, inputs).relying_on(&settings.java, &settings.groups);
     let KnownResults { results: known, wrappers: [known_found, known_unique], hashes } = known;
     let has_known = !known.is_empty();
     let afresh = || {
@@ -279,7 +279,7 @@ pub fn wrappers(
     inputs: &[PathBuf],
     threads: usize,
 ) -> Wrappers {
-    let all = Inputs::new(system, inputs);
+    let all = Inputs::new(system, inputs).relying_on(&settings.java, &settings.groups);
     let every: Vec<usize> = (0..inputs.len()).collect();
     let results = process_each(settings, &all, inputs, &every, false, threads);
     let found = Wrappers::new(results.into_iter().flatten().flat_map(|file| file.wrappers));

@@ -7,6 +7,7 @@
 pub mod java;
 pub mod kotlin;
 pub mod lookups;
+pub(crate) mod rivals;
 pub mod rust;
 pub mod wrapper;
 
@@ -14,17 +15,18 @@ use crate::call::{Call, CallCounts};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::groups::{Group, Groups};
 use crate::ids::MessageIds;
-use crate::lang::java::{Classes, Library, TypeId, Unit};
+use crate::lang::java::{Classes, Java, Library, TypeId, Unit};
 use crate::lang::kotlin::{KotlinLibrary, OtherFiles};
 use crate::lang::lookups::Lookups;
 use crate::rewrite::{Edit, PlanBuilder};
 use crate::source::Source;
 use crate::system::System;
-use protolog_core::Template;
+use protolog_core::{Level, Template};
+use rivals::{Rival, RivalKind, Rivals};
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use wrapper::{Wrapper, Wrappers};
 
 /// The languages of sources, by their file names.
@@ -57,13 +59,39 @@ pub struct Inputs<'a> {
     pub(crate) kotlin: KotlinLibrary<'a>,
     /// The functions that pass templates on; none before the files were looked at.
     pub(crate) wrappers: Option<&'a Wrappers>,
+    paths: &'a [PathBuf],
+    /// The names that log calls rely on, and what else in the inputs has them.
+    names: Vec<String>,
+    rivals: OnceLock<Rivals>,
 }
 
 impl<'a> Inputs<'a> {
     /// The files at `paths`, read through `system`.
     pub fn new(system: &'a dyn System, paths: &'a [PathBuf]) -> Self {
         let (library, kotlin) = (Library::new(system, paths), KotlinLibrary::new(system, paths));
-        Self { system, library, kotlin, wrappers: None }
+        let (names, rivals) = (Vec::new(), OnceLock::new());
+        Self { system, library, kotlin, wrappers: None, paths, names, rivals }
+    }
+
+    /// With the names that calls rely on: of the class, its methods, and the groups.
+    #[must_use]
+    pub fn relying_on(self, java: &Java, groups: &Groups) -> Self {
+        const OTHERS: [&str; 6] = ["invoke", "toInt", "toLong", "toShort", "toByte", "toBoolean"];
+        let simple = |class: &str| class.rsplit('.').next().unwrap_or(class).to_owned();
+        let methods = Level::ALL.into_iter().map(|level| level.method().to_owned());
+        let mut names: Vec<String> = methods.chain(OTHERS.map(str::to_owned)).collect();
+        names.extend([simple(java.protolog()), simple(groups.class())]);
+        names.extend(groups.list().iter().map(|group| group.name.clone()));
+        names.retain(|name| !name.is_empty());
+        names.sort_unstable();
+        names.dedup();
+        Self { names, ..self }
+    }
+
+    /// The declarations of the inputs that have this name.
+    pub(crate) fn rivals(&self, name: &str) -> &[Rival] {
+        let made = || rivals::search(self.system, self.paths, &self.names);
+        self.rivals.get_or_init(made).get(name).map_or(&[], Vec::as_slice)
     }
 
     /// With the functions of all files that pass templates on.
@@ -87,6 +115,10 @@ impl OtherFiles for Inputs<'_> {
     fn inherits(&self, supertypes: &[String], name: &str) -> bool {
         self.kotlin.inherits(supertypes, name)
     }
+
+    fn rivals(&self, name: &str) -> &[Rival] {
+        Inputs::rivals(self, name)
+    }
 }
 
 impl Classes for Inputs<'_> {
@@ -101,6 +133,12 @@ impl Classes for Inputs<'_> {
     fn constant_of_kotlin(&self, canonical: &str) -> Option<String> {
         let is_text = self.kotlin.is_text(canonical);
         is_text.then(|| self.kotlin.constant(canonical, 0, self))?
+    }
+
+    fn method_of_kotlin(&self, name: &str) -> Option<PathBuf> {
+        let is_method =
+            |it: &&Rival| it.language == Kind::Kotlin && matches!(it.kind, RivalKind::Function(_));
+        Inputs::rivals(self, name).iter().find(is_method).map(|it| it.path.clone())
     }
 }
 

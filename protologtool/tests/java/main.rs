@@ -20,6 +20,7 @@ mod groups;
 mod holds;
 mod inputs;
 mod invariants;
+mod meant;
 mod pairs;
 mod real;
 mod refused;

@@ -16,6 +16,7 @@ mod compiler;
 mod holds;
 mod inputs;
 mod invariants;
+mod meant;
 mod pairs;
 mod real;
 mod run;

@@ -83,7 +83,9 @@ impl EditorFolders {
     pub(super) fn look(&self, source: &Source, system: &dyn System) -> Findings {
         let mut look = Findings::default();
         if let Some(ReadSettings { files, settings, wrappers }) = &self.read {
-            let inputs = Inputs::new(system, files).with_wrappers(wrappers);
+            let inputs = Inputs::new(system, files)
+                .relying_on(&settings.java, &settings.groups)
+                .with_wrappers(wrappers);
             let (processed, calls) = pipeline::process_shown(settings, source.clone(), &inputs);
             let Processed { report, warnings, .. } = processed;
             look.diagnostics = report.map_or_else(Vec::new, |report| report.diagnostics);

@@ -273,6 +273,10 @@ impl CallFinder<'_, '_> {
                 found.others.extend(place.other(&call));
                 continue;
             };
+            if let Some(doubt) = place.doubt(candidate) {
+                found.add(candidate.method.clone(), Err(vec![doubt]));
+                continue;
+            }
             let read = place.call(&call, candidate, level);
             match read.as_ref().err().and_then(|_| place.wrapper(candidate, level)) {
                 Some((wrapper, note)) => {

@@ -30,6 +30,11 @@ pub(crate) trait Classes {
     fn constant_of_kotlin(&self, _canonical: &str) -> Option<String> {
         None
     }
+
+    /// A file of Kotlin that declares a function called `name`.
+    fn method_of_kotlin(&self, _name: &str) -> Option<PathBuf> {
+        None
+    }
 }
 
 /// The inputs of a run, by the names of classes.
@@ -153,5 +158,10 @@ impl Classes for Recorded<'_> {
     fn constant_of_kotlin(&self, canonical: &str) -> Option<String> {
         self.lookups.borrow_mut().all = true;
         self.classes.constant_of_kotlin(canonical)
+    }
+
+    fn method_of_kotlin(&self, name: &str) -> Option<PathBuf> {
+        self.lookups.borrow_mut().all = true;
+        self.classes.method_of_kotlin(name)
     }
 }

@@ -41,6 +41,8 @@ pub(crate) struct TypeDeclaration {
     /// The tokens between its name and its body: type parameters, components, supertypes.
     pub(crate) header: Range<usize>,
     pub(crate) is_private: bool,
+    /// True if classes of other packages inherit it.
+    pub(crate) is_open: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +68,8 @@ pub(crate) struct Member {
     pub(crate) name: Option<Range<usize>>,
     pub(crate) is_private: bool,
     pub(crate) is_static: bool,
+    /// True if classes of other packages inherit it.
+    pub(crate) is_open: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,7 +105,15 @@ impl Outline {
         let adopted = orphans.map(|member| member.owner = Some(id)).count();
         if adopted > 0 {
             let (kind, name, header) = (TypeKind::Class, 0..0, 0..0);
-            self.types.push(TypeDeclaration { kind, name, outer: None, header, is_private: false });
+            let (is_private, is_open) = (false, false);
+            self.types.push(TypeDeclaration {
+                kind,
+                name,
+                outer: None,
+                header,
+                is_private,
+                is_open,
+            });
         }
     }
 
@@ -137,6 +149,8 @@ struct OutlineReader<'a> {
 struct Modifiers {
     is_private: bool,
     is_static: bool,
+    /// True if it is public or protected.
+    is_open: bool,
 }
 
 impl OutlineReader<'_> {
@@ -205,7 +219,7 @@ impl OutlineReader<'_> {
         name: Option<Range<usize>>,
         tokens: Range<usize>,
         owner: Option<TypeId>,
-        Modifiers { is_private, is_static }: Modifiers,
+        Modifiers { is_private, is_static, is_open }: Modifiers,
     ) -> usize {
         let after = tokens.end;
         let range = self.tokens[tokens.start].range().start..self.tokens[after - 1].range().end;
@@ -217,8 +231,15 @@ impl OutlineReader<'_> {
             name,
             is_private,
             is_static,
+            is_open: is_open || kind == MemberKind::Constant || self.is_of_interface(owner),
         });
         after
+    }
+
+    /// Returns whether the members of a type are public without a word.
+    fn is_of_interface(&self, owner: Option<TypeId>) -> bool {
+        let kind = owner.map(|id| self.outline.types[id.0].kind);
+        matches!(kind, Some(TypeKind::Interface | TypeKind::Annotation))
     }
 
     fn modifiers(&self, mut at: usize, end: usize) -> (usize, Modifiers) {
@@ -227,8 +248,9 @@ impl OutlineReader<'_> {
             match self.word(at) {
                 b"private" => found.is_private = true,
                 b"static" => found.is_static = true,
-                b"public" | b"protected" | b"abstract" | b"final" | b"native" | b"synchronized"
-                | b"transient" | b"volatile" | b"strictfp" | b"default" => {}
+                b"public" | b"protected" => found.is_open = true,
+                b"abstract" | b"final" | b"native" | b"synchronized" | b"transient"
+                | b"volatile" | b"strictfp" | b"default" => {}
                 b"sealed" if self.is_word(at + 1) => {}
                 b"non" if self.is(at + 1, b'-') => at += 2,
                 _ if self.is(at, b'@') && self.word(at + 1) != b"interface" => {
@@ -283,6 +305,7 @@ impl OutlineReader<'_> {
             outer,
             header: name + 1..body.max(name + 1),
             is_private: modifiers.is_private,
+            is_open: modifiers.is_open || self.is_of_interface(outer),
         });
         if body >= end {
             return end;

@@ -4,6 +4,7 @@
 //! Inherited members are known where the supertype is declared in the same file or in another input. Of other supertypes
 //! nothing is known, and nothing is assumed to be hidden.
 
+use super::header::{has_component, supertype_names};
 use super::lexer::TokenKind;
 use super::library::Classes;
 use super::locals::{Declaration, LocalType, field_of};
@@ -14,6 +15,7 @@ use super::syntax::{children, descendants, field_text, parse_member};
 use super::unit::Unit;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::rc::Rc;
 use tree_sitter::Node;
 
@@ -35,6 +37,8 @@ pub(crate) enum MethodOwner {
 pub(crate) struct Resolver<'u> {
     pub(crate) unit: Handle<'u>,
     pub(crate) library: Option<&'u dyn Classes>,
+    /// The package of the type that inherits what is looked for here.
+    heir: Option<String>,
     memo: Memo<'u>,
     effort: Rc<Effort>,
 }
@@ -71,7 +75,7 @@ struct Effort {
 
 impl<'u> Resolver<'u> {
     pub(crate) fn new(unit: Handle<'u>, library: Option<&'u dyn Classes>) -> Self {
-        Self { unit, library, memo: Memo::default(), effort: Rc::default() }
+        Self { unit, library, heir: None, memo: Memo::default(), effort: Rc::default() }
     }
 
     /// The variable, parameter, field or constant that `name` means.
@@ -80,7 +84,7 @@ impl<'u> Resolver<'u> {
         let within = local.map_or(usize::MAX, |local| local.scope.len());
         // A field that the body of a local class inherits hides what is declared around that body.
         let inherited = self.inherited_by_bodies(site, within, (Inherited::Variable, name), |of| {
-            self.beside(of).member_variable(of.id, name, true)
+            self.above(of).member_variable(of.id, name, true)
         });
         if let Some((of, member)) = inherited {
             return Some(Variable::Member(of, member));
@@ -100,7 +104,7 @@ impl<'u> Resolver<'u> {
         let local = site.locals.and_then(|locals| locals.declared_type(name, site.offset));
         let within = local.map_or(usize::MAX, |local| local.scope.len());
         let inherited = self.inherited_by_bodies(site, within, (Inherited::Type, name), |of| {
-            self.beside(of).member_type(of.id, name, true)
+            self.above(of).member_type(of.id, name, true)
         });
         if let Some(found) = inherited {
             return Some(Type::Declared(found));
@@ -160,8 +164,30 @@ impl<'u> Resolver<'u> {
 
     /// Returns whether another input declares a type of this name in this file's package.
     pub(crate) fn is_in_package(&self, name: &str) -> bool {
-        self.library
-            .is_some_and(|library| library.class(&self.unit.names.canonical(name)).is_some())
+        self.library.is_some_and(|library| {
+            let names = &self.unit.names;
+            library.class(&names.canonical(name)).is_some()
+                || library.secondary(&names.package, name).is_some()
+        })
+    }
+
+    /// Returns whether a class of the inputs declares or inherits a method of this name.
+    pub(crate) fn may_have_method(&self, canonical: &str, name: &str) -> bool {
+        let Some(Type::Declared(of)) = self.class(canonical) else { return false };
+        self.beside(&of).has_method(of.id, name, false)
+    }
+
+    /// A file of Kotlin that declares a method of this name, if a type around the site extends one that no Java file declares.
+    pub(crate) fn method_of_kotlin(&self, owner: Option<TypeId>, name: &str) -> Option<PathBuf> {
+        let mut around = self.unit.outline.outwards(owner);
+        let extends = around.any(|id| {
+            let known = self.supertypes(id).len();
+            supertype_names(&self.unit, id).len() > known
+                || self.ancestry(id).iter().any(|of| {
+                    supertype_names(&of.unit, of.id).len() > self.beside(of).supertypes(of.id).len()
+                })
+        });
+        extends.then(|| self.library?.method_of_kotlin(name))?
     }
 
     /// The type that `written`, simple or qualified, means, as far as it is declared in an input.
@@ -214,12 +240,23 @@ impl<'u> Resolver<'u> {
         Self { effort: self.effort.clone(), ..Self::new(of.unit.clone(), self.library) }
     }
 
+    /// A resolver for the file of a supertype, which knows only what this file's types inherit.
+    fn above(&self, of: &TypeRef<'u>) -> Self {
+        Self { heir: Some(self.unit.names.package.clone()), ..self.beside(of) }
+    }
+
+    /// Returns whether a type of the heir's package inherits what is declared like this.
+    fn reaches(&self, is_private: bool, is_open: bool) -> bool {
+        let is_near = self.heir.as_ref().is_none_or(|heir| *heir == self.unit.names.package);
+        !is_private && (is_open || is_near)
+    }
+
     fn own(&self, id: TypeId) -> TypeRef<'u> {
         TypeRef { unit: self.unit.clone(), id }
     }
 
     fn bodies_inherit_method(&self, name: &str, site: Site<'_, '_>) -> bool {
-        let has = |of: &TypeRef<'u>| self.beside(of).has_method(of.id, name, true).then_some(());
+        let has = |of: &TypeRef<'u>| self.above(of).has_method(of.id, name, true).then_some(());
         self.inherited_by_bodies(site, usize::MAX, (Inherited::Method, name), has).is_some()
     }
 
@@ -296,7 +333,7 @@ impl<'u> Resolver<'u> {
 
     /// The first that `find` gives for a supertype of `id`.
     fn inherited<T>(&self, id: TypeId, find: impl Fn(&Self, TypeId) -> Option<T>) -> Option<T> {
-        self.ancestry(id).iter().find_map(|of| find(&self.beside(of), of.id))
+        self.ancestry(id).iter().find_map(|of| find(&self.above(of), of.id))
     }
 
     /// All supertypes of a type that are known, the near ones first.
@@ -337,7 +374,10 @@ impl<'u> Resolver<'u> {
         is_inherited: bool,
     ) -> Option<FieldResult<'u>> {
         let declared = self.own_variable(id, name).filter(|declared| match declared {
-            Declared::Member(id) => !(is_inherited && self.unit.outline.members[id.0].is_private),
+            Declared::Member(id) => {
+                let member = &self.unit.outline.members[id.0];
+                !is_inherited || self.reaches(member.is_private, member.is_open)
+            }
             Declared::Component => !is_inherited,
         });
         if let Some(declared) = declared {
@@ -364,7 +404,10 @@ impl<'u> Resolver<'u> {
 
     fn member_type(&self, id: TypeId, name: &str, is_inherited: bool) -> Option<TypeRef<'u>> {
         let own = self.unit.type_in(Some(id), name);
-        let is_visible = |id: &TypeId| !(is_inherited && self.unit.outline.types[id.0].is_private);
+        let is_visible = |id: &TypeId| {
+            let declared = &self.unit.outline.types[id.0];
+            !is_inherited || self.reaches(declared.is_private, declared.is_open)
+        };
         if let Some(own) = own.filter(is_visible) {
             return Some(self.own(own));
         }
@@ -380,7 +423,9 @@ impl<'u> Resolver<'u> {
         let own = outline.members_of(id).any(|(_, member)| {
             member.kind == MemberKind::Method
                 && member.name.as_ref().is_some_and(|of| self.unit.str(of) == name)
-                && !(is_inherited && (member.is_private || is_interface && member.is_static))
+                && (!is_inherited
+                    || self.reaches(member.is_private, member.is_open)
+                        && !(is_interface && member.is_static))
         });
         let has = |resolver: &Self, id| resolver.has_method(id, name, true).then_some(());
         own || !is_inherited && self.inherited(id, has).is_some()
@@ -426,46 +471,6 @@ fn remember<T: Clone>(
     let found = find();
     known.borrow_mut().insert(key, found.clone());
     found
-}
-
-/// The names after `extends` and `implements` of a type, without type arguments.
-fn supertype_names(unit: &Unit<'_>, id: TypeId) -> Vec<String> {
-    let header = &unit.tokens[unit.outline.types[id.0].header.clone()];
-    let (mut names, mut depth, mut reads) = (Vec::<String>::new(), 0_usize, false);
-    for token in header {
-        let word = unit.str(&token.range());
-        match (token.kind, word) {
-            (TokenKind::Punct(b'<' | b'('), _) => depth += 1,
-            (TokenKind::Punct(b'>' | b')'), _) => depth = depth.saturating_sub(1),
-            _ if depth > 0 => {}
-            (TokenKind::Word, "extends" | "implements") => {
-                reads = true;
-                names.push(String::new());
-            }
-            (TokenKind::Word, "permits") => reads = false,
-            (TokenKind::Punct(b','), _) => names.push(String::new()),
-            (TokenKind::Word | TokenKind::Punct(b'.'), _) if reads => {
-                if let Some(name) = names.last_mut() {
-                    name.push_str(word);
-                }
-            }
-            _ => {}
-        }
-    }
-    names.retain(|name| !name.is_empty());
-    names
-}
-
-/// Returns whether a record has a component of this name.
-fn has_component(unit: &Unit<'_>, id: TypeId, name: &str) -> bool {
-    let declared = &unit.outline.types[id.0];
-    let header = &unit.tokens[declared.header.clone()];
-    declared.kind == TypeKind::Record
-        && header.windows(2).any(|pair| {
-            pair[0].kind == TokenKind::Word
-                && unit.str(&pair[0].range()) == name
-                && matches!(pair[1].kind, TokenKind::Punct(b',' | b')'))
-        })
 }
 
 fn declares_field(unit: &Unit<'_>, member: MemberId, name: &str) -> bool {

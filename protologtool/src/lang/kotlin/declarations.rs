@@ -44,6 +44,8 @@ impl DeclarationReader<'_, '_> {
         let file = self.file;
         // Bodies of classes, with the owner of their members and the bytes that a companion's members are known in.
         let mut classes: Vec<(usize, Option<String>, Option<Range<usize>>)> = Vec::new();
+        // The parentheses of classes' headers.
+        let mut headers: Vec<Range<usize>> = Vec::new();
         for at in 0..file.tokens.len() {
             while self.open.pop_if(|body| at > body.close).is_some() {}
             if file.is_punct(at, b'{') || file.kind(at) == Some(LexemeKind::ExpressionOpen) {
@@ -64,12 +66,19 @@ impl DeclarationReader<'_, '_> {
                 continue;
             }
             match file.raw(at) {
+                // Of a class's header, its declaration knows.
+                "val" | "var" if headers.iter().any(|header| header.contains(&at)) => {}
                 "val" | "var" => self.variable(at),
                 "fun" => self.function(at),
                 "constructor" => self.parameters_and_body(at + 1),
                 "set" if file.is_punct(at + 1, b'(') => self.parameters_and_body(at + 1),
                 "catch" | "for" if file.is_punct(at + 1, b'(') => self.head(at),
-                "class" | "interface" | "object" => classes.extend(self.class(at)),
+                "class" | "interface" | "object" => {
+                    while headers.pop_if(|header| header.end < at).is_some() {}
+                    let (class, header) = self.class(at);
+                    classes.extend(class);
+                    headers.extend(header);
+                }
                 "typealias" if file.is_word(at + 1) => {
                     let end = self.end_of_expression(at + 2, file.tokens.len());
                     let target = (file.is_punct(at + 2, b'=') && at + 3 < end).then(|| at + 3..end);

@@ -80,6 +80,7 @@ pub(super) fn find(
                 found.others.push((class, call.name, arguments));
             }
             None => {}
+            Some(_) if let Some(doubt) = reader.doubt(&call) => found.add(name, Err(vec![doubt])),
             Some(level) => match reader.wrapper_around(&call, level, source.path()) {
                 None => found.add(name, reader.call(&call, level)),
                 Some(wrapper) => {

@@ -53,7 +53,11 @@ fn converted(named: &ScopedFile<'_>, tokens: &Range<usize>) -> Option<&'static s
         }
         at = file.next(at, end);
     }
-    match file.raw(end - 3) {
+    let name = file.raw(end - 3);
+    let is_own = named.scopes.all().iter().any(|it| it.name == name)
+        || named.others.is_some_and(|others| !others.rivals(name).is_empty());
+    match name {
+        _ if is_own => None,
         "toInt" if is_call => Some("Int"),
         "toLong" if is_call => Some("Long"),
         "toShort" if is_call => Some("Short"),

@@ -38,13 +38,7 @@ pub(super) fn method_calls(named: &ScopedFile<'_>, class: &str) -> Vec<MethodCal
         if first == method {
             let member = named.imported_member(&name, class)?;
             let is_known = Level::from_method(&member).is_some() || member == "isEnabled";
-            let is_hidden = named.scopes.function(&name, offset).is_some()
-                || named.scopes.variable(&name, offset).is_some();
-            return (is_known && !is_hidden).then_some(MethodCall {
-                class: method..method,
-                method,
-                name: member,
-            });
+            return is_known.then_some(MethodCall { class: method..method, method, name: member });
         }
         let path = file.path(first..method - 1)?;
         named.means(&path, class, offset).then_some(MethodCall {

@@ -15,6 +15,7 @@
 
 mod callers;
 pub(crate) mod declarations;
+mod doubts;
 mod emit;
 pub(crate) mod file;
 mod find;

@@ -3,6 +3,7 @@
 use super::declarations::declarations;
 use super::file::{Import, KotlinFile};
 use super::scopes::{DeclaredKind, DeclaredName, Scopes};
+use crate::lang::rivals::Rival;
 use std::fmt::Debug;
 use std::path::Path;
 
@@ -13,6 +14,9 @@ pub(crate) trait OtherFiles: Debug {
 
     /// Returns whether a class of one of these simple names declares, or inherits, a member called `name`.
     fn inherits(&self, supertypes: &[String], name: &str) -> bool;
+
+    /// The declarations of the inputs that have this name, if log calls rely on it.
+    fn rivals(&self, name: &str) -> &[Rival];
 }
 
 /// The keywords that stand before names in declarations.

@@ -6,12 +6,13 @@ use crate::lang::kotlin::lexer::LexemeKind;
 use crate::lang::kotlin::scopes::DeclaredKind;
 use std::ops::Range;
 
+/// The brace of a class's body, the owner of its members, and the bytes in which a companion's are known.
+pub(super) type ClassBody = (usize, Option<String>, Option<Range<usize>>);
+
 impl DeclarationReader<'_, '_> {
-    /// The class, interface or object at `at`: the body that it has, with what its members are known as.
-    pub(super) fn class(
-        &mut self,
-        at: usize,
-    ) -> Option<(usize, Option<String>, Option<Range<usize>>)> {
+    /// The class, interface or object at `at`: the body that it has, with what its members are known as; and the parentheses of its
+    /// header.
+    pub(super) fn class(&mut self, at: usize) -> (Option<ClassBody>, Option<Range<usize>>) {
         let file = self.file;
         let is_companion = at > 0 && file.raw(at - 1) == "companion";
         let name = (file.is_word(at + 1) && !file.begins_line(at + 1)).then_some(at + 1);
@@ -33,7 +34,8 @@ impl DeclarationReader<'_, '_> {
         let outer = is_companion.then(|| self.around());
         let around = self.open.last().and_then(|body| body.owner.clone());
         let owner = if is_companion { around } else { name.map(|at| file.word(at).into_owned()) };
-        body.map(|body| (body, owner, outer))
+        let header = constructor.map(|open| open..file.partner(open));
+        (body.map(|body| (body, owner, outer)), header)
     }
 
     /// The parameters and the body of a class whose header goes on at `at`, as the positions of their brackets; and
