@@ -7,12 +7,10 @@
 //!
 //! Invariant: what is returned is written where the descriptor stands, not from the beginning.
 
-use crate::flags::block;
-use crate::refused::Refused;
-use rustix::fs::{CWD, FileType, Mode, OFlags, SeekFrom};
-use rustix::io::Errno;
-use std::fs::File;
-use std::io;
+use crate::refused::{Kind, Refused};
+use crate::sys;
+use std::fs::{self, File};
+use std::io::{self, Seek, SeekFrom};
 use std::os::fd::AsFd;
 use std::path::Path;
 
@@ -49,33 +47,26 @@ fn duplicate(stream: impl AsFd) -> io::Result<File> {
 
 /// Opens what the descriptor has open once more, to be written as it is.
 fn reopen(number: u32) -> io::Result<File> {
-    let not_open = |error: io::Error| match error.kind() {
-        io::ErrorKind::NotFound => Errno::BADF.into(),
-        _ => error,
-    };
-    let info = std::fs::read_to_string(format!("/proc/self/fdinfo/{number}")).map_err(not_open)?;
+    let not_open = || io::Error::from_raw_os_error(libc::EBADF);
+    let info = fs::read_to_string(format!("/proc/self/fdinfo/{number}")).map_err(|_| not_open())?;
     let field = |name: &str| info.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
-    let flags = field("flags:").and_then(|flags| u32::from_str_radix(flags, 8).ok());
-    let had = OFlags::from_bits_retain(flags.ok_or(Errno::BADF)?);
-    if !had.intersects(OFlags::WRONLY | OFlags::RDWR) || had.contains(OFlags::PATH) {
-        return Err(Errno::BADF.into());
+    let had = field("flags:").and_then(|flags| i32::from_str_radix(flags, 8).ok());
+    let had = had.ok_or_else(not_open)?;
+    if had & libc::O_ACCMODE == libc::O_RDONLY || had & libc::O_PATH != 0 {
+        return Err(not_open());
     }
-    let flags = OFlags::WRONLY
-        | OFlags::NONBLOCK
-        | OFlags::NOCTTY
-        | OFlags::CLOEXEC
-        | had.intersection(OFlags::APPEND);
     let path = format!("/proc/self/fd/{number}");
-    let kind = FileType::from_raw_mode(rustix::fs::stat(&path)?.st_mode);
-    let file: File = match (rustix::fs::openat(CWD, path, flags, Mode::empty()), kind) {
-        (Err(Errno::NXIO), FileType::Fifo) => return Err(Refused::NoReader.into()),
-        (Err(Errno::NXIO), kind) => return Err(Refused::Unusable(kind.into()).into()),
-        (file, _) => file?.into(),
-    };
-    block(&file)?;
+    let kind = Kind::from(fs::metadata(&path)?.file_type());
+    let flags = libc::O_WRONLY | libc::O_NONBLOCK | libc::O_NOCTTY | had & libc::O_APPEND;
+    let mut file = sys::open(path, flags).map_err(|error| match (error.raw_os_error(), kind) {
+        (Some(libc::ENXIO), Kind::Pipe) => Refused::NoReader.into(),
+        (Some(libc::ENXIO), kind) => Refused::Unusable(kind).into(),
+        _ => error,
+    })?;
+    sys::block(&file)?;
     let position = field("pos:").and_then(|position| position.parse().ok());
-    if let (FileType::RegularFile, Some(position)) = (kind, position) {
-        rustix::fs::seek(&file, SeekFrom::Start(position))?;
+    if let (Kind::File, Some(position)) = (kind, position) {
+        file.seek(SeekFrom::Start(position))?;
     }
     Ok(file)
 }
@@ -83,7 +74,7 @@ fn reopen(number: u32) -> io::Result<File> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::{Seek, SeekFrom, Write};
+    use std::io::Write;
     use std::os::fd::AsRawFd;
 
     #[test]
@@ -111,7 +102,7 @@ mod tests {
         file.seek(SeekFrom::Start(7)).unwrap();
         let name = format!("/dev/fd/{}", file.as_raw_fd());
         open(Path::new(&name)).unwrap().unwrap().write_all(b"AFTER").unwrap();
-        assert_eq!(std::fs::read(&path).unwrap(), b"before AFTER");
+        assert_eq!(fs::read(&path).unwrap(), b"before AFTER");
         // As a program with more rights than its caller may be started with.
         let read_only = File::open(&path).unwrap();
         let name = format!("/proc/self/fd/{}", read_only.as_raw_fd());

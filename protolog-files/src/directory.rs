@@ -9,13 +9,12 @@
 //!   removed is what was looked at.
 
 use crate::entry::{Entry, Identity};
-use rustix::fs::{AtFlags, Dir, Mode, OFlags};
-use rustix::io::Errno;
+use crate::sys;
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// An open directory.
@@ -34,14 +33,11 @@ pub enum Access {
     ReadWrite,
 }
 
-/// The flags of a descriptor that names a directory or an entry, and is of no other use.
-const NAMED: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-
 impl Directory {
     /// Opens a directory; an error if the last component of `path` is a link, or no directory.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let descriptor = rustix::fs::open(path, NAMED | OFlags::DIRECTORY, Mode::empty())?;
-        Ok(Self { descriptor, path: path.to_owned() })
+        let descriptor = sys::open(path, sys::PLACE | libc::O_DIRECTORY)?;
+        Ok(Self { descriptor: descriptor.into(), path: path.to_owned() })
     }
 
     /// Opens the directory that `path` is in, by way of links if there are any, and returns it with
@@ -51,16 +47,14 @@ impl Directory {
         let name = path.file_name().ok_or_else(no_name)?.to_owned();
         let parent = path.parent().filter(|parent| *parent != Path::new(""));
         let parent = parent.unwrap_or(Path::new("."));
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let descriptor = rustix::fs::open(parent, flags, Mode::empty())?;
-        Ok((Self { descriptor, path: parent.to_owned() }, name))
+        let descriptor = sys::open(parent, libc::O_PATH | libc::O_DIRECTORY)?;
+        Ok((Self { descriptor: descriptor.into(), path: parent.to_owned() }, name))
     }
 
     /// Opens a directory in this one.
     pub(crate) fn open_directory(&self, name: &OsStr) -> io::Result<Self> {
-        let flags = NAMED | OFlags::DIRECTORY;
-        let descriptor = rustix::fs::openat(self, component(name)?, flags, Mode::empty())?;
-        Ok(Self { descriptor, path: self.path.join(name) })
+        let descriptor = sys::directory_at(self, component(name)?)?;
+        Ok(Self { descriptor: descriptor.into(), path: self.path.join(name) })
     }
 
     /// The path that it was opened at, which may lead elsewhere by now: for messages.
@@ -75,19 +69,12 @@ impl Directory {
 
     /// Changes its mode.
     pub fn set_mode(&self, mode: u32) -> io::Result<()> {
-        Ok(rustix::fs::fchmod(self.readable()?, Mode::from_raw_mode(mode))?)
+        sys::set_mode(self.readable()?, mode)
     }
 
     /// The names in it, sorted.
     pub fn names(&self) -> io::Result<Vec<OsString>> {
-        let mut names = Vec::new();
-        for entry in Dir::new(self.readable()?)? {
-            let entry = entry?;
-            let name = entry.file_name().to_bytes();
-            if name != b"." && name != b".." {
-                names.push(OsString::from_vec(name.to_vec()));
-            }
-        }
+        let mut names = sys::names(&self.readable()?)?;
         names.sort();
         Ok(names)
     }
@@ -95,7 +82,7 @@ impl Directory {
     /// Looks at `name`, without any effect on what it is.
     pub fn look(&self, name: impl AsRef<OsStr>) -> io::Result<Entry> {
         let name = component(name.as_ref())?;
-        Entry::new(rustix::fs::openat(self, name, NAMED, Mode::empty())?)
+        Entry::new(sys::open_at(self, name, sys::PLACE, 0)?.into())
     }
 
     /// Opens the regular file that was looked at; an error if it is anything else, or if `name` is
@@ -111,11 +98,10 @@ impl Directory {
             return Err(not_regular());
         }
         let access = match access {
-            Access::Read => OFlags::RDONLY,
-            Access::ReadWrite => OFlags::RDWR,
+            Access::Read => libc::O_RDONLY,
+            Access::ReadWrite => libc::O_RDWR,
         };
-        let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        let file: File = rustix::fs::openat(self, name, flags, Mode::empty())?.into();
+        let file = sys::open_at(self, name, access | sys::SAFE, 0)?;
         if Identity::of_file(&file)? == entry.identity() { Ok(file) } else { Err(replaced()) }
     }
 
@@ -128,13 +114,13 @@ impl Directory {
 
     /// Makes the directory `name` with this mode.
     pub(crate) fn make_directory(&self, name: &OsStr, mode: u32) -> io::Result<()> {
-        Ok(rustix::fs::mkdirat(self, component(name)?, Mode::from_raw_mode(mode))?)
+        sys::make_directory_at(self, component(name)?, mode)
     }
 
     /// Renames an entry, over what `to` names.
     pub fn rename(&self, from: impl AsRef<OsStr>, to: impl AsRef<OsStr>) -> io::Result<()> {
         let (from, to) = (component(from.as_ref())?, component(to.as_ref())?);
-        Ok(rustix::fs::renameat(self, from, self, to)?)
+        sys::rename_at(self, from, self, to)
     }
 
     /// Removes what was looked at; false if `name` is another one's by now, or gone. An error for a
@@ -142,7 +128,7 @@ impl Directory {
     pub fn remove(&self, name: impl AsRef<OsStr>, looked_at: Identity) -> io::Result<bool> {
         let name = component(name.as_ref())?;
         if looked_at.is_directory() {
-            return Err(Errno::ISDIR.into());
+            return Err(io::ErrorKind::IsADirectory.into());
         }
         match self.look(name) {
             Ok(now) if now.identity() == looked_at => {}
@@ -150,16 +136,16 @@ impl Directory {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             Err(error) => return Err(error),
         }
-        match rustix::fs::unlinkat(self, name, AtFlags::empty()) {
-            Err(Errno::NOENT) => Ok(false),
-            removed => Ok(removed.map(|()| true)?),
+        match sys::remove_at(self, name) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            removed => removed.map(|()| true),
         }
     }
 
     /// A descriptor that can be read.
-    fn readable(&self) -> io::Result<OwnedFd> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        Ok(rustix::fs::openat(self, c".", flags, Mode::empty())?)
+    fn readable(&self) -> io::Result<File> {
+        let flags = libc::O_RDONLY | libc::O_DIRECTORY;
+        sys::open_at(self, OsStr::new("."), flags, 0)
     }
 }
 
@@ -231,7 +217,7 @@ mod tests {
         fs::write(temporary.path().join("file"), "").unwrap();
         symlink("file", temporary.path().join("link")).unwrap();
         let directory = Directory::open(temporary.path()).unwrap();
-        rustix::fs::mkfifoat(&directory, "pipe", Mode::RUSR).unwrap();
+        rustix::fs::mkfifoat(&directory, "pipe", rustix::fs::Mode::RUSR).unwrap();
         assert!(directory.open_regular("file").is_ok());
         for name in ["link", "pipe", ".", "..", "", "./file", "/dev/null", "missing"] {
             assert!(directory.open_regular(name).is_err(), "{name}");

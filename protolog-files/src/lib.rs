@@ -10,18 +10,18 @@
 //! - No call waits for another process: pipes and devices are opened without blocking, or refused.
 //!   But the reader of a pipe may come a moment late ([`READER_TIMEOUT`]).
 //! - Nothing is truncated, removed or replaced before it was checked.
-//! - No unsafe code.
+//! - Unsafe code is in `sys.rs` only: the system's calls that the standard library lacks.
 
 pub mod descriptor;
 mod directory;
 mod entry;
-mod flags;
 mod location;
 mod output;
 mod private;
 mod refused;
 mod socket;
 mod staged;
+mod sys;
 mod tree;
 mod walk;
 

@@ -4,23 +4,22 @@
 //! Invariant: all calls act in the directory that was found, however its path is renamed or
 //! replaced afterwards; and none follows a link at the name.
 
-use crate::flags::{SAFE, kind};
-use crate::refused::Refused;
+use crate::entry::{Entry, Identity};
+use crate::refused::{Kind, Refused};
+use crate::sys;
 use crate::walk::{self, Links};
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
-use rustix::io::Errno;
-use std::ffi::{OsStr, OsString};
-use std::fs::File;
+use std::ffi::{OsStr, OsString, c_int};
+use std::fs::{File, Metadata};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 use std::sync::Arc;
 
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct Location {
-    directory: Arc<OwnedFd>,
+    directory: Arc<File>,
     name: OsString,
 }
 
@@ -42,7 +41,7 @@ impl Location {
     }
 
     /// The name in a directory; it is one component.
-    pub(crate) fn new(directory: Arc<OwnedFd>, name: impl Into<OsString>) -> Self {
+    pub(crate) fn new(directory: Arc<File>, name: impl Into<OsString>) -> Self {
         Self { directory, name: name.into() }
     }
 
@@ -53,7 +52,7 @@ impl Location {
         if walk::split(Path::new(name))? == (Path::new(""), name) {
             Ok(Self::new(Arc::clone(&self.directory), name))
         } else {
-            Err(Errno::INVAL.into())
+            Err(io::Error::from_raw_os_error(libc::EINVAL))
         }
     }
 
@@ -71,55 +70,63 @@ impl Location {
 
     /// Opens the regular file that is here for reading. Never waits.
     pub fn open_regular(&self) -> io::Result<File> {
-        let regular = |found: &Stat| match kind(found) {
-            FileType::RegularFile => Ok(()),
-            FileType::Symlink => Err(self.refused_link()),
-            FileType::Directory => Err(Errno::ISDIR.into()),
-            other => Err(Refused::Unusable(other.into()).into()),
+        let regular = |found: &Metadata| match found.file_type().into() {
+            Kind::File => Ok(()),
+            Kind::Link => Err(self.refused_link()),
+            Kind::Directory => Err(io::Error::from_raw_os_error(libc::EISDIR)),
+            other => Err(Refused::Unusable(other).into()),
         };
         // Before it is opened: to open a device may have effects.
-        regular(&self.stat()?)?;
-        let file = File::from(self.open_with(OFlags::RDONLY | SAFE, Mode::empty())?);
-        regular(&rustix::fs::fstat(&file)?)?;
+        regular(&self.metadata()?)?;
+        let file = self.open_with(libc::O_RDONLY | sys::SAFE, 0)?;
+        regular(&file.metadata()?)?;
         Ok(file)
     }
 
     /// Returns whether this is a name of the open file.
-    pub fn is_of(&self, file: impl AsFd) -> bool {
-        let id = |found: Stat| (found.st_dev, found.st_ino);
-        matches!(
-            (rustix::fs::fstat(file).map(id), self.stat().map(id)),
-            (Ok(file), Ok(there)) if file == there
-        )
+    pub fn is_of(&self, file: &File) -> bool {
+        matches!((Identity::of_file(file), self.entry()), (Ok(id), Ok(entry)) if entry.identity() == id)
     }
 
     /// Returns whether anything is here, even a link.
     pub fn is_taken(&self) -> bool {
-        self.stat().is_ok()
+        self.entry().is_ok()
     }
 
     /// Renames what is here to `name`, in the same directory, over what is there.
     pub fn rename(&self, name: &OsStr) -> io::Result<()> {
         let to = self.sibling(name)?;
-        Ok(rustix::fs::renameat(self, &self.name, &to, &to.name)?)
+        sys::rename_at(self, &self.name, &to, &to.name)
     }
 
     /// Moves what is here to another place, over what is there.
-    pub(crate) fn move_to(&self, to: &Self) -> Result<(), Errno> {
-        rustix::fs::renameat(self, &self.name, to, &to.name)
+    pub(crate) fn move_to(&self, to: &Self) -> io::Result<()> {
+        sys::rename_at(self, &self.name, to, &to.name)
+    }
+
+    /// The names in the directory, in any order.
+    pub fn siblings(&self) -> io::Result<Vec<OsString>> {
+        let flags = libc::O_RDONLY | libc::O_DIRECTORY;
+        sys::names(&sys::open_at(self, OsStr::new("."), flags, 0)?)
     }
 
     /// Removes what is here, which must not be a directory.
     pub fn remove(&self) -> io::Result<()> {
-        Ok(rustix::fs::unlinkat(self, &self.name, AtFlags::empty())?)
+        sys::remove_at(self, &self.name)
     }
 
     /// Removes what is here if it is the open file; false if it is another one's by now, or gone.
-    pub fn remove_if(&self, file: impl AsFd) -> io::Result<bool> {
-        if !self.is_of(file) {
-            return Ok(false);
-        }
-        match self.remove() {
+    pub fn remove_if(&self, file: &File) -> io::Result<bool> {
+        self.remove_entry(Identity::of_file(file)?)
+    }
+
+    /// As [`Self::remove_if`], of a file that may be closed.
+    pub fn remove_entry(&self, identity: Identity) -> io::Result<bool> {
+        let removed = match self.entry() {
+            Ok(there) if there.identity() != identity => return Ok(false),
+            there => there.and_then(|_| self.remove()),
+        };
+        match removed {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
             removed => removed.map(|()| true),
         }
@@ -127,19 +134,29 @@ impl Location {
 
     /// The error of the link that is here.
     pub(crate) fn refused_link(&self) -> io::Error {
-        match walk::target(self, &self.name) {
+        match sys::read_link_at(self, &self.name) {
             Ok(target) => Refused::Link { target }.into(),
-            Err(error) => error.into(),
+            Err(error) => error,
         }
     }
 
     /// Looks at the file that is here, which may be a link.
-    pub(crate) fn stat(&self) -> Result<Stat, Errno> {
-        walk::stat(self, &self.name)
+    pub(crate) fn entry(&self) -> io::Result<Entry> {
+        Entry::new(self.open_with(sys::PLACE, 0)?.into())
     }
 
-    pub(crate) fn open_with(&self, flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
-        rustix::io::retry_on_intr(|| rustix::fs::openat(self, &self.name, flags, mode))
+    /// Its metadata.
+    pub(crate) fn metadata(&self) -> io::Result<Metadata> {
+        self.open_with(sys::PLACE, 0)?.metadata()
+    }
+
+    /// The metadata of the directory.
+    pub(crate) fn directory_metadata(&self) -> io::Result<Metadata> {
+        self.directory.metadata()
+    }
+
+    pub(crate) fn open_with(&self, flags: c_int, mode: u32) -> io::Result<File> {
+        sys::open_at(self, &self.name, flags, mode)
     }
 }
 

@@ -18,14 +18,14 @@
 //! - Nothing blocks, but that the reader of a pipe is waited for, for a moment.
 
 use crate::descriptor;
-use crate::flags::{SAFE, block, kind};
 use crate::location::Location;
 use crate::refused::{Kind, Refused};
+use crate::sys;
 use crate::walk::is_trusted;
-use rustix::fs::{FileType, Mode, OFlags, Stat};
-use rustix::io::Errno;
-use std::fs::File;
+use std::ffi::c_int;
+use std::fs::{File, Metadata};
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -89,6 +89,18 @@ impl Output {
         }
     }
 
+    /// Returns an error if the output at `path` would be refused, as far as that is seen without
+    /// opening anything; and its kind, or none if nothing is there.
+    pub fn check(path: &Path) -> io::Result<Option<Kind>> {
+        if descriptor::is_descriptor(path) {
+            return Ok(Some(Kind::Other));
+        }
+        let place = Location::of(path)?;
+        let Some(found) = place.found()? else { return Ok(None) };
+        place.check(&found, HardLinks::Fine)?;
+        Ok(Some(kind(&found)))
+    }
+
     /// Finds what is at `path`, for an output that is put in its place when it is complete. Only
     /// what can't be replaced is opened. The file may have several names: it is left as it is.
     pub fn find(path: &Path) -> io::Result<Found> {
@@ -128,24 +140,26 @@ impl Location {
         let begun = Instant::now();
         loop {
             // Before it is opened: to open a device may have effects.
-            let found = self.stat()?;
+            let found = self.metadata()?;
             self.check(&found, HardLinks::Refused)?;
-            let is_file = kind(&found) == FileType::RegularFile;
-            let flags = if is_file { flags(access) } else { OFlags::WRONLY };
-            match self.open_with(flags | SAFE, Mode::empty()) {
+            let is_file = kind(&found) == Kind::File;
+            let flags = if is_file { flags(access) } else { libc::O_WRONLY };
+            match self.open_with(flags | sys::SAFE, 0) {
                 Ok(file) => {
-                    if let Some(output) = self.opened(file.into(), &found)? {
+                    if let Some(output) = self.opened(file, &found)? {
                         return Ok(output);
                     }
                 }
-                // A link by now.
-                Err(Errno::LOOP) => {}
-                Err(Errno::NXIO) if kind(&found) == FileType::Fifo => {
-                    if begun.elapsed() >= READER_TIMEOUT {
-                        return Err(Refused::NoReader.into());
+                Err(error) => match (error.raw_os_error(), kind(&found)) {
+                    // A link by now.
+                    (Some(libc::ELOOP), _) => {}
+                    (Some(libc::ENXIO), Kind::Pipe) => {
+                        if begun.elapsed() >= READER_TIMEOUT {
+                            return Err(Refused::NoReader.into());
+                        }
                     }
-                }
-                Err(error) => return Err(error.into()),
+                    _ => return Err(error),
+                },
             }
             if begun.elapsed() >= READER_TIMEOUT {
                 return Err(replaced());
@@ -155,15 +169,15 @@ impl Location {
     }
 
     /// Checks what was opened; none if it is of another kind than what was found before.
-    fn opened(&self, file: File, found: &Stat) -> io::Result<Option<Output>> {
-        let opened = rustix::fs::fstat(&file)?;
+    fn opened(&self, file: File, found: &Metadata) -> io::Result<Option<Output>> {
+        let opened = file.metadata()?;
         if kind(&opened) != kind(found) {
             return Ok(None);
         }
         self.check(&opened, HardLinks::Refused)?;
-        let is_file = kind(found) == FileType::RegularFile;
+        let is_file = kind(found) == Kind::File;
         if !is_file {
-            block(&file)?;
+            sys::block(&file)?;
         }
         let kind = if is_file { OutputKind::File } else { OutputKind::Stream };
         Ok(Some(Output { file, kind }))
@@ -176,27 +190,21 @@ impl Location {
 
     /// Returns what is here.
     pub fn find(self) -> io::Result<Found> {
-        let found = match self.stat() {
-            Err(Errno::NOENT) => return Ok(Found::Missing(self)),
-            found => found?,
-        };
+        let Some(found) = self.found()? else { return Ok(Found::Missing(self)) };
         self.check(&found, HardLinks::Fine)?;
         match kind(&found) {
-            FileType::RegularFile => Ok(Found::File(self)),
+            Kind::File => Ok(Found::File(self)),
             _ => Ok(Found::Stream(self.open_existing(OutputAccess::Write)?)),
         }
     }
 
     /// Returns an error unless the name is free, or that of a regular file that may be replaced.
     pub fn check_file_or_missing(&self) -> io::Result<()> {
-        let found = match self.stat() {
-            Err(Errno::NOENT) => return Ok(()),
-            found => found?,
-        };
+        let Some(found) = self.found()? else { return Ok(()) };
         self.check(&found, HardLinks::Fine)?;
         match kind(&found) {
-            FileType::RegularFile => Ok(()),
-            other => Err(Refused::Unusable(other.into()).into()),
+            Kind::File => Ok(()),
+            other => Err(Refused::Unusable(other).into()),
         }
     }
 
@@ -204,39 +212,43 @@ impl Location {
     /// name, and may be written by its permissions, which root would not be asked for.
     pub fn open_to_change(&self) -> io::Result<File> {
         let Output { file, kind } = self.open_existing(OutputAccess::ReadWrite)?;
-        let found = rustix::fs::fstat(&file)?;
+        let found = file.metadata()?;
         if kind != OutputKind::File {
-            return Err(Refused::Unusable(self::kind(&found).into()).into());
+            return Err(Refused::Unusable(self::kind(&found)).into());
         }
-        if found.st_uid != rustix::process::geteuid().as_raw() {
+        if found.uid() != sys::user() {
             return Err(Refused::Foreign(Kind::File).into());
         }
-        let mode = Mode::from_raw_mode(found.st_mode);
-        if mode.intersects(Mode::WUSR) { Ok(file) } else { Err(Refused::ReadOnly.into()) }
+        if found.mode() & libc::S_IWUSR == 0 { Err(Refused::ReadOnly.into()) } else { Ok(file) }
+    }
+
+    /// Looks at what is here, if anything is.
+    fn found(&self) -> io::Result<Option<Metadata>> {
+        match self.metadata() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            found => found.map(Some),
+        }
     }
 
     fn create(&self, access: OutputAccess, mode: u32) -> io::Result<File> {
-        let flags = flags(access) | SAFE | OFlags::CREATE | OFlags::EXCL;
-        Ok(self.open_with(flags, Mode::from_raw_mode(mode))?.into())
+        self.open_with(flags(access) | sys::SAFE | libc::O_CREAT | libc::O_EXCL, mode)
     }
 
     /// Returns an error if what was found here must not be written.
-    fn check(&self, found: &Stat, hard_links: HardLinks) -> io::Result<()> {
+    fn check(&self, found: &Metadata, hard_links: HardLinks) -> io::Result<()> {
         let kind = kind(found);
         match kind {
-            FileType::Symlink => return Err(self.refused_link()),
-            FileType::Directory => return Err(Errno::ISDIR.into()),
-            FileType::RegularFile | FileType::Fifo | FileType::CharacterDevice => {}
-            other => return Err(Refused::Unusable(other.into()).into()),
+            Kind::Link => return Err(self.refused_link()),
+            Kind::Directory => return Err(io::Error::from_raw_os_error(libc::EISDIR)),
+            Kind::File | Kind::Pipe | Kind::Device => {}
+            other => return Err(Refused::Unusable(other).into()),
         }
-        if !is_trusted(found.st_uid) {
-            return Err(Refused::Foreign(kind.into()).into());
+        if !is_trusted(found.uid()) {
+            return Err(Refused::Foreign(kind).into());
         }
-        #[allow(clippy::useless_conversion)] // It has 32 bits on some machines.
-        let links = u64::from(found.st_nlink);
-        match kind {
-            FileType::RegularFile if links == 0 => Err(Errno::NOENT.into()),
-            FileType::RegularFile if links > 1 && hard_links == HardLinks::Refused => {
+        match (kind, found.nlink()) {
+            (Kind::File, 0) => Err(io::ErrorKind::NotFound.into()),
+            (Kind::File, links) if links > 1 && hard_links == HardLinks::Refused => {
                 Err(Refused::HardLinks(links).into())
             }
             _ => Ok(()),
@@ -257,10 +269,14 @@ fn replaced() -> io::Error {
     io::Error::other("another program replaces it again and again")
 }
 
-fn flags(access: OutputAccess) -> OFlags {
+fn kind(found: &Metadata) -> Kind {
+    found.file_type().into()
+}
+
+fn flags(access: OutputAccess) -> c_int {
     match access {
-        OutputAccess::Write => OFlags::WRONLY,
-        OutputAccess::Append => OFlags::WRONLY | OFlags::APPEND,
-        OutputAccess::ReadWrite => OFlags::RDWR,
+        OutputAccess::Write => libc::O_WRONLY,
+        OutputAccess::Append => libc::O_WRONLY | libc::O_APPEND,
+        OutputAccess::ReadWrite => libc::O_RDWR,
     }
 }

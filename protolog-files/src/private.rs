@@ -3,7 +3,6 @@
 
 use crate::directory::Directory;
 use crate::entry::is_closed;
-use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::fs::Metadata;
 use std::io;
@@ -47,7 +46,7 @@ impl Directory {
 
 fn is_no_directory(error: &io::Error) -> bool {
     let error = error.raw_os_error();
-    [Errno::NOTDIR, Errno::LOOP].iter().any(|it| Some(it.raw_os_error()) == error)
+    matches!(error, Some(libc::ENOTDIR | libc::ELOOP))
 }
 
 /// Returns whether only its owner can enter a directory, or make another one in its place: the

@@ -3,9 +3,10 @@
 //! Invariant: what another user chose, such as the target of a link, is shown without control
 //! characters.
 
-use rustix::fs::FileType;
 use std::fmt;
+use std::fs::FileType;
 use std::io;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 /// The reason why something is not written, opened or replaced.
@@ -44,6 +45,10 @@ pub enum Refused {
 pub enum Kind {
     /// A regular file.
     File,
+    /// A directory.
+    Directory,
+    /// A link.
+    Link,
     /// A named pipe.
     Pipe,
     /// A terminal, `/dev/null` and the like.
@@ -119,11 +124,13 @@ impl From<Refused> for io::Error {
 impl From<FileType> for Kind {
     fn from(kind: FileType) -> Self {
         match kind {
-            FileType::RegularFile => Self::File,
-            FileType::Fifo => Self::Pipe,
-            FileType::CharacterDevice => Self::Device,
-            FileType::BlockDevice => Self::BlockDevice,
-            FileType::Socket => Self::Socket,
+            _ if kind.is_file() => Self::File,
+            _ if kind.is_dir() => Self::Directory,
+            _ if kind.is_symlink() => Self::Link,
+            _ if kind.is_fifo() => Self::Pipe,
+            _ if kind.is_char_device() => Self::Device,
+            _ if kind.is_block_device() => Self::BlockDevice,
+            _ if kind.is_socket() => Self::Socket,
             _ => Self::Other,
         }
     }
@@ -133,6 +140,8 @@ impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::File => "a file",
+            Self::Directory => "a directory",
+            Self::Link => "a link",
             Self::Pipe => "a pipe",
             Self::Device => "a device",
             Self::BlockDevice => "a block device",

@@ -9,17 +9,16 @@
 
 use crate::directory::Directory;
 use crate::entry::Entry;
-use rustix::fs::Mode;
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
+use crate::sys;
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The mode of a socket.
-const MODE: Mode = Mode::RUSR.union(Mode::WUSR);
+const MODE: u32 = 0o600;
 /// The end of the name of a socket that does not listen yet.
 const UNFINISHED: &str = ".new";
 /// As many waiting connections as the system admits.
@@ -32,11 +31,11 @@ impl Entry {
         if !self.is_socket() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no socket"));
         }
-        let socket = new_socket()?;
-        sockopt::set_socket_timeout(&socket, sockopt::Timeout::Send, Some(timeout))?;
-        let connected = rustix::net::connect(&socket, &SocketAddrUnix::new(link_to(self))?);
-        connected.map_err(|error| if has_links() { error.into() } else { no_links() })?;
-        Ok(socket.into())
+        let socket = UnixStream::from(sys::socket()?);
+        socket.set_write_timeout(Some(timeout))?;
+        let connected = sys::connect(&socket, &link_to(self));
+        connected.map_err(|error| if has_links() { error } else { no_links() })?;
+        Ok(socket)
     }
 }
 
@@ -46,16 +45,16 @@ impl Directory {
         let name = name.as_ref();
         let mut unfinished = OsString::from(name);
         unfinished.push(UNFINISHED);
-        let socket = new_socket()?;
-        rustix::fs::fchmod(&socket, MODE)?;
+        let socket = sys::socket()?;
+        sys::set_mode(&socket, MODE)?;
         // Without /proc, as in some jails, by the path, which has led to this very directory or
         // else the socket is not in it.
         let directory = if has_links() { link_to(self) } else { self.path().to_owned() };
-        rustix::net::bind(&socket, &SocketAddrUnix::new(directory.join(&unfinished))?)?;
+        sys::bind(&socket, &directory.join(&unfinished))?;
         let made = self.look(&unfinished)?;
         // A process that connects before would find that nobody listens, and remove the socket as a
         // dead program's.
-        let listening = rustix::net::listen(&socket, BACKLOG).map_err(io::Error::from);
+        let listening = sys::listen(&socket, BACKLOG);
         if let Err(error) = listening.and_then(|()| self.rename(&unfinished, name)) {
             // The error says more than another one here.
             let _ = self.remove(&unfinished, made.identity());
@@ -63,11 +62,6 @@ impl Directory {
         }
         Ok(socket.into())
     }
-}
-
-fn new_socket() -> io::Result<OwnedFd> {
-    let (family, kind) = (AddressFamily::UNIX, SocketType::STREAM);
-    Ok(rustix::net::socket_with(family, kind, SocketFlags::CLOEXEC, None)?)
 }
 
 /// The link that leads to what is open.

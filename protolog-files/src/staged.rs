@@ -13,10 +13,9 @@
 //!
 //! Invariant: a rename replaces the name, never what a link at the name leads to.
 
-use crate::flags::SAFE;
 use crate::location::Location;
-use rustix::fs::{AtFlags, CWD, Mode, OFlags};
-use rustix::io::Errno;
+use crate::sys;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
@@ -42,9 +41,9 @@ struct Name(Option<Location>);
 impl StagedFile {
     /// Creates a file for a name in the directory of `location`, with `mode`.
     pub fn new(location: &Location, prefix: &'static str, mode: u32) -> io::Result<(Self, File)> {
-        let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
-        let nameless = rustix::fs::openat(location, c".", flags, Mode::from_raw_mode(mode));
-        let nameless = nameless.ok().map(File::from).filter(|file| link_of(file).exists());
+        let flags = libc::O_TMPFILE | libc::O_WRONLY;
+        let nameless = sys::open_at(location, OsStr::new("."), flags, mode).ok();
+        let nameless = nameless.filter(|file| link_of(file).exists());
         let Some(file) = nameless else { return Self::named(location, prefix, mode) };
         let to_write = file.try_clone()?;
         Ok((Self { unfinished: Unfinished::Nameless(file, prefix) }, to_write))
@@ -54,12 +53,12 @@ impl StagedFile {
     pub fn named(scratch: &Location, prefix: &str, mode: u32) -> io::Result<(Self, File)> {
         loop {
             let name = scratch.unknown_sibling(prefix);
-            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | SAFE;
-            match name.open_with(flags, Mode::from_raw_mode(mode)) {
-                Err(Errno::EXIST) => {}
+            let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | sys::SAFE;
+            match name.open_with(flags, mode) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 file => {
-                    let file = file?.into();
-                    return Ok((Self { unfinished: Unfinished::Named(Name(Some(name))) }, file));
+                    let unfinished = Unfinished::Named(Name(Some(name)));
+                    return file.map(|file| (Self { unfinished }, file));
                 }
             }
         }
@@ -93,12 +92,9 @@ fn link(file: &File, place: &Location, prefix: &str) -> io::Result<Name> {
     let from = link_of(file);
     loop {
         let name = place.unknown_sibling(prefix);
-        match rustix::fs::linkat(CWD, &from, &name, name.name(), AtFlags::SYMLINK_FOLLOW) {
-            Err(Errno::EXIST) => {}
-            linked => {
-                linked?;
-                return Ok(Name(Some(name)));
-            }
+        match sys::name_at(&from, &name, name.name()) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            named => return named.map(|()| Name(Some(name))),
         }
     }
 }

@@ -6,17 +6,15 @@
 //! Invariant: each call starts from the descriptor of the root, and ends in a directory that is
 //! below it.
 
-use crate::flags::kind;
 use crate::location::Location;
 use crate::output::{OutputAccess, OutputKind};
 use crate::refused::{Kind, Refused};
+use crate::sys;
 use crate::walk::{self, Links, is_trusted};
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
-use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::fs::{File, Permissions};
 use std::io::{self, Read};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
@@ -34,7 +32,7 @@ const DEPTH: usize = 100;
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct Tree {
-    root: Arc<OwnedFd>,
+    root: Arc<File>,
 }
 
 impl Tree {
@@ -54,7 +52,7 @@ impl Tree {
             (Some(name), Some(parent)) if !ends_in_dot(path) => {
                 let parent = walk::find(None, parent, Links::Trusted, make)?;
                 let place = Location::new(parent.into(), name);
-                if place.stat().is_ok_and(|found| kind(&found) == FileType::Symlink) {
+                if place.metadata().is_ok_and(|found| found.is_symlink()) {
                     return Err(place.refused_link());
                 }
                 walk::find(Some(place.as_fd()), Path::new(name), Links::None, make)?
@@ -94,15 +92,16 @@ impl Tree {
     /// Removes a directory if it is empty.
     pub fn remove_if_empty(&self, name: &Path) -> io::Result<()> {
         let place = self.locate(name)?;
-        match rustix::fs::unlinkat(&place, place.name(), AtFlags::REMOVEDIR) {
-            Err(Errno::NOTEMPTY | Errno::EXIST) => Ok(()),
-            removed => Ok(removed?),
+        match sys::remove_directory_at(&place, place.name()) {
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
+            removed => removed,
         }
     }
 
     /// Removes a directory and all in it, if there is one. Links in it are removed, not followed.
     pub fn remove_all(&self, name: &Path) -> io::Result<()> {
-        let removed = self.locate(name).and_then(|place| remove_all(&place, place.name(), DEPTH));
+        let removed =
+            self.locate(name).and_then(|place| remove_all(place.as_fd(), place.name(), DEPTH));
         match removed {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             removed => removed,
@@ -113,7 +112,7 @@ impl Tree {
 /// A file without content, for a lock between processes. It and its directory are this user's or
 /// root's, and nobody else can open it: whoever can open it can hold the lock for ever.
 pub fn open_lock_file(place: &Location) -> io::Result<File> {
-    if !is_trusted(rustix::fs::fstat(place)?.st_uid) {
+    if !is_trusted(place.directory_metadata()?.uid()) {
         return Err(Refused::ForeignDirectory.into());
     }
     let lock = place.open_or_create(OutputAccess::Write, LOCK_MODE)?;
@@ -121,31 +120,26 @@ pub fn open_lock_file(place: &Location) -> io::Result<File> {
         return Err(Refused::Unusable(Kind::Other).into());
     }
     let found = lock.file.metadata()?;
-    if found.mode() & 0o777 & !LOCK_MODE != 0 && found.uid() == rustix::process::geteuid().as_raw()
-    {
+    if found.mode() & 0o777 & !LOCK_MODE != 0 && found.uid() == sys::user() {
         lock.file.set_permissions(Permissions::from_mode(LOCK_MODE))?;
     }
     Ok(lock.file)
 }
 
-fn remove_all(directory: impl AsFd, name: &OsStr, depth: usize) -> io::Result<()> {
-    let deeper = depth.checked_sub(1).ok_or_else(|| io::Error::other("it is nested too deeply"))?;
-    let inner = match walk::open_directory(&directory, name) {
-        Err(Errno::NOTDIR) => {
-            return Ok(rustix::fs::unlinkat(directory, name, AtFlags::empty())?);
+fn remove_all(directory: BorrowedFd<'_>, name: &OsStr, depth: usize) -> io::Result<()> {
+    let too_deep = || io::Error::other("it is nested too deeply");
+    let deeper = depth.checked_sub(1).ok_or_else(too_deep)?;
+    let inner = match sys::directory_at(directory, name) {
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+            return sys::remove_at(directory, name);
         }
         inner => inner?,
     };
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let entries = Dir::new(rustix::fs::openat(&inner, c".", flags, Mode::empty())?)?;
-    for entry in entries {
-        let entry = entry?;
-        let name = OsStr::from_bytes(entry.file_name().to_bytes());
-        if name != "." && name != ".." {
-            remove_all(inner.as_fd(), name, deeper)?;
-        }
+    let flags = libc::O_RDONLY | libc::O_DIRECTORY;
+    for name in sys::names(&sys::open_at(&inner, OsStr::new("."), flags, 0)?)? {
+        remove_all(inner.as_fd(), &name, deeper)?;
     }
-    Ok(rustix::fs::unlinkat(directory, name, AtFlags::REMOVEDIR)?)
+    sys::remove_directory_at(directory, name)
 }
 
 /// Returns whether a path says that a link at its end is to be followed.

@@ -17,16 +17,14 @@
 //! link is that of the link whose text is used.
 
 use crate::refused::Refused;
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat};
-use rustix::io::Errno;
-use std::ffi::{OsStr, OsString};
+use crate::sys;
+use std::ffi::OsStr;
+use std::fs::{self, File};
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::fd::BorrowedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
-
-/// A descriptor that stands for a place in the file system; nothing is read from it.
-const PLACE: OFlags = OFlags::PATH.union(OFlags::CLOEXEC).union(OFlags::NOFOLLOW);
 
 /// The kernel's own limit.
 const MAX_LINKS: u32 = 40;
@@ -47,34 +45,18 @@ pub(crate) fn find(
     path: &Path,
     links: Links,
     make: Option<u32>,
-) -> io::Result<OwnedFd> {
+) -> io::Result<File> {
     let start = match start {
-        Some(start) => rustix::io::fcntl_dupfd_cloexec(start, 0)?,
-        None => open_directory(CWD, OsStr::new("."))?,
+        Some(start) => start.try_clone_to_owned()?.into(),
+        None => sys::open(".", sys::PLACE | libc::O_DIRECTORY)?,
     };
     let mut walk = Walk { links, make, followed: 0, shown: PathBuf::new() };
     walk.go(start, path)
 }
 
-/// Opens the directory `name`, which is no link.
-pub(crate) fn open_directory(directory: impl AsFd, name: &OsStr) -> Result<OwnedFd, Errno> {
-    rustix::fs::openat(directory, name, PLACE | OFlags::DIRECTORY, Mode::empty())
-}
-
-/// Returns what `name` is, which may be a link.
-pub(crate) fn stat(directory: impl AsFd, name: &OsStr) -> Result<Stat, Errno> {
-    rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)
-}
-
-/// Returns the text of the link `name`.
-pub(crate) fn target(directory: impl AsFd, name: &OsStr) -> Result<PathBuf, Errno> {
-    let text = rustix::fs::readlinkat(directory, name, Vec::new())?;
-    Ok(OsString::from_vec(text.into_bytes()).into())
-}
-
 /// Returns whether a user can do what this one can: root, or this user itself.
 pub(crate) fn is_trusted(user: u32) -> bool {
-    user == 0 || user == rustix::process::geteuid().as_raw()
+    user == 0 || user == sys::user()
 }
 
 struct Walk {
@@ -86,7 +68,7 @@ struct Walk {
 }
 
 impl Walk {
-    fn go(&mut self, start: OwnedFd, path: &Path) -> io::Result<OwnedFd> {
+    fn go(&mut self, start: File, path: &Path) -> io::Result<File> {
         let mut at = start;
         for component in path.components() {
             let name = component.as_os_str();
@@ -94,9 +76,9 @@ impl Walk {
                 Component::CurDir => continue,
                 Component::Prefix(_) | Component::RootDir => {
                     self.shown.clear();
-                    open_directory(CWD, OsStr::new("/"))?
+                    sys::open("/", sys::PLACE | libc::O_DIRECTORY)?
                 }
-                Component::ParentDir => open_directory(&at, name)?,
+                Component::ParentDir => sys::directory_at(&at, name)?,
                 Component::Normal(name) => self.step(&at, name)?,
             };
             self.shown.push(name);
@@ -104,30 +86,32 @@ impl Walk {
         Ok(at)
     }
 
-    fn step(&mut self, at: &OwnedFd, name: &OsStr) -> io::Result<OwnedFd> {
-        match open_directory(at, name) {
-            Err(Errno::NOTDIR) => self.follow(at, name),
-            Err(Errno::NOENT) if self.make.is_some() => {
-                let mode = Mode::from_raw_mode(self.make.unwrap_or_default());
-                match rustix::fs::mkdirat(at, name, mode) {
-                    Ok(()) | Err(Errno::EXIST) => {}
-                    Err(error) => return Err(error.into()),
+    fn step(&mut self, at: &File, name: &OsStr) -> io::Result<File> {
+        let error = match sys::directory_at(at, name) {
+            Err(error) => error,
+            found => return found,
+        };
+        match (error.raw_os_error(), self.make) {
+            (Some(libc::ENOTDIR), _) => self.follow(at, name),
+            (Some(libc::ENOENT), Some(mode)) => {
+                match sys::make_directory_at(at, name, mode) {
+                    Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+                    // Whoever was faster may have made a link.
+                    _ => sys::directory_at(at, name),
                 }
-                // Whoever was faster may have made a link.
-                Ok(open_directory(at, name)?)
             }
-            found => Ok(found?),
+            _ => Err(error),
         }
     }
 
     /// Goes where the link `name` leads; an error if it is no link.
-    fn follow(&mut self, at: &OwnedFd, name: &OsStr) -> io::Result<OwnedFd> {
-        let link = rustix::fs::openat(at, name, PLACE, Mode::empty())?;
-        let found = rustix::fs::fstat(&link)?;
-        if FileType::from_raw_mode(found.st_mode) != FileType::Symlink {
-            return Err(Errno::NOTDIR.into());
+    fn follow(&mut self, at: &File, name: &OsStr) -> io::Result<File> {
+        let link = sys::open_at(at, name, sys::PLACE, 0)?;
+        let found = link.metadata()?;
+        if !found.is_symlink() {
+            return Err(io::Error::from_raw_os_error(libc::ENOTDIR));
         }
-        let target = target(&link, OsStr::new(""))?;
+        let target = sys::read_link_at(&link, OsStr::new(""))?;
         let path = self.shown.join(name);
         let refused = || Refused::LinkOnTheWay { link: path.clone(), target: target.clone() };
         if self.links == Links::None {
@@ -135,31 +119,29 @@ impl Walk {
         }
         self.followed += 1;
         if self.followed > MAX_LINKS {
-            return Err(Errno::LOOP.into());
+            return Err(io::Error::from_raw_os_error(libc::ELOOP));
         }
-        let leads_to = if is_of_kernel(&link) {
-            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-            rustix::fs::openat(at, name, flags, Mode::empty())?
+        let leads_to = if is_of_kernel(&found) {
+            sys::open_at(at, name, libc::O_PATH | libc::O_DIRECTORY, 0)?
         } else {
             // Nothing is made behind a link.
             let (shown, make) = (self.shown.clone(), self.make.take());
-            let found = self.go(rustix::io::fcntl_dupfd_cloexec(at, 0)?, &target)?;
+            let found = self.go(at.try_clone()?, &target)?;
             (self.shown, self.make) = (shown, make);
             found
         };
-        let owner = found.st_uid;
-        let is_root = rustix::process::geteuid().is_root();
+        let owner = found.uid();
         let is_followed = is_trusted(owner)
-            || rustix::fs::fstat(&leads_to)?.st_uid == owner
-            || !is_root && rustix::fs::fstat(at)?.st_uid == owner;
+            || leads_to.metadata()?.uid() == owner
+            || sys::user() != 0 && at.metadata()?.uid() == owner;
         if is_followed { Ok(leads_to) } else { Err(refused().into()) }
     }
 }
 
 /// Returns whether a link is one that the kernel makes, as `/proc/self/cwd`, whose text may lead
 /// elsewhere than the link.
-fn is_of_kernel(link: &OwnedFd) -> bool {
-    rustix::fs::fstatfs(link).is_ok_and(|system| system.f_type == rustix::fs::PROC_SUPER_MAGIC)
+fn is_of_kernel(link: &fs::Metadata) -> bool {
+    fs::metadata("/proc").is_ok_and(|system| system.dev() == link.dev())
 }
 
 /// Divides a path into the directory and the name in it. An error for a path that names a
@@ -169,7 +151,7 @@ pub(crate) fn split(path: &Path) -> io::Result<(&Path, &OsStr)> {
     let name = path.file_name().filter(|name| bytes.ends_with(name.as_bytes()));
     match (name, path.parent()) {
         (Some(name), Some(parent)) => Ok((parent, name)),
-        _ if bytes.is_empty() => Err(Errno::NOENT.into()),
-        _ => Err(Errno::ISDIR.into()),
+        _ if bytes.is_empty() => Err(io::Error::from_raw_os_error(libc::ENOENT)),
+        _ => Err(io::Error::from_raw_os_error(libc::EISDIR)),
     }
 }
