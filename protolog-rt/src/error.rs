@@ -3,6 +3,7 @@
 //! `Debug` writes the message and the help line, since that is what the standard library prints of an error that `main` returns or
 //! that is unwrapped. So do the other public errors of this crate.
 
+use protolog_files::Refused;
 use std::path::PathBuf;
 use std::{fmt, io};
 
@@ -62,9 +63,10 @@ impl Error {
             Self::Forked => "start a session in the child",
             Self::OnlyStreams { .. } => "leave out this option, or `keep_newest` or `keep_first`",
             Self::AmbiguousGroup { .. } => "write the full name of the group",
-            Self::File { .. } => {
-                "check that the directory exists, may be written to, and has space"
-            }
+            Self::File { error, .. } => Refused::of(error).map_or(
+                "check that the directory exists, may be written to, and has space",
+                Refused::help,
+            ),
             Self::Resources(_) => "raise the process's limits, or choose a smaller `buffer_size`",
         }
     }
@@ -102,9 +104,12 @@ impl fmt::Debug for Error {
     }
 }
 
-/// Returns the system's words for an error, without its number.
+/// Returns the words for an error; those of the system in lower case, without its number.
 fn describe(error: &io::Error) -> String {
     let text = error.to_string();
+    if error.raw_os_error().is_none() {
+        return text;
+    }
     let end = text.find(" (os error ").unwrap_or(text.len());
     text.get(..end).unwrap_or_default().to_lowercase()
 }
@@ -125,7 +130,12 @@ impl std::error::Error for Error {
 
 /// Returns the same error, as far as its number or kind says it.
 pub(crate) fn clone_io_error(error: &io::Error) -> io::Error {
-    error.raw_os_error().map_or_else(|| error.kind().into(), io::Error::from_raw_os_error)
+    match Refused::of(error) {
+        Some(refused) => refused.clone().into(),
+        None => {
+            error.raw_os_error().map_or_else(|| error.kind().into(), io::Error::from_raw_os_error)
+        }
+    }
 }
 
 #[cfg(test)]

@@ -49,10 +49,10 @@ fn check(path: &Path, seen: &[u8], messages: usize) {
 fn packets_are_appended_to_each_file_when_it_is_complete() {
     let _alone = alone();
     let dir = temp_dir();
-    let (path, link) = (dir.path().join("app.pftrace"), dir.path().join("link.pftrace"));
+    let (path, link) = (dir.path().join("app.pftrace"), dir.path().join("link"));
     fs::write(&path, "").unwrap();
-    std::os::unix::fs::symlink(&path, &link).unwrap();
-    let (builder, seen) = appending(Session::builder().file(&link));
+    std::os::unix::fs::symlink(dir.path(), &link).unwrap();
+    let (builder, seen) = appending(Session::builder().file(link.join("app.pftrace")));
     let session = builder.start().unwrap();
     (0..100).for_each(|number| d!(AppLog::Net, "message %d", number));
     session.flush().unwrap();

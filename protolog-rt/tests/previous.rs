@@ -252,12 +252,19 @@ fn a_segment_that_somebody_has_just_begun_stays() {
 }
 
 #[test]
-fn a_link_leads_to_the_trace() {
+fn a_link_is_no_trace() {
     let _lock = lock_sessions();
     let dead = Dead::new();
     let link = dead.dir.path().join("link.pftrace");
     std::os::unix::fs::symlink(&dead.trace, &link).expect("link");
-    let recovered = recover_previous(&link).expect("recover");
+    let before = fs::read(&dead.trace).expect("the trace");
+    let error = recover_previous(&link).expect_err("it is a link").to_string();
+    let (link, trace) = (link.display(), dead.trace.display());
+    assert_eq!(error, format!("can't write `{link}`: it is a link to `{trace}`"));
+    assert!(fs::read(&dead.trace).expect("the trace") == before);
+    // A link to its directory is one that a session follows, too.
+    let way = dead.dir.path().join("way");
+    std::os::unix::fs::symlink(dead.dir.path(), &way).expect("link");
+    let recovered = recover_previous(way.join("app.pftrace")).expect("recover");
     assert_eq!((recovered.len(), dead.messages()), (1, 15));
-    assert!(fs::symlink_metadata(&link).expect("the link").is_symlink());
 }

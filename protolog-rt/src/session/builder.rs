@@ -69,9 +69,12 @@ impl Builder {
 
     /// Sets the file of the trace. A relative path refers to the directory that is current now. An existing file is replaced,
     /// unless another session is writing it, in this process or another one ([`Error::FileInUse`](crate::Error::FileInUse)): give each process a name of
-    /// its own, with [`std::process::id`] for example. In a directory that everybody may write to, such as `/tmp`, a file or link
-    /// of another user is refused. A named pipe is opened for writing, which waits until another process
-    /// reads it: in [`Self::start`], or in [`Session::stop`](crate::Session::stop) if the session keeps its messages.
+    /// its own, with [`std::process::id`] for example.
+    ///
+    /// A link is refused, and so is a file, pipe or device of another user; so are links of others on the way, as another user may
+    /// put them into `/tmp`. A named pipe of this user is opened for writing, and has to be read by another process: within a second
+    /// of [`Self::start`], or of [`Session::stop`](crate::Session::stop) if the session keeps its messages. `/dev/stdout` and
+    /// `/dev/fd/N` are written where they stand.
     pub fn file(mut self, path: impl Into<PathBuf>) -> Self {
         self.path = Some(absolute(path.into()));
         self

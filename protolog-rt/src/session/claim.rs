@@ -16,6 +16,7 @@ use crate::sys::create::{directory, open_regular};
 use crate::sys::file::{is_claimed, is_open, lock, lock_shared, not_found};
 use crate::sys::fork::{ForkLock, Order};
 use crate::writer;
+use protolog_files::Location;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
@@ -164,10 +165,16 @@ pub(super) fn hold(path: &Path) -> Result<Option<Held>, Error> {
     if lock_shared(&held.file) && !is_claimed(&held.file) { Ok(Some(held)) } else { Err(in_use()) }
 }
 
-/// Renames a file, which may replace one that nobody writes. [`Error::FileInUse`] if somebody does.
-pub(super) fn replace(from: &Path, to: &Path) -> Result<(), Error> {
+/// Renames `file` to `to`, in its directory, where it may replace a file that nobody writes.
+/// [`Error::FileInUse`] if somebody does.
+pub(super) fn replace(file: &File, from: &Location, to: &Path) -> Result<(), Error> {
+    let failed = |error| Error::File { path: to.to_path_buf(), error };
     let _held = hold(to)?;
-    fs::rename(from, to).map_err(|error| Error::File { path: to.to_path_buf(), error })
+    // Another one may have the name by now.
+    if !from.is_of(file) {
+        return Err(failed(not_found()));
+    }
+    from.rename(to.file_name().unwrap_or_default()).map_err(failed)
 }
 
 fn is_in_table(id: &FileId) -> bool {

@@ -139,7 +139,7 @@ impl Drain {
             }
         }
         progress.set_write_failed(self.lost_before + file.lost.messages());
-        progress.commit(file.written());
+        progress.commit(file.position());
         self.freed += self.held.len();
         self.held_bytes = 0;
         for chunk in self.held.drain(..) {
@@ -232,7 +232,7 @@ impl Drain {
                 progress.set_position(writer, sequence.position(false, true));
             }
             file.flush();
-            progress.commit(file.written());
+            progress.commit(file.position());
         }
     }
 

@@ -4,15 +4,13 @@
 //!
 //! Invariants: the calls of threads that log never come here; after an error the file is as it was, and whole.
 
-use crate::sys::create::open_regular;
-use crate::sys::file::is_at;
 use crate::sys::thread::without_write_signals;
 use std::error::Error as StdError;
 use std::fmt;
-use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom, Write};
+use std::os::unix::fs::FileExt;
 use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind};
-use std::path::Path;
 use std::sync::Arc;
 
 /// Any error.
@@ -32,20 +30,20 @@ impl Epilogue {
         Self(Arc::new(make))
     }
 
-    /// Appends to `file`, which is at `path` and has `size` bytes. Returns the number of bytes that were appended.
-    pub(super) fn append(&self, file: &mut File, path: &Path, size: u64) -> io::Result<u64> {
-        let trace = read(file, path, size)?;
+    /// Appends to `file`, whose trace has `size` bytes from `start` on. Returns the number of bytes that were appended.
+    pub(super) fn append(&self, file: &mut File, start: u64, size: u64) -> io::Result<u64> {
+        let trace = read(file, start, size)?;
         let made = catch_unwind(AssertUnwindSafe(|| (self.0)(&trace)));
         let made = made.unwrap_or_else(|_| Err("the function that makes it panicked".into()));
         let packets = made.map_err(|error| not_appended(&*error))?;
         drop(trace);
         let append = |file: &mut File| {
-            file.seek(SeekFrom::Start(size))?;
+            file.seek(SeekFrom::Start(start + size))?;
             without_write_signals(|| file.write_all(&packets))
         };
         match append(file) {
             Ok(()) => Ok(packets.len() as u64),
-            Err(error) => match file.set_len(size) {
+            Err(error) => match file.set_len(start + size) {
                 Ok(()) => Err(not_appended(&error)),
                 Err(_) => Err(error),
             },
@@ -63,18 +61,18 @@ impl fmt::Debug for Epilogue {
     }
 }
 
-/// All bytes of a file, which is open for writing only.
-fn read(file: &File, path: &Path, size: u64) -> io::Result<Vec<u8>> {
-    let is_regular = file.metadata()?.is_file();
-    if !is_regular {
+/// All bytes of a trace.
+fn read(file: &File, start: u64, size: u64) -> io::Result<Vec<u8>> {
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
         return Err(not_appended(&"it is no regular file"));
     }
-    // The session may have been given a link.
-    let path = fs::canonicalize(path)?;
-    let mut trace = Vec::new();
-    let is_read =
-        is_at(file, &path) && open_regular(&path)?.read_to_end(&mut trace)? as u64 == size;
-    if is_read { Ok(trace) } else { Err(not_appended(&"another program moved or changed it")) }
+    if metadata.len() != start + size {
+        return Err(not_appended(&"another program changed it"));
+    }
+    let mut trace = vec![0; size as usize];
+    file.read_exact_at(&mut trace, start).map_err(|error| not_appended(&error))?;
+    Ok(trace)
 }
 
 /// The error of a file that is whole, and has nothing appended.

@@ -16,13 +16,12 @@ use super::temporary;
 use super::wire::OWN_SEQUENCE;
 use super::write_behind::{WriteBehind, WriteBehindResult};
 use crate::error::{Error, clone_io_error};
-use crate::sys::create::{check_owner, create_new, open_or_create};
-use crate::sys::file::not_found;
 use crate::sys::thread::without_write_signals;
+use protolog_files::{Found, Kind, Location, Output, OutputAccess, OutputKind};
 use protolog_shmem::MAX_PAYLOAD;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -62,6 +61,8 @@ pub(super) struct TraceFile {
     file: File,
     /// It had a name when it was opened.
     linked: bool,
+    /// The offset of its first byte, of a descriptor: what is before is not its own.
+    start: Option<u64>,
     /// The first `used` bytes are not written yet.
     buffer: Vec<u8>,
     used: usize,
@@ -75,7 +76,7 @@ pub(super) struct TraceFile {
     can_continue: bool,
     _claim: Option<Claim>,
     /// The name that the file gets when it is complete.
-    name: Option<PathBuf>,
+    name: Option<Unnamed>,
     /// An incomplete file stays.
     keeps_incomplete: bool,
     /// Compresses packets, if the session asks for it.
@@ -93,6 +94,15 @@ pub(super) struct TraceFile {
     pub(super) lost: Counts,
     /// Those of them, and of earlier files, that no trace reports yet.
     pub(super) gap: Gap,
+}
+
+/// A file that gets its name when it is complete.
+#[derive(Debug)]
+struct Unnamed {
+    /// The name that it has until then.
+    place: Location,
+    /// The path that it gets.
+    name: PathBuf,
 }
 
 /// The outcome of a file.
@@ -125,24 +135,21 @@ impl TraceFile {
             if Claim::is_taken(path, own) {
                 return Err(in_use());
             }
-            let open = open_or_create(path, mode, OpenOptions::new().write(true));
-            let file = open.map_err(failed)?;
+            let output = Output::open(path, OutputAccess::ReadWrite, mode).map_err(failed)?;
+            let (file, kind) = (output.file, output.kind);
             let claim = Claim::new(&file).map_err(failed)?.ok_or_else(in_use)?;
-            let metadata = file.metadata().map_err(failed)?;
-            let is_there = |there: std::fs::Metadata| there.ino() == metadata.ino();
-            if metadata.is_file()
-                && metadata.nlink() == 0
-                && !std::fs::metadata(path).is_ok_and(is_there)
-            {
-                // Replaced before it was claimed; not a file without a name that `/proc/self/fd` leads to. *closed first*
+            if kind == OutputKind::File && links(&file) == 0 {
+                // Replaced before it was claimed. *closed first*
                 drop(file);
                 continue;
             }
             // Some file systems write a truncated file to disk when it is closed, to be safe in a crash of the system.
-            if metadata.is_file() && metadata.len() > 0 {
+            if kind == OutputKind::File && file.metadata().map_err(failed)?.len() > 0 {
                 file.set_len(0).map_err(failed)?;
             }
-            return Ok(Self::new(path, file, Some(claim), None));
+            let mut new = Self::new(path, file, Some(claim), None);
+            new.start_at_position(kind).map_err(failed)?;
+            return Ok(new);
         }
     }
 
@@ -155,26 +162,30 @@ impl TraceFile {
     ) -> Result<Self, Error> {
         let failed = |error| Error::File { path: part.to_path_buf(), error };
         let exists = || failed(io::ErrorKind::AlreadyExists.into());
-        if name.exists() {
+        let place = Location::of(part).map_err(failed)?;
+        let complete = place.sibling(name.file_name().unwrap_or_default()).map_err(failed)?;
+        if complete.is_taken() {
             return Err(exists());
         }
-        let file = create_new(part, mode).map_err(failed)?;
+        let file = place.create_new(mode).map_err(failed)?;
         let claim = Claim::new(&file).map_err(failed)?.ok_or_else(exists)?;
         if links(&file) == 0 {
             // Taken for one that a dead process left, and removed before it was claimed. *closed first*
             drop(file);
             return Err(exists());
         }
-        let mut new = Self::new(part, file, Some(claim), Some(name.to_path_buf()));
+        let named = Unnamed { place, name: name.to_path_buf() };
+        let mut new = Self::new(part, file, Some(claim), Some(named));
         new.keeps_incomplete = true;
         new.limit = limit.unwrap_or(u64::MAX);
         Ok(new)
     }
 
-    fn new(path: &Path, file: File, claim: Option<Claim>, name: Option<PathBuf>) -> Self {
+    fn new(path: &Path, file: File, claim: Option<Claim>, name: Option<Unnamed>) -> Self {
         Self {
             path: path.to_path_buf(),
             linked: links(&file) > 0,
+            start: None,
             file,
             buffer: vec![0; BUFFER + ROOM],
             used: 0,
@@ -200,15 +211,13 @@ impl TraceFile {
     /// Returns the error that [`Self::create_on_finish`] would return, or the claim on the name. A pipe is left alone: its reader
     /// would take this for the end of the trace.
     pub(super) fn check_create_on_finish(path: &Path, mode: u32) -> Result<Option<Claim>, Error> {
-        match std::fs::metadata(path) {
-            Ok(metadata) if metadata.file_type().is_fifo() => Ok(None),
-            _ => {
-                let is_named = Self::create_on_finish(path, mode, None)?.name.is_some();
-                let claim = is_named.then(|| Claim::name(path)).transpose();
-                let claim = claim.map_err(|error| Error::File { path: path.into(), error })?;
-                claim.map(|claim| claim.ok_or(Error::FileInUse { path: path.into() })).transpose()
-            }
+        let failed = |error| Error::File { path: path.into(), error };
+        if Output::check(path).map_err(failed)? == Some(Kind::Pipe) {
+            return Ok(None);
         }
+        let is_named = Self::create_on_finish(path, mode, None)?.name.is_some();
+        let claim = is_named.then(|| Claim::name(path)).transpose().map_err(failed)?;
+        claim.map(|claim| claim.ok_or(Error::FileInUse { path: path.into() })).transpose()
     }
 
     /// Creates a file that appears under its name when it is finished, and not at all if it can't be finished. It has `mode`, even
@@ -220,23 +229,32 @@ impl TraceFile {
         own: Option<&Claim>,
     ) -> Result<Self, Error> {
         let failed = |error| Error::File { path: path.to_path_buf(), error };
-        check_owner(path).map_err(failed)?;
-        // Links are followed; a pipe or a device is written, not replaced.
-        let path = &std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-        let failed = |error| Error::File { path: path.clone(), error };
-        if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
-            return Self::create_as(path, mode, own);
-        }
-        check_owner(path).map_err(failed)?;
-        if path.file_name().is_none() {
-            return Err(failed(not_found()));
-        }
         if Claim::is_taken(path, own) {
-            return Err(Error::FileInUse { path: path.clone() });
+            return Err(Error::FileInUse { path: path.into() });
         }
+        let place = match Output::find(path).map_err(failed)? {
+            Found::Missing(place) | Found::File(place) => place,
+            // It is written, not replaced.
+            Found::Stream(Output { file, kind }) => {
+                let claim = Claim::new(&file).map_err(failed)?;
+                let mut new = Self::new(path, file, claim, None);
+                new.start_at_position(kind).map_err(failed)?;
+                return Ok(new);
+            }
+        };
         drop(claim::hold(path)?);
-        let (file, part) = temporary::create(path, mode).map_err(failed)?;
-        Ok(Self::new(&part, file, None, Some(path.clone())))
+        let (file, part) = temporary::create(&place, mode).map_err(failed)?;
+        let temporary = path.with_file_name(part.name());
+        let named = Unnamed { place: part, name: path.to_path_buf() };
+        Ok(Self::new(&temporary, file, None, Some(named)))
+    }
+
+    /// A descriptor is written where it stands. What is before, or comes from others, is left alone, so it is not cut either.
+    fn start_at_position(&mut self, kind: OutputKind) -> io::Result<()> {
+        if kind == OutputKind::Descriptor && self.file.metadata()?.is_file() {
+            self.start = Some(self.file.stream_position()?);
+        }
+        Ok(())
     }
 
     /// Appends a packet that a thread wrote. Returns whether it is a message.
@@ -375,12 +393,16 @@ impl TraceFile {
             }
             self.failed_at = Instant::now();
             // Cut back, so that the file ends with a whole packet and holds nothing that is counted as dropped.
-            let cut = self.file.set_len(self.written);
-            self.can_continue =
-                cut.and_then(|()| self.file.seek(SeekFrom::Start(self.written))).is_ok();
+            self.can_continue = self.start.is_none() && self.cut().is_ok();
         }
         let lost = self.gap.add_packets(bytes, Seal::new(OWN_SEQUENCE).bytes());
         self.lost.add(&lost);
+    }
+
+    /// Takes away what was written in part.
+    fn cut(&mut self) -> io::Result<u64> {
+        self.file.set_len(self.written)?;
+        self.file.seek(SeekFrom::Start(self.written))
     }
 
     /// Returns an error if the file was deleted while it was written.
@@ -405,6 +427,11 @@ impl TraceFile {
         self.written
     }
 
+    /// Returns the offset of the end of what is written.
+    pub(super) fn position(&self) -> u64 {
+        self.start.unwrap_or(0) + self.written
+    }
+
     /// Returns the error that keeps it from being written at the moment, if there is one.
     pub(super) fn failure(&self) -> Option<io::Error> {
         self.error.as_ref().map(clone_io_error)
@@ -418,7 +445,8 @@ impl TraceFile {
     /// Appends what the session's owner makes of the complete file.
     fn append_epilogue(&mut self) -> io::Result<()> {
         if let Some(epilogue) = self.epilogue.take().filter(|_| self.error.is_none()) {
-            self.written += epilogue.append(&mut self.file, &self.path, self.written)?;
+            let start = self.start.unwrap_or(0);
+            self.written += epilogue.append(&mut self.file, start, self.written)?;
         }
         Ok(())
     }
@@ -432,12 +460,12 @@ impl TraceFile {
             self.error = self.error.take().or(error);
         }
         let appended = self.append_epilogue();
-        let path = self.name.as_ref().unwrap_or(&self.path).clone();
+        let path = self.name.as_ref().map_or(&self.path, |unnamed| &unnamed.name).clone();
         let failed = |error| Error::File { path: path.clone(), error };
         let error = match (self.error.take(), &self.name) {
-            (None, Some(name)) => {
+            (None, Some(Unnamed { place, name })) => {
                 temporary::release(&self.file);
-                claim::replace(&self.path, name).err()
+                claim::replace(&self.file, place, name).err()
             }
             (None, None) => self.deleted().map(failed),
             (Some(error), _) => Some(failed(error)),
@@ -459,9 +487,9 @@ fn links(file: &File) -> u64 {
 
 impl Drop for TraceFile {
     fn drop(&mut self) {
-        if self.name.is_some() && !self.keeps_incomplete {
+        if let Some(Unnamed { place, .. }) = self.name.as_ref().filter(|_| !self.keeps_incomplete) {
             // It was not finished.
-            let _ = std::fs::remove_file(&self.path);
+            let _ = place.remove_if(&self.file);
         }
     }
 }

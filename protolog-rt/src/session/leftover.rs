@@ -17,6 +17,7 @@ use crate::sys::create::{directory, open_regular};
 use crate::sys::file::{claim, is_nearly_full, lock_shared};
 use crate::sys::process::user;
 use protolog_core::recorder::MAGIC;
+use protolog_files::Location;
 use protolog_shmem::Buffer;
 use std::cmp::Reverse;
 use std::fs::{self, File, Permissions};
@@ -93,7 +94,7 @@ fn remove(directory: &Path, program: &str, keep: Keep, has_room: bool) {
         let counts = !(has_room && completes_trace(&file));
         counted += usize::from(counts);
         if counts && counted > keep.count || leftover.is_marked && age > keep.age {
-            let _ = fs::remove_file(&leftover.path);
+            let _ = Location::of(&leftover.path).and_then(|place| place.remove_if(&file));
         } else if !leftover.is_marked && file.set_modified(SystemTime::now()).is_ok() {
             let _ = file.set_permissions(Permissions::from_mode(MARKED));
         }

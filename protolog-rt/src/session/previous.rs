@@ -12,12 +12,13 @@ use super::claim::{Claim, Held, hold};
 use super::segments;
 use crate::error::Error;
 use crate::paths::absolute;
-use crate::sys::create::{check_owner, is_own, open_own, open_regular};
+use crate::sys::create::{is_own, open_regular};
 use crate::sys::file::{claim, id_of, is_at, lock};
 use crate::sys::process::is_other_process;
 use protolog_core::recorder::{Header, LOSSES_AT, RING_AT};
+use protolog_files::{Location, Output, OutputAccess, Refused};
 use protolog_recording::{Inflate, Recording, TraceFile, TraceSurvey, find_if};
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -79,6 +80,13 @@ pub struct RecoveredTrace {
 pub fn recover_previous(path: impl AsRef<Path>) -> Result<Vec<RecoveredTrace>, Error> {
     let path = absolute(path.as_ref().to_path_buf());
     let (mut recovered, mut sessions) = (Vec::new(), Vec::new());
+    // A session would be refused as well.
+    match Output::check(&path) {
+        Err(error) if matches!(Refused::of(&error), Some(Refused::Link { .. })) => {
+            return Err(Error::File { path, error });
+        }
+        _ => {}
+    }
     let parts = segments::incomplete(&path);
     for trace in parts.iter().chain([&path]) {
         let failed = |error| Error::File { path: trace.clone(), error };
@@ -109,7 +117,7 @@ fn remove_if_begun(part: &Path, sessions: &[[u8; 16]]) -> io::Result<()> {
     let is_whole = (bytes.len() as u64) < HEAD;
     let is_of_one = bytes.is_empty() || sessions.contains(&survey.session_id);
     let is_needless = is_whole && is_of_one && survey.messages == 0;
-    if is_needless && is_at(held.file(), part) { fs::remove_file(part) } else { Ok(()) }
+    if is_needless { Location::of(part)?.remove_if(held.file()).map(drop) } else { Ok(()) }
 }
 
 /// Completes one file, or the segment before it if its process died between the two; none if there is nothing to do. Returns the
@@ -139,21 +147,13 @@ fn complete(path: &Path) -> io::Result<Option<(RecoveredTrace, [u8; 16])>> {
         append(&other, &held, &parsed, &trace)?
     };
     // By now the name may be that of another one.
-    if is_at(&recording, &name) {
-        fs::remove_file(name)?;
-    }
+    Location::of(&name)?.remove_if(&recording)?;
     Ok(Some((completed, session_id)))
 }
 
 /// Holds the trace at `path`, and returns the id of its session, too; none if there is no such file of this user, or somebody writes it.
 fn hold_own(path: &Path) -> io::Result<Option<(Held, [u8; 16])>> {
-    if check_owner(path).is_err() {
-        return Ok(None);
-    }
-    // The program may have given its trace a place by a link.
-    let Ok(Some(held)) = hold(&fs::canonicalize(path).unwrap_or_else(|_| path.into())) else {
-        return Ok(None);
-    };
+    let Ok(Some(held)) = hold(path) else { return Ok(None) };
     if !is_own(held.file())? {
         return Ok(None);
     }
@@ -171,9 +171,10 @@ pub(super) fn completes_trace(recording: &File) -> bool {
     }) else {
         return false;
     };
-    let is_its = |name: &Path| {
-        let path = fs::canonicalize(name).ok().filter(|path| !Claim::is_taken(path, None))?;
-        let file = open_regular(&path).ok()?;
+    let is_its = |path: &Path| {
+        // One of a session of this process is not even opened, since closing it releases the lock.
+        let path = Some(path).filter(|path| !Claim::is_taken(path, None))?;
+        let file = open_regular(path).ok()?;
         Some(is_own(&file).ok()? && TraceSurvey::session_id_of(&head(&file).ok()?, INFLATE) == id)
     };
     let names = [&trace.path, &segments::complete_name(&trace.path)];
@@ -219,7 +220,8 @@ fn append(
     recording: &Recording<'_>,
     trace: &TraceFile,
 ) -> io::Result<RecoveredTrace> {
-    let mut file = open_own(path)?;
+    let place = Location::of(path)?;
+    let mut file = place.open_existing(OutputAccess::ReadWrite)?.file;
     if id_of(&file)? != id_of(held.file())? || !lock(&file) {
         return Err(io::Error::other("another process is writing it"));
     }
@@ -239,10 +241,13 @@ fn append(
     file.write_all(&rest)?;
     file.sync_data()?;
     let mut name = segments::complete_name(path);
-    if name != path && name.exists() {
-        name = path.into();
-    } else if name != path {
-        fs::rename(path, &name)?;
+    let complete = name.file_name().unwrap_or_default();
+    if complete != place.name() {
+        if place.is_of(&file) && !place.sibling(complete)?.is_taken() {
+            place.rename(complete)?;
+        } else {
+            name = path.into();
+        }
     }
     let (messages, lost) = (report.messages, report.lost);
     Ok(RecoveredTrace { path: name, messages, lost, missing_bytes })

@@ -22,7 +22,7 @@ use crate::loss::{LossCause, Mirror};
 use crate::message_table::{self, RuntimeMessage};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::sys::close_on_fork::CloseOnFork;
-use crate::sys::create::{PRIVATE, create_new};
+use crate::sys::create::PRIVATE;
 use crate::sys::mapping::Mapping;
 use crate::sys::thread::without_write_signals;
 use crate::sys::time::boot_id;
@@ -33,9 +33,10 @@ use protolog_core::recorder::{
     METADATA_USED_AT, OTHER_LOSSES_AT, OTHER_MESSAGE_COUNT_AT, POSITIONS, RING_AT, VERSION,
     loss_key, message_count_at, record_header,
 };
+use protolog_files::Location;
 use protolog_shmem::{Buffer, Memory, PAGE, size};
 use protozero::Heap;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -110,9 +111,10 @@ impl Recorder {
             RecordingPath::Beside(trace) => create_in(trace.parent().unwrap_or(Path::new(".")))?,
             RecordingPath::At(path) => (create_at(path)?, path.clone()),
         };
+        let id = protolog_files::Identity::of_file(&file).map_err(failed(&path))?;
         let made = Self::fill(file, path.clone(), form);
         made.map_err(|error| {
-            let _ = fs::remove_file(&path);
+            let _ = Location::of(&path).and_then(|place| place.remove_entry(id));
             failed(&path)(error)
         })
     }
@@ -154,7 +156,8 @@ impl Recorder {
 
     /// Removes the file.
     pub(super) fn remove(&self) -> Result<(), Error> {
-        match fs::remove_file(&self.path) {
+        let removed = Location::of(&self.path).and_then(|place| place.remove_if(&self.file));
+        match removed {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(&self.path)(error)),
             _ => Ok(()),
         }
@@ -309,7 +312,8 @@ fn create_in(directory: &Path) -> Result<(CloseOnFork<File>, PathBuf), Error> {
     for _ in 0..NAMES {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let path = directory.join(format!("protolog-{program}-{pid}-{number}.rec"));
-        match CloseOnFork::new(|| create_new(&path, PRIVATE)) {
+        let place = Location::of(&path).map_err(failed(&path))?;
+        match CloseOnFork::new(|| place.create_new(PRIVATE)) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             result => return Ok((result.map_err(failed(&path))?, path)),
         }
@@ -319,20 +323,20 @@ fn create_in(directory: &Path) -> Result<(CloseOnFork<File>, PathBuf), Error> {
 
 /// Creates the file at `path`, for this user only. An existing one, of an earlier run, is renamed.
 fn create_at(path: &Path) -> Result<CloseOnFork<File>, Error> {
-    if let Ok(there) = fs::symlink_metadata(path) {
-        if !(there.is_file() || there.is_symlink()) {
-            let what = "something that is no file has this name";
-            return Err(failed(path)(io::Error::other(what)));
-        }
-        let mut old = path.as_os_str().to_owned();
-        old.push(".old");
+    let place = Location::of(path).map_err(failed(path))?;
+    place.check_file_or_missing().map_err(failed(path))?;
+    if place.is_taken() {
         let _held = claim::hold(path)?;
-        claim::replace(path, Path::new(&old))?;
+        let mut old = place.name().to_owned();
+        old.push(".old");
+        let old_path = path.with_file_name(&old);
+        let _replaced = claim::hold(&old_path)?;
+        place.rename(&old).map_err(failed(&old_path))?;
     }
     if Claim::is_taken(path, None) {
         return Err(Error::FileInUse { path: path.to_path_buf() });
     }
-    CloseOnFork::new(|| create_new(path, PRIVATE)).map_err(failed(path))
+    CloseOnFork::new(|| place.create_new(PRIVATE)).map_err(failed(path))
 }
 
 fn failed(path: &Path) -> impl Fn(io::Error) -> Error {

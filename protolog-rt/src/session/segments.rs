@@ -12,7 +12,8 @@
 use super::claim::{Claim, hold};
 use super::file::{FileForm, TraceFile};
 use crate::error::Error;
-use crate::sys::create::directory;
+use crate::sys::create::{directory, is_own};
+use protolog_files::Location;
 use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -131,12 +132,16 @@ pub(super) fn complete_name(path: &Path) -> PathBuf {
     if path.extension() == Some(OsStr::new(PART)) { path.with_extension("") } else { path.into() }
 }
 
-/// Removes a file, unless somebody writes it. Returns whether it was there. That it can't be removed is no reason to stop
+/// Removes a file of this user, unless somebody writes it. Returns whether it was there. That it can't be removed is no reason to stop
 /// logging.
 fn remove(path: &Path) -> bool {
-    let is_there = fs::symlink_metadata(path).is_ok();
-    if let Ok(_held) = hold(path) {
-        let _ = fs::remove_file(path);
+    let Ok(place) = Location::of(path) else { return false };
+    let is_there = place.is_taken();
+    match hold(path) {
+        Ok(Some(held)) if is_own(held.file()).unwrap_or(false) => {
+            let _ = place.remove_if(held.file());
+        }
+        _ => {}
     }
     is_there
 }

@@ -5,26 +5,24 @@
 //!
 //! Invariant: only this user's regular files are removed, whose names have the form of temporary ones, and that nobody has.
 
-use crate::sys::create::{create_new, directory, is_temporary_of, open_regular, temporary_name};
-use crate::sys::file::{self, claim, is_at};
-use crate::sys::process::user;
-use std::fs::{self, File};
+use crate::sys::create::{is_own, is_temporary_of, temporary_name};
+use crate::sys::file::{self, claim};
+use protolog_files::Location;
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
 
-/// Creates a temporary file for `path`, and removes those that dead processes left.
-pub(super) fn create(path: &Path, mode: u32) -> io::Result<(File, PathBuf)> {
-    remove_stale(path);
+/// Creates a temporary file for `place`, and removes those that dead processes left.
+pub(super) fn create(place: &Location, mode: u32) -> io::Result<(File, Location)> {
+    remove_stale(place);
     loop {
-        let part = temporary_name(path);
-        match create_new(&part, mode) {
+        let part = place.sibling(temporary_name(place.name()))?;
+        match part.create_new(mode) {
             // Fails where another process takes it for a stale one, which it is from now on. One that has done so already has
             // removed it.
-            Ok(file) if !would_block(claim(&file)) && is_at(&file, &part) => {
+            Ok(file) if !would_block(claim(&file)) && part.is_of(&file) => {
                 return Ok((file, part));
             }
-            Ok(_) => _ = fs::remove_file(&part),
+            Ok(file) => _ = part.remove_if(&file),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
         }
@@ -41,15 +39,14 @@ fn would_block(claimed: io::Result<()>) -> bool {
     claimed.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
 }
 
-/// Removes the temporary files for `path` that nobody writes. That one stays is no reason not to write.
-fn remove_stale(path: &Path) {
-    let Ok(entries) = fs::read_dir(directory(path)) else { return };
-    let files = entries.flatten().map(|entry| entry.path());
-    for file in files.filter(|file| is_temporary_of(path, file)) {
-        let Ok(open) = open_regular(&file) else { continue };
-        let is_own = open.metadata().is_ok_and(|metadata| metadata.uid() == user());
-        if is_own && claim(&open).is_ok() {
-            let _ = fs::remove_file(&file);
+/// Removes the temporary files for `place` that nobody writes. That one stays is no reason not to write.
+fn remove_stale(place: &Location) {
+    let names = place.siblings().unwrap_or_default();
+    for name in names.iter().filter(|name| is_temporary_of(place.name(), name)) {
+        let Ok(part) = place.sibling(name) else { continue };
+        let Ok(open) = part.open_regular() else { continue };
+        if is_own(&open).unwrap_or(false) && claim(&open).is_ok() {
+            let _ = part.remove_if(&open);
         }
     }
 }
@@ -63,7 +60,7 @@ mod tests {
     #[test]
     fn what_is_created_is_there() {
         let dir = protolog_testkit::temp_dir();
-        let path = dir.path().join("app.pftrace");
+        let path = Location::of(&dir.path().join("app.pftrace")).expect("a directory");
         let is_done = AtomicBool::new(false);
         thread::scope(|scope| {
             for _ in 0..2 {
@@ -75,7 +72,7 @@ mod tests {
             }
             let there = (0..3000).all(|_| {
                 let (file, part) = create(&path, 0o600).expect("a file");
-                let is_there = is_at(&file, &part);
+                let is_there = part.is_of(&file);
                 drop(file);
                 is_there
             });

@@ -8,11 +8,14 @@ use super::sink::{TextLine, TextSink};
 use crate::error::Error;
 use crate::paths::absolute;
 use crate::session::claim::Claim;
-use crate::sys::create::{PRIVATE, open_or_create};
+use crate::sys::create::PRIVATE;
+use crate::sys::file::not_found;
 use crate::sys::fork::{ForkLock, Order};
 use crate::sys::thread::without_write_signals;
 use crate::text_queue;
-use std::fs::{self, File, OpenOptions};
+use protolog_files::{Location, OutputAccess, OutputKind};
+use std::ffi::OsString;
+use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -50,6 +53,8 @@ struct State {
     file: File,
     /// None for a file that somebody else claimed when it was begun by rotation.
     claim: Option<Claim>,
+    /// False for a pipe, a device or a descriptor, which have no name to give away.
+    rotates: bool,
     size: u64,
     /// True where the file ends within a line whose rest had no room.
     is_torn: bool,
@@ -59,8 +64,8 @@ struct State {
 impl RotatingFile {
     /// Appends to the file at `path`, which is rotated before it grows beyond `max_bytes`. `keep` older files are kept.
     ///
-    /// New files are their owner's only, since messages may hold secrets; a file that is there keeps its permissions. In a
-    /// directory that everybody may write to, such as `/tmp`, a file or link of another user is refused.
+    /// New files are their owner's only, since messages may hold secrets; a file that is there keeps its permissions. A
+    /// link is refused, and so is a file, pipe or device of another user. Only a regular file is rotated.
     ///
     /// # Errors
     /// The file can't be opened for appending; or a session or another `RotatingFile` writes it, in this process or another
@@ -85,10 +90,11 @@ impl RotatingFile {
         if Claim::is_taken(&path, None) {
             return Err(in_use());
         }
-        let file = append_to(&path, mode)?;
-        let claim = Claim::new(&file)?.ok_or_else(in_use)?;
+        let output = append_to(&path, mode)?;
+        let (file, rotates) = (output.file, output.kind == OutputKind::File);
+        let claim = Some(Claim::new(&file)?.ok_or_else(in_use)?);
         let size = file.metadata()?.len();
-        let state = State { file, claim: Some(claim), size, is_torn: false, problem: None };
+        let state = State { file, claim, rotates, size, is_torn: false, problem: None };
         Ok(Self { path, max_bytes, keep, mode, state: Mutex::new(state) })
     }
 
@@ -100,29 +106,36 @@ impl RotatingFile {
 
     /// Renames the file, and begins a new one.
     fn rotate(&self, state: &mut State) -> io::Result<()> {
+        let place = Location::of(&self.path)?;
+        // Whatever has its name by now is not this file.
+        if !place.is_of(&state.file) {
+            return Err(not_found());
+        }
         if self.keep == 0 {
-            fs::remove_file(&self.path)?;
+            place.remove()?;
         } else {
             for number in (1..self.keep).rev() {
-                match fs::rename(self.older(number), self.older(number + 1)) {
+                let older = place.sibling(self.older(number))?;
+                match older.rename(&self.older(number + 1)) {
                     Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                     _ => {}
                 }
             }
-            fs::rename(&self.path, self.older(1))?;
+            place.rename(&self.older(1))?;
         }
-        state.file = append_to(&self.path, self.mode)?;
+        let output = append_to(&self.path, self.mode)?;
+        (state.file, state.rotates) = (output.file, output.kind == OutputKind::File);
         drop(state.claim.take());
         state.claim = Claim::new(&state.file).ok().flatten();
         (state.size, state.is_torn) = (0, false);
         Ok(())
     }
 
-    /// Returns the path of an older file.
-    fn older(&self, number: usize) -> PathBuf {
-        let mut name = self.path.clone().into_os_string();
+    /// Returns the name of an older file.
+    fn older(&self, number: usize) -> OsString {
+        let mut name = self.path.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{number}"));
-        name.into()
+        name
     }
 }
 
@@ -153,8 +166,8 @@ impl TextSink for RotatingFile {
     }
 }
 
-fn append_to(path: &Path, mode: u32) -> io::Result<File> {
-    open_or_create(path, mode, OpenOptions::new().append(true))
+fn append_to(path: &Path, mode: u32) -> io::Result<protolog_files::Output> {
+    protolog_files::Output::open(path, OutputAccess::Append, mode)
 }
 
 struct Out<'a> {
@@ -166,7 +179,7 @@ impl Output for Out<'_> {
     fn line(&mut self, line: &[u8]) {
         let length = line.len() as u64;
         let state = &mut *self.state;
-        if state.size > 0 && state.size + length > self.file.max_bytes {
+        if state.rotates && state.size > 0 && state.size + length > self.file.max_bytes {
             // A file that can't be renamed grows: a long log is better than none.
             state.problem = self.file.rotate(state).err().or(state.problem.take());
         }
@@ -183,6 +196,7 @@ mod tests {
     use crate::sys::fork::testing::check_child;
     use crate::text::{dispatch, set_sink};
     use protolog_core::Level;
+    use std::fs;
     use std::sync::mpsc;
     use std::thread;
     use std::time::Duration;

@@ -149,7 +149,7 @@ fn only_a_regular_file_is_renamed_for_a_recording() {
     fs::write(folder.join("precious"), "x").unwrap();
     let error = net().record_at(&folder).start().unwrap_err();
     let shown = folder.display();
-    let expected = format!("can't write `{shown}`: something that is no file has this name");
+    let expected = format!("can't write `{shown}`: is a directory");
     assert_eq!(error.to_string(), expected);
     assert!(folder.join("precious").exists());
     let pipe = dir.path().join("pipe");
