@@ -1,7 +1,9 @@
 //! Java in the build script: which sources there are, compiling them, running the tests among them.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::{env, fs};
 
 use crate::{Result, shell, workspace};
 
@@ -39,6 +41,41 @@ pub(crate) fn test() -> Result<()> {
 pub(crate) fn fail_everywhere() -> Result<()> {
     let classes = build(&SUITES[0])?;
     shell::run(&mut program(&classes, "dev.protolog.FaultTest"))
+}
+
+/// The columns of the trace of `integrations/maven` that are the same in each run.
+const EXPECTED: &str = "\
+D Net      sent 512 bytes to example.org
+D Net      sent 1024 bytes to example.org
+D Net      sent 1536 bytes to example.org
+W Disk     /var is 97.5 % full
+";
+
+/// Runs that project from its jar and compares its trace.
+pub(crate) fn check_trace(jar: &Path, runtime: &Path, tool: &Path) -> Result<()> {
+    let trace = jar.with_extension("pftrace");
+    let path = env::join_paths([jar, runtime]).map_err(|error| error.to_string())?;
+    let mut java = Command::new("java");
+    shell::run_quietly(java.arg("-classpath").arg(path).arg("app.Main").arg(&trace))?;
+    let columns = ["read-log", "--columns", "level,tag,message"];
+    let text = shell::read(Command::new(tool).args(columns).arg(&trace))?;
+    if text == EXPECTED { Ok(()) } else { Err(format!("the trace says\n{text}")) }
+}
+
+/// Returns whether the compiled program has its messages' texts.
+pub(crate) fn has_text(classes: &Path) -> Result<bool> {
+    let class = classes.join("app/Main.class");
+    let bytes = fs::read(&class).map_err(|error| format!("`{}`: {error}", class.display()))?;
+    let text = b"bytes to";
+    Ok(bytes.windows(text.len()).any(|window| window == text))
+}
+
+/// The path of programs, with the tool's folder first.
+pub(crate) fn path_with(tool: &Path) -> OsString {
+    let others = env::var_os("PATH").unwrap_or_default();
+    let folder = tool.parent().map(Path::to_path_buf);
+    let all = folder.into_iter().chain(env::split_paths(&others));
+    env::join_paths(all).unwrap_or(others)
 }
 
 /// Compiles a suite, and gives the folder of its classes.

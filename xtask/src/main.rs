@@ -14,6 +14,7 @@ mod cli;
 mod debian;
 mod demo;
 mod fuzz;
+mod gradle;
 mod install;
 mod instructions;
 mod jar;

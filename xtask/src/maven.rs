@@ -10,25 +10,41 @@ use std::process::Command;
 use crate::{Result, jar, java, shell, tools, workspace};
 
 const PROJECT: &str = "integrations/maven";
-/// The columns of its trace that are the same in each run.
-const EXPECTED: &str = "\
-D Net      sent 512 bytes to example.org
-D Net      sent 1024 bytes to example.org
-D Net      sent 1536 bytes to example.org
-W Disk     /var is 97.5 % full
-";
+/// A project with no more than Maven needs, into which the fragment of `init` is pasted.
+const EMPTY: &str = r#"<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>com.example</groupId>
+  <artifactId>app</artifactId>
+  <version>1.0</version>
+  <properties>
+    <maven.compiler.release>17</maven.compiler.release>
+    <project.build.sourceEncoding>UTF-8</project.build.sourceEncoding>
+  </properties>
+  <dependencies>
+  </dependencies>
+  <build>
+    <plugins>
+    </plugins>
+  </build>
+  <profiles>
+  </profiles>
+</project>
+"#;
 
 struct Maven {
     dir: PathBuf,
     tool: PathBuf,
+    project: PathBuf,
 }
 
-/// Builds the project in both ways, runs it, and compares the traces; then with a log call that is wrong.
+/// Builds the project in both ways, runs it, and compares the traces; then with a log call that is wrong. Then an empty project with
+/// the fragment that `protologtool init` prints.
 pub(crate) fn test() -> Result<()> {
     let dir = workspace::target_dir()?.join("java/maven");
     workspace::empty_dir(&dir)?;
     shell::run(&mut shell::cargo(&["build", "--locked", "--package", "protolog-tool"]))?;
-    let maven = Maven { tool: workspace::target_dir()?.join("debug/protologtool"), dir };
+    let tool = workspace::target_dir()?.join("debug/protologtool");
+    let maven = Maven { tool, project: dir.join("app"), dir };
     let runtime = &jar::build_runtime("jar-for-maven")?;
     maven.prepare()?;
     maven.succeed("install:install-file", &[&format!("-Dfile={}", runtime.display())])?;
@@ -39,29 +55,47 @@ pub(crate) fn test() -> Result<()> {
         }
         maven.check_trace(runtime)?;
     }
-    maven.fail()
+    maven.fail()?;
+    let pasted = Maven { project: maven.dir.join("pasted"), ..maven };
+    pasted.paste()?;
+    pasted.succeed("package", &[])?;
+    if pasted.has_text()? {
+        return Err("texts in classes of the project with the fragment of `init`".to_owned());
+    }
+    pasted.check_trace(runtime)
 }
 
 impl Maven {
     /// Copies the project, and links Debian's repository.
     fn prepare(&self) -> Result<()> {
         let from = workspace::root().join(PROJECT);
-        shell::run_quietly(Command::new("cp").arg("-r").arg(from).arg(self.project()))?;
+        shell::run_quietly(Command::new("cp").arg("-r").arg(from).arg(&self.project))?;
         let copy = ["-r", "-s", tools::MAVEN_REPOSITORY];
         shell::run_quietly(Command::new("cp").args(copy).arg(self.dir.join("repository")))
     }
 
-    fn project(&self) -> PathBuf {
-        self.dir.join("app")
+    /// Makes a project out of the sources, an empty POM and what `init` prints, each part in the element that it names.
+    fn paste(&self) -> Result<()> {
+        workspace::empty_dir(&self.project)?;
+        let sources = workspace::root().join(PROJECT).join("src");
+        shell::run_quietly(Command::new("cp").arg("-r").arg(sources).arg(&self.project))?;
+        let pom = self.project.join("pom.xml");
+        let write = |text: &str| {
+            fs::write(&pom, text)
+                .map_err(|error| format!("can't write `{}`: {error}", pom.display()))
+        };
+        write(EMPTY)?;
+        let fragment = shell::read(Command::new(&self.tool).arg("init").arg(&self.project))?;
+        write(&put_in(EMPTY, &fragment)?)
     }
 
+    /// A command with the tool on the path, as the fragment wants it.
     fn command(&self, goal: &str, args: &[&str]) -> Command {
         let mut command = Command::new("mvn");
         command.args(["--offline", "--quiet", "--batch-mode"]).arg(goal).args(args);
         command.arg(format!("-Dmaven.repo.local={}", self.dir.join("repository").display()));
         command.env("MAVEN_OPTS", java::FIRST_COMPILER);
-        command.arg(format!("-Dprotolog.tool={}", self.tool.display()));
-        command.current_dir(self.project());
+        command.env("PATH", java::path_with(&self.tool)).current_dir(&self.project);
         command
     }
 
@@ -71,36 +105,53 @@ impl Maven {
 
     /// Returns whether the compiled program has its messages' texts.
     fn has_text(&self) -> Result<bool> {
-        let class = self.project().join("target/classes/app/Main.class");
-        let bytes = fs::read(&class).map_err(|error| format!("`{}`: {error}", class.display()))?;
-        let text = b"bytes to";
-        Ok(bytes.windows(text.len()).any(|window| window == text))
+        java::has_text(&self.project.join("target/classes"))
     }
 
     /// Runs the program from its jar and reads its trace.
     fn check_trace(&self, runtime: &Path) -> Result<()> {
-        let trace = self.dir.join("app.pftrace");
-        let path = format!("target/app-1.0.jar:{}", runtime.display());
-        let mut java = Command::new("java");
-        java.args(["-classpath", &path, "app.Main"]).arg(&trace).current_dir(self.project());
-        shell::run_quietly(&mut java)?;
-        let columns = ["read-log", "--columns", "level,tag,message"];
-        let text = shell::read(Command::new(&self.tool).args(columns).arg(&trace))?;
-        if text == EXPECTED { Ok(()) } else { Err(format!("the trace says\n{text}")) }
+        java::check_trace(&self.project.join("target/app-1.0.jar"), runtime, &self.tool)
     }
 
     /// Builds the project with a log call that lacks an argument; the build must fail and name the place.
     fn fail(&self) -> Result<()> {
-        let source = self.project().join("src/main/java/app/Main.java");
+        let source = self.project.join("src/main/java/app/Main.java");
         let text = fs::read_to_string(&source).map_err(|error| error.to_string())?;
-        fs::write(&source, text.replace("\"/var\", 97.5", "\"/var\""))
+        fs::write(&source, text.replace("full\", percent", "full\""))
             .map_err(|error| error.to_string())?;
         let output = self.command("package", &[]).output().map_err(|error| error.to_string())?;
         let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
-        if !output.status.success() && said.contains("src/main/java/app/Main.java:15:") {
+        if !output.status.success() && said.contains("src/main/java/app/Main.java:17:") {
             Ok(())
         } else {
             Err(format!("a wrong log call: {}\n{said}", output.status))
         }
+    }
+}
+
+/// Puts the parts of a fragment into a POM: each begins with a comment that names its element, such as `<!-- <build><plugins> -->`.
+fn put_in(pom: &str, fragment: &str) -> Result<String> {
+    let mut pom = pom.to_owned();
+    for part in fragment.split("<!-- ").skip(1) {
+        let (heading, lines) = part.split_once("-->\n").ok_or("a heading without an end")?;
+        let mut names = heading.split(['>', ':']).filter_map(|word| word.trim().strip_prefix('<'));
+        let element = names.next_back().ok_or("a heading without an element")?;
+        let opening = format!("<{element}>\n");
+        let at = pom.find(&opening).ok_or_else(|| format!("no `{element}` in the POM"))?;
+        pom.insert_str(at + opening.len(), lines);
+    }
+    Ok(pom)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::put_in;
+
+    #[test]
+    fn parts_go_into_the_elements_that_they_name() {
+        let pom = "<a>\n</a>\n<b>\n<c>\n</c>\n</b>\n";
+        let fragment = "<!-- <a> -->\n1\n\n<!-- <b><c> -->\n2\n<!-- <b>: why -->\n3\n";
+        assert_eq!(put_in(pom, fragment).unwrap(), "<a>\n1\n\n</a>\n<b>\n3\n<c>\n2\n</c>\n</b>\n");
+        assert_eq!(put_in(pom, "<!-- <d> -->\n").unwrap_err(), "no `d` in the POM");
     }
 }

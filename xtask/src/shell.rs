@@ -68,7 +68,7 @@ pub(crate) fn line(command: &Command) -> String {
 }
 
 /// Variables that tell our own tests where tools are: noise in a shown command, and not needed to repeat it.
-const HIDDEN: [&str; 3] = ["PROTOLOG_", "PERFETTO_", "DEBIAN_FRONTEND"];
+const HIDDEN: [&str; 4] = ["PROTOLOG_", "PERFETTO_", "DEBIAN_FRONTEND", "PATH"];
 
 fn quote(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_=./:,+@%^".contains(c);

@@ -10,8 +10,8 @@ use crate::beside::Beside;
 use crate::install::{self, Tool};
 use crate::steps::Steps;
 use crate::{
-    Result, bench, bridges, demo, instructions, java, maven, platforms, programs, python, shell,
-    soak, tidy, toolchain, tools, workspace,
+    Result, bench, bridges, demo, gradle, instructions, java, maven, platforms, programs, python,
+    shell, soak, tidy, toolchain, tools, workspace,
 };
 
 /// A step of the tests.
@@ -86,8 +86,16 @@ pub(crate) const STEPS: [TestStep; 15] = [
     step(
         "java",
         "the Java tests pass; the bridges from other loggers, as jars, record what those are given; the Maven project \
-         builds, and logs",
-        &[tools::CC, tools::GIT, tools::JAVA, tools::MAVEN, tools::NPM, tools::LOGGERS],
+         and what `init` prints for Maven and Gradle build, and log",
+        &[
+            tools::CC,
+            tools::GIT,
+            tools::JAVA,
+            tools::MAVEN,
+            tools::GRADLE,
+            tools::NPM,
+            tools::LOGGERS,
+        ],
     ),
     step(
         "python",
@@ -247,7 +255,8 @@ impl Have {
         java::test()?;
         let what = "the bridges from other loggers in Java";
         self.with(&tools::LOGGERS, what, skipped, bridges::test)?;
-        self.with(&tools::MAVEN, "the Maven project", skipped, maven::test)
+        self.with(&tools::MAVEN, "the Maven project", skipped, maven::test)?;
+        self.with(&tools::GRADLE, "the fragment for Gradle", skipped, gradle::test)
     }
 
     /// Does `check` if `tool` is there; else `what` counts as skipped.

@@ -91,6 +91,12 @@ pub(crate) const MAVEN: Tool = Tool {
          libmaven-resources-plugin-java libsurefire-java",
     ),
 };
+pub(crate) const GRADLE: Tool = Tool {
+    name: "Gradle",
+    why: "build a project with the fragment of `init`",
+    present: || found("gradle"),
+    source: Debian("gradle"),
+};
 pub(crate) const NPM: Tool = Tool {
     name: "npm",
     why: "fetch the Kotlin compiler",

@@ -106,5 +106,8 @@ fn notes(build: Build, survey: &Survey, output: Option<&Path>) -> String {
         None => format!("put this {}", build.place()),
     };
     let _ = writeln!(text, "help: {place}");
+    if let Some(runtime) = build.runtime() {
+        let _ = writeln!(text, "help: {runtime}");
+    }
     text
 }

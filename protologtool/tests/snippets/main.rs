@@ -123,6 +123,26 @@ fn editors() {
     assert_eq!(output.stderr, "");
 }
 
+/// What `init` prints for Cargo, in an empty package beside a copy of the repository.
+#[test]
+fn the_fragment_of_init_for_cargo_builds() {
+    let output = run(shell(
+        "sh",
+        "mkdir -p p && touch p/Cargo.toml && protologtool init p",
+        protolog_testkit::temp_dir().path(),
+    )
+    .env("CI", ""));
+    let lock = File::create(copy_of_repository().join("lock")).expect("create a lock");
+    lock.lock().expect("wait for other pages");
+    let mut reader = Reader::new("init");
+    reader.begin_package(&output.stdout);
+    reader.run_program(
+        "use protolog_rt::{ProtoLogGroup, Session, d};\n#[derive(ProtoLogGroup)]\nenum AppLog { Net }\n\
+         let session = Session::builder().file(\"app.pftrace\").enable_all().start()?;\nlet bytes = 512;\n\
+         d!(AppLog::Net, \"sent %d bytes\", bytes);\nassert_eq!(session.stop()?.messages, 1);\n",
+    );
+}
+
 #[test]
 fn no_page_is_left_out() {
     let mut pages = vec!["README.md".to_owned(), "docs/faq.md".to_owned()];

@@ -1,6 +1,6 @@
 //! A rule for Soong, run as Soong runs it: from the root of all sources, with paths in place of what the rule names.
 
-use protolog_testkit::run;
+use protolog_testkit::{run, workspace_root};
 use std::fs;
 use std::process::Command;
 
@@ -39,9 +39,54 @@ pub(crate) fn run_rule(rule: &str) {
     }
 }
 
+/// The fragment of `init` for Android's build: pasted into a project in Java, its rules run; what they write is compiled, and has the
+/// ids of the dictionary.
+#[test]
+fn the_fragment_of_init_builds() {
+    let dir = protolog_testkit::temp_dir();
+    let tool = env!("CARGO_BIN_EXE_protologtool");
+    let sources = ["src/com/foo/AppLog.java", "src/com/foo/Net.java"];
+    for (source, text) in sources.iter().zip([crate::java::GROUPS, crate::java::CALLS]) {
+        let path = dir.path().join(source);
+        fs::create_dir_all(path.parent().expect("a directory")).expect("make a directory");
+        fs::write(path, text).expect("write a source");
+    }
+    let mut init = Command::new(tool);
+    let fragment = run(init.args(["init", "--build", "soong"]).current_dir(dir.path())).stdout;
+    // A module's sources are those that its pattern takes, here all.
+    assert_eq!(strings_of(&fragment, "srcs"), ["src/**/*.java"]);
+    for rule in fragment.split("genrule {").skip(1) {
+        let mut command = strings_of(rule, "cmd").concat();
+        for (name, value) in [
+            ("$(location protolog-tool)", tool),
+            ("$(location :app-protolog-groups)", sources[0]),
+            ("$(locations :app-sources)", &sources.join(" ")),
+            ("$(out)", &strings_of(rule, "out").concat()),
+        ] {
+            command = command.replace(name, value);
+        }
+        assert!(!command.contains('$'), "{command}");
+        run(Command::new("sh").args(["-c", &command]).current_dir(dir.path()));
+    }
+    run(Command::new("unzip")
+        .args(["-q", "app.protolog.srcjar", "-d", "out"])
+        .current_dir(dir.path()));
+    let written =
+        fs::read_to_string(dir.path().join("out/src/com/foo/Net.java")).expect("a source");
+    let mut compile = Command::new("sh");
+    let line = "javac -d classes -proc:none $(find \"$0/java/src\" out -name '*.java')";
+    run(compile.args(["-c", line]).arg(workspace_root()).current_dir(dir.path()));
+    let dictionary = fs::read(dir.path().join("app.protolog.pb")).expect("a dictionary");
+    let dictionary = viewer_config::Dictionary::read(&dictionary).expect("a dictionary").dictionary;
+    let ids: Vec<String> =
+        dictionary.messages().iter().map(|it| format!(" {}L,", it.id.cast_signed())).collect();
+    assert!(!ids.is_empty() && ids.iter().all(|id| written.contains(id)), "{ids:?}\n{written}");
+}
+
 /// The strings of a property, over several lines if they are added up.
 fn strings_of(rule: &str, property: &str) -> Vec<String> {
     let (_, value) = rule.split_once(&format!("    {property}: ")).expect("a property");
-    let end = value.find(",\n    ").or_else(|| value.find(",\n}")).unwrap_or(value.len());
+    let ends = [",\n    ", ",\n}"].map(|end| value.find(end).unwrap_or(value.len()));
+    let end = ends[0].min(ends[1]);
     value[..end].split('"').skip(1).step_by(2).map(str::to_owned).collect()
 }

@@ -84,6 +84,22 @@ impl Build {
         }
     }
 
+    /// The way to the runtime, where a fragment needs its jar.
+    pub(super) fn runtime(self) -> Option<String> {
+        let jar = concat!("target/java/jars/protolog-", env!("CARGO_PKG_VERSION"), ".jar");
+        let made = format!("run `cargo xtask jar` in a copy of protolog for the runtime, `{jar}`");
+        match self {
+            Self::Maven => Some(format!(
+                "{made}, and put it into your repository by `mvn install:install-file -Dfile=../protolog/{jar}`"
+            )),
+            Self::GradleKotlin | Self::Gradle => Some(format!(
+                "{made}; of a copy that is not `../protolog` name it by `-PprotologRuntime=FILE`"
+            )),
+            Self::Bazel => Some(format!("{made}, and put it into `bin` too")),
+            Self::Cargo | Self::Soong => None,
+        }
+    }
+
     /// The use of a fragment in a file of its own, after "use `FILE`".
     pub(super) fn use_of_file(self) -> &'static str {
         match self {

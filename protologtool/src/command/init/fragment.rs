@@ -59,7 +59,7 @@ mod tests {
         }
     }
 
-    /// The script in Groovy was run; see the README there.
+    /// The script in Groovy is built and run by `cargo xtask test java`.
     #[test]
     fn the_fragments_for_gradle_are_the_scripts_of_integrations() {
         let scripts = [

@@ -1,3 +1,8 @@
+// The runtime, as `cargo xtask jar` makes it in a copy of protolog.
+dependencies {
+    "implementation"(files(findProperty("protologRuntime") ?: "../protolog/target/java/jars/protolog-@VERSION@.jar"))
+}
+
 // Takes the texts out of log calls before they are compiled, and packs the dictionary.
 val protologSources = layout.buildDirectory.dir("generated/sources/protolog/java/main")
 val protologResources = layout.buildDirectory.dir("generated/resources/protolog/main")

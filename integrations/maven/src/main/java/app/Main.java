@@ -8,11 +8,13 @@ final class Main {
     private Main() {}
 
     public static void main(String[] args) throws Exception {
+        String host = "example.org";
+        double percent = 97.5;
         try (Session session = Session.builder().file(args[0]).enableAll().start()) {
             for (int n = 1; n <= 3; n++) {
-                ProtoLog.d(AppLog.NET, "sent %d bytes to %s", n * 512, "example.org");
+                ProtoLog.d(AppLog.NET, "sent %d bytes to %s", n * 512, host);
             }
-            ProtoLog.w(AppLog.DISK, "%s is %.1f %% full", "/var", 97.5);
+            ProtoLog.w(AppLog.DISK, "/var is %.1f %% full", percent);
         }
     }
 }

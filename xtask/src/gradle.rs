@@ -1,0 +1,53 @@
+//! The test of the fragment for Gradle that `protologtool init` prints: pasted into an empty project beside a copy of protolog, built by the
+//! installed Gradle, offline.
+//!
+//! The program is that of `integrations/maven`. `integrations/gradle` has the fragment as a script, which a test of the tool compares.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::{Result, jar, java, shell, workspace};
+
+/// A project with no more than Gradle needs.
+const EMPTY: &str = "plugins { id \"java\" }\n\n";
+
+/// Builds the project with and without the tool, runs it, and compares the traces.
+pub(crate) fn test() -> Result<()> {
+    let dir = workspace::target_dir()?.join("java/gradle");
+    workspace::empty_dir(&dir)?;
+    shell::run(&mut shell::cargo(&["build", "--locked", "--package", "protolog-tool"]))?;
+    let tool = workspace::target_dir()?.join("debug/protologtool");
+    let runtime = &jar::build_runtime("jar-for-gradle")?;
+    let failed = |error: std::io::Error| format!("can't make the project: {error}");
+    // The place that the fragment names.
+    let jars = dir.join("protolog/target/java/jars");
+    let project = dir.join("app");
+    for folder in [&jars, &project] {
+        fs::create_dir_all(folder).map_err(failed)?;
+    }
+    fs::copy(runtime, jars.join(runtime.file_name().unwrap_or_default())).map_err(failed)?;
+    let sources = workspace::root().join("integrations/maven/src");
+    shell::run_quietly(Command::new("cp").arg("-r").arg(sources).arg(&project))?;
+    let script = project.join("build.gradle");
+    fs::write(&script, EMPTY).map_err(failed)?;
+    let fragment = shell::read(Command::new(&tool).arg("init").arg(&project))?;
+    fs::write(&script, format!("{EMPTY}{fragment}")).map_err(failed)?;
+    for (args, is_processed) in [(&["-PprotologSkip"][..], false), (&[], true)] {
+        shell::run_without_output(&mut command(&dir, &tool, args))?;
+        if java::has_text(&project.join("build/classes/java/main"))? == is_processed {
+            return Err(format!("texts in classes: {}", !is_processed));
+        }
+        java::check_trace(&project.join("build/libs/app.jar"), runtime, &tool)?;
+    }
+    Ok(())
+}
+
+/// Gradle without a process that stays, and without anything of the user's.
+fn command(dir: &Path, tool: &Path, args: &[&str]) -> Command {
+    let mut gradle = Command::new("gradle");
+    gradle.args(["--offline", "--no-daemon", "--quiet", "jar"]).args(args);
+    gradle.env("GRADLE_USER_HOME", dir.join("home")).env("GRADLE_OPTS", java::FIRST_COMPILER);
+    gradle.env("PATH", java::path_with(tool)).current_dir(dir.join("app"));
+    gradle
+}
