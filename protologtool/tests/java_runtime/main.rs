@@ -1,6 +1,7 @@
 //! The Java runtime, by real programs: compiled with javac, as they are and rewritten, run, killed. Their traces are read by this
 //! project's reader and by Perfetto's `trace_processor`.
 
+mod attacked;
 mod children;
 mod divided;
 mod ending;
@@ -9,6 +10,8 @@ mod interrupted;
 mod killed;
 mod places;
 mod reference;
+#[path = "../attackers/renamed.rs"]
+mod renamed;
 mod stress;
 mod surroundings;
 mod switched;

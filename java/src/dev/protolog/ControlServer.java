@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardWatchEventKinds;
 import java.nio.file.WatchKey;
 import java.nio.file.WatchService;
+import java.nio.file.attribute.UserPrincipal;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -40,14 +41,16 @@ final class ControlServer implements Runnable {
     private final ServerSocketChannel listener;
     private final Selector selector;
     private final ControlAnswers answers = new ControlAnswers();
-    private final Path socket;
+    /** The users that are admitted: this one and root. */
+    private final List<UserPrincipal> admitted;
     private List<ControlConnection> connections = new ArrayList<>();
     private long windowBegan = System.nanoTime();
     private int requests;
 
-    private ControlServer(ServerSocketChannel listener, Path socket) throws IOException {
+    private ControlServer(ServerSocketChannel listener, UserPrincipal own) throws IOException {
         this.listener = listener;
-        this.socket = socket;
+        // A principal of the file system is equal to another one with the same id.
+        admitted = List.of(own, Files.getOwner(Path.of("/")));
         selector = Selector.open();
         listener.register(selector, SelectionKey.OP_ACCEPT);
     }
@@ -61,22 +64,16 @@ final class ControlServer implements Runnable {
             return null;
         }
         SocketPlace place = SocketPlace.find(directory);
-        String name = RunningProgram.pid() + "-" + Long.toHexString(new BootClock().now());
-        Path path = place.directory().resolve(name + SocketPlace.SOCKET_SUFFIX);
-        ControlServer server = new ControlServer(place.listen(path), path);
-        Path switches = place.directory().resolve(name + SocketPlace.SWITCHES_SUFFIX);
+        ControlServer server = new ControlServer(place.listen(), place.owner());
         try {
-            Runtime.getRuntime().addShutdownHook(RuntimeThread.of(() -> {
-                remove(path);
-                remove(switches);
-            }, "protolog exit"));
+            Runtime.getRuntime().addShutdownHook(RuntimeThread.of(place::remove, "protolog exit"));
         } catch (IllegalStateException e) {
             server.listener.close();
-            remove(path);
+            place.remove();
             throw new InitException("the program is ending", "listen before it does");
         }
         try {
-            Groups.share(switches);
+            Groups.share(place.switches());
         } catch (IOException | RuntimeException e) {
             // Without memory to share, groups are switched by request.
         }
@@ -90,7 +87,7 @@ final class ControlServer implements Runnable {
             return null;
         }
         String[] lines = displaced.getMessage().split("\nhelp: ", 2);
-        return new InitException(lines[0] + "; listening on `" + path + "` instead", lines[1]);
+        return new InitException(lines[0] + "; listening on `" + place.path() + "` instead", lines[1]);
     }
 
     @Override
@@ -130,9 +127,7 @@ final class ControlServer implements Runnable {
 
     private boolean isAdmitted(SocketChannel channel) {
         try {
-            UnixDomainPrincipal peer = channel.getOption(PEER);
-            // A principal of the file system is equal to another one with the same id.
-            return peer.user().equals(Files.getOwner(socket)) || peer.user().equals(Files.getOwner(Path.of("/")));
+            return admitted.contains(channel.getOption(PEER).user());
         } catch (IOException | UnsupportedOperationException e) {
             return false;
         }
@@ -248,14 +243,6 @@ final class ControlServer implements Runnable {
             } catch (Throwable e) {
                 pause();
             }
-        }
-    }
-
-    private static void remove(Path path) {
-        try {
-            Files.deleteIfExists(path);
-        } catch (IOException e) {
-            // A file that stays does no harm.
         }
     }
 }

@@ -22,6 +22,7 @@ record FileStatus(Object key, int mode, int owner, int links) {
     private static final int DIRECTORY = 0040000;
     private static final int REGULAR = 0100000;
     private static final int LINK = 0120000;
+    private static final int SOCKET = 0140000;
 
     /** Describes what is at {@code path}, a link as itself; null where nothing is. */
     static FileStatus at(Path path) throws IOException {
@@ -43,6 +44,10 @@ record FileStatus(Object key, int mode, int owner, int links) {
 
     boolean isLink() {
         return (mode & KIND) == LINK;
+    }
+
+    boolean isSocket() {
+        return (mode & KIND) == SOCKET;
     }
 
     boolean isPipe() {

@@ -30,6 +30,18 @@ final class OpenFiles {
         return DESCRIPTORS.resolve(Integer.toString(descriptor));
     }
 
+    /**
+     * A path that leads to an open directory, the one with this key: several descriptors may have
+     * it, and each leads there.
+     */
+    static Path directory(Object key) throws IOException {
+        List<Integer> found = withKey(key);
+        if (found.isEmpty()) {
+            throw new IOException("the directory is no longer open");
+        }
+        return path(found.get(0));
+    }
+
     /** The path at which an open file is now. */
     static Path name(int descriptor) throws IOException {
         return Files.readSymbolicLink(path(descriptor));

@@ -1,5 +1,6 @@
 package dev.protolog;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
@@ -8,12 +9,13 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.nio.file.attribute.UserPrincipal;
 import java.security.SecureRandom;
-import java.util.Map;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 
 /**
  * The directory of the program's socket, by the rules of {@code protolog-rt/src/control/place.rs}: {@code $PROTOLOG_RUNTIME_DIR}, or else
@@ -22,42 +24,49 @@ import java.util.Map;
  * <p>Beside the socket {@code PID-TIME.sock} is the file {@code PID-TIME.switches}, made after it and removed with it. What a program left
  * that was killed is removed by the next one that starts there.
  *
- * <p>Invariant: no socket is made in a directory that another user owns, can enter or can replace.
+ * <p>Invariants: no socket is made in a directory that another user owns, can enter or can replace. The directory that was checked stays
+ * open: all is made, looked at and removed there.
  */
 final class SocketPlace {
     static final String SOCKET_SUFFIX = ".sock";
     static final String SWITCHES_SUFFIX = ".switches";
 
-    private static final FileAttribute<?> PRIVATE_DIRECTORY =
-            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
     private static final Path SERVICES = Path.of("/run/protolog");
     private static final Path FALLBACKS = Path.of("/tmp");
+    /** The end of the name of a socket that does not listen yet, at which no operator looks. */
+    private static final String UNFINISHED = ".new";
     /** The most files of other programs that are looked at. */
     private static final int MAX_LEFT = 64;
 
-    private final Path directory;
+    private final PrivateDirectory directory;
     /** The reason why it is not the first one; null for none. */
     private final InitException displaced;
+    /** The names of socket and switches. */
+    private final String socket;
+    private final String switches;
+    /** The socket, once it is there. */
+    private FileStatus made;
 
-    private SocketPlace(Path directory, InitException displaced) {
+    private SocketPlace(PrivateDirectory directory, InitException displaced) {
         this.directory = directory;
         this.displaced = displaced;
+        String name = RunningProgram.pid() + "-" + Long.toHexString(new BootClock().now());
+        socket = name + SOCKET_SUFFIX;
+        switches = name + SWITCHES_SUFFIX;
     }
 
     /** The place of the socket. {@code chosen} is the program's own choice; null for none. */
     static SocketPlace find(Path chosen) throws InitException {
         Path only = chosen != null ? chosen : RunningProgram.absolutePath("PROTOLOG_RUNTIME_DIR");
         if (only != null) {
-            check(only);
-            return new SocketPlace(only, null);
+            return new SocketPlace(make(only), null);
         }
         InitException displaced = null;
         Path runtime = RunningProgram.absolutePath("XDG_RUNTIME_DIR");
         for (int i = runtime == null ? 1 : 0; i < 2; i++) {
             try {
                 Path directory = i == 0 ? runtime.resolve("protolog") : service();
-                check(directory);
-                return new SocketPlace(directory, displaced);
+                return new SocketPlace(make(directory), displaced);
             } catch (NotPrivate e) {
                 displaced = displaced == null ? e : displaced;
             } catch (InitException e) {
@@ -70,29 +79,57 @@ final class SocketPlace {
         return new SocketPlace(fallback(), displaced);
     }
 
-    Path directory() {
-        return directory;
+    /** The path of the socket, for people. */
+    Path path() {
+        return directory.path().resolve(socket);
     }
 
     InitException displaced() {
         return displaced;
     }
 
+    /** The user of the directory, who is that of the program. */
+    UserPrincipal owner() throws IOException {
+        return Files.getOwner(directory.here());
+    }
+
     /** Listens on a new socket, after a look for what killed programs left. */
-    ServerSocketChannel listen(Path path) throws InitException {
+    ServerSocketChannel listen() throws InitException {
         removeLeft();
         ServerSocketChannel channel = null;
         try {
             channel = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
-            channel.bind(UnixDomainSocketAddress.of(path));
+            String unfinished = socket + UNFINISHED;
+            channel.bind(UnixDomainSocketAddress.of(directory.at(unfinished)));
             // Nobody else can enter the directory.
-            Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rw-------"));
+            Files.setPosixFilePermissions(directory.at(unfinished), PosixFilePermissions.fromString("rw-------"));
+            made = FileStatus.at(directory.at(unfinished));
+            directory.rename(unfinished, socket);
             channel.configureBlocking(false);
             return channel;
         } catch (IOException | UnsupportedOperationException e) {
             close(channel);
-            throw new InitException("can't listen on `" + path + "`: " + reason(e),
-                    "set PROTOLOG_RUNTIME_DIR to a directory that can be written and has a short path");
+            close(directory);
+            throw new InitException("can't listen on `" + path() + "`: " + reason(e),
+                    "set PROTOLOG_RUNTIME_DIR to a directory that can be written");
+        }
+    }
+
+    /** The path of the file with the switches that is to be made. */
+    Path switches() throws IOException {
+        return directory.at(switches);
+    }
+
+    /** Removes socket and switches. */
+    void remove() {
+        try {
+            directory.remove(socket, made);
+            FileStatus shared = FileStatus.at(directory.at(switches));
+            if (shared != null && shared.isRegular()) {
+                directory.remove(switches, shared);
+            }
+        } catch (IOException e) {
+            // Files that stay do no harm.
         }
     }
 
@@ -104,10 +141,10 @@ final class SocketPlace {
         return reason != null ? reason : error.getClass().getSimpleName();
     }
 
-    private static void close(ServerSocketChannel channel) {
+    private static void close(Closeable open) {
         try {
-            if (channel != null) {
-                channel.close();
+            if (open != null) {
+                open.close();
             }
         } catch (IOException e) {
             // It is of no use any more.
@@ -116,14 +153,16 @@ final class SocketPlace {
 
     /** Removes sockets and switches of programs that were killed: nobody listens. */
     private void removeLeft() {
-        try (DirectoryStream<Path> all = Files.newDirectoryStream(directory, "*" + SWITCHES_SUFFIX)) {
+        try {
             int looked = 0;
-            for (Path switches : all) {
-                String name = switches.getFileName().toString();
-                Path socket = switches.resolveSibling(name.replace(SWITCHES_SUFFIX, SOCKET_SUFFIX));
-                if (looked++ < MAX_LEFT && isLeft(socket)) {
-                    Files.deleteIfExists(socket);
-                    Files.deleteIfExists(switches);
+            for (String left : directory.names(SWITCHES_SUFFIX)) {
+                String beside = left.substring(0, left.length() - SWITCHES_SUFFIX.length()) + SOCKET_SUFFIX;
+                FileStatus socketLeft = FileStatus.at(directory.at(beside));
+                FileStatus switchesLeft = FileStatus.at(directory.at(left));
+                boolean isFile = switchesLeft != null && switchesLeft.isRegular();
+                if (looked++ < MAX_LEFT && isFile && isLeft(beside, socketLeft)) {
+                    directory.remove(beside, socketLeft);
+                    directory.remove(left, switchesLeft);
                 }
             }
         } catch (IOException | RuntimeException e) {
@@ -131,14 +170,17 @@ final class SocketPlace {
         }
     }
 
-    private static boolean isLeft(Path socket) {
-        if (!Files.exists(socket, LinkOption.NOFOLLOW_LINKS)) {
+    private boolean isLeft(String name, FileStatus socketLeft) throws IOException {
+        if (socketLeft == null) {
             return true;
+        }
+        if (!socketLeft.isSocket()) {
+            return false;
         }
         try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
             // A program that lives and has too many connections waiting answers that it can't now.
             channel.configureBlocking(false);
-            channel.connect(UnixDomainSocketAddress.of(socket));
+            channel.connect(UnixDomainSocketAddress.of(directory.at(name)));
             return false;
         } catch (java.net.ConnectException e) {
             return true;
@@ -150,10 +192,8 @@ final class SocketPlace {
     private static Path service() throws InitException {
         try {
             int user = RunningProgram.user();
-            if (user == 0 && !Files.exists(SERVICES)) {
-                // Like /tmp: every user's services have a directory in it, which nobody else can remove.
-                Files.createDirectory(SERVICES);
-                Files.setAttribute(SERVICES, "unix:mode", 01777);
+            if (user == 0) {
+                makeServices();
             }
             return SERVICES.resolve(Integer.toString(user));
         } catch (IOException e) {
@@ -161,58 +201,57 @@ final class SocketPlace {
         }
     }
 
+    private static void makeServices() throws IOException {
+        try {
+            Files.createDirectory(SERVICES);
+            // Like /tmp: every user's services have a directory in it, which nobody else can remove.
+            Files.setAttribute(SERVICES, "unix:mode", 01777);
+        } catch (FileAlreadyExistsException e) {
+            // Of an earlier program.
+        }
+    }
+
     /** An earlier program's directory in /tmp, or a new one. Its name is random, since another user could make one that can be guessed. */
-    private static Path fallback() throws InitException {
+    private static PrivateDirectory fallback() throws InitException {
         try {
             String prefix = "protolog-" + RunningProgram.user() + "-";
-            Path found = null;
+            List<Path> known = new ArrayList<>();
             try (DirectoryStream<Path> all = Files.newDirectoryStream(FALLBACKS, prefix + "*")) {
-                for (Path each : all) {
-                    boolean isFirst = found == null || each.compareTo(found) < 0;
-                    found = isFirst && isPrivate(each) ? each : found;
+                all.forEach(known::add);
+            }
+            Collections.sort(known);
+            for (Path each : known) {
+                PrivateDirectory directory = openIfPrivate(each);
+                if (directory != null) {
+                    return directory;
                 }
             }
-            String random = String.format("%016x", new SecureRandom().nextLong());
-            Path directory = found != null ? found : FALLBACKS.resolve(prefix + random);
-            check(directory);
-            return directory;
+            return make(FALLBACKS.resolve(prefix + String.format("%016x", new SecureRandom().nextLong())));
         } catch (IOException e) {
             throw unusable(FALLBACKS, e);
         }
     }
 
-    /** Makes the directory if it is missing, and checks that it is private. */
-    private static void check(Path directory) throws InitException {
+    private static PrivateDirectory openIfPrivate(Path path) {
         try {
-            Files.createDirectory(directory, PRIVATE_DIRECTORY);
-        } catch (FileAlreadyExistsException e) {
-            // It is looked at below.
+            return PrivateDirectory.open(path);
         } catch (IOException e) {
-            throw unusable(directory, e);
-        }
-        try {
-            if (!isPrivate(directory)) {
-                throw new NotPrivate(directory);
-            }
-        } catch (IOException e) {
-            throw unusable(directory, e);
+            // Another user's, or removed meanwhile.
+            return null;
         }
     }
 
-    private static boolean isPrivate(Path directory) throws IOException {
-        if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {
-            return false;
+    /** Opens the directory, and makes it if it is missing. An error unless it is private. */
+    private static PrivateDirectory make(Path path) throws InitException {
+        try {
+            PrivateDirectory directory = PrivateDirectory.make(path);
+            if (directory == null) {
+                throw new NotPrivate(path);
+            }
+            return directory;
+        } catch (IOException e) {
+            throw unusable(path, e);
         }
-        Map<String, Object> own = Files.readAttributes(directory, "unix:uid,mode", LinkOption.NOFOLLOW_LINKS);
-        Path above = directory.toAbsolutePath().getParent();
-        Map<String, Object> parent = Files.readAttributes(above == null ? directory : above, "unix:uid,mode");
-        int user = RunningProgram.user();
-        int parentUser = (Integer) parent.get("uid");
-        int parentMode = (Integer) parent.get("mode");
-        return (Integer) own.get("uid") == user
-                && ((Integer) own.get("mode") & 077) == 0
-                && ((parentMode & 022) == 0 || (parentMode & 01000) != 0)
-                && (parentUser == user || parentUser == 0);
     }
 
     private static InitException unusable(Path path, IOException error) {

@@ -39,6 +39,7 @@ public final class SelfTest {
         TextSinkTest.run(vectors);
         OutputTest.run(vectors);
         AttackedOutputTest.run();
+        PrivateDirectoryTest.run();
         LoaderTest.run();
         BuilderTest.run();
         System.out.println(checks + " checks passed");

@@ -14,10 +14,13 @@ import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * An operator in pure Java, which receives no file descriptors: {@code Operator SOCKET GROUP LEVELS} prints the groups whose name ends with
@@ -40,7 +43,13 @@ public final class Operator {
             String[] named = ask(channel, replies, "pages-file").get(0).split(" ", 4);
             int page = Integer.parseInt(named[2]);
             int size = Integer.parseInt(named[1]) * page;
-            try (FileChannel file = FileChannel.open(checked(socket, named[3]), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            // A file beside the socket is opened only if it is none by way of a link.
+            Path path = checked(socket, named[3]);
+            Set<OpenOption> options = new HashSet<>(Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE));
+            if (!path.startsWith("/proc")) {
+                options.add(LinkOption.NOFOLLOW_LINKS);
+            }
+            try (FileChannel file = FileChannel.open(path, options)) {
                 ByteBuffer words = file.map(FileChannel.MapMode.READ_WRITE, 0, size).order(ByteOrder.nativeOrder());
                 for (String group : groups) {
                     // group PAGE INDEX WORD COMPILED NAME TAG
@@ -56,18 +65,31 @@ public final class Operator {
         }
     }
 
-    /** The path of a file that the program named: its own memory, or one beside its socket; of this user, and of nobody else. */
+    /**
+     * The path of a file that the program named: its own memory, or one beside its socket; of this
+     * user, and of nobody else. Java can't ask what it has opened, so the directory is one that only
+     * this user can enter, by a path without links: nobody else can put another file there.
+     */
     private static Path checked(Path socket, String name) throws IOException {
-        boolean isMemory = name.matches("/proc/[0-9]+/fd/[0-9]+");
-        Path path = isMemory ? Path.of(name) : socket.resolveSibling(name);
-        if (isMemory) {
+        if (name.matches("/proc/[0-9]+/fd/[0-9]+")) {
+            Path path = Path.of(name);
             check(Files.readSymbolicLink(path).toString().equals("/memfd:protolog-switches (deleted)"), "no memory of switches");
-        } else {
-            check(!name.contains("/") && Files.isRegularFile(path, LinkOption.NOFOLLOW_LINKS), "no file beside the socket");
+            checkOwn(path, 0600);
+            return path;
         }
-        check(((Integer) Files.getAttribute(path, "unix:mode") & 0777) == 0600, "not private");
-        check(Files.getAttribute(path, "unix:uid").equals(Files.getAttribute(Path.of("/proc/self"), "unix:uid")), "another user's");
+        Path directory = socket.toAbsolutePath().getParent().toRealPath();
+        checkOwn(directory, 0700);
+        check(!name.contains("/") && !name.equals("..") && !name.equals("."), "no name");
+        Path path = directory.resolve(name);
+        check(Files.isRegularFile(path, LinkOption.NOFOLLOW_LINKS), "no file beside the socket");
+        check(Files.getAttribute(path, "unix:nlink").equals(1), "a file with another name");
+        checkOwn(path, 0600);
         return path;
+    }
+
+    private static void checkOwn(Path path, int mode) throws IOException {
+        check(((Integer) Files.getAttribute(path, "unix:mode") & 0777) == mode, "not private");
+        check(Files.getAttribute(path, "unix:uid").equals(Files.getAttribute(Path.of("/proc/self"), "unix:uid")), "another user's");
     }
 
     private static void check(boolean holds, String problem) throws IOException {

@@ -1,0 +1,118 @@
+package dev.protolog;
+
+import static dev.protolog.SelfTest.check;
+
+import java.io.IOException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** Directories that are private, and what is done in one whose path leads elsewhere by then. */
+final class PrivateDirectoryTest {
+    private static final int OTHER_USER = 65534;
+
+    private final Path root;
+    private final Path run;
+
+    private PrivateDirectoryTest(Path root) {
+        this.root = root;
+        run = root.resolve("run");
+    }
+
+    static void run() throws IOException {
+        Path root = Files.createTempDirectory("protolog-private");
+        try {
+            PrivateDirectoryTest test = new PrivateDirectoryTest(root);
+            test.onlyPrivateOnesAreOpened();
+            test.anOpenDirectoryStaysTheSame();
+        } finally {
+            try (Stream<Path> files = Files.walk(root)) {
+                files.sorted((one, other) -> other.compareTo(one))
+                        .forEach(path -> path.toFile().delete());
+            }
+        }
+    }
+
+    private void onlyPrivateOnesAreOpened() throws IOException {
+        check("a missing directory", error(() -> PrivateDirectory.open(run)),
+                NoSuchFileException.class);
+        check("a new directory", isOpened(PrivateDirectory.make(run)), true);
+        check("the same again", isOpened(PrivateDirectory.make(run)), true);
+        check("its mode", PosixFilePermissions.toString(Files.getPosixFilePermissions(run)),
+                "rwx------");
+        for (Object[] row : new Object[][] {
+            {0700, 0755, true},
+            {0700, 01777, true},
+            {0700, 0777, false},
+            {0700, 0775, false},
+            {0750, 0755, false},
+            {0701, 0755, false}}) {
+            Files.setAttribute(run, "unix:mode", row[0]);
+            Files.setAttribute(root, "unix:mode", row[1]);
+            String what = String.format("mode %o in %o", row[0], row[1]);
+            check(what, isOpened(PrivateDirectory.open(run)), row[2]);
+        }
+        Files.setAttribute(run, "unix:mode", 0700);
+        Files.setAttribute(root, "unix:mode", 0755);
+        if (RunningProgram.user() == 0) {
+            Files.setAttribute(run, "unix:uid", OTHER_USER);
+            check("another user's", isOpened(PrivateDirectory.open(run)), false);
+            Files.setAttribute(run, "unix:uid", 0);
+        }
+        Path link = Files.createSymbolicLink(root.resolve("link"), run);
+        check("a link", isOpened(PrivateDirectory.open(link)), false);
+        Path file = Files.createFile(root.resolve("file"));
+        check("a file", isOpened(PrivateDirectory.open(file)), false);
+    }
+
+    private void anOpenDirectoryStaysTheSame() throws IOException {
+        Path other = Files.createDirectory(root.resolve("other"));
+        Path moved = root.resolve("moved");
+        for (Path directory : List.of(run, other)) {
+            Files.writeString(directory.resolve("a.switches"), directory.toString());
+        }
+        try (PrivateDirectory directory = PrivateDirectory.open(run)) {
+            Files.move(run, moved);
+            Files.createSymbolicLink(run, other);
+            check("its path", directory.path(), run);
+            check("its names", directory.names(".switches"), List.of("a.switches"));
+            check("a file", Files.readString(directory.at("a.switches")), run.toString());
+            FileStatus lookedAt = FileStatus.at(directory.at("a.switches"));
+            directory.rename("a.switches", "b");
+            directory.remove("a.switches", lookedAt);
+            Files.writeString(moved.resolve("c"), "another");
+            directory.remove("c", lookedAt);
+            check("another file", Files.exists(moved.resolve("c")), true);
+            directory.remove("b", lookedAt);
+            check("the file", Files.exists(moved.resolve("b")), false);
+            for (String name : List.of("", ".", "..", "../other/a.switches", "/dev/null")) {
+                check("`" + name + "`", error(() -> directory.at(name)), FileSystemException.class);
+            }
+        }
+        check("elsewhere", Files.readString(other.resolve("a.switches")), other.toString());
+    }
+
+    private interface Attempt {
+        Object run() throws IOException;
+    }
+
+    /** The class of the error. */
+    private static Object error(Attempt attempt) {
+        try {
+            return "none: " + attempt.run();
+        } catch (IOException e) {
+            return e.getClass();
+        }
+    }
+
+    private static boolean isOpened(PrivateDirectory directory) throws IOException {
+        if (directory != null) {
+            directory.close();
+        }
+        return directory != null;
+    }
+}
