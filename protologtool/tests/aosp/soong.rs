@@ -182,7 +182,7 @@ const DECLARED: [(&str, u32); 4] = [
     ("WM_SHELL_UNUSED", 373596905),
 ];
 
-/// The JSON that AOSP's tool writes: calls in their order, twice what is called twice, no calls of a group that is
+/// The JSON that AOSP's tool writes: calls in their order, equal ones of a file once, no calls of a group that is
 /// compiled out, and the groups in use.
 const JSON_15: &str = r#"{
   "version": "2.0.0",

@@ -1,12 +1,12 @@
 //! Writing the JSON form as AOSP's tool of Android 15 writes it, byte for byte, for dictionaries in version control that its
 //! rules compare line by line.
 //!
-//! Messages come in the order of the sources rather than sorted, once for each line that has the same one, so an id may
-//! come twice; groups come sorted. There are no members of ours, and `/` is written as `\/`. What that leaves out
+//! Messages come in the order of the sources rather than sorted, once for each file: equal calls of a file are one entry, as
+//! in AOSP's map of texts, levels, groups and files. Groups come sorted. There are no members of ours, and `/` is written as `\/`. What that leaves out
 //! (lines, widths and precisions) a reader does not get back.
 
 use super::VERSION;
-use crate::{Dictionary, Format, Location, Message, gzip};
+use crate::{Dictionary, Format, Message, gzip};
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
 
@@ -14,7 +14,7 @@ use std::fmt::Write;
 #[derive(Clone, Debug, Default)]
 pub struct Statements {
     messages: Vec<Message>,
-    known: HashSet<(u64, Vec<Location>)>,
+    known: HashSet<(u64, Option<String>)>,
     /// Tags by names.
     groups: BTreeMap<String, String>,
 }
@@ -27,9 +27,10 @@ impl Statements {
         }
     }
 
-    /// Adds the message of one call. A second one with the same line changes nothing.
+    /// Adds the message of one call. A second one of the same file changes nothing.
     pub fn add_message(&mut self, message: Message) {
-        if self.known.insert((message.id, message.locations.clone())) {
+        let file = message.locations.first().map(|location| location.path.clone());
+        if self.known.insert((message.id, file)) {
             self.messages.push(message);
         }
     }
@@ -114,6 +115,7 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Location;
     use protolog_core::Level;
 
     fn message(id: u64, template: &str, line: u32) -> Message {
@@ -129,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn every_line_is_that_of_aosp() {
+    fn equal_calls_of_a_file_are_one_entry() {
         let mut statements = Statements::default();
         statements.add_group("NET", "Net");
         statements.add_group("ACE", "a/\"\u{1}\u{2028}é\u{7f}");
@@ -144,11 +146,10 @@ mod tests {
             )
         };
         let expected = format!(
-            "{{\n  \"version\": \"2.0.0\",\n  \"messages\": {{\n{},\n{},\n{}\n  }},\n  \"groups\": {{\n    \
+            "{{\n  \"version\": \"2.0.0\",\n  \"messages\": {{\n{},\n{}\n  }},\n  \"groups\": {{\n    \
             \"ACE\": {{\n      \"tag\": \"a\\/\\\"\\u0001\\u2028é\u{7f}\"\n    }},\n    \
             \"NET\": {{\n      \"tag\": \"Net\"\n    }}\n  }}\n}}\n",
             entry(-1, "b\\t%d"),
-            entry(1, "a"),
             entry(1, "a"),
         );
         let bytes = statements.to_bytes(Format::Json).unwrap();
