@@ -124,9 +124,7 @@ impl ServeError {
             Self::NotPrivate { .. } => {
                 "make it a directory of this user with `chmod 700`, where others can't rename it"
             }
-            Self::Socket { .. } => {
-                "set PROTOLOG_RUNTIME_DIR to a directory that can be written and has a short path"
-            }
+            Self::Socket { .. } => "set PROTOLOG_RUNTIME_DIR to a directory that can be written",
             Self::Resources(_) => "raise the process's limits",
         }
     }

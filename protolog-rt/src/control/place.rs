@@ -5,7 +5,10 @@
 //! of its own, `protolog-UID-RANDOM` in `/tmp`, which operators look for, too. The file is `PID-TIME.sock`, where TIME is the start in
 //! nanoseconds of BOOTTIME: no later program has the same name, so a socket that nobody listens on can be removed.
 //!
-//! Invariant: no socket is made in a directory that another user owns, can enter or can replace.
+//! Invariants
+//! - No socket is made in a directory that another user owns, can enter or can replace.
+//! - The directory that was checked stays open: the socket is made and removed there, whatever the
+//!   path leads to by then.
 
 use super::ServeError;
 use crate::clock;
@@ -13,11 +16,11 @@ use crate::sys::close_on_fork::CloseOnFork;
 use crate::sys::create::random;
 use crate::sys::environment::absolute_path;
 use crate::sys::process::user;
-use protolog_core::control::place::{FALLBACK_PREFIX, FALLBACKS, SERVICES, is_private};
+use protolog_core::control::place::{FALLBACK_PREFIX, FALLBACKS, SERVICES};
 use protolog_core::control::protocol::SOCKET_SUFFIX;
-use std::fs::{self, DirBuilder, Permissions};
+use protolog_files::{Directory, Identity};
+use std::fs::{self, DirBuilder};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
@@ -28,6 +31,9 @@ pub(super) struct Socket {
     pub(super) path: PathBuf,
     /// The reason why it is not where it should be.
     pub(super) displaced: Option<ServeError>,
+    directory: CloseOnFork<Directory>,
+    name: String,
+    identity: Identity,
 }
 
 impl Socket {
@@ -35,7 +41,7 @@ impl Socket {
     pub(super) fn new(directory: Option<PathBuf>) -> Result<Self, ServeError> {
         let only = directory.or_else(|| absolute_path("PROTOLOG_RUNTIME_DIR"));
         let (directory, displaced) = match only {
-            Some(directory) => (check(&directory).map(|()| directory)?, None),
+            Some(directory) => (make_private(&directory)?, None),
             None => first_private(
                 absolute_path("XDG_RUNTIME_DIR").as_deref(),
                 Path::new(SERVICES),
@@ -43,12 +49,12 @@ impl Socket {
             )?,
         };
         let name = format!("{}-{:x}{SOCKET_SUFFIX}", std::process::id(), clock::boottime());
-        let path = directory.join(name);
+        let path = directory.path().join(&name);
         let failed = |error| ServeError::Socket { path: path.clone(), error };
-        let listener = CloseOnFork::new(|| UnixListener::bind(&path)).map_err(failed)?;
-        let socket = Self { listener, path: path.clone(), displaced };
-        // Nobody else can enter the directory.
-        fs::set_permissions(&path, Permissions::from_mode(0o600)).map_err(failed)?;
+        let directory = CloseOnFork::new(|| Ok(directory)).map_err(failed)?;
+        let listener = CloseOnFork::new(|| directory.listen(&name)).map_err(failed)?;
+        let identity = directory.look(&name).map_err(failed)?.identity();
+        let socket = Self { listener, path: path.clone(), displaced, directory, name, identity };
         socket.listener.set_nonblocking(true).map_err(failed)?;
         Ok(socket)
     }
@@ -57,22 +63,23 @@ impl Socket {
 impl Drop for Socket {
     fn drop(&mut self) {
         // A file that stays behind does no harm: nobody listens on it.
-        let _ = fs::remove_file(&self.path);
+        let _ = self.directory.remove(&self.name, self.identity);
     }
 }
 
-/// Returns the first of the default directories that is private, or can be made so, and the error of an earlier one.
+/// Returns the first of the default directories that is private, or can be made so, and the error
+/// of an earlier one.
 fn first_private(
     runtime: Option<&Path>,
     services: &Path,
     fallbacks: &Path,
-) -> Result<(PathBuf, Option<ServeError>), ServeError> {
+) -> Result<(Directory, Option<ServeError>), ServeError> {
     let mut displaced = None;
     let in_runtime = || runtime.map(|path| Ok(path.join("protolog")));
     let in_services = || Some(service(services));
     let places: [&dyn Fn() -> Option<Result<PathBuf, ServeError>>; 2] = [&in_runtime, &in_services];
     for directory in places.into_iter().filter_map(|place| place()) {
-        match directory.and_then(|directory| check(&directory).map(|()| directory)) {
+        match directory.and_then(|directory| make_private(&directory)) {
             Ok(directory) => return Ok((directory, displaced)),
             Err(error @ ServeError::NotPrivate { .. }) => _ = displaced.get_or_insert(error),
             // After an error that names another user, a missing directory says less.
@@ -85,52 +92,52 @@ fn first_private(
 
 /// Returns the directory of this user's services in `services`, which root makes if it is missing.
 fn service(services: &Path) -> Result<PathBuf, ServeError> {
-    if user() == 0 && !services.exists() {
-        // Like /tmp: every user's services have a directory in it, which nobody else can remove.
-        let made = DirBuilder::new().create(services);
-        made.and_then(|()| fs::set_permissions(services, Permissions::from_mode(0o1777)))
-            .map_err(|error| ServeError::Directory { path: services.into(), error })?;
+    if user() == 0 {
+        let made = match DirBuilder::new().create(services) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            // Like /tmp: every user's services have a directory in it, which nobody else can
+            // remove.
+            made => made.and_then(|()| Directory::open(services)?.set_mode(0o1777)),
+        };
+        made.map_err(|error| ServeError::Directory { path: services.into(), error })?;
     }
     Ok(services.join(user().to_string()))
 }
 
-/// Returns a private directory in `fallbacks`: an earlier program's, or a new one. Its name is random, since another user could make
-/// one that can be guessed.
-fn fallback(fallbacks: &Path) -> Result<PathBuf, ServeError> {
+/// Opens a private directory in `fallbacks`: an earlier program's, or a new one. Its name is
+/// random, since another user could make one that can be guessed.
+fn fallback(fallbacks: &Path) -> Result<Directory, ServeError> {
     let prefix = format!("{FALLBACK_PREFIX}{}-", user());
     let entries = fs::read_dir(fallbacks).into_iter().flatten().flatten();
     let named = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(&prefix));
-    let known = named.map(|entry| entry.path()).filter(|path| check_existing(path).is_ok()).min();
-    let directory = known.unwrap_or_else(|| fallbacks.join(format!("{prefix}{:016x}", random())));
-    check(&directory).map(|()| directory)
-}
-
-/// Creates the directory if it is missing, and checks that it is private.
-fn check(directory: &Path) -> Result<(), ServeError> {
-    match DirBuilder::new().mode(0o700).create(directory) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-            Err(ServeError::Directory { path: directory.to_path_buf(), error })
-        }
-        _ => check_existing(directory),
+    let mut paths: Vec<_> = named.map(|entry| entry.path()).collect();
+    paths.sort();
+    let known = paths.iter().find_map(|path| Directory::open_private(path, is_own).ok().flatten());
+    match known {
+        Some(directory) => Ok(directory),
+        None => make_private(&fallbacks.join(format!("{prefix}{:016x}", random()))),
     }
 }
 
-fn check_existing(directory: &Path) -> Result<(), ServeError> {
-    let failed = |error| ServeError::Directory { path: directory.to_path_buf(), error };
-    let metadata = fs::symlink_metadata(directory).map_err(failed)?;
-    let parent = directory.parent().filter(|parent| *parent != Path::new(""));
-    let parent = fs::metadata(parent.unwrap_or(Path::new("."))).map_err(failed)?;
-    let is_private = metadata.is_dir()
-        && metadata.uid() == user()
-        && is_private(metadata.uid(), metadata.mode(), parent.uid(), parent.mode());
-    if is_private { Ok(()) } else { Err(ServeError::NotPrivate { path: directory.to_path_buf() }) }
+/// Opens the directory, and creates it if it is missing. An error unless it is private.
+fn make_private(path: &Path) -> Result<Directory, ServeError> {
+    match Directory::make_private(path, is_own) {
+        Ok(Some(directory)) => Ok(directory),
+        Ok(None) => Err(ServeError::NotPrivate { path: path.to_path_buf() }),
+        Err(error) => Err(ServeError::Directory { path: path.to_path_buf(), error }),
+    }
+}
+
+fn is_own(owner: u32) -> bool {
+    owner == user()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use protolog_testkit::temp_dir_for_sockets;
-    use std::os::unix::fs::chown;
+    use std::fs::Permissions;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
     use std::os::unix::net::UnixStream;
 
     fn set_mode(path: &Path, mode: u32) {
@@ -153,6 +160,29 @@ mod tests {
     }
 
     #[test]
+    fn a_socket_is_removed_where_it_was_made() {
+        let temporary = temp_dir_for_sockets();
+        let [directory, moved, other] =
+            ["run", "old", "other"].map(|name| temporary.path().join(name));
+        let socket = Socket::new(Some(directory.clone())).unwrap();
+        let (name, path) = (socket.name.clone(), socket.path.clone());
+        fs::rename(&directory, &moved).unwrap();
+        fs::create_dir(&other).unwrap();
+        fs::write(other.join(&name), "another's").unwrap();
+        symlink(&other, &directory).unwrap();
+        UnixStream::connect(moved.join(&name)).unwrap();
+        drop(socket);
+        assert!(path.exists() && !moved.join(&name).exists());
+        // A name that is another file's by now stays, too.
+        let socket = Socket::new(Some(moved.clone())).unwrap();
+        fs::remove_file(&socket.path).unwrap();
+        fs::write(&socket.path, "another's").unwrap();
+        let path = socket.path.clone();
+        drop(socket);
+        assert!(path.exists());
+    }
+
+    #[test]
     fn open_directories_and_files_are_refused() {
         let temporary = temp_dir_for_sockets();
         let directory = temporary.path().join("open");
@@ -162,7 +192,7 @@ mod tests {
         assert!(matches!(error, ServeError::NotPrivate { .. }), "{error}");
         set_mode(&directory, 0o700);
         let link = temporary.path().join("link");
-        std::os::unix::fs::symlink(&directory, &link).unwrap();
+        symlink(&directory, &link).unwrap();
         assert!(matches!(Socket::new(Some(link.clone())), Err(ServeError::NotPrivate { .. })));
         let missing = directory.join("a").join("b");
         let error = Socket::new(Some(missing)).unwrap_err();
@@ -190,7 +220,10 @@ mod tests {
             set_mode(path, 0o1777);
         }
         let own = services.join(user().to_string());
-        let find = |runtime: Option<&Path>| first_private(runtime, &services, &fallbacks).unwrap();
+        let find = |runtime: Option<&Path>| {
+            let found = first_private(runtime, &services, &fallbacks).unwrap();
+            (found.0.path().to_path_buf(), found.1)
+        };
         let (directory, displaced) = find(None);
         assert!(directory == own && displaced.is_none());
         // Another user's, or, where the test may not make one, a directory that others can enter.

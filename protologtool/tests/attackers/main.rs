@@ -4,6 +4,8 @@
 //! Where there can be none, it says so, and fails in CI.
 
 mod operator;
+mod program;
+mod renamed;
 
 use protolog_testkit::Output;
 use std::fs::{self, Permissions};
