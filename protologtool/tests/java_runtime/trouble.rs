@@ -20,3 +20,21 @@ fn a_full_heap_costs_messages_that_are_counted() {
     };
     assert!(texts.iter().all(of_program), "{texts:?}");
 }
+
+/// A ring that is larger than the heap: nothing of it is copied there, neither for a snapshot nor in the end.
+#[test]
+fn a_ring_may_be_larger_than_the_heap() {
+    let dir = temp_dir();
+    let Some(classes) = classes() else { return };
+    let mut java = Command::new("java");
+    java.args(["-Xmx24m", "-XX:+UseSerialGC", "-cp"]).arg(classes).arg("app.Kept").arg(dir.path());
+    let output = run_any(&mut java);
+    assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""));
+    let lines: Vec<_> = output.stdout.lines().collect();
+    assert!(lines.len() == 2 && lines[0] == lines[1], "{lines:?}");
+    let numbers: Vec<usize> = lines[0].split(' ').map(|number| number.parse().unwrap()).collect();
+    assert_eq!(numbers.iter().sum::<usize>(), 16_000, "{lines:?}");
+    let read = messages(&dir.path().join("a.pftrace"));
+    assert_eq!(read.len(), numbers[0]);
+    assert!(read.last().unwrap().starts_with("INFO Work: 15999 15999 "));
+}

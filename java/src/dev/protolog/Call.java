@@ -11,6 +11,9 @@ final class Call {
     /** The most arguments of a message. Further ones are left out. */
     static final int MAX = 32;
 
+    /** The length of a text that a thread may keep between calls. */
+    private static final int KEPT_TEXT = 1024;
+
     static final int TEXT = 0;
     static final int INTEGER = 1;
     static final int FLOATING = 2;
@@ -38,6 +41,8 @@ final class Call {
 
     private final WriterSet writers = new WriterSet();
     private boolean isBusy;
+    /** True if a text is long: then texts are forgotten after the call, so that idle threads keep little. */
+    private boolean hasLongText;
 
     private Call() {}
 
@@ -159,6 +164,13 @@ final class Call {
             Sessions.lose(group, routes, i, level, LossCause.BUFFER_FULL);
         } finally {
             isBusy = false;
+            if (hasLongText) {
+                hasLongText = false;
+                // Without a call, for which there may be no stack.
+                for (int at = 0; at < MAX; at++) {
+                    texts[at] = null;
+                }
+            }
         }
     }
 
@@ -185,6 +197,7 @@ final class Call {
         if (this != UNUSED && at < MAX) {
             words[at] = word;
             texts[at] = text;
+            hasLongText |= text != null && text.length() > KEPT_TEXT;
             kinds |= (long) kind << 2 * at;
             count = at + 1;
         }

@@ -4,8 +4,6 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Path;
 import java.security.SecureRandom;
-import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -143,11 +141,7 @@ final class KeptTrace {
             counted.put(sequence.id, sequence.counted);
         }
         List<Losses.Count> losses = total.all();
-        Map<Integer, List<SharedBuffer.Committed>> chunks = new TreeMap<>();
-        Map<SharedBuffer.Committed, byte[]> bytes = session.readBuffer(session.buffer()::copyAll);
-        for (SharedBuffer.Committed chunk : bytes.keySet()) {
-            chunks.computeIfAbsent(chunk.writer(), id -> new ArrayList<>()).add(chunk);
-        }
+        KeptChunks chunks = new KeptChunks(session);
         // After the chunks: the dictionary has all that they have.
         out.own(TracePackets.clocks(started));
         for (byte[] packet : session.packets()) {
@@ -158,13 +152,14 @@ final class KeptTrace {
         long messages = 0;
         long overwritten = 0;
         long damaged = 0;
-        for (Map.Entry<Integer, List<SharedBuffer.Committed>> each : chunks.entrySet()) {
-            List<SharedBuffer.Committed> own = each.getValue();
-            int any = own.get(0).id();
-            own.sort(Comparator.comparingInt(chunk -> chunk.id() - any));
+        for (Map.Entry<Integer, List<SharedBuffer.Committed>> each : chunks.byWriter().entrySet()) {
             SequenceReader reader = new SequenceReader(each.getKey(), pid, out, written, false);
-            for (SharedBuffer.Committed chunk : own) {
-                reader.read(chunk, bytes.get(chunk));
+            for (SharedBuffer.Committed chunk : each.getValue()) {
+                byte[] bytes = chunks.bytes(chunk);
+                // Else it was overwritten meanwhile, and is counted as all that was before.
+                if (bytes != null) {
+                    reader.read(chunk, bytes);
+                }
             }
             reader.end(new Losses.Pending(0));
             messages += reader.recorded();

@@ -21,6 +21,10 @@ final class MessageEncoder {
     private static final int STACK = 0x02aa;
     private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
+    private static final int FIRST_SIZE = 256;
+    /** The most bytes of an array that is kept for the next message. */
+    private static final int MAX_KEPT = 16 << 10;
+
     /** The strings that the chunk has. */
     final StringTable strings = new StringTable();
     /** The message, from {@link #HEAD} on. */
@@ -28,10 +32,10 @@ final class MessageEncoder {
 
     private final int maxStringBytes;
     /** The new strings of the message. */
-    private byte[] interned = new byte[256];
+    private byte[] interned = new byte[FIRST_SIZE];
     private int internedSize;
     /** The packet of a message with new strings. */
-    private byte[] joined = new byte[256];
+    private byte[] joined = new byte[FIRST_SIZE];
     /** The id of the message's stack trace, if it has one. */
     private int stackIid;
     /** Truncated strings of the message. */
@@ -154,6 +158,16 @@ final class MessageEncoder {
         System.arraycopy(interned, 0, packet, at, internedSize);
         System.arraycopy(content, from, packet, at + internedSize, end - from);
         return length;
+    }
+
+    /** Forgets arrays of a long message, so that idle threads keep little. */
+    void trim() {
+        if (interned.length > MAX_KEPT) {
+            interned = new byte[FIRST_SIZE];
+        }
+        if (joined.length > MAX_KEPT) {
+            joined = new byte[FIRST_SIZE];
+        }
     }
 
     private int intern(int tag, String text, boolean isRemembered) {

@@ -38,23 +38,29 @@ public final class Session implements AutoCloseable {
     private static final Duration FOREVER = Duration.ofDays(36_500);
 
     private final SessionConfig config;
-    private final SessionCore core;
-    /** Of a session that keeps its messages. */
-    private final KeptTrace kept;
-    /** Of one that streams; null for none. */
-    private final Stream stream;
+    private final Path recording;
+    /** Null once the session is over: whoever keeps it would keep its buffer. */
+    private volatile Parts parts;
     private Summary summary;
+    /** The statistics in the end. */
+    private SessionStats last;
+    /** The error of a session that failed. */
+    private IOException failure;
+
+    /** All that has memory; {@code stream} is null for none. */
+    private record Parts(SessionCore core, KeptTrace kept, Stream stream) {}
 
     private Session(SessionConfig config) throws IOException {
         this.config = config;
         byte[] id = new byte[16];
         new SecureRandom().nextBytes(id);
         Claims.Claim claim = config.isStream() || config.file() == null ? null : KeptTrace.claim(config.file());
-        core = newCore(id, claim);
+        SessionCore core = newCore(id, claim);
+        recording = core.recording() == null ? null : core.recording().path();
         BootClock.Moment started = core.clock().moment();
-        kept = new KeptTrace(core, started, config.compression(), claim);
         core.dictionary().addKnown();
-        stream = config.isStream() ? newStream(started) : null;
+        Stream stream = config.isStream() ? newStream(core, started) : null;
+        parts = new Parts(core, new KeptTrace(core, started, config.compression(), claim), stream);
         core.setStats(this::stats);
         core.open();
         Sessions.add(core);
@@ -73,25 +79,25 @@ public final class Session implements AutoCloseable {
 
     /** The file that has the buffer and outlives the process; null where there is none. */
     public Path recording() {
-        return core.recording() == null ? null : core.recording().path();
+        return recording;
     }
 
     /** Writes a trace of what the session has now, and goes on. */
     public synchronized Summary snapshot(Path file) throws IOException {
-        checkRuns();
-        if (stream != null) {
+        Parts running = running();
+        if (running.stream != null) {
             throw new IOException("a session that streams has no snapshots; call flush() and read its file");
         }
-        return kept.write(Objects.requireNonNull(file).toAbsolutePath(), false);
+        return running.kept.write(Objects.requireNonNull(file).toAbsolutePath(), false);
     }
 
     /** Writes what was logged so far to the file; of a session that keeps its messages, has the recording on the disk, if it is on one. */
     public synchronized void flush() throws IOException {
-        checkRuns();
-        if (stream != null) {
-            stream.flush();
-        } else if (core.recording() != null) {
-            core.recording().sync();
+        Parts running = running();
+        if (running.stream != null) {
+            running.stream.flush();
+        } else if (recording != null) {
+            running.core.recording().sync();
         }
     }
 
@@ -109,7 +115,11 @@ public final class Session implements AutoCloseable {
     private synchronized Summary stop(boolean isAtExit) throws IOException {
         if (summary != null) {
             return summary;
+        } else if (failure != null) {
+            throw failure;
         }
+        Parts ended = parts;
+        SessionCore core = ended.core;
         if (!isAtExit) {
             Sessions.remove(core);
         }
@@ -119,15 +129,23 @@ public final class Session implements AutoCloseable {
             if (core.failure() != null) {
                 throw core.failure();
             }
-            if (stream != null) {
-                summary = stream.finish(isAtExit);
+            if (ended.stream != null) {
+                summary = ended.stream.finish(isAtExit);
             } else {
-                summary = config.file() == null ? new Summary(null, 0, 0, 0) : kept.write(config.file(), isAtExit);
+                summary = config.file() == null ? new Summary(null, 0, 0, 0) : ended.kept.write(config.file(), isAtExit);
             }
+            last = ended.stream != null ? ended.stream.stats() : ended.kept.stats();
+        } catch (IOException e) {
+            // What is in the buffer of a session that keeps its messages can be written later.
+            failure = ended.stream != null || core.failure() != null ? e : null;
+            throw e;
         } finally {
-            kept.close();
+            ended.kept.close();
             if (core.recording() != null) {
                 core.recording().close(summary != null && config.file() != null);
+            }
+            if (!isAtExit && (summary != null || failure != null)) {
+                parts = null;
             }
             TextQueue.flushAtEnd();
         }
@@ -142,7 +160,13 @@ public final class Session implements AutoCloseable {
 
     /** The messages so far, or in the end, and those that are lost. */
     synchronized SessionStats stats() throws IOException {
-        return stream != null ? stream.stats() : kept.stats();
+        Parts now = parts;
+        if (now == null && last == null) {
+            throw new IOException("the session is over", failure);
+        } else if (now == null) {
+            return last;
+        }
+        return now.stream != null ? now.stream.stats() : now.kept.stats();
     }
 
     /** The size of a buffer that is next to the one that an operator asks for. */
@@ -151,7 +175,8 @@ public final class Session implements AutoCloseable {
     }
 
     boolean isOf(SessionCore other) {
-        return core == other;
+        Parts now = parts;
+        return now != null && now.core == other;
     }
 
     /** The file of the trace; null for none. */
@@ -161,23 +186,27 @@ public final class Session implements AutoCloseable {
 
     /** The messages so far, a moment behind. */
     long messages() {
-        return core.messages();
+        Parts now = parts;
+        return now == null ? 0 : now.core.messages();
     }
 
     /** True while a thread is within a message. */
     boolean isWriting() {
-        return core.isWriting();
+        Parts now = parts;
+        return now != null && now.core.isWriting();
     }
 
     /** The bytes of the file that is being written, for those who wait for its end. */
     long progress() {
-        return stream != null ? stream.progress() : kept.progress();
+        Parts now = parts;
+        return now == null ? 0 : now.stream != null ? now.stream.progress() : now.kept.progress();
     }
 
     /** Has messages counted from now on, since the program ends. A session without a file goes on: its recording has all that the program logs. */
     void beginEnd() {
-        if (config.file() != null) {
-            core.beginEnd();
+        Parts now = parts;
+        if (now != null && config.file() != null) {
+            now.core.beginEnd();
         }
     }
 
@@ -203,7 +232,7 @@ public final class Session implements AutoCloseable {
         }
     }
 
-    private Stream newStream(BootClock.Moment started) throws IOException {
+    private Stream newStream(SessionCore core, BootClock.Moment started) throws IOException {
         try {
             return new Stream(core, config, started);
         } catch (IOException | RuntimeException | Error e) {
@@ -214,10 +243,12 @@ public final class Session implements AutoCloseable {
         }
     }
 
-    private void checkRuns() throws IOException {
-        if (core.isStopped()) {
-            throw new IOException("the session is over", core.failure());
+    private Parts running() throws IOException {
+        Parts now = parts;
+        if (now == null || now.core.isStopped()) {
+            throw new IOException("the session is over", now == null ? failure : now.core.failure());
         }
+        return now;
     }
 
     /** The settings of a session that is not started yet, in any order. Without others it records WTF of all groups. */

@@ -12,7 +12,7 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
@@ -42,6 +42,9 @@ final class SharedBuffer {
 
     /** The part of a ring after whose turns free chunks of a page are left alone: they would be overwritten too early. */
     private static final int OPEN_PART = 4;
+
+    /** The pages that are looked at while threads that need a chunk wait: 4 MiB. */
+    private static final int LOOK = 1024;
 
     private final ByteBuffer memory;
     private final int pages;
@@ -280,10 +283,37 @@ final class SharedBuffer {
         return divided >= pages / 2;
     }
 
-    /** Finds the complete chunks, and with {@code unfinishedToo} those that have packets. Writers wait meanwhile where they need a chunk. */
-    synchronized List<Committed> findAll(boolean unfinishedToo) {
+    /**
+     * Finds the complete chunks, and with {@code unfinishedToo} those that have packets. Of each writer there are all up to the newest one that is
+     * among them, but those that a ring has overwritten. Writers that need a chunk wait while a part of the buffer is looked at.
+     */
+    List<Committed> findAll(boolean unfinishedToo) {
+        if (pages <= LOOK) {
+            return find(0, pages, unfinishedToo);
+        }
+        // A writer may take a chunk behind the place that is looked at, and the next one before it. So the first way says how far each one had come.
+        Map<Integer, Integer> newest = new HashMap<>();
+        for (int from = 0; from < pages; from += LOOK) {
+            for (Committed chunk : find(from, Math.min(pages, from + LOOK), unfinishedToo)) {
+                newest.merge(chunk.writer, chunk.id, (one, other) -> one - other > 0 ? one : other);
+            }
+        }
         List<Committed> found = new ArrayList<>();
-        for (int page = 0; page < pages; page++) {
+        for (int from = 0; from < pages; from += LOOK) {
+            for (Committed chunk : find(from, Math.min(pages, from + LOOK), unfinishedToo)) {
+                Integer last = newest.get(chunk.writer);
+                if (last != null && chunk.id - last <= 0) {
+                    found.add(chunk);
+                }
+            }
+        }
+        return found;
+    }
+
+    /** Those on pages from {@code from} to {@code end}. */
+    private synchronized List<Committed> find(int from, int end, boolean unfinishedToo) {
+        List<Committed> found = new ArrayList<>();
+        for (int page = from; page < end; page++) {
             int word = (int) INT.getAcquire(memory, page * PAGE);
             int layout = PageLayout.layout(word);
             for (int index = 0; index < PageLayout.chunks(layout); index++) {
@@ -300,13 +330,13 @@ final class SharedBuffer {
         return found;
     }
 
-    /** As {@link #findAll}, with unfinished ones, each with a copy of its bytes: a ring may overwrite them right after. */
-    synchronized Map<Committed, byte[]> copyAll() {
-        Map<Committed, byte[]> copies = new LinkedHashMap<>();
-        for (Committed chunk : findAll(true)) {
-            copies.put(chunk, copy(chunk));
-        }
-        return copies;
+    /** A copy of the bytes of a chunk that was found before; null if a ring has overwritten it since. */
+    synchronized byte[] copyIfThere(Committed chunk) {
+        int page = page(chunk.chunk);
+        int word = (int) INT.getAcquire(memory, page * PAGE);
+        boolean isDivided = PageLayout.layout(word) == (chunk.chunk >>> 4 & 7);
+        Committed now = isDivided ? look(chunk.chunk, true) : null;
+        return now != null && now.writer == chunk.writer && now.id == chunk.id ? copy(chunk) : null;
     }
 
     /** A copy of the bytes of a chunk. Committed ones of a stream stay as they are until the chunk is freed. */

@@ -146,6 +146,7 @@ final class TraceWriter {
         if (encoder.isCut()) {
             session.lose(sequence, call.group.id, LossCause.TRUNCATED);
         }
+        encoder.trim();
         return true;
     }
 

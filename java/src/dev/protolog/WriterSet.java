@@ -1,15 +1,29 @@
 package dev.protolog;
 
-import java.util.Arrays;
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
+import java.util.List;
 
-/** The writers of one thread, one for each session that it logs to. Only that thread uses it. */
+/**
+ * The writers of one thread, one for each session that it logs to. Only that thread uses it.
+ *
+ * <p>Invariant: nothing here keeps a writer, and with it the buffer of its session: a session has its writers until it is over, and a thread may
+ * never log again.
+ */
 final class WriterSet {
-    private TraceWriter[] writers = {};
+    private Entry[] entries = {};
+
+    private static final class Entry extends WeakReference<TraceWriter> {
+        Entry(TraceWriter writer) {
+            super(writer);
+        }
+    }
 
     /** The thread's writer in {@code session}; null where the session has none to give any more. */
     TraceWriter of(SessionCore session) {
-        for (TraceWriter writer : writers) {
-            if (writer.session() == session) {
+        for (Entry entry : entries) {
+            TraceWriter writer = entry.get();
+            if (writer != null && writer.session() == session) {
                 return writer;
             }
         }
@@ -17,11 +31,15 @@ final class WriterSet {
         if (added == null) {
             return null;
         }
-        // Those of sessions that are over would keep their memory.
-        TraceWriter[] kept =
-                Arrays.stream(writers).filter(writer -> !writer.session().isStopped()).toArray(TraceWriter[]::new);
-        writers = Arrays.copyOf(kept, kept.length + 1);
-        writers[kept.length] = added;
+        List<Entry> kept = new ArrayList<>();
+        for (Entry entry : entries) {
+            TraceWriter writer = entry.get();
+            if (writer != null && !writer.session().isStopped()) {
+                kept.add(entry);
+            }
+        }
+        kept.add(new Entry(added));
+        entries = kept.toArray(Entry[]::new);
         return added;
     }
 }

@@ -40,6 +40,7 @@ public final class SelfTest {
         OutputTest.run(vectors);
         AttackedOutputTest.run();
         PrivateDirectoryTest.run();
+        MemoryTest.run();
         LoaderTest.run();
         BuilderTest.run();
         System.out.println(checks + " checks passed");
