@@ -207,4 +207,36 @@ mod tests {
         let line = |step: &TestStep| format!("{:<12} {}", step.name, step.checks);
         assert!(STEPS.iter().all(|step| help().contains(&line(step))));
     }
+
+    /// The commands in code between backticks, or on lines of their own: `cargo xtask test STEP` and the like, without placeholders.
+    fn named(text: &str) -> Vec<Vec<String>> {
+        let after = text.split("cargo xtask").skip(1);
+        let lines = after.map(|rest| rest.split(['\n', '`', '#', ')', '"', '\\', ',', ';']).next());
+        let lines = lines.flatten().filter(|line| line.starts_with(' ') || line.is_empty());
+        let is_word =
+            |word: &&str| word.chars().all(|c| c.is_ascii_lowercase() || "-_".contains(c));
+        let words =
+            |line: &str| line.split_whitespace().take_while(is_word).map(str::to_owned).collect();
+        lines.map(words).filter(|words: &Vec<String>| !words.is_empty()).collect()
+    }
+
+    #[test]
+    fn commands_that_a_text_names_exist() {
+        assert_eq!(named("Run `cargo xtask test tidy`, or cargo xtask STEP"), [["test", "tidy"]]);
+        let mut count = 0;
+        for file in crate::workspace::files().unwrap() {
+            let is_page =
+                file.extension().is_some_and(|extension| extension == "md" || extension == "rs");
+            if !is_page || file.starts_with("xtask/src") {
+                continue;
+            }
+            let text = std::fs::read_to_string(crate::workspace::root().join(&file)).unwrap();
+            for words in named(&text) {
+                count += 1;
+                let line = words.join(" ");
+                assert!(parse(&words).is_ok(), "{}: cargo xtask {line}", file.display());
+            }
+        }
+        assert!(count > 40, "{count} commands");
+    }
 }

@@ -8,6 +8,7 @@
 
 mod help;
 mod java;
+mod named;
 mod page;
 mod soong;
 mod stage;
