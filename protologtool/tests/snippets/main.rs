@@ -183,7 +183,7 @@ fn try_page(page: &str) {
             "text" => check_options(block.text, &place),
             "sh" => check_installation(block.text, &place),
             "java" if block.text.contains(" main(") => reader.begin_java(block.text),
-            "java" => {} // The tests of rewriting have these.
+            "java" => {} // The tests in `java.rs` have these.
             "sql" => {}  // The test of the extension server has it.
             other => panic!("{place}: no test for blocks of `{other}`"),
         }

@@ -30,6 +30,25 @@ pub(crate) fn blocks(page: &str) -> Vec<Block<'_>> {
     blocks
 }
 
+/// The indented blocks of a page, outside of fenced ones and of lists, without the indentation; each with the number of its first line.
+pub(crate) fn indented(page: &str) -> Vec<(usize, String)> {
+    let mut blocks: Vec<(usize, String)> = Vec::new();
+    let (mut is_fenced, mut before) = (false, "");
+    for (index, line) in page.lines().enumerate() {
+        is_fenced ^= line.starts_with("```");
+        let code = line.strip_prefix("    ").filter(|_| !is_fenced);
+        match (code, blocks.last_mut()) {
+            (Some(code), Some((_, text))) if before.starts_with("    ") => {
+                text.extend([code, "\n"]);
+            }
+            (Some(code), _) if before.is_empty() => blocks.push((index + 1, format!("{code}\n"))),
+            _ => {}
+        }
+        before = line;
+    }
+    blocks
+}
+
 /// The commands of a transcript, each with the lines that it prints.
 pub(crate) fn commands(text: &str) -> Vec<(&str, String)> {
     let mut commands: Vec<(&str, String)> = Vec::new();
@@ -65,6 +84,9 @@ fn reads_pages() {
         blocks(page).iter().map(|block| (block.language, block.line, block.text)).collect();
     assert_eq!(found, [("console", 2, "$ one\n1\n$ two\n"), ("rust", 7, "x\n")]);
     assert_eq!(commands(found[0].2), [("one", "1\n".to_owned()), ("two", String::new())]);
+    let page =
+        "a\n\n    one\n      two\n\n    three\n- list\n    goes on\n\n```\n\n    fenced\n```\n";
+    assert_eq!(indented(page), [(3, "one\n  two\n".to_owned()), (6, "three\n".to_owned())]);
     let line = "11-20 18:52:07.114  4711  4711 D Net     : sent\n1\n";
     assert_eq!(without_times(line), "TIME PID TID D Net     : sent\n1\n");
 }
