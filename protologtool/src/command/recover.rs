@@ -28,7 +28,8 @@ Examples:
 A session that writes a trace file keeps its buffer in a recording, until it is stopped. If the process dies before that, \
 `recover app.pftrace` finds the recording and completes the file: each message is in it, once. The recording is removed then. \
 The file keeps its owner and, without `--mode`, its permissions. With `-o` both stay as they are. The path in a recording is followed \
-only to a regular file of the user who owns the recording; without `-o`, only if that is this user.
+only to a regular file of the user who owns the recording; without `-o`, only if that is this user, \
+and a file with several names (hard links) is left alone.
 
 A program also records with `Session::builder().record()`. When it dies, of whatever it dies, the recording stays: a ring \
 with the newest messages of all threads, and their texts. Everything that the program had logged is in the trace, as far \

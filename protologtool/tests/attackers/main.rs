@@ -5,6 +5,7 @@
 
 mod operator;
 mod program;
+mod recover;
 mod renamed;
 
 use protolog_testkit::Output;

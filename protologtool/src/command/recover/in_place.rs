@@ -1,23 +1,28 @@
 //! `recover` without `-o`: appends to trace files what their recordings have, as the program's own recovery does.
 //!
 //! Invariants
-//! - Nobody else has the recording or the trace, from the first look until the recording is gone: both are open, and locked as
-//!   sessions lock theirs. So a program that starts meanwhile waits, or is refused, and loses nothing.
-//! - What is written is the file that was looked at, whatever its name leads to by now. It keeps owner and mode.
-//! - Trace and recording are regular files of one user. The path in a recording is followed only if that user is this one, and to no
-//!   link.
+//! - Nobody else has the recording or the trace, from the first look until the recording is gone:
+//!   both are open, and locked as sessions lock theirs. So a program that starts meanwhile waits, or
+//!   is refused, and loses nothing.
+//! - Directories are opened once. What is written and removed is what was looked at, in the directory
+//!   that it was found in, whatever the paths lead to by then. The trace keeps owner and mode.
+//! - Trace and recording are regular files of one user, and the trace has one name: another user may
+//!   have given it more, in directories of theirs. The path in a recording is followed only if that
+//!   user is this one, and to no link.
 //! - The recording is removed when the trace is complete on the disk.
 
 use super::TRACE;
 use crate::exit::Failure;
 use crate::output::{cant_read, cant_write, reason};
 use crate::system::{System, has_record_lock};
+use protolog_files::{Access, Directory, Entry};
 use protolog_reader::{Recording, Recovered, TraceFile, complete, session_id};
-use rustix::fs::{FlockOperation, OFlags, fcntl_lock};
+use rustix::fs::{FlockOperation, fcntl_lock};
 use rustix::io::Errno;
-use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
+use std::ffi::OsString;
+use std::fs::{self, File, Permissions, TryLockError};
 use std::io::{self, Read};
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -37,27 +42,66 @@ pub(super) struct Incomplete {
     valid: u64,
     /// The bytes that follow them.
     rest: Vec<u8>,
-    recording_path: PathBuf,
-    recording: File,
+    recording: LockedRecording,
+}
+
+/// A regular file that was looked at.
+struct FoundFile {
+    path: PathBuf,
+    directory: Directory,
+    name: OsString,
+    entry: Entry,
+}
+
+/// A recording that no process records to, until this is dropped.
+struct LockedRecording {
+    place: FoundFile,
+    /// Holds the lock.
+    _file: File,
+}
+
+impl FoundFile {
+    /// Looks at the file at `path`, by way of a link if `follow` is set.
+    fn find(path: &Path, follow: bool) -> io::Result<Self> {
+        let real = if follow { fs::canonicalize(path)? } else { path.to_owned() };
+        let (directory, name) = Directory::holding(&real)?;
+        let entry = directory.look(&name)?;
+        if !entry.is_regular() {
+            return Err(io::Error::other("it is no regular file"));
+        }
+        Ok(Self { path: path.to_owned(), directory, name, entry })
+    }
+
+    fn open(&self, access: Access) -> io::Result<File> {
+        self.directory.open_entry(&self.name, &self.entry, access)
+    }
+
+    /// True if the name is still that of the file.
+    fn is_there(&self) -> bool {
+        let there = self.directory.look(&self.name);
+        there.is_ok_and(|there| there.identity() == self.entry.identity())
+    }
 }
 
 /// Finds what the file that was named, a trace or a recording, lacks or has.
 pub(super) fn find(named: &Path, system: &dyn System) -> Result<(Incomplete, Recovered), Failure> {
-    let mut file = open(named, true, false).map_err(|error| cant_read(named, &error))?;
+    let failed = |error| cant_read(named, &error);
+    let place = FoundFile::find(named, true).map_err(failed)?;
+    let mut file = place.open(Access::Read).map_err(failed)?;
     let mut head = Vec::new();
-    let read = file.by_ref().take(HEAD).read_to_end(&mut head);
-    read.map_err(|error| cant_read(named, &error))?;
+    file.by_ref().take(HEAD).read_to_end(&mut head).map_err(failed)?;
     // To close it later would release the lock on the trace.
     drop(file);
     if !Recording::matches(&head) && head.first() == Some(&TRACE) {
         let nothing = || nothing_left(named);
         let recording = system.find_recording(named, session_id(&head)).ok_or_else(nothing)?;
-        let (recording_file, bytes) = lock_recording(&recording, named)?.ok_or_else(nothing)?;
+        let recording = FoundFile::find(&recording, false).map_err(|_| nothing())?;
+        let (recording, bytes) = lock_recording(recording, named)?.ok_or_else(nothing)?;
         let parsed = Recording::parse(&bytes).map_err(|_| nothing())?;
         // Of another segment, perhaps.
         let file = parsed.trace().filter(|file| file.is_at(named)).ok_or_else(nothing)?;
-        let found = (recording.as_path(), recording_file, &parsed, &file);
-        return look(named, true, found)?.ok_or_else(nothing);
+        let found = look(&place, &recording, &parsed, &file)?.ok_or_else(nothing)?;
+        return Ok(found.of(recording));
     }
     Recording::parse(&head).map_err(|error| {
         Failure::new(format!("can't recover `{}`: {error}", named.display())).help(error.help())
@@ -71,14 +115,20 @@ fn find_of_recording(path: &Path) -> Result<(Incomplete, Recovered), Failure> {
     let help = "say where to write its trace, for example `-o crash.pftrace`";
     let completes_nothing =
         || Failure::new(format!("`{shown}` completes no trace file that is there")).help(help);
-    let user = fs::metadata("/proc/self").map_err(|error| cant_read(Path::new("/proc"), &error))?;
-    let found = fs::symlink_metadata(path).map_err(|error| cant_read(path, &error))?;
-    if !found.is_file() || found.uid() != user.uid() {
-        let what = if found.is_file() { "belongs to another user" } else { "is a link" };
+    let left_alone = |what: &str| {
         let text = format!("`{shown}` {what}, so the trace file that it names is left alone");
-        return Err(Failure::new(text).help(help));
+        Failure::new(text).help(help)
+    };
+    let user = fs::metadata("/proc/self").map_err(|error| cant_read(Path::new("/proc"), &error))?;
+    // It was a regular file a moment ago, by way of a link if there is one.
+    let place = FoundFile::find(path, false).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => cant_read(path, &error),
+        _ => left_alone("is a link"),
+    })?;
+    if place.entry.owner() != user.uid() {
+        return Err(left_alone("belongs to another user"));
     }
-    let (file, bytes) = lock_recording(path, path)?.ok_or_else(completes_nothing)?;
+    let (recording, bytes) = lock_recording(place, path)?.ok_or_else(completes_nothing)?;
     let parsed = Recording::parse(&bytes).map_err(|_| completes_nothing())?;
     if !parsed.streams() {
         let text = format!("`{shown}` is of a session without a trace file");
@@ -87,28 +137,49 @@ fn find_of_recording(path: &Path) -> Result<(Incomplete, Recovered), Failure> {
     let trace = parsed.trace().ok_or_else(completes_nothing)?;
     // A segment has its other name once it was complete.
     for at in [trace.path.clone(), trace.path.with_extension("")] {
-        if trace.is_at(&at) && fs::symlink_metadata(&at).is_ok_and(|it| it.is_file()) {
-            let file = file.try_clone().map_err(|error| cant_read(path, &error))?;
-            if let Some(found) = look(&at, false, (path, file, &parsed, &trace))? {
-                return Ok(found);
-            }
+        let place = FoundFile::find(&at, false).ok().filter(|_| trace.is_at(&at));
+        let Some(place) = place else { continue };
+        if let Some(found) = look(&place, &recording, &parsed, &trace)? {
+            return Ok(found.of(recording));
         }
     }
     Err(completes_nothing())
 }
 
-/// Locks the trace at `path` and finds what it lacks; none if it is not the one of the recording.
+/// A trace that is locked, with what it lacks.
+struct Lacking {
+    path: PathBuf,
+    trace: File,
+    valid: u64,
+    rest: Vec<u8>,
+    report: Recovered,
+}
+
+impl Lacking {
+    fn of(self, recording: LockedRecording) -> (Incomplete, Recovered) {
+        let Self { path, trace, valid, rest, report } = self;
+        (Incomplete { path, trace, valid, rest, recording }, report)
+    }
+}
+
+/// Locks the trace and finds what it lacks; none if it is not the one of the recording.
 fn look(
-    path: &Path,
-    follow: bool,
-    (recording_path, recording, parsed, file): (&Path, File, &Recording<'_>, &TraceFile),
-) -> Result<Option<(Incomplete, Recovered)>, Failure> {
-    let failed = |error| cant_read(path, &error);
-    let trace = open(path, follow, true).map_err(|error| cant_write(path, &error))?;
-    let owner = |file: &File| file.metadata().map(|metadata| metadata.uid());
-    if owner(&trace).map_err(failed)? != owner(&recording).map_err(failed)? {
+    place: &FoundFile,
+    recording: &LockedRecording,
+    parsed: &Recording<'_>,
+    file: &TraceFile,
+) -> Result<Option<Lacking>, Failure> {
+    let path = place.path.as_path();
+    if place.entry.owner() != recording.place.entry.owner() {
         return Ok(None);
     }
+    if place.entry.links() > 1 {
+        let (shown, links) = (path.display(), place.entry.links());
+        let text = format!("`{shown}` has {links} names (hard links), so it is left alone");
+        return Err(Failure::new(text).help("write a complete copy with `-o`"));
+    }
+    let failed = |error| cant_read(path, &error);
+    let trace = place.open(Access::ReadWrite).map_err(|error| cant_write(path, &error))?;
     if !lock_trace(&trace) {
         return Err(still_written(path));
     }
@@ -122,8 +193,7 @@ fn look(
     let Some(report) = complete(&mut bytes, parsed) else { return Ok(None) };
     let report = report.map_err(failed)?;
     let rest = bytes.split_off(valid as usize);
-    let (path, recording_path) = (path.into(), recording_path.into());
-    Ok(Some((Incomplete { path, trace, valid, rest, recording_path, recording }, report)))
+    Ok(Some(Lacking { path: path.into(), trace, valid, rest, report }))
 }
 
 impl Incomplete {
@@ -138,22 +208,22 @@ impl Incomplete {
             self.trace.sync_data()
         };
         write().map_err(|error| cant_write(&self.path, &error))?;
+        let FoundFile { path, directory, name, entry } = &self.recording.place;
         // The name may be that of another one by now.
-        if !is_at(&self.recording, &self.recording_path) {
-            return Ok(());
-        }
-        fs::remove_file(&self.recording_path).map_err(|error| {
-            let shown = self.recording_path.display();
-            Failure::new(format!("can't remove `{shown}`: {}", reason(&error)))
+        directory.remove(name, entry.identity()).map(drop).map_err(|error| {
+            Failure::new(format!("can't remove `{}`: {}", path.display(), reason(&error)))
         })
     }
 }
 
-/// Opens a recording, locks it and reads it; none if somebody removed it meanwhile. A failure if a process records to it; `shown` is
-/// the file that was named.
-fn lock_recording(path: &Path, shown: &Path) -> Result<Option<(File, Vec<u8>)>, Failure> {
-    let failed = |error| cant_read(path, &error);
-    let file = match open(path, false, false) {
+/// Locks a recording and reads it; none if somebody removed it meanwhile. A failure if a process
+/// records to it; `shown` is the file that was named.
+fn lock_recording(
+    place: FoundFile,
+    shown: &Path,
+) -> Result<Option<(LockedRecording, Vec<u8>)>, Failure> {
+    let failed = |error| cant_read(&place.path, &error);
+    let file = match place.open(Access::Read) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         file => file.map_err(failed)?,
     };
@@ -173,12 +243,12 @@ fn lock_recording(path: &Path, shown: &Path) -> Result<Option<(File, Vec<u8>)>, 
         }
         thread::sleep(POLL_INTERVAL);
     }
-    if !is_at(&file, path) {
+    if !place.is_there() {
         return Ok(None);
     }
     let mut bytes = Vec::new();
     (&file).take(Recording::MAX_BYTES).read_to_end(&mut bytes).map_err(failed)?;
-    Ok(Some((file, bytes)))
+    Ok(Some((LockedRecording { place, _file: file }, bytes)))
 }
 
 /// Locks a trace in both ways that sessions look for; false if somebody else has it. Where a file system has no locks, nobody has it.
@@ -186,27 +256,6 @@ fn lock_trace(trace: &File) -> bool {
     let is_free = !matches!(trace.try_lock(), Err(TryLockError::WouldBlock));
     let locked = fcntl_lock(trace, FlockOperation::NonBlockingLockExclusive);
     is_free && !matches!(locked, Err(Errno::AGAIN | Errno::ACCESS))
-}
-
-/// Opens a regular file, never waiting; by way of a link if `follow` is set.
-fn open(path: &Path, follow: bool, write: bool) -> io::Result<File> {
-    let found = if follow { fs::metadata(path) } else { fs::symlink_metadata(path) };
-    // Before it is opened: to open a device may have effects.
-    let not_regular = || io::Error::other("it is no regular file");
-    if !found?.is_file() {
-        return Err(not_regular());
-    }
-    let no_link = if follow { OFlags::empty() } else { OFlags::NOFOLLOW };
-    let flags = (no_link | OFlags::NONBLOCK | OFlags::NOCTTY).bits() as i32;
-    let file = OpenOptions::new().read(true).write(write).custom_flags(flags).open(path)?;
-    if file.metadata()?.is_file() { Ok(file) } else { Err(not_regular()) }
-}
-
-/// True if `path` is still a name of the file, and not by way of a link.
-fn is_at(file: &File, path: &Path) -> bool {
-    let id = |found: fs::Metadata| (found.dev(), found.ino());
-    let there = fs::symlink_metadata(path).map(id);
-    matches!((file.metadata().map(id), there), (Ok(id), Ok(there)) if id == there)
 }
 
 pub(super) fn still_written(path: &Path) -> Failure {
@@ -220,4 +269,39 @@ pub(super) fn still_written(path: &Path) -> Failure {
 pub(super) fn nothing_left(path: &Path) -> Failure {
     Failure::new(format!("nothing is left that completes `{}`", path.display()))
         .help("read it as it is, with `protologtool read-log`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn what_is_completed_and_removed_is_what_was_found() {
+        let temporary = protolog_testkit::temp_dir();
+        let [run, moved, other] = ["run", "moved", "other"].map(|it| temporary.path().join(it));
+        for directory in [&run, &other] {
+            fs::create_dir(directory).unwrap();
+        }
+        for name in ["app.pftrace", "app.rec"] {
+            fs::write(run.join(name), name).unwrap();
+            // The same file, in a directory that another user leads the path to.
+            fs::hard_link(run.join(name), other.join(name)).unwrap();
+        }
+        let place = FoundFile::find(&run.join("app.rec"), false).unwrap();
+        let file = place.open(Access::Read).unwrap();
+        let trace = FoundFile::find(&run.join("app.pftrace"), false).unwrap();
+        let incomplete = Incomplete {
+            path: trace.path.clone(),
+            trace: trace.open(Access::ReadWrite).unwrap(),
+            valid: 3,
+            rest: b"lete".to_vec(),
+            recording: LockedRecording { place, _file: file },
+        };
+        fs::rename(&run, &moved).unwrap();
+        symlink(&other, &run).unwrap();
+        incomplete.complete(None).unwrap();
+        assert_eq!(fs::read(moved.join("app.pftrace")).unwrap(), b"applete");
+        assert!(!moved.join("app.rec").exists() && other.join("app.rec").exists());
+    }
 }

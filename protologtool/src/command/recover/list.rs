@@ -1,21 +1,24 @@
 //! `recover --list` and `recover --prune`: the recordings that are there, and those that nobody needs any more.
 //!
-//! Invariants: only regular files of this user are opened, never through a link. What a process records to is never removed: it
-//! holds a lock on the file, and so does this command when it removes one. It holds none while it reads: the program that starts again
-//! would wait for it.
+//! Invariants: only regular files of this user are opened, never through a link. A directory is opened
+//! once, and files are removed in it, whatever its path leads to by then. What a process records to is
+//! never removed: it holds a lock on the file, and so does this command when it removes one. It holds
+//! none while it reads: the program that starts again would wait for it.
 
 use crate::args::values::age;
 use crate::exit::{Exit, Failure};
 use crate::output::{cant_read, reason};
 use crate::system::{System, has_record_lock};
+use protolog_files::{Access, Directory, Identity};
 use protolog_reader::{Recording, Times, Trace, printable, printable_json};
-use rustix::fs::{Mode, OFlags, open};
 use serde::Serialize;
+use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::fs::{self, File, Metadata, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Read};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The directory of recordings in memory.
@@ -82,10 +85,17 @@ struct Listed {
     removed: Option<bool>,
 }
 
-/// A recording with its open file.
-struct OpenRecording {
+/// A name that may be that of a recording.
+struct NamedEntry {
+    directory: Arc<Directory>,
+    name: OsString,
     path: PathBuf,
-    metadata: Metadata,
+}
+
+/// A recording with its open file.
+struct OpenRecording<'a> {
+    place: &'a NamedEntry,
+    identity: Identity,
     file: File,
     listed: Listed,
 }
@@ -103,16 +113,16 @@ impl Inventory {
         let user =
             fs::metadata("/proc/self").map_err(|error| cant_read(Path::new("/proc"), &error))?;
         let (mut rows, mut exit) = (Vec::new(), Exit::Done);
-        for path in paths(places)? {
+        for place in find(places)? {
             // Most files in a directory are none; one that vanishes meanwhile is none either.
-            let Some(mut found) = OpenRecording::open(&path, user.uid()) else {
+            let Some(mut found) = OpenRecording::open(&place, user.uid()) else {
                 continue;
             };
             if self.prune {
                 match self.remove(&found) {
                     Ok(removed) => found.listed.removed = Some(removed),
                     Err(error) => {
-                        let shown = printable(&path.to_string_lossy());
+                        let shown = printable(&place.path.to_string_lossy());
                         let reason = reason(&error);
                         system.print_error(&format!("error: can't remove `{shown}`: {reason}\n"));
                         exit = Exit::Failed;
@@ -139,7 +149,7 @@ impl Inventory {
     }
 
     /// Removes a recording if it may be; false where it stays.
-    fn remove(&self, found: &OpenRecording) -> io::Result<bool> {
+    fn remove(&self, found: &OpenRecording<'_>) -> io::Result<bool> {
         let oldest = self.older_than.unwrap_or(OLD);
         if found.listed.alive || found.listed.idle_seconds < oldest.as_secs() {
             return Ok(false);
@@ -148,28 +158,26 @@ impl Inventory {
         if found.file.try_lock().is_err() || has_record_lock(&found.file) {
             return Ok(false);
         }
-        // The name may lead to another file by now, which a process may record to.
-        let is_same =
-            |now: Metadata| (now.dev(), now.ino()) == (found.metadata.dev(), found.metadata.ino());
-        if !fs::symlink_metadata(&found.path).is_ok_and(is_same) {
-            return Ok(false);
+        let NamedEntry { directory, name, .. } = found.place;
+        // The name may be another file's by now, which a process may record to.
+        if self.dry_run {
+            return Ok(directory.look(name).is_ok_and(|now| now.identity() == found.identity));
         }
-        if !self.dry_run {
-            fs::remove_file(&found.path)?;
-        }
-        Ok(true)
+        directory.remove(name, found.identity)
     }
 }
 
-impl OpenRecording {
+impl<'a> OpenRecording<'a> {
     /// Opens and reads a recording of `user`; none if there is none.
-    fn open(path: &Path, user: u32) -> Option<Self> {
-        let is_own = |metadata: &Metadata| metadata.is_file() && metadata.uid() == user;
+    fn open(place: &'a NamedEntry, user: u32) -> Option<Self> {
+        let NamedEntry { directory, name, path } = place;
         // Before it is opened: to open a device may have effects.
-        fs::symlink_metadata(path).ok().filter(is_own)?;
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let mut file = File::from(open(path, flags, Mode::empty()).ok()?);
-        let metadata = file.metadata().ok().filter(is_own)?;
+        let entry = directory.look(name).ok()?;
+        if !entry.is_regular() || entry.owner() != user {
+            return None;
+        }
+        let mut file = directory.open_entry(name, &entry, Access::Read).ok()?;
+        let metadata = file.metadata().ok()?;
         let mut magic = [0; 8];
         // A file that is not complete yet has no magic, and its process is about to lock it.
         file.read_exact_at(&mut magic, 0).ok().filter(|()| Recording::matches(&magic))?;
@@ -201,25 +209,32 @@ impl OpenRecording {
             trace: recording.trace().map(|trace| trace.path.to_string_lossy().into_owned()),
             removed: None,
         };
-        Some(Self { path: path.to_owned(), metadata, file, listed })
+        Some(Self { place, identity: entry.identity(), file, listed })
     }
 }
 
 /// The files at these places, in the order of their names.
-fn paths(places: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
-    let mut paths = Vec::new();
+fn find(places: &[PathBuf]) -> Result<Vec<NamedEntry>, Failure> {
+    let mut found = Vec::new();
     for place in places {
-        let metadata = fs::symlink_metadata(place).map_err(|error| cant_read(place, &error))?;
+        let failed = |error| cant_read(place, &error);
+        let metadata = fs::symlink_metadata(place).map_err(failed)?;
         if !metadata.is_dir() {
-            paths.push(place.clone());
+            let (directory, name) = Directory::holding(place).map_err(failed)?;
+            found.push(NamedEntry { directory: directory.into(), name, path: place.clone() });
             continue;
         }
-        let entries = fs::read_dir(place).map_err(|error| cant_read(place, &error))?;
-        paths.extend(entries.filter_map(Result::ok).map(|entry| entry.path()));
+        let directory = Arc::new(Directory::open(place).map_err(failed)?);
+        let names = directory.names().map_err(failed)?;
+        let file = |name: OsString| {
+            let path = place.join(&name);
+            NamedEntry { directory: Arc::clone(&directory), name, path }
+        };
+        found.extend(names.into_iter().map(file));
     }
-    paths.sort();
-    paths.dedup();
-    Ok(paths)
+    found.sort_by(|one, other| one.path.cmp(&other.path));
+    found.dedup_by(|one, other| one.path == other.path);
+    Ok(found)
 }
 
 /// The recordings, for people.
@@ -261,6 +276,7 @@ fn table(rows: &[Listed]) -> String {
 mod tests {
     use super::*;
     use protolog_core::recorder::{BuildId, ClockSource, Header, MAGIC, RING_AT, VERSION};
+    use std::os::unix::fs::symlink;
 
     /// A recording without messages.
     fn recording() -> Vec<u8> {
@@ -289,10 +305,12 @@ mod tests {
     #[test]
     fn a_recording_that_was_read_is_not_locked() {
         let dir = protolog_testkit::temp_dir();
-        let path = dir.path().join("app.rec");
+        fs::create_dir(dir.path().join("run")).unwrap();
+        let path = dir.path().join("run/app.rec");
         fs::write(&path, recording()).unwrap();
         let user = fs::metadata(&path).unwrap().uid();
-        let found = OpenRecording::open(&path, user).expect("a recording");
+        let [place] = find(std::slice::from_ref(&path)).unwrap().try_into().ok().unwrap();
+        let found = OpenRecording::open(&place, user).expect("a recording");
         let other = File::open(&path).unwrap();
         other.try_lock().expect("its program starts again");
         assert!(!found.listed.alive);
@@ -305,6 +323,13 @@ mod tests {
         };
         assert!(!all.remove(&found).unwrap() && path.exists(), "it is about to be used");
         drop(other);
-        assert!(all.remove(&found).unwrap() && !path.exists());
+        // Its name may lead to another directory by then, which has the same file.
+        let [moved, elsewhere] = ["moved", "elsewhere"].map(|name| dir.path().join(name));
+        fs::create_dir(&elsewhere).unwrap();
+        fs::hard_link(&path, elsewhere.join("app.rec")).unwrap();
+        fs::rename(path.parent().unwrap(), &moved).unwrap();
+        symlink(&elsewhere, path.parent().unwrap()).unwrap();
+        assert!(all.remove(&found).unwrap());
+        assert!(!moved.join("app.rec").exists() && elsewhere.join("app.rec").exists());
     }
 }
