@@ -96,7 +96,7 @@ pub(crate) mod file {
 
         pub(crate) fn flush(&mut self) {}
 
-        pub(crate) fn written(&self) -> u64 {
+        pub(crate) fn position(&self) -> u64 {
             0
         }
 
