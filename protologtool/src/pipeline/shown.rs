@@ -17,7 +17,7 @@ pub struct ShownCall {
     pub args: Vec<Range<usize>>,
     /// The level.
     pub level: Level,
-    /// The group, as its position in [`Groups`].
+    /// The group, as its position in [`Groups`](crate::groups::Groups).
     pub group: usize,
     /// The id of its message.
     pub id: u64,

@@ -78,7 +78,7 @@ impl Staged for Below {
     }
 }
 
-/// See [`System::lock`].
+/// As [`super::System::lock`].
 pub(super) fn lock(place: &Location) -> io::Result<Box<dyn Lock>> {
     let file = open_lock_file(place)?;
     file.lock()?;
