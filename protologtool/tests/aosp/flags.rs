@@ -122,7 +122,6 @@ fn values_are_checked_as_by_each_release() {
         ("--loggroups-jar", "groups.zip"),
         ("--output-srcjar", "out.jar"),
         ("--viewer-config-file-path", "/etc/x.json"),
-        ("--viewer-config", "out.xml"),
         ("--viewer-config-type", "xml"),
         ("--legacy-viewer-config-file-path", "/etc/x.json"),
         ("--legacy-output-file-path", "/data/x.pb"),
@@ -141,6 +140,12 @@ fn values_are_checked_as_by_each_release() {
         assert_eq!(output.code, Some(2), "{name} {value}: {}", output.stderr);
         assert!(output.stderr.starts_with("error: "), "{}", output.stderr);
     }
+    // The name of a dictionary says its format where nothing else does.
+    let of_no_format = "generate-viewer-config --loggroups-jar groups.jar --viewer-config x.xml";
+    let output = room.run(&format!("{of_no_format} A.java"));
+    assert_eq!(output.code, Some(2), "{}", output.stderr);
+    let output = room.run(&format!("{of_no_format} --viewer-config-type json A.java"));
+    assert_eq!(output.code, Some(0), "{}", output.stderr);
     let twice = "--loggroups-jar groups.jar --loggroups-jar groups.jar";
     let output = room.run(&format!("generate-viewer-config {twice} --viewer-config x.pb A.java"));
     assert_eq!(output.code, Some(2), "{}", output.stderr);
