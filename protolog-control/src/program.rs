@@ -95,6 +95,11 @@ impl Program {
         self.peer.user
     }
 
+    /// True if that is another user than this one.
+    pub fn is_other_users(&self) -> bool {
+        self.user() != rustix::process::geteuid().as_raw()
+    }
+
     /// All groups of the process.
     pub fn groups(&mut self) -> Result<Vec<Group>, Error> {
         let group = |line: &String| match Reply::parse(line)? {
@@ -155,7 +160,7 @@ impl Program {
                 let Some(number) = descriptor_of(name) else {
                     return Pages::map_file_in(self.socket.directory().0, name, count, size);
                 };
-                if self.peer.user != rustix::process::geteuid().as_raw() {
+                if self.is_other_users() {
                     return Err(Error::Memory("of another user's process"));
                 }
                 return match self.peer.pid {

@@ -8,6 +8,7 @@
 
 mod args;
 mod groups;
+mod process;
 mod programs;
 mod state;
 mod switch;

@@ -86,6 +86,71 @@ fn files_with_the_names_of_a_socket_are_not_removed_elsewhere() {
     });
 }
 
+/// The name of this program.
+fn own_name() -> String {
+    let path = std::env::current_exe().unwrap();
+    path.file_name().unwrap().to_str().unwrap().to_owned()
+}
+
+/// A program that listens in a place of its user, and has one group.
+#[test]
+fn role_that_has_a_group() {
+    let Some(group) = role() else { return };
+    let (name, id) = (own_name(), std::process::id());
+    let user = fs::metadata("/proc/self").unwrap().uid();
+    let listener = UnixListener::bind(directory(&place_of(user), 0o700).join("1-a.sock")).unwrap();
+    println!("\nready");
+    for connection in listener.incoming().map(Result::unwrap) {
+        let mut out = connection.try_clone().unwrap();
+        for line in BufReader::new(connection).lines().map_while(Result::ok) {
+            let answer = match line.as_str() {
+                "protolog 1" => format!("protolog 1 {id} {name}\n"),
+                "groups" => format!("group - 0 003f0000 y {group} G\n"),
+                _ => String::new(),
+            };
+            out.write_all(format!("{answer}ok\n").as_bytes()).unwrap();
+        }
+    }
+}
+
+#[test]
+fn root_is_told_of_other_users_programs_and_can_leave_them_out() {
+    let test = "operator::root_is_told_of_other_users_programs_and_can_leave_them_out";
+    with_users(test, &[Path::new(TOOL)], |users| {
+        let start = |user, group| users.role(user, "operator::role_that_has_a_group", group);
+        let name = own_name();
+        // Root is user 0.
+        let own = start(0, "own::Net");
+        let [one, other] = [(users.intruder, "theirs::Net"), (users.victim, "theirs::Disk")]
+            .map(|(user, group)| start(user, group));
+        let [first, second] = [users.intruder, users.victim];
+        let note = format!(
+            "note: 2 of 3 programs are those of other users ({first}, {second})\n\
+             help: leave them out with `--own`\n"
+        );
+        for words in COMMANDS {
+            let output = operate(users, words);
+            assert_eq!((output.code, &output.stderr), (Some(0), &note), "{words}: {output:?}");
+            let output = operate(users, &format!("{words} --own"));
+            assert_eq!((output.code, &*output.stderr), (Some(0), ""), "{words}: {output:?}");
+            assert!(!output.stdout.contains("theirs"), "{words}: {output:?}");
+        }
+        let switched = operate(users, "configuration logcat enable Net").stdout;
+        let whose = |id: u32, more| format!("for client {name} (pid {id}{more}) to true");
+        assert!(switched.contains(&whose(own.id(), "")), "{switched}");
+        let named = format!("{name} (pid {}, user {first})", one.id());
+        assert!(switched.contains(&named), "{switched}");
+        let lines = operate(users, "configuration groups status --json --own").stdout;
+        assert!(lines.lines().count() == 1 && lines.contains("\"user\":0,"), "{lines}");
+        // Who names a program of another user knows whose it is.
+        let pid = other.id();
+        let output = operate(users, &format!("configuration groups list --pid {pid}"));
+        assert_eq!(output.stderr, "", "{output:?}");
+        let output = operate(users, &format!("configuration groups list --own --pid {pid}"));
+        assert!(output.code == Some(2) && output.stdout.is_empty(), "{output:?}");
+    });
+}
+
 /// A program that swaps its directory when it is asked for its memory, and names a file there.
 #[test]
 fn role_that_names_foreign_memory() {

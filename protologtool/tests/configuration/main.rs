@@ -19,6 +19,7 @@ use protolog_testkit::{
 };
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write as _};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -203,6 +204,8 @@ fn masked(text: &str, programs: &[Program], dir: &TempDir) -> String {
             text = text.replace(&found, &format!("{before}PID-{name}{after}"));
         }
     }
+    let user = std::fs::metadata("/proc/self").unwrap().uid();
+    text = text.replace(&format!("\"user\":{user},"), "\"user\":UID,");
     // Sizes of traces depend on the paths in them.
     let is_bytes = |word: &&str| word.starts_with("bytes");
     let words: Vec<&str> = text.split_inclusive([' ', ',']).collect();

@@ -2,6 +2,7 @@
 
 use crate::args::level::{Least, level, level_or_off};
 use clap::{Subcommand, ValueEnum};
+use protolog_control::Whose;
 use protolog_core::Level;
 use std::path::PathBuf;
 
@@ -15,8 +16,8 @@ Examples:
   protologtool configuration trace stop
 
 A program takes part if it calls `protolog_rt::init()`, or `new Init().start()` in Java. It is found in $PROTOLOG_RUNTIME_DIR, or else in \
-$XDG_RUNTIME_DIR/protolog, /run/user/UID/protolog and /run/protolog/UID; root finds those of all users. Without --pid \
-and --name all of them are meant.
+$XDG_RUNTIME_DIR/protolog, /run/user/UID/protolog and /run/protolog/UID; root finds those of all users, and is told so: a program of \
+another user may be anything, and say anything of itself. --own leaves them out. Without --pid and --name all are meant.
 
 GROUP is a full name (app::AppLog::Net) or an end of one (Net), whatever the case. Switching takes effect at each \
 thread's next log call.
@@ -58,9 +59,20 @@ pub(crate) struct Choice {
     #[arg(long, global = true, value_name = "NAME")]
     pub(super) name: Vec<String>,
 
+    /// Only programs of this user; without it, root looks at those of all users
+    #[arg(long, global = true)]
+    pub(super) own: bool,
+
     /// Print JSON, one object a line
     #[arg(long, global = true)]
     pub(super) json: bool,
+}
+
+impl Choice {
+    /// The users whose programs are looked at.
+    pub(super) fn whose(&self) -> Whose {
+        if self.own { Whose::Own } else { Whose::All }
+    }
 }
 
 /// The action.

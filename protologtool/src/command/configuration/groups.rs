@@ -1,5 +1,6 @@
 //! `groups list` and `groups status`: the groups, with what is printed of each, and which sessions of which program trace it.
 
+use super::process::ProcessName;
 use super::programs::Programs;
 use super::trace::{destination, print_json};
 use super::unknown;
@@ -16,8 +17,8 @@ const NONE: &str = "No ProtoLog groups registered with ProtoLog service.\n";
 /// A group of a program, as JSON.
 #[derive(Serialize)]
 struct GroupLine<'a> {
-    program: &'a str,
-    pid: u32,
+    #[serde(flatten)]
+    process: &'a ProcessName,
     group: &'a str,
     tag: &'a str,
     /// False where its calls are not compiled in.
@@ -48,8 +49,7 @@ struct SessionOfGroup<'a> {
 
 /// The groups and sessions of a program.
 struct ProcessGroups {
-    program: String,
-    pid: u32,
+    process: ProcessName,
     groups: Vec<Group>,
     /// None if the program is too old to list them.
     sessions: Option<Vec<Session>>,
@@ -62,8 +62,7 @@ impl ProcessGroups {
             Ok((program.groups()?, program.sessions()?))
         };
         let all = programs.each(ask, system).into_iter();
-        all.map(|(program, pid, (groups, sessions))| Self { program, pid, groups, sessions })
-            .collect()
+        all.map(|(process, (groups, sessions))| Self { process, groups, sessions }).collect()
     }
 
     /// The sessions that record a group, with the levels that are left of what they enable.
@@ -86,10 +85,10 @@ impl ProcessGroups {
 
     /// A line for each session that records a group.
     fn tracing_lines(&self, group: &Group) -> Vec<String> {
-        let Self { program, pid, .. } = self;
+        let process = &self.process;
         let by = |levels: u8| {
             let from = Level::from_severity(levels.trailing_zeros() as u8).map_or("", Level::name);
-            format!("traced by {program} (pid {pid}) from {from} on")
+            format!("traced by {process} from {from} on")
         };
         let line = |(session, levels): (&Session, u8)| {
             let file = session.file.as_deref();
@@ -230,7 +229,7 @@ fn states(found: &[ProcessGroups]) -> BTreeMap<&str, Vec<ProgramState>> {
     let mut states: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for process in found {
         for group in &process.groups {
-            let program = format!("{} (pid {})", process.program, process.pid);
+            let program = process.process.to_string();
             let (text, tracing) = (process.state(group), process.tracing_lines(group));
             let state = ProgramState { text, program, tracing };
             states.entry(group.name.as_str()).or_default().push(state);
@@ -283,8 +282,7 @@ fn lines(found: &[ProcessGroups], groups: &[String], system: &dyn System) {
                 }
             };
             let line = GroupLine {
-                program: &process.program,
-                pid: process.pid,
+                process: &process.process,
                 group: name,
                 tag,
                 compiled: *compiled,

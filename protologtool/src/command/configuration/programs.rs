@@ -1,10 +1,11 @@
 //! The programs that are meant: found, connected to, several at a time.
 
 use super::args::Choice;
+use super::process::ProcessName;
 use crate::command::suggest::did_you_mean;
 use crate::exit::Failure;
 use crate::system::System;
-use protolog_control::{Error, Program, REPLY_TIMEOUT, Socket, Whose, find_sockets};
+use protolog_control::{Error, Program, REPLY_TIMEOUT, Socket, find_sockets};
 use std::collections::BTreeSet;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -28,7 +29,7 @@ impl Programs {
         may_miss: bool,
         system: &dyn System,
     ) -> Result<Self, Failure> {
-        let found = find_sockets(Whose::All);
+        let found = find_sockets(choice.whose());
         let mut programs = Self { all: Vec::new(), failed: false };
         for error in &found.failed {
             programs.failed = true;
@@ -62,13 +63,15 @@ impl Programs {
         };
         let all: BTreeSet<String> = programs.all.iter().map(|one| one.name.clone()).collect();
         programs.all.retain(is_meant);
-        for Program { name, pid, claims, .. } in &programs.all {
-            if let Some((claimed, number)) = claims {
+        for program in &programs.all {
+            if let Some((claimed, number)) = &program.claims {
+                let name = ProcessName::of(program);
                 let claim = format!("says that it is `{claimed}` (pid {number})");
                 let help = "check which program it is before you believe the rest";
-                system.print_error(&format!("warning: {name} (pid {pid}) {claim}\nhelp: {help}\n"));
+                system.print_error(&format!("warning: {name} {claim}\nhelp: {help}\n"));
             }
         }
+        programs.tell_other_users(choice, system);
         programs.all.sort_by(|one, other| (&one.name, one.pid).cmp(&(&other.name, other.pid)));
         if programs.all.is_empty()
             && !may_miss
@@ -85,6 +88,22 @@ impl Programs {
         Ok(programs)
     }
 
+    /// Says that there are programs of other users among them. Who names a process id knows that.
+    fn tell_other_users(&self, choice: &Choice, system: &dyn System) {
+        let others = self.all.iter().filter(|program| program.is_other_users());
+        let users: BTreeSet<u32> = others.clone().map(Program::user).collect();
+        if users.is_empty() || !choice.pid.is_empty() {
+            return;
+        }
+        let (count, all) = (others.count(), self.all.len());
+        let users: Vec<String> = users.iter().map(u32::to_string).collect();
+        let users = users.join(", ");
+        system.print_error(&format!(
+            "note: {count} of {all} programs are those of other users ({users})\n\
+             help: leave them out with `--own`\n"
+        ));
+    }
+
     /// Says that something went wrong with one of them.
     pub(super) fn warn(&mut self, whom: &str, error: &Error, system: &dyn System) {
         self.failed = true;
@@ -97,7 +116,7 @@ impl Programs {
         &mut self,
         ask: impl Fn(&mut Program) -> Result<T, Error> + Sync,
         system: &dyn System,
-    ) -> Vec<(String, u32, T)> {
+    ) -> Vec<(ProcessName, T)> {
         let size = self.all.len().div_ceil(AT_ONCE).max(1);
         let ask = &ask;
         let answers: Vec<_> = std::thread::scope(|scope| {
@@ -107,13 +126,12 @@ impl Programs {
                 .collect();
             threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
         });
-        let whose: Vec<_> =
-            self.all.iter().map(|program| (program.name.clone(), program.pid)).collect();
+        let names: Vec<_> = self.all.iter().map(ProcessName::of).collect();
         let mut given = Vec::new();
-        for ((name, pid), answer) in whose.into_iter().zip(answers) {
+        for (name, answer) in names.into_iter().zip(answers) {
             match answer {
-                Ok(answer) => given.push((name, pid, answer)),
-                Err(error) => self.warn(&format!("{name} (pid {pid})"), &error, system),
+                Ok(answer) => given.push((name, answer)),
+                Err(error) => self.warn(&name.to_string(), &error, system),
             }
         }
         given

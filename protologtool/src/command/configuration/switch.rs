@@ -1,6 +1,7 @@
 //! `logcat` and `level`: groups are switched in the memory of target processes; groups without a word there, by request.
 
 use super::args::Choice;
+use super::process::ProcessName;
 use super::programs::Programs;
 use super::state;
 use super::trace::print_json;
@@ -57,7 +58,7 @@ impl LevelChange {
     }
 
     /// The names that match no group of any program.
-    fn missing(&self, switched: &[(String, u32, Switched)]) -> Vec<&str> {
+    fn missing(&self, switched: &[(ProcessName, Switched)]) -> Vec<&str> {
         let is_known = |pattern: &&str| {
             let is_it = |name: &String| matches_group(pattern, name);
             switched.iter().any(|(.., (on, out, _))| on.iter().chain(out).any(is_it))
@@ -104,14 +105,11 @@ impl LevelChange {
     }
 
     /// Reports the groups that were switched in a program.
-    fn report(&self, program: &str, pid: u32, (groups, out, done): &Switched, text: &mut String) {
+    fn report(&self, process: &ProcessName, (groups, out, done): &Switched, text: &mut String) {
         let (what, to) = &self.what;
         if !groups.is_empty() {
             let groups = groups.join(", ");
-            let _ = writeln!(
-                text,
-                "{what} for client {program} (pid {pid}) {to} for groups: [{groups}]"
-            );
+            let _ = writeln!(text, "{what} for client {process} {to} for groups: [{groups}]");
             match done {
                 Ok(()) => text.push_str("- Done\n"),
                 Err(Error::Ended) => text.push_str("- Failed (client may have died)\n"),
@@ -119,10 +117,7 @@ impl LevelChange {
             }
         }
         for group in out.iter().filter(|_| !self.groups.is_empty()) {
-            let _ = writeln!(
-                text,
-                "WARNING: group {group} is not compiled into {program} (pid {pid})."
-            );
+            let _ = writeln!(text, "WARNING: group {group} is not compiled into {process}.");
         }
     }
 
@@ -152,11 +147,11 @@ pub(super) fn run(
     let switched = programs.each(|program| change.apply(program), system);
     programs.failed |= switched.iter().any(|(.., (.., done))| done.is_err());
     let mut text = String::new();
-    for (program, pid, switched) in &switched {
+    for (process, switched) in &switched {
         if choice.json {
-            print_json(&SwitchLine::new(program, *pid, switched), system);
+            print_json(&SwitchLine::new(process, switched), system);
         } else {
-            change.report(program, *pid, switched, &mut text);
+            change.report(process, switched, &mut text);
         }
     }
     let mut warnings = String::new();
@@ -206,8 +201,8 @@ fn report_missing(programs: &mut Programs, missing: &[&str], persist: bool, syst
 /// The groups that were switched in a program, as JSON.
 #[derive(Serialize)]
 struct SwitchLine<'a> {
-    program: &'a str,
-    pid: u32,
+    #[serde(flatten)]
+    process: &'a ProcessName,
     groups: &'a [String],
     /// The groups that were named but whose calls are not compiled in.
     not_compiled: &'a [String],
@@ -217,8 +212,8 @@ struct SwitchLine<'a> {
 }
 
 impl<'a> SwitchLine<'a> {
-    fn new(program: &'a str, pid: u32, (groups, not_compiled, done): &'a Switched) -> Self {
+    fn new(process: &'a ProcessName, (groups, not_compiled, done): &'a Switched) -> Self {
         let error = done.as_ref().err().map(ToString::to_string);
-        Self { program, pid, groups, not_compiled, error }
+        Self { process, groups, not_compiled, error }
     }
 }

@@ -1,6 +1,7 @@
 //! `trace` and `stats`: sessions in programs.
 
 use super::args::{Keep, Start};
+use super::process::ProcessName;
 use super::programs::Programs;
 use super::unknown;
 use crate::command::suggest::did_you_mean;
@@ -19,8 +20,8 @@ use std::fmt::Write as _;
 /// A session, as JSON and for text.
 #[derive(Debug, Serialize)]
 pub(super) struct Session {
-    program: String,
-    pid: u32,
+    #[serde(flatten)]
+    process: ProcessName,
     file: String,
     fill_policy: &'static str,
     messages: u64,
@@ -44,8 +45,8 @@ pub(super) struct OfGroup {
 /// A session that was started, as JSON.
 #[derive(Debug, Serialize)]
 struct Started {
-    program: String,
-    pid: u32,
+    #[serde(flatten)]
+    process: ProcessName,
     file: String,
 }
 
@@ -92,11 +93,11 @@ pub(super) fn start(
         system,
     );
     let mut text = String::new();
-    for (program, pid, file) in started {
+    for (process, file) in started {
         if json {
-            print_json(&Started { program, pid, file }, system);
+            print_json(&Started { process, file }, system);
         } else {
-            let _ = writeln!(text, "Recording client {program} (pid {pid}) to {file}");
+            let _ = writeln!(text, "Recording client {process} to {file}");
         }
     }
     system.print(&text);
@@ -189,19 +190,19 @@ pub(super) fn status(programs: &mut Programs, json: bool, system: &dyn System) {
 pub(super) fn stats(programs: &mut Programs, json: bool, system: &dyn System) {
     let answers = programs.each(|program| program.request(&Request::Stats), system);
     show(&answers, json, true, system);
-    for (program, pid, lines) in &answers {
+    for (process, lines) in &answers {
         for line in lines {
             if let Some(Reply::Problem(text)) = Reply::parse(line) {
-                system.print_error(&format!("warning: {program} (pid {pid}): {text}\n"));
+                system.print_error(&format!("warning: {process}: {text}\n"));
             }
         }
     }
 }
 
-fn show(answers: &[(String, u32, Vec<String>)], json: bool, by_group: bool, system: &dyn System) {
+fn show(answers: &[(ProcessName, Vec<String>)], json: bool, by_group: bool, system: &dyn System) {
     let mut text = String::new();
-    for (program, pid, lines) in answers {
-        for session in sessions(program, *pid, lines) {
+    for (process, lines) in answers {
+        for session in sessions(process, lines) {
             if json {
                 print_json(&session, system);
             } else {
@@ -216,14 +217,13 @@ fn show(answers: &[(String, u32, Vec<String>)], json: bool, by_group: bool, syst
 }
 
 /// The sessions in the reply of a program.
-pub(super) fn sessions(program: &str, pid: u32, lines: &[String]) -> Vec<Session> {
+pub(super) fn sessions(process: &ProcessName, lines: &[String]) -> Vec<Session> {
     let mut all: Vec<Session> = Vec::new();
     for line in lines {
         match Reply::parse(line) {
             Some(Reply::Session { fill_policy, messages, lost, bytes, file, .. }) => {
                 all.push(Session {
-                    program: program.to_owned(),
-                    pid,
+                    process: process.clone(),
                     file: file.to_owned(),
                     fill_policy: fill_policy.name(),
                     messages,
@@ -253,10 +253,10 @@ pub(super) fn sessions(program: &str, pid: u32, lines: &[String]) -> Vec<Session
 
 /// A line for the session and, if wanted, one for each group; without, for those that lost something.
 fn render(session: &Session, by_group: bool, text: &mut String) {
-    let Session { program, pid, file, messages, lost, bytes, .. } = session;
+    let Session { process, file, messages, lost, bytes, .. } = session;
     let _ = writeln!(
         text,
-        "{program} (pid {pid}): {messages} messages, {lost} lost, {bytes} bytes, {}",
+        "{process}: {messages} messages, {lost} lost, {bytes} bytes, {}",
         destination(session.fill_policy, (file != "-").then_some(file))
     );
     for group in session.groups.iter().filter(|group| by_group || !group.losses.is_empty()) {

@@ -1,5 +1,6 @@
 //! Names of groups that match none of any program.
 
+use super::process::ProcessName;
 use super::programs::Programs;
 use crate::command::suggest::{did_you_mean, list};
 use crate::system::System;
@@ -39,7 +40,7 @@ fn place(programs: &Programs) -> String {
     match programs.all.as_slice() {
         [] => String::new(),
         few if few.len() <= NAMED => {
-            let name = |program: &Program| format!("{} (pid {})", program.name, program.pid);
+            let name = |program: &Program| ProcessName::of(program).to_string();
             format!(" in {}", few.iter().map(name).collect::<Vec<_>>().join(", "))
         }
         many => format!(" in any of {} programs", many.len()),

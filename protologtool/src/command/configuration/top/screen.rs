@@ -7,6 +7,7 @@ use super::super::switch::LevelChange;
 use super::terminal::Key;
 use super::watch::{GroupRow, Sample};
 use protolog_core::Level;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 const HEAD: &str = "PROGRAM        PID TEXT    TRACE    MSG/S LOST/S   LOST GROUP";
@@ -54,13 +55,15 @@ impl Screen {
     /// The line of the chosen group.
     fn place(&self, sample: &Sample) -> usize {
         let is_it = |row: &GroupRow| {
-            self.chosen.as_ref().is_some_and(|(pid, group)| row.pid == *pid && row.group == *group)
+            self.chosen
+                .as_ref()
+                .is_some_and(|(pid, group)| row.process.pid == *pid && row.group == *group)
         };
         sample.rows.iter().position(is_it).unwrap_or(0)
     }
 
     fn choose(&mut self, place: usize, sample: &Sample) {
-        self.chosen = sample.rows.get(place).map(|row| (row.pid, row.group.clone()));
+        self.chosen = sample.rows.get(place).map(|row| (row.process.pid, row.group.clone()));
     }
 
     pub(super) fn press(&mut self, key: Key, sample: &Sample) -> Answer {
@@ -148,15 +151,15 @@ pub(super) fn table(sample: &Sample) -> String {
 }
 
 fn summary(sample: &Sample, is_paused: bool) -> String {
-    let mut pids: Vec<u32> = sample.rows.iter().map(|row| row.pid).collect();
-    pids.sort_unstable();
-    pids.dedup();
+    let programs: BTreeSet<_> = sample.rows.iter().map(|row| &row.process).collect();
+    let others = programs.iter().filter(|process| process.is_other_users).count();
+    let others = if others > 0 { format!(" ({others} of other users)") } else { String::new() };
     let total = |of: fn(&GroupRow) -> f64| sample.rows.iter().map(of).sum::<f64>();
     let counted =
         |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     format!(
-        "protolog top: {}, {}, {:.0} messages/s, {:.0} lost/s{}",
-        counted(pids.len(), "program"),
+        "protolog top: {}{others}, {}, {:.0} messages/s, {:.0} lost/s{}",
+        counted(programs.len(), "program"),
         counted(sample.rows.len(), "group"),
         total(|row| row.messages_per_second),
         total(|row| row.lost_per_second),
@@ -166,7 +169,7 @@ fn summary(sample: &Sample, is_paused: bool) -> String {
 
 /// The line of a group, of whose name the last characters are there that fit.
 fn line(row: &GroupRow, width: usize) -> String {
-    let program: String = row.program.chars().take(10).collect();
+    let program: String = row.process.program.chars().take(10).collect();
     let group = match (&*row.group, row.compiled) {
         ("", _) => "(not known)".to_owned(),
         (name, true) => name.to_owned(),
@@ -176,7 +179,7 @@ fn line(row: &GroupRow, width: usize) -> String {
     let group: String = group.chars().skip(over).collect();
     format!(
         "{program:<10} {:>7} {:<7} {:<7} {:>6} {:>6} {:>6} {group}",
-        row.pid,
+        row.process.pid,
         row.text,
         row.trace,
         short(row.messages_per_second),
@@ -206,12 +209,16 @@ fn inverse(line: &str, width: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::process::ProcessName;
     use super::*;
 
     fn row(group: &str) -> GroupRow {
         GroupRow {
-            program: "a-long-name".into(),
-            pid: 4_194_304,
+            process: ProcessName {
+                program: "a-long-name".into(),
+                pid: 4_194_304,
+                ..ProcessName::default()
+            },
             group: group.into(),
             compiled: true,
             text: "verbose",
@@ -229,6 +236,17 @@ mod tests {
         assert_eq!(line.chars().count(), 80, "{line}");
         assert!(line.ends_with(" 99999   123k  9999M le::another::AppLog::Net"), "{line}");
         assert_eq!(HEAD.find("GROUP"), line.find("le::another"));
+    }
+
+    #[test]
+    fn the_first_line_tells_of_other_users() {
+        let mut rows = vec![row("a::Net"), row("a::Disk"), row("b::Net")];
+        rows[2].process.pid = 1;
+        let first = |rows: &[GroupRow]| summary(&Sample::of(rows.to_vec()), false);
+        assert!(first(&rows).starts_with("protolog top: 2 programs, 3 groups"), "{}", first(&rows));
+        rows[2].process.is_other_users = true;
+        let with_other = "protolog top: 2 programs (1 of other users), 3 groups";
+        assert!(first(&rows).starts_with(with_other), "{}", first(&rows));
     }
 
     #[test]

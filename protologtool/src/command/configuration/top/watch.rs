@@ -3,6 +3,7 @@
 //! Invariant: a program that does not answer within [`TIMEOUT`] is asked again only after [`REST`].
 
 use super::super::args::Choice;
+use super::super::process::ProcessName;
 use super::super::switch::LevelChange;
 use super::super::trace::sessions;
 use protolog_control::{Error, Program, Whose, find_sockets};
@@ -23,8 +24,8 @@ const REST: Duration = Duration::from_secs(15);
 /// A group of a program.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct GroupRow {
-    pub(super) program: String,
-    pub(super) pid: u32,
+    #[serde(flatten)]
+    pub(super) process: ProcessName,
     /// Empty for losses of groups that are not known.
     pub(super) group: String,
     /// The least severe level that is printed, or `off`.
@@ -44,7 +45,7 @@ pub(super) struct GroupRow {
 
 impl GroupRow {
     fn key(&self) -> (u32, &str) {
-        (self.pid, &self.group)
+        (self.process.pid, &self.group)
     }
 }
 
@@ -58,23 +59,28 @@ pub(super) struct Sample {
 }
 
 impl Sample {
+    /// A sample of these rows.
+    #[cfg(test)]
+    pub(super) fn of(rows: Vec<GroupRow>) -> Self {
+        Self { at: Instant::now(), rows, problems: Vec::new() }
+    }
+
     /// Computes rates from an earlier sample, and puts those with the greatest first. A group that is new has none.
     pub(super) fn rate_since(&mut self, earlier: &Self) {
         let seconds = (self.at - earlier.at).as_secs_f64().max(f64::MIN_POSITIVE);
         let before: HashMap<_, _> = earlier.rows.iter().map(|row| (row.key(), row)).collect();
         for row in &mut self.rows {
             // A session that ended takes its numbers with it.
-            let Some(old) = before.get(&(row.pid, &*row.group)) else { continue };
+            let Some(old) = before.get(&(row.process.pid, &*row.group)) else { continue };
             let rate = |new: u64, old: u64| new.saturating_sub(old) as f64 / seconds;
             row.messages_per_second = rate(row.messages, old.messages);
             row.lost_per_second = rate(row.lost, old.lost);
         }
         self.rows.sort_by(|one, other| {
             let by = |row: &GroupRow| (row.lost_per_second, row.messages_per_second);
-            by(other)
-                .partial_cmp(&by(one))
-                .unwrap_or(std::cmp::Ordering::Equal)
-                .then_with(|| (&one.program, one.key()).cmp(&(&other.program, other.key())))
+            by(other).partial_cmp(&by(one)).unwrap_or(std::cmp::Ordering::Equal).then_with(|| {
+                (&one.process.program, one.key()).cmp(&(&other.process.program, other.key()))
+            })
         });
     }
 
@@ -93,6 +99,7 @@ pub(super) struct Watch {
     programs: Vec<Program>,
     pids: Vec<u32>,
     names: Vec<String>,
+    whose: Whose,
     /// Those that failed, with why and when.
     resting: HashMap<PathBuf, (String, Instant)>,
 }
@@ -100,13 +107,13 @@ pub(super) struct Watch {
 impl Watch {
     pub(super) fn new(programs: Vec<Program>, choice: &Choice) -> Self {
         let (pids, names) = (choice.pid.clone(), choice.name.clone());
-        Self { programs, pids, names, resting: HashMap::new() }
+        Self { programs, pids, names, whose: choice.whose(), resting: HashMap::new() }
     }
 
     /// Connects to programs that have started since.
     pub(super) fn look_for_new(&mut self) {
         self.resting.retain(|_, (_, since)| since.elapsed() < REST);
-        let found = find_sockets(Whose::All);
+        let found = find_sockets(self.whose);
         for error in found.failed {
             if let Error::Directory { path, .. } = &error {
                 self.resting.insert(path.clone(), (error.to_string(), Instant::now()));
@@ -149,7 +156,7 @@ impl Watch {
                 }
                 Err(error) if has_ended(&error) => {}
                 Err(error) => {
-                    let why = format!("{} (pid {}): {error}", program.name, program.pid);
+                    let why = format!("{}: {error}", ProcessName::of(&program));
                     self.rest(program.path().to_owned(), &why);
                 }
             }
@@ -160,12 +167,14 @@ impl Watch {
 
     /// Switches the group of a row, and says what was done.
     pub(super) fn switch(&mut self, row: &GroupRow, change: &LevelChange) -> String {
-        let Some(program) = self.programs.iter_mut().find(|program| program.pid == row.pid) else {
-            return format!("{} (pid {}) has ended", row.program, row.pid);
+        let process = &row.process;
+        let is_it = |program: &&mut Program| ProcessName::of(program) == *process;
+        let Some(program) = self.programs.iter_mut().find(is_it) else {
+            return format!("{process} has ended");
         };
         match change.apply(program) {
             Ok((_, _, Ok(()))) => {
-                format!("switched {} in {} (pid {})", row.group, row.program, row.pid)
+                format!("switched {} in {process}", row.group)
             }
             Ok((_, _, Err(error))) | Err(error) => format!("can't switch {}: {error}", row.group),
         }
@@ -185,7 +194,7 @@ fn has_ended(error: &Error) -> bool {
 
 /// The groups of a program, with the numbers of its sessions.
 fn rows_of(program: &mut Program) -> Result<Vec<GroupRow>, Error> {
-    let (name, pid) = (program.name.clone(), program.pid);
+    let process = ProcessName::of(program);
     let mut rows: BTreeMap<String, GroupRow> = BTreeMap::new();
     for group in program.groups()? {
         let row = GroupRow {
@@ -197,7 +206,7 @@ fn rows_of(program: &mut Program) -> Result<Vec<GroupRow>, Error> {
         rows.insert(group.name, row);
     }
     let lines = program.request(&Request::Stats)?;
-    for session in sessions(&name, pid, &lines) {
+    for session in sessions(&process, &lines) {
         for of in session.groups {
             let row = rows.entry(of.group).or_insert_with(|| GroupRow {
                 text: least(0),
@@ -213,7 +222,7 @@ fn rows_of(program: &mut Program) -> Result<Vec<GroupRow>, Error> {
     }
     Ok(rows
         .into_iter()
-        .map(|(group, row)| GroupRow { program: name.clone(), pid, group, ..row })
+        .map(|(group, row)| GroupRow { process: process.clone(), group, ..row })
         .collect())
 }
 
