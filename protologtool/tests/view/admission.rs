@@ -12,7 +12,7 @@ use std::net::TcpListener;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 
 /// Notes what it is given, and runs on, as `xdg-open` does while it looks for a browser.
@@ -252,52 +252,90 @@ fn a_thief_of_the_port_gets_nothing_from_the_tab() {
     }
 }
 
-#[test]
-fn where_no_browser_opens_the_address_is_printed() {
-    let _lock = lock();
-    let dir = temp_dir();
-    let trace = record(&dir, || d!(AppLog::Net, "here"));
-    for script in ["exit 3", "kill -9 $$"] {
-        let desktop = Desktop::new(script);
-        let mut view = desktop.view(&[], &trace);
-        let mut served = Served::spawn(view.stderr(Stdio::piped()));
-        let mut errors = BufReader::new(served.process.stderr.take().unwrap());
-        let mut line = String::new();
-        errors.read_line(&mut line).unwrap();
-        let url = line
-            .trim_end()
-            .strip_prefix("help: if no page has opened, open ")
-            .unwrap_or_else(|| panic!("{line}"));
-        assert_eq!(address(url), served.address());
-        assert!(Client::open(url).is_ok());
-    }
-    // There is no such program at all.
-    let none = temp_dir();
-    let mut view = Command::new(env!("CARGO_BIN_EXE_protologtool"));
-    view.arg("view")
-        .arg(&trace)
-        .env("PATH", none.path())
-        .stdin(Stdio::null())
-        .stderr(Stdio::null());
-    assert!(Client::open(&Served::spawn(&mut view).url).is_ok());
+/// `view` on a terminal, that of `script`, whose keys are what is written to it.
+struct OnTerminal {
+    process: Child,
+    shown: String,
 }
 
-/// A browser that can't read the file, as one in a sandbox may not, says so in its window, and `xdg-open` has done its work.
+impl OnTerminal {
+    /// Starts `view`; none without `script`.
+    fn start(desktop: &Desktop, args: &str, trace: &Path) -> Option<Self> {
+        let mut script = desktop.run(tool("script")?);
+        let view = env!("CARGO_BIN_EXE_protologtool");
+        let line = format!("exec {view} view {args} {}", trace.display());
+        script.args(["-qec", &line, "/dev/null"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let process = script.env("SHELL", "/bin/sh").spawn().unwrap();
+        Some(Self { process, shown: String::new() })
+    }
+
+    /// Waits until so many addresses with a code were printed, and returns them.
+    fn addresses(&mut self, count: usize) -> Vec<String> {
+        let mut bytes = [0; 4096];
+        loop {
+            let words = self.shown.split_whitespace();
+            let found: Vec<_> =
+                words.filter(|it| it.contains("#code=")).map(str::to_owned).collect();
+            // With all of its digits.
+            if found.len() >= count && found.iter().all(|it| code(it).len() == 32) {
+                return found;
+            }
+            let read = self.process.stdout.as_mut().unwrap().read(&mut bytes).unwrap();
+            assert!(read > 0, "{:?}", self.shown);
+            self.shown.push_str(&String::from_utf8_lossy(&bytes[..read]));
+        }
+    }
+
+    fn press(&mut self, keys: &[u8]) {
+        self.process.stdin.as_mut().unwrap().write_all(keys).unwrap();
+    }
+}
+
+impl Drop for OnTerminal {
+    fn drop(&mut self) {
+        // It passes the end of its terminal on.
+        drop(self.process.stdin.take());
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// There is no program that starts one; it fails; it does its work, and the browser can't read the file; it waits for the browser.
 #[test]
 fn a_browser_that_does_not_come_is_not_waited_for() {
     let dir = temp_dir();
     let trace = dir.path().join("app.pftrace");
     fs::write(&trace, "").unwrap();
-    for script in ["exit 0", "exec sleep 30"] {
-        let desktop = Desktop::new(script);
-        let mut view = desktop.view(&[], &trace);
-        let mut served = Served::spawn(view.stderr(Stdio::piped()));
-        let errors = BufReader::new(served.process.stderr.take().unwrap());
-        let line = "help: if no page has opened, open ";
-        let mut urls =
-            errors.lines().filter_map(|it| Some(it.ok()?.strip_prefix(line)?.to_owned()));
-        assert!(Client::open(&urls.next().expect("an address")).is_ok());
-    }
+    let line = "help: if no page has opened, ";
+    let cases = [
+        ("", "help: no browser can be started; "),
+        ("exit 3", line),
+        ("kill -9 $$", line),
+        ("exit 0", line),
+        ("exec sleep 30", line),
+    ];
+    std::thread::scope(|scope| {
+        for (script, line) in cases {
+            let trace = &trace;
+            scope.spawn(move || {
+                let desktop = Desktop::new(script);
+                let mut view = desktop.view(&[], trace);
+                let mut served = Served::spawn(view.stderr(Stdio::piped()));
+                if let Some(mut terminal) = OnTerminal::start(&desktop, "", trace) {
+                    let url = terminal.addresses(1).remove(0);
+                    assert!(terminal.shown.contains(&format!("{line}open {url}")), "{script}");
+                    assert!(Client::open(&url).is_ok(), "{script}");
+                }
+                // Not where it may be kept.
+                let errors = BufReader::new(served.process.stderr.take().unwrap()).lines();
+                let help =
+                    errors.map_while(Result::ok).find(|it| it.starts_with("help: ")).unwrap();
+                let expected = "use `--no-browser` for an address that lets one in";
+                assert_eq!(help, format!("{line}{expected}"));
+                assert!(!served.url.contains("code"));
+            });
+        }
+    });
 }
 
 #[test]
@@ -339,42 +377,16 @@ fn signals_that_were_ignored_stay_so() {
 #[test]
 fn enter_prints_an_address_for_another_browser() {
     let _lock = lock();
-    let Some(script) = tool("script") else { return };
     let dir = temp_dir();
     let trace = record(&dir, || d!(AppLog::Net, "here"));
-    let line = format!(
-        "exec {} view --no-browser {}",
-        env!("CARGO_BIN_EXE_protologtool"),
-        trace.display()
-    );
-    let mut script = Command::new(script);
-    script.args(["-qec", &line, "/dev/null"]).stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut child = script.env("SHELL", "/bin/sh").spawn().unwrap();
-    let mut out = child.stdout.take().unwrap();
-    let mut shown = String::new();
-    let mut addresses = |count: usize| {
-        let mut bytes = [0; 4096];
-        loop {
-            let found: Vec<String> = shown
-                .split_whitespace()
-                .filter(|word| word.starts_with("http://") && word.contains("#code="))
-                .map(str::to_owned)
-                .collect();
-            // With all of its digits.
-            if found.len() >= count && found.iter().all(|it| code(it).len() == 32) {
-                return found;
-            }
-            let read = out.read(&mut bytes).unwrap();
-            assert!(read > 0, "{shown:?}");
-            shown.push_str(&String::from_utf8_lossy(&bytes[..read]));
-        }
-    };
-    assert!(Client::open(&addresses(1)[0]).is_ok());
-    child.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
-    let both = addresses(2);
+    let desktop = Desktop::new("");
+    let Some(mut terminal) = OnTerminal::start(&desktop, "--no-browser", &trace) else { return };
+    assert!(Client::open(&terminal.addresses(1)[0]).is_ok());
+    terminal.press(b"\n");
+    let both = terminal.addresses(2);
     assert!(Client::open(&both[0]).is_err() && Client::open(&both[1]).is_ok());
-    child.stdin.as_mut().unwrap().write_all(b"\x03").unwrap();
-    assert!(!child.wait().unwrap().success());
+    terminal.press(b"\x03");
+    assert!(!terminal.process.wait().unwrap().success());
 }
 
 /// Input that is no terminal may be meant for another program, as in `while read file; do protologtool view "$file"; done`.

@@ -111,10 +111,21 @@ impl Browser {
 
     /// The value of an expression, or of what it promises.
     pub(crate) fn eval(&mut self, expression: &str) -> Value {
+        self.eval_if_there(expression).unwrap_or_else(|| panic!("`{expression}`: the page went"))
+    }
+
+    /// The same; none if the page went away meanwhile for another one.
+    fn eval_if_there(&mut self, expression: &str) -> Option<Value> {
         let params = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
-        let reply = self.call("Runtime.evaluate", &params);
+        let reply = match self.try_call("Runtime.evaluate", &params) {
+            Ok(reply) => reply,
+            Err(error) if error["message"] == "Inspected target navigated or closed" => {
+                return None;
+            }
+            Err(error) => panic!("`{expression}`: {error}"),
+        };
         assert!(reply.get("exceptionDetails").is_none(), "`{expression}`: {reply}");
-        reply["result"]["value"].clone()
+        Some(reply["result"]["value"].clone())
     }
 
     pub(crate) fn text(&mut self, expression: &str) -> String {
@@ -125,7 +136,7 @@ impl Browser {
     /// Waits until an expression is true.
     pub(crate) fn wait_for(&mut self, expression: &str) {
         let begun = Instant::now();
-        while self.eval(expression) != Value::Bool(true) {
+        while self.eval_if_there(expression) != Some(Value::Bool(true)) {
             if begun.elapsed() > LIMIT {
                 let shown = self.text("document.body?.innerText ?? ''");
                 let targets = self.call("Target.getTargets", &json!({}));
@@ -232,6 +243,11 @@ impl Browser {
     }
 
     fn call(&mut self, method: &str, params: &Value) -> Value {
+        let reply = self.try_call(method, params);
+        reply.unwrap_or_else(|error| panic!("{method} {params}: {error}"))
+    }
+
+    fn try_call(&mut self, method: &str, params: &Value) -> Result<Value, Value> {
         self.last += 1;
         let mut message = json!({"id": self.last, "method": method, "params": params});
         if !self.session.is_null() {
@@ -246,8 +262,8 @@ impl Browser {
             assert_eq!(bytes.pop(), Some(0), "Chromium has ended");
             let reply: Value = serde_json::from_slice(&bytes).expect("JSON");
             if reply["id"] == self.last {
-                assert!(reply.get("error").is_none(), "{method} {params}: {reply}");
-                return reply["result"].clone();
+                let error = reply.get("error").cloned();
+                return error.map_or_else(|| Ok(reply["result"].clone()), Err);
             }
             if matches!(
                 reply["method"].as_str(),

@@ -198,15 +198,17 @@ fn hex(bytes: &[u8]) -> String {
 pub(crate) struct Desktop(TempDir);
 
 impl Desktop {
-    /// A desktop whose `xdg-open` is this script.
+    /// A desktop whose `xdg-open` is this script; without one if it is empty.
     pub(crate) fn new(xdg_open: &str) -> Self {
         use std::os::unix::fs::PermissionsExt;
         let dir = protolog_testkit::temp_dir();
         let open = std::fs::Permissions::from_mode(0o755);
         std::fs::set_permissions(dir.path(), open.clone()).unwrap();
-        let program = dir.path().join("xdg-open");
-        std::fs::write(&program, format!("#!/bin/sh\n{xdg_open}\n")).unwrap();
-        std::fs::set_permissions(program, open).unwrap();
+        if !xdg_open.is_empty() {
+            let program = dir.path().join("xdg-open");
+            std::fs::write(&program, format!("#!/bin/sh\n{xdg_open}\n")).unwrap();
+            std::fs::set_permissions(program, open).unwrap();
+        }
         Self(dir)
     }
 
@@ -217,13 +219,26 @@ impl Desktop {
 
     /// `view` on this desktop.
     pub(crate) fn view(&self, args: &[&str], trace: &Path) -> Command {
-        let mut view = Command::new(env!("CARGO_BIN_EXE_protologtool"));
-        view.arg("view").args(args).arg(trace).stdin(Stdio::null()).env("DESKTOP", self.0.path());
-        // The redirect file of one that is killed goes with the desktop.
-        view.env("HOME", self.0.path()).env("XDG_RUNTIME_DIR", self.0.path());
-        let path = std::env::var("PATH").unwrap_or_default();
-        view.env("PATH", format!("{}:{path}", self.0.path().display()));
+        let mut view = self.run(env!("CARGO_BIN_EXE_protologtool"));
+        view.arg("view").args(args).arg(trace).stdin(Stdio::null());
         view
+    }
+
+    /// A program on this desktop.
+    pub(crate) fn run(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let mut command = Command::new(program);
+        // The redirect file of one that is killed goes with the desktop.
+        for name in ["DESKTOP", "HOME", "XDG_RUNTIME_DIR"] {
+            command.env(name, self.0.path());
+        }
+        // Of the programs of this machine, those that the scripts call: there may be an `xdg-open`.
+        for name in ["sh", "sleep", "mv"] {
+            let found = ["/bin", "/usr/bin"].map(|it| Path::new(it).join(name));
+            let found = found.iter().find(|it| it.exists()).expect("it is everywhere");
+            let _ = std::os::unix::fs::symlink(found, self.0.path().join(name));
+        }
+        command.env("PATH", self.0.path());
+        command
     }
 }
 

@@ -126,7 +126,8 @@ fn attack(address: SocketAddr) {
         for request in [
             format!("GET /data HTTP/1.1\r\nHost: {address}\r\n\r\n"),
             format!(
-                "POST /session HTTP/1.1\r\nHost: {address}\r\nAuthorization: Protolog code\r\n\r\n"
+                "POST /session HTTP/1.1\r\nHost: {address}\r\nAuthorization: Protolog code.{:032}.{:064}\r\n\r\n",
+                0, 0
             ),
             "POST / HTTP/1.1\r\nContent-Length: 18446744073709551615\r\n\r\n".to_owned(),
             format!("GET / HTTP/1.1\r\nHost: {address}\r\nContent-Length: 9\r\n\r\n"),

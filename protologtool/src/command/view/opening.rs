@@ -6,8 +6,8 @@
 //!
 //! Invariants:
 //! - No program is given a code, neither as an argument nor in its environment.
-//! - A code is printed where no browser opens by itself, and where the user asks for one: to standard
-//!   output or error, whose readers are the user's choice.
+//! - A code is printed to standard output where the user asks for it, and otherwise to a terminal
+//!   alone.
 
 mod attendant;
 mod redirect;
@@ -47,13 +47,16 @@ impl Opening {
     ) -> Result<T, Failure> {
         let mut attendant = Attendant::new()?;
         let is_opened = opens_browser && self.open_browser(attendant.waker(Event::NoBrowser))?;
-        if is_opened {
+        if opens_browser {
             system.print(&format!("http://{}/\n", self.address));
         } else {
             system.print(&format!("{}\n", self.printed()?));
             system.print_error(
                 "help: open this address in a browser, within ten minutes; it works once; Ctrl-C ends\n",
             );
+        }
+        if opens_browser && !is_opened {
+            self.help("no browser can be started; ", system);
         }
         let end = AtEnd(Some(attendant.waker(Event::End)));
         std::thread::scope(|scope| {
@@ -62,6 +65,18 @@ impl Opening {
             let _end = end;
             Ok(run())
         })
+    }
+
+    /// Helps a user to whom no browser came, or who wants another one. An address with a code is for a terminal alone:
+    /// everything else may be kept, where others read it.
+    fn help(&self, reason: &str, system: &dyn System) {
+        if !system.errors_to_terminal() {
+            let line =
+                format!("help: {reason}use `--no-browser` for an address that lets one in\n");
+            system.print_error(&line);
+        } else if let Ok(address) = self.printed() {
+            system.print_error(&format!("help: {reason}open {address}\n"));
+        }
     }
 
     /// The address with a new code.

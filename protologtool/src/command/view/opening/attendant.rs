@@ -85,10 +85,10 @@ impl Attendant {
             let has_failed = event == Some(Event::NoBrowser as u8) || begun.elapsed() > TIMEOUT;
             let is_late = waits_for_browser && has_failed;
             waits_for_browser &= !is_late && opening.admission.is_unused();
-            let is_needed = asks || (is_late && opening.admission.is_unused());
-            if is_needed && let Ok(address) = opening.printed() {
-                let when = if asks { "" } else { "if no page has opened, " };
-                system.print_error(&format!("help: {when}open {address}\n"));
+            if asks {
+                opening.help("", system);
+            } else if is_late && opening.admission.is_unused() {
+                opening.help("if no page has opened, ", system);
             }
         }
     }
