@@ -110,7 +110,8 @@ pub(crate) fn run(args: &RecoverArgs, system: &dyn System) -> Result<Exit, Failu
         let print = if is_piped { System::print_error } else { System::print };
         // The files that this command has locked are in use by nobody else.
         let may_be_used = incomplete.is_none();
-        is_whole &= tell(name, report, may_be_used, system, |line| print(system, line));
+        let warn = |line: &str| system.print_error(line);
+        is_whole &= tell(name, report, may_be_used, system, |line| print(system, line), warn);
     }
     if let Some(output) = &args.output {
         write_all(&rescued, output, args, system)?;
@@ -235,13 +236,14 @@ pub(super) fn counted(count: u64, one: &str, many: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
 }
 
-/// Says what was recovered. False where something is wrong with it.
+/// Says what was recovered, and warns of what is wrong with it. False where something is.
 pub(super) fn tell(
     path: &Path,
     report: &Recovered,
     may_be_used: bool,
     system: &dyn System,
     print: impl Fn(&str),
+    warn: impl Fn(&str),
 ) -> bool {
     let shown = printable(&path.to_string_lossy());
     let (pid, mut more) = (report.pid, String::new());
@@ -263,12 +265,12 @@ pub(super) fn tell(
     let line = format!("{shown}: process {pid}: {messages} of {threads}{more}");
     print(&format!("{line}\n"));
     if may_be_used && system.is_in_use(path) {
-        system.print_error(&format!(
+        warn(&format!(
             "warning: `{shown}` is in use: what its process writes meanwhile may be damaged\n"
         ));
     }
     for flaw in &report.flaws {
-        system.print_error(&format!("warning: `{shown}`: {flaw}\n"));
+        warn(&format!("warning: `{shown}`: {flaw}\n"));
     }
     report.flaws.is_empty()
 }

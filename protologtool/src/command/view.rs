@@ -7,6 +7,7 @@
 mod admission;
 mod columns;
 mod http;
+mod log_files;
 mod loopback;
 mod opening;
 mod page;
@@ -24,6 +25,7 @@ use flate2::write::ZlibEncoder;
 #[cfg(fuzzing)]
 pub use http::exchange;
 use http::{HttpServer, Shell};
+use log_files::LogFiles;
 use loopback::ListenAt;
 use opening::Opening;
 use protolog_reader::{CounterArg, Log, Times};
@@ -118,15 +120,17 @@ pub(crate) fn run(args: &ViewArgs, system: &dyn System) -> Result<Exit, Failure>
     if let Some(ui) = &args.perfetto {
         return perfetto::run(args, ui, system);
     }
-    let view = View { args, system, is_followed: Cell::new(false) };
+    let files = LogFiles::new(&args.traces, system);
+    let view = View { args, system, files, is_followed: Cell::new(false) };
+    // Before the log is read: what is added meanwhile makes another version.
     let version = view.version();
-    let log = view.log()?;
-    for line in log.summary().to_string().lines() {
+    let read = view.read()?;
+    for line in read.log.summary().to_string().lines() {
         system.print_error(&format!("warning: {line}\n"));
     }
-    let exit = if log.is_complete() { Exit::Done } else { Exit::Incomplete };
-    let data = view.columns(&log)?;
-    drop(log);
+    let exit = if read.is_whole() { Exit::Done } else { Exit::Incomplete };
+    let data = view.columns(&read)?;
+    drop(read);
     view.is_followed.set(true);
     let Some(output) = &args.output else {
         let known = Known::new(version, data);
@@ -169,26 +173,44 @@ impl ViewArgs {
 struct View<'a> {
     args: &'a ViewArgs,
     system: &'a dyn System,
+    files: LogFiles<'a>,
     /// Set once the log was read.
     is_followed: Cell<bool>,
 }
 
+/// A log as it was read.
+struct ReadLog {
+    log: Log,
+    /// The reasons why it is not all that was in several traces; none of one trace.
+    missing: Vec<String>,
+    has_all: bool,
+}
+
+impl ReadLog {
+    /// Returns whether all of the traces could be read.
+    fn is_whole(&self) -> bool {
+        self.has_all && self.log.is_complete()
+    }
+}
+
 impl View<'_> {
     /// The log of all traces.
-    fn log(&self) -> Result<Log, Failure> {
+    fn read(&self) -> Result<ReadLog, Failure> {
         let Self { args, system, .. } = self;
         let traces = read_log::expand(&args.traces, *system)?;
-        let [one] = &traces[..] else { return self.merged(&traces) };
-        let trace = read_log::read_trace(one, *system, &|line| self.note(line))?;
-        TextSources::load(&args.viewer_config, *system)?.with_slices(true).log(trace, one)
-    }
-
-    fn merged(&self, traces: &[PathBuf]) -> Result<Log, Failure> {
-        let Self { args, system, .. } = self;
-        let (trace, _) = read_log::gather_whole(traces, *system, &|line| self.note(line))?;
-        TextSources::load(&args.viewer_config, *system)?
-            .with_slices(true)
-            .log(trace, Path::new("the merged traces"))
+        let note = |line: &str| self.note(line);
+        let read = |trace, name: &Path| {
+            let mut texts = TextSources::load(&args.viewer_config, *system)?.with_slices(true);
+            texts.log(trace, name)
+        };
+        if let [one] = &traces[..] {
+            let log = read(read_log::read_trace(one, *system, &note)?, one)?;
+            return Ok(ReadLog { log, missing: Vec::new(), has_all: true });
+        }
+        let (trace, merged) = read_log::gather_whole(&traces, *system, &note)?;
+        let log = read(trace, Path::new("the merged traces"))?;
+        let missing = merge::problems(&merged);
+        Ok(ReadLog { log, missing, has_all: merged.is_whole() })
     }
 
     /// Prints a note, of the first reading only: a log that is followed is read again each second.
@@ -199,13 +221,18 @@ impl View<'_> {
     }
 
     /// The deflated columns of a log.
-    fn columns(&self, log: &Log) -> Result<Vec<u8>, Failure> {
+    fn columns(&self, read: &ReadLog) -> Result<Vec<u8>, Failure> {
         let Self { args, system, .. } = self;
+        let log = &read.log;
         let filter = args.filters.resolve(log, &Times::local(), system.now())?;
         let names: Vec<String> =
             args.traces.iter().map(|path| path.display().to_string()).collect();
         let is_live = args.output.is_none();
-        let columns = columns::encode(log, &filter, &names, is_live);
+        // As they stand on standard error, without the word `warning`.
+        let missing = read.missing.iter().map(|it| it.trim_start_matches("warning: ").trim_end());
+        let summary = log.summary().to_string();
+        let problems: Vec<&str> = missing.chain(summary.lines()).collect();
+        let columns = columns::encode(log, &filter, &names, &problems, is_live);
         let columns = columns.ok_or_else(|| {
             Failure::new(format!(
                 "more than {} messages are too many for a page",
@@ -221,11 +248,10 @@ impl View<'_> {
 
 impl DataSource for View<'_> {
     fn version(&self) -> String {
-        let versions = self.args.traces.iter().map(|path| self.system.version(path));
-        versions.collect::<Vec<_>>().join("-")
+        self.files.version()
     }
 
     fn data(&self) -> Result<Vec<u8>, Failure> {
-        self.columns(&self.log()?)
+        self.columns(&self.read()?)
     }
 }

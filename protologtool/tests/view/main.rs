@@ -15,6 +15,7 @@ mod spans;
 mod sparse;
 mod strip;
 mod users;
+mod watch;
 
 use browser::Browser;
 use protolog_rt::dynamic::{self, Arg};

@@ -32,7 +32,7 @@ pub(in crate::command) fn read_trace(
     let bytes = if is_input { system.read_input() } else { system.read(path) };
     let mut bytes = bytes.map_err(|error| cant_read(path, &error))?;
     if Recording::matches(&bytes) {
-        return read_recording(path, bytes, system);
+        return read_recording(path, bytes, system, note);
     }
     if is_input {
         return Ok(bytes);
@@ -134,18 +134,26 @@ pub(super) fn made_of(
     bytes: Vec<u8>,
     system: &dyn System,
 ) -> Result<Vec<u8>, Failure> {
-    if Recording::matches(&bytes) { read_recording(path, bytes, system) } else { Ok(bytes) }
+    if !Recording::matches(&bytes) {
+        return Ok(bytes);
+    }
+    read_recording(path, bytes, system, &|line| system.print_error(line))
 }
 
 /// The trace that a recording makes, or completes.
-fn read_recording(path: &Path, bytes: Vec<u8>, system: &dyn System) -> Result<Vec<u8>, Failure> {
+fn read_recording(
+    path: &Path,
+    bytes: Vec<u8>,
+    system: &dyn System,
+    note: &dyn Fn(&str),
+) -> Result<Vec<u8>, Failure> {
     let Rescued { trace, report, completes, .. } = rescue_bytes(path, bytes, system)?;
-    let note = |line: &str| system.print_error(&format!("note: recovered in memory: {line}"));
+    let recovered = |line: &str| note(&format!("note: recovered in memory: {line}"));
     // Flaws are warnings here: what is readable is shown.
-    let _ = tell(path, &report, true, system, note);
+    let _ = tell(path, &report, true, system, recovered, note);
     let shown = path.display();
     let output = if completes { "" } else { " -o TRACE" };
-    system.print_error(&format!("help: keep it with `protologtool recover {shown}{output}`\n"));
+    note(&format!("help: keep it with `protologtool recover {shown}{output}`\n"));
     Ok(trace)
 }
 

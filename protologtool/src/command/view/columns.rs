@@ -37,12 +37,13 @@ const GREATEST: i64 = 1 << 50;
 /// The most items of a page: they take about a gigabyte in a browser.
 pub(super) const MOST_ITEMS: u64 = 16_000_000;
 
-/// Encodes the items of a log that are admitted; none if there are more than a page can take. `traces` are the names to show; `is_live` if
-/// there may be more of it later.
+/// Encodes the items of a log that are admitted; none if there are more than a page can take. `traces` are the names to show, `problems` the
+/// reasons why the log is not whole; `is_live` if there may be more of it later.
 pub(super) fn encode(
     log: &Log,
     filter: &Filter<'_>,
     traces: &[String],
+    problems: &[&str],
     is_live: bool,
 ) -> Option<Vec<u8>> {
     let mut columns = Columns::new(log);
@@ -60,7 +61,7 @@ pub(super) fn encode(
     for slice in slices {
         columns.slice(slice);
     }
-    Some(columns.finish(traces, is_live))
+    Some(columns.finish(traces, problems, is_live))
 }
 
 /// The columns so far.
@@ -288,11 +289,10 @@ impl<'a> Columns<'a> {
         rest.is_empty().then_some(codes)
     }
 
-    fn finish(self, traces: &[String], is_live: bool) -> Vec<u8> {
+    fn finish(self, traces: &[String], problems: &[&str], is_live: bool) -> Vec<u8> {
         let wall: Vec<Value> =
             self.wall.iter().map(|(item, ns)| json!([item, ns.to_string()])).collect();
         let messages: Vec<Value> = self.parsed.into_iter().map(|message| message.json).collect();
-        let problems = self.log.summary().to_string();
         let meta = json!({
             "traces": traces,
             "live": is_live,
@@ -305,7 +305,7 @@ impl<'a> Columns<'a> {
             "groups": self.groups,
             "threads": self.thread_list,
             "losses": self.losses,
-            "problems": problems.lines().collect::<Vec<_>>(),
+            "problems": problems,
         });
         let meta = meta.to_string().into_bytes();
         let texts = &self.texts.bytes;
