@@ -8,7 +8,7 @@
 //! - a pipe of this user or of root that a program has open for reading, or opens within
 //!   [`READER_TIMEOUT`]; or such a character device: a terminal, `/dev/null`;
 //! - a descriptor of this process (`/dev/stdout`, `/dev/fd/N`), whatever it is: see
-//!   [`descriptor`](crate::descriptor).
+//!   [`descriptor`].
 //!
 //! Everything else is [`Refused`]: links above all. The way to it is found by the rule of
 //! `walk.rs`.
