@@ -141,10 +141,11 @@ fn values_are_checked_as_by_each_release() {
         assert!(output.stderr.starts_with("error: "), "{}", output.stderr);
     }
     // The name of a dictionary says its format where nothing else does.
-    let of_no_format = "generate-viewer-config --loggroups-jar groups.jar --viewer-config x.xml";
-    let output = room.run(&format!("{of_no_format} A.java"));
+    let class = "--loggroups-class com.android.wm.shell.protolog.ShellProtoLogGroup";
+    let no_format = format!("{class} --loggroups-jar groups.jar --viewer-config out.xml A.java");
+    let output = room.run(&format!("generate-viewer-config {no_format}"));
     assert_eq!(output.code, Some(2), "{}", output.stderr);
-    let output = room.run(&format!("{of_no_format} --viewer-config-type json A.java"));
+    let output = room.run(&format!("generate-viewer-config --viewer-config-type json {no_format}"));
     assert_eq!(output.code, Some(0), "{}", output.stderr);
     let twice = "--loggroups-jar groups.jar --loggroups-jar groups.jar";
     let output = room.run(&format!("generate-viewer-config {twice} --viewer-config x.pb A.java"));
