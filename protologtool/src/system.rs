@@ -158,9 +158,6 @@ pub trait System: Sync {
         make: bool,
     ) -> io::Result<Box<dyn OutputDirectory>>;
 
-    /// Removes a file.
-    fn remove(&self, path: &Path) -> io::Result<()>;
-
     /// Waits until no other process holds this lock, and holds it until the value is dropped. Makes
     /// the file and its directory, which must be this user's.
     fn lock(&self, path: &Path) -> io::Result<Box<dyn Lock>>;

@@ -136,10 +136,6 @@ impl System for Captured {
         Real.output_directory(root, scratch, make)
     }
 
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        Real.remove(path)
-    }
-
     fn lock(&self, path: &Path) -> io::Result<Box<dyn Lock>> {
         Real.lock(path)
     }

@@ -150,10 +150,6 @@ impl System for Memory {
         Ok(Box::new(DirectoryInMemory { system: self.clone(), root, scratch }))
     }
 
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        self.state().files.remove(path).map(drop).ok_or(io::ErrorKind::NotFound.into())
-    }
-
     // Nobody else is there.
     fn lock(&self, _path: &Path) -> io::Result<Box<dyn Lock>> {
         Ok(Box::new(Unshared))
@@ -222,7 +218,8 @@ impl OutputDirectory for DirectoryInMemory {
     }
 
     fn remove(&self, name: &Path) -> io::Result<()> {
-        self.system.remove(&self.root.join(name))
+        let removed = self.system.state().files.remove(&self.root.join(name));
+        removed.map(drop).ok_or(io::ErrorKind::NotFound.into())
     }
 
     // There are no empty directories.

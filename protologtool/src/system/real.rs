@@ -7,11 +7,10 @@ use super::{
 };
 use protolog_files::{Location, Tree};
 use protolog_reader::{ByteSource, FileBytes};
-use rustix::fs::OFlags;
 use std::ffi::OsStr;
-use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
+use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -47,8 +46,7 @@ impl System for Real {
         // Before it is opened: to open a device may have effects.
         let by = owner(fs::symlink_metadata(by)?).ok_or_else(refused)?;
         owner(fs::symlink_metadata(path)?).filter(|it| *it == by).ok_or_else(refused)?;
-        let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits() as i32;
-        let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+        let file = Location::of(path)?.open_regular()?;
         owner(file.metadata()?).filter(|it| *it == by).ok_or_else(refused)?;
         Ok(Box::new(file))
     }
@@ -176,10 +174,6 @@ impl System for Real {
     ) -> io::Result<Box<dyn OutputDirectory>> {
         let tree = if make { Tree::create(root) } else { Tree::open(root) };
         Ok(Box::new(RealDirectory::new(tree?, scratch)))
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        fs::remove_file(path)
     }
 
     fn lock(&self, path: &Path) -> io::Result<Box<dyn Lock>> {

@@ -92,10 +92,6 @@ impl System for Overlay<'_> {
         self.below.output_directory(root, scratch, make)
     }
 
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        self.below.remove(path)
-    }
-
     fn lock(&self, path: &Path) -> io::Result<Box<dyn Lock>> {
         self.below.lock(path)
     }
