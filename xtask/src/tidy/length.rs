@@ -2,6 +2,7 @@
 
 use super::mask::is_word;
 use super::{File, Finding, extension, is_data};
+use std::ops::Range;
 
 const FILE_LINES: usize = 500;
 const FUNCTION_LINES: usize = 70;
@@ -33,20 +34,36 @@ pub(super) fn check(file: &File) -> Vec<Finding> {
 
 /// Lines of the `#[cfg(test)] mod … { … }` blocks.
 fn test_lines(file: &File) -> usize {
-    let mut lines = 0;
-    let mut rest = file.code;
-    while let Some(at) = rest.find("#[cfg(test)]") {
-        rest = &rest[at + "#[cfg(test)]".len()..];
+    let lines = |block: Range<usize>| file.code[block].matches('\n').count() + 1;
+    test_blocks(file.code).into_iter().map(lines).sum()
+}
+
+/// The code with empty lines in place of the `#[cfg(test)] mod … { … }` blocks.
+pub(super) fn without_tests(code: &str) -> String {
+    let mut kept = code.to_owned();
+    for block in test_blocks(code).into_iter().rev() {
+        let lines = code[block.clone()].matches('\n').count();
+        kept.replace_range(block, &"\n".repeat(lines));
+    }
+    kept
+}
+
+/// The `#[cfg(test)] mod … { … }` blocks, without the attribute.
+fn test_blocks(code: &str) -> Vec<Range<usize>> {
+    let (mut blocks, mut from) = (Vec::new(), 0);
+    while let Some(at) = code[from..].find("#[cfg(test)]") {
+        from += at + "#[cfg(test)]".len();
+        let rest = &code[from..];
         if rest.trim_start().starts_with("mod ")
             && let (Some(open), semicolon) = (rest.find('{'), rest.find(';'))
             && semicolon.is_none_or(|semicolon| open < semicolon)
         {
-            let close = open + closing_brace(&rest[open..]);
-            lines += rest[..close].matches('\n').count() + 1;
-            rest = &rest[close..];
+            let close = from + open + closing_brace(&rest[open..]);
+            blocks.push(from..close);
+            from = close;
         }
     }
-    lines
+    blocks
 }
 
 struct Function<'a> {

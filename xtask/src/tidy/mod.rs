@@ -14,7 +14,7 @@
 //! | no static lock that forks do not know | [`locks`] |
 //! | one name, one type; none of the standard library's | [`names`] |
 //! | a file that is no source and no data of tests is named by another | [`belonging`] |
-//! | one class of Java opens files for writing | [`java_files`] |
+//! | one class of Java opens files for writing, and one crate of Rust | [`java_files`], [`rust_files`] |
 //! | exceptions in the lint tables have reasons; each package inherits the table | [`manifests`] |
 
 mod belonging;
@@ -30,6 +30,7 @@ mod names;
 mod opening;
 mod packages;
 mod rust;
+mod rust_files;
 mod supply;
 mod words;
 
@@ -75,8 +76,15 @@ type FileRule = fn(&File) -> Vec<Finding>;
 /// A rule on the modules of all crates.
 type ModuleRule = fn(&[Target]) -> Vec<Place>;
 
-const FILE_RULES: [FileRule; 6] =
-    [opening::check, length::check, rust::check, words::check, manifests::check, java_files::check];
+const FILE_RULES: [FileRule; 7] = [
+    opening::check,
+    length::check,
+    rust::check,
+    words::check,
+    manifests::check,
+    java_files::check,
+    rust_files::check,
+];
 
 const MODULE_RULES: [ModuleRule; 4] = [layers::check, cycles::check, locks::check, names::check];
 
