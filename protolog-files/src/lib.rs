@@ -5,6 +5,14 @@
 //! puts a link in its place. So whoever opens something here gets a descriptor of what was checked,
 //! and each later step (open, create, remove, rename) starts from it.
 //!
+//! | for | use |
+//! |---|---|
+//! | an output of any kind | [`Output`] |
+//! | one that appears when it is complete | [`Output::find`], [`StagedFile`] |
+//! | files below a directory of outputs | [`Tree`] |
+//! | a file whose path is known | [`Location`] |
+//! | sockets and files in a private directory | [`Directory`] |
+//!
 //! Invariants
 //! - What is returned was looked at by its descriptor (`fstat`), never by its name alone.
 //! - No call waits for another process: pipes and devices are opened without blocking, or refused.

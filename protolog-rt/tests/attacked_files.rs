@@ -1,17 +1,13 @@
 //! Attackers of a program's files: another user has put links, pipes and files where it logs to, or
 //! puts them there while it opens them.
 
-mod common;
-
-use common::lock_sessions;
 use protolog_rt::text::RotatingFile;
 use protolog_rt::{Builder, Error, Level, ProtoLogGroup, Session, i};
-use protolog_testkit::{Users, role, temp_dir, with_users};
+use protolog_testkit::{Users, role, with_users};
 use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat};
 use std::fs::{self, File, Permissions};
 use std::io::Read;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt, chown, lchown, symlink};
-use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -73,48 +69,6 @@ fn reason(error: Error) -> String {
 
 fn mkfifo(path: &Path, mode: u32) {
     mknodat(CWD, path, FileType::Fifo, Mode::from_raw_mode(mode), 0).expect("make a pipe");
-}
-
-#[test]
-fn what_is_no_file_to_write_is_refused_with_a_reason() {
-    let _lock = lock_sessions();
-    let dir = temp_dir();
-    let at = |name: &str| dir.path().join(name);
-    fs::write(at("file"), "precious").unwrap();
-    fs::hard_link(at("file"), at("names")).unwrap();
-    symlink("file", at("link")).unwrap();
-    symlink("none", at("dangling")).unwrap();
-    fs::create_dir(at("directory")).unwrap();
-    mkfifo(&at("pipe"), 0o600);
-    UnixListener::bind(at("socket")).unwrap();
-    for (name, expected) in [
-        ("link", "it is a link to `file`"),
-        ("dangling", "it is a link to `none`"),
-        ("names", "it has 2 names (hard links)"),
-        ("directory", "is a directory"),
-        ("socket", "it is a socket"),
-        ("pipe", "it is a pipe that no program reads"),
-        ("missing/file", "no such file or directory"),
-        ("file/file", "not a directory"),
-    ] {
-        for (kind, write) in WRITERS {
-            // What replaces the file leaves its other name alone; segments have other names.
-            let replaces = matches!(kind, "newest" | "snapshot" | "recording");
-            let is_other = name == "names" && replaces || kind == "segments" && !name.contains('/');
-            if is_other {
-                continue;
-            }
-            let expected = match kind {
-                "recording" if name == "pipe" => "it is a pipe",
-                _ => expected,
-            };
-            let refused = write(&at(name)).expect_err(&format!("{kind} {name}"));
-            let refused = refused.split(" (os error").next().unwrap().to_lowercase();
-            assert_eq!(refused, expected, "{kind} {name}");
-        }
-    }
-    assert_eq!(fs::read(at("file")).unwrap(), b"precious");
-    assert!(!at("none").exists());
 }
 
 /// A path in the directory that all users share.

@@ -11,6 +11,7 @@ use rustix::fs::{CWD, FileType, Mode, OFlags};
 use std::fs::{self, File, Permissions};
 use std::io::Read;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt, chown, lchown, symlink};
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
@@ -94,6 +95,7 @@ fn files_of_others_are_not_written() {
         fs::hard_link(&victim.precious, at("second name")).unwrap();
         fs::write(at("file"), "theirs").unwrap();
         fs::set_permissions(at("file"), Permissions::from_mode(0o666)).unwrap();
+        let _socket = UnixListener::bind(at("socket")).unwrap();
         for name in ["link", "dangling", "way", "file"] {
             lchown(at(name), Some(users.intruder), None).unwrap();
         }
@@ -101,6 +103,7 @@ fn files_of_others_are_not_written() {
             ("link", "it is a link to `SHARED/victim/precious`"),
             ("dangling", "it is a link to `SHARED/victim/none`"),
             ("file", "it belongs to another user"),
+            ("socket", "it is a socket"),
             ("way/precious", "`SHARED/way`, on the way to it, is a link to `SHARED/victim`"),
         ] {
             for words in COMMANDS {
