@@ -21,7 +21,8 @@ mod trouble;
 mod zones;
 
 use protolog_testkit::{
-    Output, compile_java, java_sources, run, run_java, temp_dir, trace_processor, workspace_root,
+    Output, compile_java, java_sources, run, run_any, run_java, temp_dir, temp_dir_for_sockets,
+    trace_processor, workspace_root,
 };
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -124,16 +125,30 @@ fn run_kinds(classes: &[PathBuf], dir: &Path) -> Vec<String> {
     read
 }
 
+/// Interpreted and compiled, since the JVM does not survive the same operations in either.
 #[test]
 fn a_truncated_file_ends_its_session_only() {
-    let dir = temp_dir();
-    let Some(classes) = classes() else { return };
-    let args = [dir.path().to_str().unwrap()];
-    let output = run_java(&[classes.to_path_buf()], "app.Truncated", &args).unwrap();
-    assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""));
-    assert_eq!(output.stdout, "the session's file can't be used any more\n20000\n");
-    assert!(!dir.path().join("lost.pftrace").exists());
-    assert_eq!(messages(&dir.path().join("other.pftrace")).len(), 20_000);
+    let truncated =
+        "the session's file can't be used any more: another process has truncated ...\n20001\n";
+    for (kind, expected) in [
+        ("recording", truncated),
+        ("full", truncated),
+        ("stream", truncated),
+        ("long", truncated),
+        ("switches", "20001\n"),
+    ] {
+        for compiler in ["-Xint", "-Xmixed"] {
+            let dir = temp_dir_for_sockets();
+            let Some(classes) = classes() else { return };
+            let mut java = Command::new("java");
+            java.args([compiler, "-cp"]).arg(classes).args(["app.Truncated", kind]);
+            let output = run_any(java.arg(dir.path()));
+            assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""), "{kind}");
+            assert_eq!(output.stdout, expected, "{kind}, {compiler}");
+            assert!(kind == "stream" || !dir.path().join("lost.pftrace").exists());
+            assert_eq!(messages(&dir.path().join("other.pftrace")).len(), 20_001);
+        }
+    }
 }
 
 #[test]

@@ -57,6 +57,7 @@ final class Call {
             }
             call = OF_THREAD.get();
         } catch (Error e) {
+            Groups.repair(e);
             Sessions.lose(group, level, LossCause.BUFFER_FULL);
             return UNUSED;
         }

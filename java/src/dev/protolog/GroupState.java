@@ -115,6 +115,16 @@ final class GroupState extends WeakReference<IProtoLogGroup> {
         }
     }
 
+    /** Puts the word, as this process has set it last, into memory that nobody else can change. */
+    void moveBack(ByteBuffer memory) {
+        if (index >= 0) {
+            Switch.store(memory, at, word);
+            words = memory;
+            VarHandle.releaseFence();
+            isShared = false;
+        }
+    }
+
     private void refresh() {
         word = Switch.load(words, at);
     }

@@ -35,6 +35,7 @@ final class Groups {
         try {
             return enabled(group, level) != null;
         } catch (Error e) {
+            repair(e);
             return true;
         }
     }
@@ -81,6 +82,7 @@ final class Groups {
     /** Decides for all groups anew where their messages go. */
     static void routeAll() {
         synchronized (ALL) {
+            checkPages();
             ALL.forEach(Sessions::route);
         }
     }
@@ -88,6 +90,7 @@ final class Groups {
     /** Sets the levels of a group that are printed. */
     static void print(GroupState state, int levels) {
         synchronized (ALL) {
+            checkPages();
             if (state != BROKEN) {
                 state.set(null, levels);
             }
@@ -97,6 +100,7 @@ final class Groups {
     /** Applies settings to all groups that are registered now or later; they win over earlier ones. */
     static void apply(List<GroupSettings.Entry> settings) {
         synchronized (ALL) {
+            checkPages();
             SETTINGS.add(settings, ALL);
         }
     }
@@ -104,6 +108,7 @@ final class Groups {
     /** Replaces the settings of the configuration file. A group that only the old ones named goes back to the others, or its own. */
     static void replaceConfigFile(List<GroupSettings.Entry> settings) {
         synchronized (ALL) {
+            checkPages();
             SETTINGS.replaceConfigFile(settings, ALL);
         }
     }
@@ -134,6 +139,25 @@ final class Groups {
         }
     }
 
+    /** Looks after memory that a call could not read. */
+    static void repair(Error error) {
+        if (error instanceof InternalError && !PassingErrors.isOne(error)) {
+            synchronized (ALL) {
+                checkPages();
+            }
+        }
+    }
+
+    /** Takes the words out of a file that somebody has truncated. Operators switch groups by request from then on. */
+    private static void checkPages() {
+        if (PAGES.isTruncated()) {
+            PAGES.unshare();
+            ALL.forEach(state -> state.moveBack(PAGES.memory()));
+            // Published again, so that threads see the new place.
+            table = table.clone();
+        }
+    }
+
     private static GroupState register(IProtoLogGroup group) {
         synchronized (ALL) {
             for (GroupState known : ALL) {
@@ -161,6 +185,7 @@ final class Groups {
 
     /** Adds a group once all is known of it: after an error its next message tries again. */
     private static GroupState add(IProtoLogGroup group) {
+        checkPages();
         removeCollected();
         SwitchPages.Place place = PAGES.add();
         GroupState state = null;

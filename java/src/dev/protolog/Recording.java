@@ -61,6 +61,7 @@ final class Recording {
     private final long positionsAt;
     private final long metadataAt;
     private long metadataUsed;
+    private volatile boolean isOpen;
     private long generation;
     /** The description of the trace file in a generation, and the copies that lack it. */
     private ByteBuffer traceEntry;
@@ -106,19 +107,26 @@ final class Recording {
 
     /** Makes the file one that can be recovered. */
     void open() {
-        LONG.setRelease(header, 0, MAGIC);
+        store(0, MAGIC);
+        isOpen = true;
     }
 
-    /** Appends a packet to the metadata, or counts it as lost. */
-    synchronized void append(byte[] packet) {
+    /**
+     * Appends a packet to the metadata, or counts it as lost where there is no room.
+     *
+     * @throws IOException if the file is not whole any more
+     */
+    synchronized void append(byte[] packet) throws IOException {
         ByteBuffer record = ByteBuffer.allocate(8 + packet.length).order(ORDER);
         record.putInt(packet.length).putInt((int) Xxh3.hash(packet)).put(packet);
+        // A write behind the end of a truncated file would make it as long as it was, and hide that.
+        checkSize();
         try {
-            write(metadataAt + metadataUsed, record);
+            file.writeAt(metadataAt + metadataUsed, record.array(), 0, record.capacity());
             metadataUsed += record.capacity();
-            LONG.setRelease(header, METADATA_USED_AT, metadataUsed);
+            store(METADATA_USED_AT, metadataUsed);
         } catch (IOException e) {
-            LONG.getAndAdd(header, METADATA_LOST_AT, 1L);
+            add(METADATA_LOST_AT, 1);
         }
     }
 
@@ -154,8 +162,8 @@ final class Recording {
             word.putLong(0, position.getValue());
             write(positionsAt + 8L * (copy * POSITIONS + position.getKey()), word);
         }
-        LONG.setRelease(header, TRACE_BYTES_AT + 8 * copy, bytes);
-        LONG.setRelease(header, GENERATION_AT, generation + 1);
+        store(TRACE_BYTES_AT + 8 * copy, bytes);
+        store(GENERATION_AT, generation + 1);
         generation++;
     }
 
@@ -174,38 +182,66 @@ final class Recording {
     /** Counts messages of a chunk that writer {@code id} completed: those in it, and all of the writer. */
     void countMessages(int id, long added, long all) {
         if (id <= MESSAGE_COUNTS) {
-            LONG.setRelease(header, MESSAGE_COUNTS_AT + 8 * (id - 1), all);
+            store(MESSAGE_COUNTS_AT + 8 * (id - 1), all);
         } else {
-            LONG.getAndAdd(header, OTHER_MESSAGE_COUNT_AT, added);
+            synchronized (this) {
+                add(OTHER_MESSAGE_COUNT_AT, added);
+            }
         }
     }
 
     /** Changes nothing, with the operations of {@link #addLoss}, which the JVM links when they first run. */
-    void linkLosses() {
-        long known = (long) LONG.compareAndExchange(header, LOSSES_AT, LOSS_USED, LOSS_USED);
-        LONG.getAndAdd(header, OTHER_LOSSES_AT, known & 0);
+    synchronized void linkLosses() {
+        add(OTHER_LOSSES_AT, get(LOSSES_AT) & 0);
     }
 
-    void addLoss(int group, LossCause cause) {
+    synchronized void addLoss(int group, LossCause cause) {
         long key = LOSS_USED | Integer.toUnsignedLong(group) << 8 | cause.wire();
         for (int slot = 0; slot < LOSSES; slot++) {
             int at = LOSSES_AT + 16 * slot;
-            long known = (long) LONG.compareAndExchange(header, at, 0L, key);
+            long known = get(at);
+            if (known == 0) {
+                store(at, key);
+            }
             if (known == 0 || known == key) {
-                LONG.getAndAdd(header, at + 8, 1L);
+                add(at + 8, 1);
                 return;
             }
         }
-        LONG.getAndAdd(header, OTHER_LOSSES_AT + 8 * (cause.wire() - 1), 1L);
+        add(OTHER_LOSSES_AT + 8 * (cause.wire() - 1), 1);
+    }
+
+    private long get(int at) {
+        return (long) LONG.getAcquire(header, at);
     }
 
     /**
-     * Checks that nobody has truncated the file, since to read what is mapped beyond its end is an error of the JVM.
+     * Stores a word after all that was stored before. By a fence and a plain store: the JVM does not survive releasing stores, nor atomic operations, in memory
+     * whose file was truncated, where it interprets them.
+     */
+    private void store(int at, long word) {
+        VarHandle.releaseFence();
+        LONG.set(header, at, word);
+    }
+
+    /** Adds to a counter. */
+    private void add(int at, long count) {
+        long sum = get(at) + count;
+        store(at, sum);
+        if (get(at) != sum) {
+            SharedBuffer.failTruncated();
+        }
+    }
+
+    /**
+     * Checks that nobody has truncated the file, since to read what is mapped beyond its end is an error of the JVM; nor truncated it and made it
+     * long again, which leaves zeros.
      *
      * @throws IOException if somebody has
      */
-    void checkSize() throws IOException {
-        if (file.size() < metadataAt) {
+    synchronized void checkSize() throws IOException {
+        boolean isShort = file.size() < metadataAt + metadataUsed;
+        if (isShort || isOpen && get(0) != MAGIC) {
             throw new IOException("another process has truncated `" + path() + "`");
         }
     }
@@ -244,6 +280,7 @@ final class Recording {
     }
 
     private void write(long at, ByteBuffer bytes) throws IOException {
+        checkSize();
         file.writeAt(at, bytes.array(), 0, bytes.capacity());
     }
 

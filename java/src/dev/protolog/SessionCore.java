@@ -119,10 +119,10 @@ final class SessionCore {
         if (failure != null) {
             throw failure();
         }
-        if (recording != null) {
-            recording.checkSize();
-        }
         try {
+            if (recording != null) {
+                recording.checkSize();
+            }
             return read.get();
         } catch (InternalError e) {
             if (PassingErrors.isOne(e)) {
@@ -374,8 +374,14 @@ final class SessionCore {
 
     private synchronized void addPacket(byte[] packet) {
         packets.add(packet);
-        if (recording != null) {
-            recording.append(packet);
+        try {
+            if (recording != null) {
+                recording.append(packet);
+            }
+        } catch (IOException e) {
+            // Others wait for the locks that are held here, so the routes of groups stay: who logs finds the session stopped.
+            failure = failure == null ? e : failure;
+            stop();
         }
     }
 

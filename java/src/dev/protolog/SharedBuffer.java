@@ -142,7 +142,7 @@ final class SharedBuffer {
             turns[page] = ++turn;
             boolean isUndivided = (int) INT.getAcquire(memory, page * PAGE) == 0;
             if (clear(page, layout)) {
-                INT.setRelease(memory, page * PAGE, PageLayout.divided(layout));
+                store(page * PAGE, PageLayout.divided(layout));
                 // Nothing is called in between: the count is right after any error.
                 divided += isUndivided ? 1 : 0;
                 if (divided > highWater) {
@@ -200,7 +200,8 @@ final class SharedBuffer {
 
     /** Shows {@code packets}, count and flags, to readers, and all that was written before. */
     void publish(int countAt, int packets) {
-        SHORT.setRelease(memory, countAt, (short) packets);
+        VarHandle.releaseFence();
+        SHORT.set(memory, countAt, (short) packets);
     }
 
     /**
@@ -208,9 +209,13 @@ final class SharedBuffer {
      * itself, but later, wherever the thread is by then, unless the thread goes through the kernel before.
      */
     void check(int countAt, int packets) {
-        if ((short) SHORT.getAcquire(memory, countAt) == (short) packets) {
-            return;
+        if ((short) SHORT.getAcquire(memory, countAt) != (short) packets) {
+            failTruncated();
         }
+    }
+
+    /** Throws the error of memory whose file was truncated. */
+    static void failTruncated() {
         try {
             Thread.yield();
         } catch (InternalError e) {
@@ -272,7 +277,7 @@ final class SharedBuffer {
     private void joinFree(int page) {
         int word = (int) INT.getAcquire(memory, page * PAGE);
         if (word == PageLayout.divided(PageLayout.layout(word))) {
-            INT.setRelease(memory, page * PAGE, 0);
+            store(page * PAGE, 0);
             // Nothing is called in between: the count is right after any error.
             divided--;
         }
@@ -402,7 +407,7 @@ final class SharedBuffer {
                 claimed = PageLayout.with(claimed, index, READING);
             }
         }
-        INT.setRelease(memory, page * PAGE, claimed);
+        store(page * PAGE, claimed);
         overwritten += lost;
         VarHandle.fullFence();
         int free = claimed;
@@ -417,14 +422,14 @@ final class SharedBuffer {
         }
         VarHandle.fullFence();
         if (!isIdle) {
-            INT.setRelease(memory, page * PAGE, free);
+            store(page * PAGE, free);
         }
         return isIdle;
     }
 
     private void clearHeader(int at) {
-        INT.setRelease(memory, at, 0);
-        INT.setRelease(memory, at + 4, 0);
+        store(at, 0);
+        store(at + 4, 0);
     }
 
     /** Takes a free chunk of a page that is divided by {@code layout}. */
@@ -437,7 +442,7 @@ final class SharedBuffer {
         int chunk = chunk(page, layout, index);
         int more = held + PageLayout.chunkSize(layout);
         int quarters = quarters(more);
-        INT.setRelease(memory, page * PAGE, PageLayout.with(word, index, WRITING));
+        store(page * PAGE, PageLayout.with(word, index, WRITING));
         // Nothing is called from here on: whatever error comes on the way to the writer, the chunk is not forgotten.
         claim.chunk = chunk;
         held = more;
@@ -466,7 +471,16 @@ final class SharedBuffer {
 
     private void set(int chunk, int state) {
         int at = page(chunk) * PAGE;
-        INT.setRelease(memory, at, PageLayout.with((int) INT.getAcquire(memory, at), chunk & 15, state));
+        store(at, PageLayout.with((int) INT.getAcquire(memory, at), chunk & 15, state));
+    }
+
+    /**
+     * Stores a word after all that was stored before. By a fence and a plain store, since the JVM does not survive any other one in memory whose file was
+     * truncated, where it interprets it.
+     */
+    private void store(int at, int word) {
+        VarHandle.releaseFence();
+        INT.set(memory, at, word);
     }
 
     private static int chunk(int page, int layout, int index) {

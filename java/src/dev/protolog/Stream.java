@@ -405,6 +405,7 @@ final class Stream {
     synchronized void releaseFailed() {
         try {
             if (session.failure() != null) {
+                Sessions.remove(session);
                 release();
                 if (session.recording() != null) {
                     session.recording().close(false);

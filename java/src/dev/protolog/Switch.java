@@ -43,7 +43,8 @@ final class Switch {
     }
 
     static void store(ByteBuffer words, int at, int word) {
-        INT.setRelease(words, at, word);
+        VarHandle.releaseFence();
+        INT.set(words, at, word);
     }
 
     /** True if a message of this level goes anywhere. */

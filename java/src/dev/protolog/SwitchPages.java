@@ -26,6 +26,8 @@ final class SwitchPages {
     /** The words of groups that are gone. */
     private final List<Integer> freed = new ArrayList<>();
     private Path file;
+    /** The file, open as long as it is shared. */
+    private OutputFile shared;
 
     /** The place of a word: in {@code memory} at {@code at}. {@code index} counts the words that can be shared, and is -1 for others. */
     record Place(ByteBuffer memory, int at, int index, boolean isShared) {}
@@ -58,19 +60,41 @@ final class SwitchPages {
 
     /** Moves the words to a new file at {@code path}. */
     void share(Path path) throws IOException {
-        try (OutputFile created = Outputs.create(path)) {
-            try {
-                byte[] words = new byte[PAGES * PAGE];
-                memory.get(0, words);
-                created.writeAt(0, words, 0, words.length);
-                memory = created.map(0, words.length).order(ByteOrder.nativeOrder());
-                file = path;
-            } finally {
-                if (file == null) {
-                    created.remove();
-                }
+        OutputFile created = Outputs.create(path);
+        try {
+            byte[] words = new byte[PAGES * PAGE];
+            memory.get(0, words);
+            created.writeAt(0, words, 0, words.length);
+            memory = created.map(0, words.length).order(ByteOrder.nativeOrder());
+            shared = created;
+            file = path;
+        } finally {
+            if (file == null) {
+                created.remove();
+                created.close();
             }
         }
+    }
+
+    /** True if somebody has truncated the file: the JVM does not survive atomic operations in memory that has none. */
+    boolean isTruncated() {
+        try {
+            return shared != null && shared.size() < PAGES * PAGE;
+        } catch (IOException e) {
+            return true;
+        }
+    }
+
+    /** Has private memory again, in which each group has to put its word. */
+    void unshare() {
+        memory = direct(PAGES * PAGE);
+        file = null;
+        try {
+            shared.close();
+        } catch (IOException e) {
+            // It is of no use any more.
+        }
+        shared = null;
     }
 
     private static ByteBuffer direct(int bytes) {
