@@ -70,25 +70,29 @@ pub(super) fn write_queued() {
     let mut taken = Taken::default();
     let mut is_broken = false;
     loop {
-        if take(&mut taken) {
+        if take(&mut taken, is_broken) {
             is_broken = !write(&taken);
             finish(taken.count + u32::from(taken.then.is_some()));
-        } else if is_broken || !report_unreported() {
+        } else if is_broken {
             break;
+        } else {
+            is_broken = !report_unreported();
         }
     }
     IS_WRITER.set(was_writer);
 }
 
-/// Takes entries out of the queue. False if there are none.
-fn take(taken: &mut Taken) -> bool {
+/// Takes entries out of the queue. False if there are none. As long as there is something to
+/// report, and the output takes text, nobody overtakes the report.
+fn take(taken: &mut Taken, is_broken: bool) -> bool {
     let mut queue = QUEUE.lock();
     queue.take(taken, BATCH);
-    queue.is_writing = taken.count > 0 || taken.then.is_some();
+    let has_taken = taken.count > 0 || taken.then.is_some();
+    queue.is_writing = has_taken || !is_broken && UNREPORTED.load(Ordering::Relaxed) > 0;
     if !queue.is_writing {
         IS_LATE.store(false, Ordering::Relaxed);
     }
-    queue.is_writing
+    has_taken
 }
 
 /// Writes what was taken. False if the last of it could not be written.
