@@ -3,8 +3,8 @@
 //!
 //! A page is a story. A block of `toml` begins a package, with `[package]` or the dependencies alone. A block of `rust` is its
 //! program, or the body of its `main`, and must run to its end. A block of `console` has commands after `$`, which run in the package's
-//! directory, and what they print, times and processes aside. Commands in blocks of `text`, which name processes that do not exist, must at
-//! least be commands: `protologtool` knows their options. A block of `sh` is to install: its paths and its profile must be there.
+//! directory, and what they print, times and processes aside. Those of blocks of `text` name programs that run or were killed: they are run
+//! on a stage. A block of `sh` is to install: its paths and its profile must be there.
 
 mod help;
 mod java;
@@ -12,6 +12,7 @@ mod named;
 mod page;
 mod soong;
 mod stage;
+mod transcript;
 
 use page::Block;
 use protolog_testkit::{assert_eq_text, run, run_any, user_environment, workspace_root};
@@ -169,6 +170,8 @@ fn try_page(page: &str) {
     let text = fs::read_to_string(workspace_root().join(page)).expect("read the page");
     let blocks = page::blocks(&text);
     assert!(!blocks.is_empty(), "{page} has no snippets");
+    // This locks, too.
+    stage::build_programs();
     // Programs of several pages have one name, and their place in the target directory is one.
     let lock = File::create(copy_of_repository().join("lock")).expect("create a lock");
     lock.lock().expect("wait for other pages");
@@ -180,7 +183,7 @@ fn try_page(page: &str) {
             "rust" => reader.run_program(block.text),
             "console" => reader.run_commands(&block, &place),
             "text" if block.text.starts_with("genrule") => soong::run_rule(block.text),
-            "text" => check_options(block.text, &place),
+            "text" => transcript::check(block.text, &place),
             "sh" => check_installation(block.text, &place),
             "java" if block.text.contains(" main(") => reader.begin_java(block.text),
             "java" => {} // The tests in `java.rs` have these.
@@ -267,13 +270,8 @@ impl Reader {
 
 /// A line of shell, in a directory, with the tool on the path.
 fn shell(shell: &str, line: &str, directory: &Path) -> Command {
-    let tool =
-        Path::new(env!("CARGO_BIN_EXE_protologtool")).parent().expect("it is in a directory");
-    let path = env::var_os("PATH").unwrap_or_default();
-    let places = [tool.to_path_buf()].into_iter().chain(env::split_paths(&path));
     let mut command = Command::new(shell);
-    command.args(["-c", line]).current_dir(directory);
-    command.env("PATH", env::join_paths(places).expect("a path of directories"));
+    command.args(["-c", line]).current_dir(directory).env("PATH", tool_and_path());
     command.envs(user_environment(env!("CARGO_TARGET_TMPDIR"))).env_remove("RUSTFLAGS");
     // A reader's `cargo` does not know that of this test.
     for (name, _) in env::vars_os() {
@@ -288,15 +286,11 @@ fn shell(shell: &str, line: &str, directory: &Path) -> Command {
     command
 }
 
-/// The tool must know command and options of each of its lines; `--help` at the end keeps it from doing anything.
-fn check_options(text: &str, place: &str) {
-    for (command, _) in page::commands(text) {
-        let Some(args) = command.strip_prefix("protologtool ") else { continue };
-        let args = args.split(['|', '#']).next().unwrap_or_default().split_whitespace();
-        let mut tool = Command::new(env!("CARGO_BIN_EXE_protologtool"));
-        let output = run_any(tool.args(args).arg("--help"));
-        assert_eq!(output.code, Some(0), "{place}: `{command}`\n{}", output.stderr);
-    }
+/// The path of programs, with the tool's directory first.
+fn tool_and_path() -> String {
+    let tool =
+        Path::new(env!("CARGO_BIN_EXE_protologtool")).parent().expect("it is in a directory");
+    format!("{}:{}", tool.display(), env::var("PATH").unwrap_or_default())
 }
 
 /// The package and the profile to install must be there.

@@ -2,44 +2,48 @@
 //!
 //! Commands name processes by `4711`, which stands for the one that is meant.
 
-use crate::{copy_of_repository, shell};
+use crate::{copy_of_repository, shell, tool_and_path};
 use protolog_testkit::{
     TempDir, copy_program, run, temp_dir_for_sockets, user_environment, workspace_root,
 };
-use std::fs;
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 
-/// The program: `program FILE` logs to a file and ends; `program FILE wait` logs on, listens for operators, and ends with its input;
-/// `program record wait` records.
+/// The program. Without arguments it logs to `app.pftrace`, and runs for some seconds. `program FILE` logs to a file and ends; with
+/// `wait` after that it logs on, and ends with its input. `record` in place of a file is a recording, smaller than the log.
 const PROGRAM: &str = r#"
 use protolog_rt::{ProtoLogGroup, Session, d, w};
+use std::time::Duration;
 
 #[derive(ProtoLogGroup)]
 enum AppLog {
     Net,
     Disk,
-    Walk,
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let file = std::env::args().nth(1).unwrap_or_default();
-    let waits = std::env::args().nth(2).is_some();
-    let init = if waits { Some(protolog_rt::init()?) } else { None };
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let file = args.first().map_or("app.pftrace", String::as_str);
+    let ends = args.len() == 1;
+    let init = if ends { None } else { Some(protolog_rt::init()?) };
     let session = Session::builder().enable_all();
     let session = if file == "record" { session.record() } else { session.file(file) }.start()?;
-    for bytes in [512, 1500] {
-        d!(AppLog::Net, "sent %d bytes", bytes);
-    }
+    let older = if file == "record" { 400_000 } else { 2 };
+    std::thread::spawn(move || (0..older).for_each(|n| d!(AppLog::Net, "sent %d bytes", n))).join().expect("a thread");
     w!(AppLog::Disk, "timeout");
-    session.flush()?;
-    if waits {
+    let (bytes, host, ms) = (1500, "example.org", 0.271);
+    d!(AppLog::Net, "sent %d bytes to %s in %8.3f ms", bytes, host, ms);
+    if !ends {
+        session.flush().or_else(|error| if file == "record" { Ok(()) } else { Err(error) })?;
         println!("ready");
-        for line in std::io::stdin().lines() {
-            d!(AppLog::Walk, "walked %s", line?);
-        }
+    }
+    if args.is_empty() {
+        std::thread::sleep(Duration::from_secs(20));
+    } else if !ends {
+        std::io::stdin().lines().for_each(drop);
     }
     drop(init);
     session.stop()?;
@@ -47,8 +51,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 "#;
 
-/// The program, once it is built.
-static PROGRAM_FILE: OnceLock<PathBuf> = OnceLock::new();
+/// The programs, once they are built.
+static PROGRAMS: OnceLock<TempDir> = OnceLock::new();
 
 /// A directory with sources, traces, and the program under its names.
 pub(crate) struct Stage {
@@ -60,11 +64,12 @@ impl Stage {
     /// Builds the program and makes the traces. Sources are those of a crate, or in Java.
     pub(crate) fn new(is_rust: bool) -> Self {
         let stage = Self { dir: temp_dir_for_sockets(), running: Vec::new() };
-        let program = PROGRAM_FILE.get_or_init(build);
+        let programs = build_programs();
         for name in ["app", "libplugin.so", "target/release/app", "server", "indexer"] {
             let path = stage.path().join(name);
             fs::create_dir_all(path.parent().expect("a directory")).expect("make a directory");
-            copy_program(program, &path);
+            let other = if name == "indexer" { "indexer" } else { "app" };
+            copy_program(&programs.join(other), &path);
         }
         for directory in [
             "out",
@@ -123,9 +128,20 @@ impl Stage {
 
     /// Starts a program that logs on and takes an operator's commands; returns when it has logged. It is the `4711` of later commands.
     pub(crate) fn start(&mut self, name: &str, file: &str) {
-        let mut command = self.command(&format!("exec ./{name} {file} wait"));
-        let mut child =
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("start it");
+        self.start_command(&format!("exec ./{name} {file} wait"), Stdio::piped());
+    }
+
+    /// Runs a line that starts a program in the background; returns when it has logged.
+    pub(crate) fn start_in_background(&mut self, line: &str) {
+        let line = line.trim_end_matches([' ', '&']);
+        self.start_command(&format!("exec env {line}"), Stdio::null());
+    }
+
+    fn start_command(&mut self, line: &str, input: Stdio) {
+        let mut command = self.command(line);
+        // Nobody here reads the text that it shows.
+        let command = command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().expect("start it");
         let mut line = String::new();
         let output = child.stdout.take().expect("it is piped");
         BufReader::new(output).read_line(&mut line).expect("read what it prints");
@@ -144,6 +160,7 @@ impl Stage {
         let pid = self.running.last().map(|child| child.id().to_string());
         let line = pid.map_or_else(|| line.to_owned(), |pid| line.replace("4711", &pid));
         let mut command = shell("bash", &line, self.path());
+        command.env("PATH", format!("{}:{}", tool_and_path(), self.path().display()));
         command.env("HOME", self.path()).env("XDG_RUNTIME_DIR", self.path());
         command.env("XDG_CONFIG_HOME", self.path().join(".config"));
         command.env("XDG_STATE_HOME", self.path().join(".state"));
@@ -165,18 +182,32 @@ impl Drop for Stage {
     }
 }
 
-/// Builds the program, in the target directory that packages of all pages share.
-fn build() -> PathBuf {
+/// Builds the programs, once; returns their directory. Pages wait meanwhile, so it is never called for the first time while one is tried.
+pub(crate) fn build_programs() -> &'static Path {
+    PROGRAMS.get_or_init(build).path()
+}
+
+/// Builds the program, and one with another group, in the target directory that packages of all pages share; copies of them are in the
+/// directory, since other pages have programs of these names.
+fn build() -> TempDir {
     let desk = copy_of_repository();
+    let lock = File::create(desk.join("lock")).expect("create a lock");
+    lock.lock().expect("wait for pages");
     let package = desk.join("stage");
-    fs::create_dir_all(package.join("src")).expect("make a package");
+    fs::create_dir_all(package.join("src/bin")).expect("make a package");
     let manifest = "[package]\nname = \"stage\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[dependencies]\n\
         protolog-rt = { path = \"../protolog/protolog-rt\" }\n\n[workspace]\n";
     fs::write(package.join("Cargo.toml"), manifest).expect("write a manifest");
-    fs::write(package.join("src/main.rs"), PROGRAM).expect("write a program");
+    fs::write(package.join("src/bin/app.rs"), PROGRAM).expect("write a program");
+    let other = PROGRAM.replace("    Disk,\n", "    Disk,\n    Walk,\n");
+    fs::write(package.join("src/bin/indexer.rs"), other).expect("write a program");
     fs::copy(workspace_root().join("Cargo.lock"), package.join("Cargo.lock"))
         .expect("copy a lock file");
     run(&mut shell("sh", "cargo build --quiet", &package));
     let target = user_environment(env!("CARGO_TARGET_TMPDIR"))[0].1.clone();
-    Path::new(&target).join("debug/stage")
+    let programs = protolog_testkit::temp_dir();
+    for name in ["app", "indexer"] {
+        copy_program(&Path::new(&target).join("debug").join(name), &programs.path().join(name));
+    }
+    programs
 }
