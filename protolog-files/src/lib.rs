@@ -20,6 +20,7 @@
 //! - Nothing is truncated, removed or replaced before it was checked.
 //! - Unsafe code is in `sys.rs` only: the system's calls that the standard library lacks.
 
+mod beneath;
 pub mod descriptor;
 mod directory;
 mod entry;
@@ -33,6 +34,7 @@ mod sys;
 mod tree;
 mod walk;
 
+pub use beneath::{Root, open_regular_file};
 pub use directory::{Access, Directory};
 pub use entry::{Entry, Identity};
 pub use location::Location;
