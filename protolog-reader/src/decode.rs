@@ -10,6 +10,7 @@ use protozero::wire::{WireType, decode_varint, tag};
 use protozero::{DecodeError, Field, Reader};
 
 use crate::collect::{Collected, Pass};
+use crate::expansion::Expansion;
 use crate::hole;
 use crate::inflate::{self, StreamEnd};
 use crate::limits::Limits;
@@ -25,8 +26,7 @@ pub(crate) struct Decoder {
     limits: Limits,
     /// The whole trace was compressed.
     is_inflated: bool,
-    /// Packets with a message in what was compressed.
-    inflated_entries: u64,
+    expansion: Expansion,
     sequences: Sequences,
     collected: Collected,
     hole_budget: hole::Budget,
@@ -43,7 +43,24 @@ struct LimitReached(EndReason);
 
 impl Decoder {
     pub(crate) fn new(limits: Limits, is_inflated: bool) -> Self {
-        Self { limits, is_inflated, ..Self::default() }
+        let expansion = Expansion::new(&limits);
+        Self { limits, is_inflated, expansion, ..Self::default() }
+    }
+
+    /// A decoder for another pass over the trace that this one has read.
+    pub(crate) fn again(&self) -> Self {
+        Self { limits: self.limits, expansion: self.expansion.again(), ..Self::default() }
+    }
+
+    /// Takes what the trace as a whole was inflated to from what it may expand to.
+    pub(crate) fn take_inflated(&mut self, bytes: u64) {
+        self.expansion.take_bytes(bytes);
+    }
+
+    /// Raises the limits, as a trace grows.
+    pub(crate) fn raise(&mut self, limits: Limits) {
+        self.expansion.grow(&self.limits, &limits);
+        self.limits = limits;
     }
 
     /// Decodes a whole trace.
@@ -124,9 +141,8 @@ impl Decoder {
             if is_cut || !plain.is_applicable(self.sequences.at(place)) {
                 break;
             }
-            let counted = self.check_room(body.len()).and_then(|()| self.count_entry(depth));
-            self.collected.stats.packets += 1;
-            counted.map_err(|limit| (offset, limit))?;
+            let counted = self.count_packet(depth).and_then(|()| self.check_room(body.len()));
+            counted.and_then(|()| self.check_entries()).map_err(|limit| (offset, limit))?;
             if depth == 0 {
                 self.collected.packet_at = self.segment_at + offset as u64;
             }
@@ -141,13 +157,20 @@ impl Decoder {
         Ok(offset)
     }
 
-    /// Counts an entry before it is collected.
+    /// Counts a packet before it is decoded.
     #[inline]
-    fn count_entry(&mut self, depth: u32) -> Result<(), LimitReached> {
-        self.inflated_entries += u64::from(depth > 0 || self.is_inflated);
-        if self.collected.records.len() as u64 >= self.limits.entries
-            || self.inflated_entries > self.limits.inflated_entries
-        {
+    fn count_packet(&mut self, depth: u32) -> Result<(), LimitReached> {
+        self.collected.stats.packets += 1;
+        if (depth > 0 || self.is_inflated) && !self.expansion.take_packet() {
+            return Err(LimitReached(EndReason::Expansion));
+        }
+        Ok(())
+    }
+
+    /// Looks whether there is room for one more entry.
+    #[inline]
+    fn check_entries(&self) -> Result<(), LimitReached> {
+        if self.collected.records.len() as u64 >= self.limits.entries {
             return Err(LimitReached(EndReason::Limit));
         }
         Ok(())
@@ -205,7 +228,9 @@ impl Decoder {
                 }
                 continue;
             }
-            self.collected.stats.packets += 1;
+            if let Err(LimitReached(reason)) = self.count_packet(depth) {
+                return ended(reason);
+            }
             if depth == 0 {
                 self.collected.packet_at = self.segment_at + offset;
             }
@@ -263,7 +288,7 @@ impl Decoder {
         }
         self.check_room(field.as_bytes().map_or(0, <[u8]>::len))?;
         if packet.message.is_some() {
-            self.count_entry(depth)?;
+            self.check_entries()?;
         }
         let full = self.sequences.len() as u64 >= self.limits.sequences;
         if full && self.sequences.find(packet.sequence).is_none() {
@@ -284,18 +309,18 @@ impl Decoder {
             self.collected.stats.oversized_bundles += 1;
             return Ok(Ok(()));
         }
-        // Page by page, a bundle is not kept, so the limit is that of one.
-        let inflated = match self.collected.pass {
-            Pass::Whole => self.collected.stats.inflated_bytes,
-            Pass::Survey | Pass::Entries => 0,
-        };
-        let room = self.limits.inflated_bytes.saturating_sub(inflated);
         let bytes = match bundle.as_bytes() {
             Ok(bytes) => bytes,
             Err(error) => return Ok(Err(error)),
         };
-        let inflated = inflate::inflate(bytes, room);
-        self.collected.stats.inflated_bytes += inflated.bytes.len() as u64;
+        if depth == 0 {
+            self.expansion.begin(self.collected.packet_at);
+        }
+        let inflated = inflate::inflate(bytes, self.expansion.bytes());
+        let size = inflated.bytes.len() as u64;
+        self.expansion.take_bytes(size);
+        self.collected.stats.inflated_bytes += size;
+        self.collected.segment.inflated += size;
         let at = self.collected.blocks.reserve(inflated.bytes.len());
         let ended = self.packets(&inflated.bytes, at, depth + 1);
         self.keep(at, inflated.bytes);
@@ -304,7 +329,13 @@ impl Decoder {
             (_, Some(reason @ (EndReason::Limit | EndReason::Memory))) => {
                 return Err(LimitReached(reason));
             }
-            (StreamEnd::TooLarge, _) => self.collected.stats.oversized_bundles += 1,
+            (StreamEnd::TooLarge, _) | (_, Some(EndReason::Expansion)) => {
+                self.expansion.cut();
+                self.collected.stats.cut_bundles += u64::from(depth == 0);
+                if depth > 0 {
+                    return Err(LimitReached(EndReason::Expansion));
+                }
+            }
             (StreamEnd::Broken, _) | (_, Some(_)) => self.collected.stats.broken_bundles += 1,
             (StreamEnd::Whole, None) => {}
         }

@@ -29,17 +29,26 @@ pub struct Follower {
     /// Losses that were in earlier parts.
     known_losses: usize,
     has_begun: bool,
+    expansion: u64,
 }
 
 impl Follower {
     /// A reader of a trace from its beginning, with dictionaries for what its own lacks.
     pub fn new(dictionaries: Vec<viewer_config::Dictionary>) -> Self {
         Self {
-            decoder: Decoder::new(limits(), false),
+            decoder: Decoder::new(Limits::default(), false),
             dictionaries,
             known_losses: 0,
             has_begun: false,
+            expansion: Limits::EXPANSION,
         }
+    }
+
+    /// Sets the number of times its size to which the trace may expand; see [`Limits::of_expansion`].
+    #[must_use]
+    pub fn with_expansion(mut self, expansion: u64) -> Self {
+        self.expansion = expansion;
+        self
     }
 
     /// Reads the spans that threads were in, too: one that is open at the end of a part is in the log of that part, and again in that of the part
@@ -52,7 +61,7 @@ impl Follower {
 
     /// Goes on with another trace of the same process, such as the next segment of its session: spans that are open may end there.
     pub fn next_trace(&mut self) {
-        let mut decoder = Decoder::new(limits(), false);
+        let mut decoder = Decoder::new(Limits::default(), false);
         let (before, next) = (self.decoder.collected_mut(), decoder.collected_mut());
         next.threads = Arc::clone(&before.threads);
         next.slices = before.slices.next_trace();
@@ -76,6 +85,7 @@ impl Follower {
                 return Err(ReadErrorKind::NotATrace(looks).into());
             }
         }
+        self.decoder.raise(self.limits_after(bytes.len()));
         let ended = self.decoder.add(bytes);
         let taken = match ended {
             Some(ended) if ended.reason != EndReason::Truncated => {
@@ -99,11 +109,12 @@ impl Follower {
         self.decoder.put_back(collected);
         Ok(taken)
     }
-}
 
-/// The limits of a trace of which nothing that is inflated is kept.
-fn limits() -> Limits {
-    Limits { inflated_bytes: u64::MAX, ..Limits::default() }
+    /// The limits of the trace with so many bytes more.
+    fn limits_after(&self, more: usize) -> Limits {
+        let size = self.decoder.collected().stats.bytes + more as u64;
+        Limits::of_expansion(size, self.expansion)
+    }
 }
 
 #[cfg(test)]

@@ -70,9 +70,19 @@ pub(crate) fn content<'a>(mut stream: impl BufRead + 'a) -> io::Result<Box<dyn R
     })
 }
 
+/// The content of a stream of zlib, gzip or zstd; none if it is damaged, or has more bytes than the limit.
+pub fn inflated(stream: &[u8], limit: u64) -> Option<Vec<u8>> {
+    let Inflated { bytes, end } = inflate(stream, limit);
+    (end == StreamEnd::Whole).then_some(bytes)
+}
+
 /// Inflates the [`content`] of a stream to at most `limit` bytes.
 pub(crate) fn inflate(bytes: &[u8], limit: u64) -> Inflated {
     let mut inflated = Vec::new();
+    if limit == 0 {
+        // Without the cost of a decompressor, since more of them may follow.
+        return Inflated { bytes: inflated, end: StreamEnd::TooLarge };
+    }
     let stream = content(bytes).map(|content| content.take(limit.saturating_add(1)));
     let end = match stream.and_then(|mut stream| stream.read_to_end(&mut inflated)) {
         Err(error) if error.kind() == ErrorKind::OutOfMemory => StreamEnd::NoRoom,

@@ -1,4 +1,4 @@
-//! Limits of the memory that a trace may take.
+//! Limits of the memory and the time that a trace may take.
 
 /// Limits of what a trace can contain beyond its own size. All have generous defaults.
 ///
@@ -9,28 +9,39 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Total inflated size of everything that is compressed, in bytes. Default: 1 GiB, or 64 times the size of the trace if that
-    /// is more.
+    /// Total inflated size of everything that is compressed, in bytes, whatever is nested in what.
     pub inflated_bytes: u64,
+    /// Number of packets in what was compressed. A packet takes time and, if it is a message, 48 bytes, however short it is.
+    pub inflated_packets: u64,
     /// Depth of nested compressed bundles. Default: 4; Perfetto writes one level.
     pub nesting: u32,
     /// Number of entries. Default: none, since an entry takes some bytes of the trace.
     pub entries: u64,
-    /// Number of entries in what was compressed. Default: 2^26, or 67 million; or one for 16 of `inflated_bytes` if that is more.
-    pub inflated_entries: u64,
     /// Number of sequences. Default: 2^20, or a million.
     pub sequences: u64,
 }
 
 impl Limits {
+    /// The number of times its size to which a trace may expand, unless more is asked for. Logs have ratios of 5 to 30.
+    pub const EXPANSION: u64 = 64;
+
+    /// The bytes to which any trace may expand, however small it is.
+    pub const LEAST_EXPANDED: u64 = 64 << 20;
+
     /// The defaults for a trace of `size` bytes.
     pub fn of_size(size: u64) -> Self {
-        let inflated_bytes = size.saturating_mul(64).max(1 << 30);
+        Self::of_expansion(size, Self::EXPANSION)
+    }
+
+    /// The limits for a trace of `size` bytes that may expand to `expansion` times its size, or to [`LEAST_EXPANDED`](Self::LEAST_EXPANDED) if
+    /// that is more. Its packets may have 16 bytes on average, which is less than a message takes.
+    pub fn of_expansion(size: u64, expansion: u64) -> Self {
+        let inflated_bytes = size.saturating_mul(expansion).max(Self::LEAST_EXPANDED);
         Self {
             inflated_bytes,
+            inflated_packets: inflated_bytes / 16,
             nesting: NESTING,
             entries: u64::MAX,
-            inflated_entries: inflated_bytes / 16,
             sequences: 1 << 20,
         }
     }

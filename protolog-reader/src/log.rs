@@ -180,7 +180,7 @@ impl Log {
     /// [`losses`](Self::losses).
     pub fn is_complete(&self) -> bool {
         let stats = self.stats();
-        let bundles = stats.broken_bundles + stats.oversized_bundles;
+        let bundles = stats.broken_bundles + stats.oversized_bundles + stats.cut_bundles;
         let malformed = stats.lost.keys().any(|(reason, _)| *reason == LossReason::Malformed);
         let skipped = stats.skipped_bytes + stats.damaged_bytes;
         let is_damaged = malformed || stats.malformed_elements + skipped > 0;

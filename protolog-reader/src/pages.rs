@@ -1,13 +1,13 @@
 //! A trace page by page: its entries in the order of time, without all of it in memory.
 //!
 //! A survey goes over the trace first. It collects the dictionary, the threads, the relations of clocks and the losses, and of each
-//! segment of about [`SEGMENT`] bytes the times of its entries. So it is known how far each page may go: up to the first entry of all
+//! segment of about 64 KiB the times of its entries. So it is known how far each page may go: up to the first entry of all
 //! segments that follow. What is later is held back for the next page. A segment also says where the state of its sequences
 //! was set up, so that reading can begin in the middle.
 //!
 //! Segments are read by time, as far as their sequences allow ([`order`](crate::order)).
 //!
-//! Traces that are damaged, compressed as a whole, or of several clocks are read whole, by [`Trace`](crate::Trace): see [`Pages::survey`].
+//! Traces that are damaged or of several clocks are read whole, by [`Trace`](crate::Trace): see [`Pages::survey`].
 //!
 //! Spans are all collected by the survey, since one may end in any later page; of their begins and ends, a page has those of its time.
 //!
@@ -27,20 +27,14 @@ use crate::collect::{Collected, MessageRecord};
 use crate::compact;
 use crate::count;
 use crate::decode::Decoder;
-use crate::limits::Limits;
 use crate::log::Log;
 use crate::loss::{Loss, LossReason};
+use crate::page_options::PageOptions;
 use crate::segment::Segment;
 use crate::source::ByteSource;
 use crate::stats::{EndReason, Stats};
 use crate::survey::survey;
 use crate::thread::Thread;
-
-/// The size of a segment, in bytes; less at the end, more if a packet is larger.
-const SEGMENT: usize = 64 << 10;
-
-/// The least size of the segments of a page, in bytes.
-const PAGE: usize = 1 << 20;
 
 /// A log page by page.
 #[derive(Debug)]
@@ -114,20 +108,7 @@ impl Pages {
         dictionaries: &[viewer_config::Dictionary],
         find: impl FnMut(u64) -> Option<viewer_config::Dictionary>,
     ) -> io::Result<Option<Self>> {
-        Self::survey_by(source, dictionaries, find, (SEGMENT, PAGE, false))
-    }
-
-    /// As [`survey`](Self::survey), with the spans that threads were in, all of which are kept in memory.
-    ///
-    /// # Errors
-    ///
-    /// As [`survey`](Self::survey).
-    pub fn survey_with_slices(
-        source: impl ByteSource + 'static,
-        dictionaries: &[viewer_config::Dictionary],
-        find: impl FnMut(u64) -> Option<viewer_config::Dictionary>,
-    ) -> io::Result<Option<Self>> {
-        Self::survey_by(source, dictionaries, find, (SEGMENT, PAGE, true))
+        Self::survey_with(source, dictionaries, find, &PageOptions::default())
     }
 
     /// As [`survey`](Self::survey), with other sizes of segments and pages, and with spans or without.
@@ -138,10 +119,23 @@ impl Pages {
         find: impl FnMut(u64) -> Option<viewer_config::Dictionary>,
         (segment, page, has_slices): (usize, usize, bool),
     ) -> io::Result<Option<Self>> {
-        // A bundle is inflated for the time of a page, so only its own size is limited.
-        let limits = Limits { inflated_entries: u64::MAX, ..Limits::of_size(source.size()) };
-        let mut decoder = Decoder::new(limits, false);
-        decoder.collected_mut().slices.are_wanted = has_slices;
+        let options = PageOptions { has_slices, sizes: (segment, page), ..PageOptions::default() };
+        Self::survey_with(source, dictionaries, find, &options)
+    }
+
+    /// As [`survey`](Self::survey), with options.
+    ///
+    /// # Errors
+    ///
+    /// As [`survey`](Self::survey).
+    pub fn survey_with(
+        source: impl ByteSource + 'static,
+        dictionaries: &[viewer_config::Dictionary],
+        find: impl FnMut(u64) -> Option<viewer_config::Dictionary>,
+        options: &PageOptions,
+    ) -> io::Result<Option<Self>> {
+        let mut decoder = options.decoder(source.size());
+        let (segment, page) = options.sizes;
         let Some(segments) = survey(&source, &mut decoder, segment)? else { return Ok(None) };
         let mut collected = decoder.take();
         let is_damaged =
@@ -157,7 +151,7 @@ impl Pages {
         {
             return Ok(None);
         }
-        collected.stats.bytes = source.size();
+        options.add_sizes(source.size(), &mut collected.stats);
         collected.stats.unended = collected.sessions.unended();
         let relations = collected.relations.clone();
         let mut log = Log::new(collected, dictionaries, find);
@@ -173,7 +167,7 @@ impl Pages {
             })
             .collect();
         first.reverse();
-        let mut decoder = Decoder::new(limits, false);
+        let mut decoder = decoder.again();
         // All pages share the contents of the whole trace.
         let mut shared = log.collected_mut().take_page(Collected::default());
         log.collected_mut().stats = shared.stats.clone();
@@ -212,14 +206,6 @@ impl Pages {
     /// The log, for what changes it.
     pub fn log_mut(&mut self) -> &mut Log {
         &mut self.log
-    }
-
-    /// Says that the trace was decompressed from so many bytes, for its statistics.
-    pub fn set_compressed_size(&mut self, bytes: u64) {
-        let rest = self.rest.as_mut().map(|rest| &mut rest.surveyed);
-        for stats in [Some(self.log.stats_mut()), rest].into_iter().flatten() {
-            stats.inflated_bytes += std::mem::replace(&mut stats.bytes, bytes);
-        }
     }
 
     /// Goes on to the next page. False if there is none: [`log`](Self::log) has the statistics of all then.
@@ -422,13 +408,15 @@ impl Remainder {
             let mut size = 0;
             while let Some(segment) = self.segments.get(self.next).filter(|_| size < wanted) {
                 let bytes = self.source.read_at(segment.offset, segment.len)?;
-                size += bytes.len();
+                size += bytes.len() + usize::try_from(segment.inflated).unwrap_or(usize::MAX);
                 let collected = self.decoder.collected_mut();
                 collected.is_skipping = self.next < self.wanted;
                 collected.segment.index = segment.index;
                 // A packet that is cut off is the last one, which the survey has found.
                 let ended = self.decoder.segment(bytes, segment.offset);
-                if ended.is_some_and(|ended| ended.reason != EndReason::Truncated) {
+                let is_known =
+                    |it: EndReason| it == EndReason::Truncated || it == EndReason::Expansion;
+                if ended.is_some_and(|ended| !is_known(ended.reason)) {
                     return Err(io::ErrorKind::OutOfMemory.into());
                 }
                 self.next += 1;

@@ -12,6 +12,8 @@ pub(crate) struct Segment {
     pub(crate) offset: u64,
     /// Bytes.
     pub(crate) len: usize,
+    /// The size of its bundles, inflated, in bytes.
+    pub(crate) inflated: u64,
     pub(crate) entries: u64,
     /// The times of the first and the last entry, in nanoseconds of `clock`.
     pub(crate) span: Option<(i64, i64)>,

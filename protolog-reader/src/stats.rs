@@ -42,8 +42,10 @@ pub struct Stats {
     pub ignored_clocks: u64,
     /// Bundles that are corrupt or truncated; everything that could be inflated was read.
     pub broken_bundles: u64,
-    /// Bundles that are nested too deep or too large (see [`Limits`](crate::Limits)).
+    /// Bundles that are nested too deep (see [`Limits`](crate::Limits)).
     pub oversized_bundles: u64,
+    /// Bundles of which only a part was read, or nothing: the trace expands to more than its limit (see [`Limits`](crate::Limits)).
+    pub cut_bundles: u64,
     /// Bytes of zeros, and of what can't be told from a part of a packet after them: another program truncated the file while
     /// it was written. What follows was read.
     pub skipped_bytes: u64,
@@ -60,6 +62,12 @@ pub struct Stats {
 }
 
 impl Stats {
+    /// Returns whether the trace expands to more than its limit, so that a part of it was not read.
+    pub fn is_cut_by_expansion(&self) -> bool {
+        let reason = self.ended_early.map(|ended| ended.reason);
+        self.cut_bundles > 0 || reason == Some(EndReason::Expansion)
+    }
+
     /// Adds what was found in the entries of a page.
     pub(crate) fn add_page(&mut self, page: &Self) {
         self.unknown_messages += page.unknown_messages;
@@ -106,6 +114,8 @@ pub enum EndReason {
     BrokenStream,
     /// A limit was reached (see [`Limits`](crate::Limits)).
     Limit,
+    /// A trace that is compressed as a whole expands to more than its limit (see [`Limits`](crate::Limits)).
+    Expansion,
     /// The memory has no room for more. Reading a trace makes it an error.
     Memory,
 }

@@ -79,8 +79,12 @@ fn ended_early(f: &mut fmt::Formatter<'_>, stats: &Stats) -> fmt::Result {
         EndReason::Corrupt => "corrupt: the following bytes are not a packet",
         EndReason::BrokenStream => "truncated: the compressed trace is cut off or corrupt",
         EndReason::Limit => "too large: a limit was reached",
+        EndReason::Expansion => "too large: the compressed trace expands to more than its limit",
         EndReason::Memory => "too large: there is no memory for more",
     };
+    if ended.reason == EndReason::Expansion {
+        return writeln!(f, "{reason}; {} bytes of its content were read", ended.offset);
+    }
     writeln!(f, "{reason}; {} of {} bytes were read", ended.offset, stats.bytes)
 }
 
@@ -101,7 +105,7 @@ fn service(f: &mut fmt::Formatter<'_>, stats: &Stats) -> fmt::Result {
 }
 
 /// Counters, with their sentences for one and for several.
-fn sentences(stats: &Stats) -> [(u64, &'static str, &'static str); 11] {
+fn sentences(stats: &Stats) -> [(u64, &'static str, &'static str); 12] {
     [
         (
             stats.unknown_messages,
@@ -143,8 +147,13 @@ fn sentences(stats: &Stats) -> [(u64, &'static str, &'static str); 11] {
         ),
         (
             stats.oversized_bundles,
-            "bundle of packets nested too deep or too large",
-            "bundles of packets nested too deep or too large",
+            "bundle of packets nested too deep",
+            "bundles of packets nested too deep",
+        ),
+        (
+            stats.cut_bundles,
+            "bundle of packets left out, at least in part: the trace expands to more than its limit",
+            "bundles of packets left out, at least in part: the trace expands to more than its limit",
         ),
     ]
 }

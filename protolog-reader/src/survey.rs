@@ -44,14 +44,18 @@ pub(crate) fn survey(
         let begin = offset;
         offset += bytes.len() as u64;
         wanted = usual;
+        let mut end = offset;
         if let Some(mut ended) = decoder.segment(bytes, begin) {
-            if ended.reason != EndReason::Truncated || offset < source.size() {
-                return Ok(None);
-            }
             ended.offset += begin;
+            match ended.reason {
+                EndReason::Truncated if offset == source.size() => {}
+                // The rest is left out.
+                EndReason::Expansion => (offset, end) = (source.size(), ended.offset),
+                _ => return Ok(None),
+            }
             decoder.collected_mut().stats.ended_early = Some(ended);
         }
-        decoder.collected_mut().begin_segment(offset);
+        decoder.collected_mut().begin_segment(end);
     }
     let collected = decoder.collected_mut();
     let segments = std::mem::take(&mut collected.segments);

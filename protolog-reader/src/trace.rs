@@ -90,6 +90,9 @@ impl Trace {
             return Err(ReadErrorKind::NotATrace(looks).into());
         }
         let mut decoder = Decoder::new(limits, is_compressed);
+        if is_compressed {
+            decoder.take_inflated(bytes.len() as u64);
+        }
         decoder.collected_mut().slices.are_wanted = has_slices;
         let mut collected = decoder.read(bytes);
         let looks_like_one = is_empty || begins || is_hole && collected.has_good_packets();
@@ -98,7 +101,7 @@ impl Trace {
         let reason = match end {
             StreamEnd::Whole => None,
             StreamEnd::Broken => Some(EndReason::BrokenStream),
-            StreamEnd::TooLarge => Some(EndReason::Limit),
+            StreamEnd::TooLarge => Some(EndReason::Expansion),
             StreamEnd::NoRoom => Some(EndReason::Memory),
         };
         let has_room = stats.ended_early.is_none_or(|ended| ended.reason != EndReason::Memory);
@@ -107,7 +110,9 @@ impl Trace {
         }
         if let Some(reason) = reason {
             let offset = stats.ended_early.map_or(stats.bytes, |ended| ended.offset);
-            stats.ended_early = Some(EndedEarly { reason, offset });
+            let is_before = |it: &EndedEarly| it.reason == EndReason::Expansion;
+            stats.ended_early =
+                stats.ended_early.filter(is_before).or(Some(EndedEarly { reason, offset }));
         }
         let nothing_read = !collected.has_good_packets() && collected.stats.packets > 0;
         if !looks_like_one || nothing_read {

@@ -1,16 +1,18 @@
 //! Traces that were never ended, and what their recordings complete them with.
 
-use crate::inflate::{StreamEnd, inflate};
+use crate::inflate::{Inflated, StreamEnd, inflate};
+use crate::limits::Limits;
 use protolog_recording::{Flaw, Recording, Recovered, TraceSurvey};
+use std::cell::Cell;
 use std::io;
 
-/// Maximum size of an inflated bundle of packets, in bytes.
-const MAX_BUNDLE: u64 = 16 << 20;
+/// The size of all inflated bundles in which the id of a session is looked for, in bytes; a session's first one has it.
+const MAX_SEARCHED: u64 = 16 << 20;
 
 /// The id of the session that wrote a trace, which is also in its recording; zero if the trace has none. The first megabyte of
 /// a trace is enough.
 pub fn session_id(trace: &[u8]) -> [u8; 16] {
-    TraceSurvey::session_id_of(trace, &bundle)
+    TraceSurvey::session_id_of(trace, &bundles(MAX_SEARCHED))
 }
 
 /// Replaces what follows the valid bytes of `trace` by what its `recording` has: each message is in the trace once then, and the trace
@@ -20,7 +22,7 @@ pub fn complete(trace: &mut Vec<u8>, recording: &Recording<'_>) -> Option<io::Re
     let missing = valid.saturating_sub(trace.len() as u64);
     trace.truncate(usize::try_from(valid).unwrap_or(usize::MAX));
     let mut survey = if recording.has_losses() {
-        TraceSurvey::of(trace, &bundle)
+        TraceSurvey::of(trace, &bundles(Limits::of_size(valid).inflated_bytes))
     } else {
         TraceSurvey::default()
     };
@@ -31,7 +33,15 @@ pub fn complete(trace: &mut Vec<u8>, recording: &Recording<'_>) -> Option<io::Re
     }))
 }
 
-fn bundle(bytes: &[u8]) -> Option<Vec<u8>> {
-    let inflated = inflate(bytes, MAX_BUNDLE);
-    (inflated.end == StreamEnd::Whole).then_some(inflated.bytes)
+/// Inflates bundles up to so many bytes for all of them.
+fn bundles(limit: u64) -> impl Fn(&[u8]) -> Option<Vec<u8>> {
+    let left = Cell::new(limit);
+    move |bytes| {
+        let Inflated { bytes, end } = inflate(bytes, left.get());
+        left.set(left.get().saturating_sub(bytes.len() as u64));
+        if end == StreamEnd::TooLarge {
+            left.set(0);
+        }
+        (end == StreamEnd::Whole).then_some(bytes)
+    }
 }

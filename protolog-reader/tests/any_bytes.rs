@@ -174,7 +174,7 @@ fn limits_hold() {
     let part = format!("bundle(zlib) {{\nts=2 field(200, \"{}\")\n}}\n", "x".repeat(600));
     let bytes = common::trace(&part.repeat(3));
     let log = Trace::from_bytes(bytes).with_limits(limits).read().unwrap();
-    assert_eq!((log.stats().oversized_bundles, log.stats().inflated_bytes), (2, 1000));
+    assert_eq!((log.stats().cut_bundles, log.stats().inflated_bytes), (2, 1000));
 
     // A megabyte of zeros, compressed to a thousand bytes.
     let mut limits = Limits::default();
@@ -185,13 +185,13 @@ fn limits_hold() {
     ));
     assert!(bomb.len() < 2000);
     let log = Trace::from_bytes(bomb).with_limits(limits).read().unwrap();
-    assert_eq!((log.entries().len(), log.stats().oversized_bundles), (2, 1));
+    assert_eq!((log.entries().len(), log.stats().cut_bundles), (2, 1));
     assert!(log.stats().inflated_bytes <= 1000);
 
     let packets = "ts=1 log(1)\n".repeat(1000);
     let whole = common::trace(&format!("whole(gzip)\n{packets}"));
     let log = Trace::from_bytes(whole).with_limits(limits).read().unwrap();
-    assert_eq!(log.stats().ended_early.unwrap().reason, EndReason::Limit);
+    assert_eq!(log.stats().ended_early.unwrap().reason, EndReason::Expansion);
     assert!(log.stats().bytes <= 1000 && log.entries().len() > 10);
 }
 

@@ -3,7 +3,8 @@
 //! Recordings have names of the form `protolog-<program>-<pid>-<number>.rec`, in memory that the kernel keeps until it is shut down,
 //! or beside the trace.
 //!
-//! Invariants: symbolic links are not followed; a file of another user than the trace's is no recording of it.
+//! Invariants: symbolic links are not followed; a file of another user than the trace's is no recording of it, and it is the opened file that is
+//! looked at.
 
 use protolog_core::recorder::{Header, LOSSES_AT};
 use std::fs::{self, File};
@@ -15,15 +16,13 @@ use std::path::{Path, PathBuf};
 pub(crate) const MEMORY: &str = "/dev/shm";
 
 /// Finds the recording of the trace file at `trace`, whose session has this id; none if there is none, or the id is zero.
-pub fn find(trace: &Path, session_id: [u8; 16]) -> Option<PathBuf> {
-    find_if(trace, session_id, |_| true)
-}
-
-/// As [`find()`], among the files that may be opened. A process that has locks on a file may not: to close it would release them.
-pub fn find_if(
+///
+/// `open` opens a regular file for reading: it follows no link, and never waits, since others may put there what they like. It gives none for a
+/// file that may not be opened: one on which the process has locks, which closing it would release.
+pub fn find(
     trace: &Path,
     session_id: [u8; 16],
-    may_open: impl Fn(&Path) -> bool,
+    open: impl Fn(&Path) -> Option<File>,
 ) -> Option<PathBuf> {
     if session_id == [0; 16] {
         return None;
@@ -37,15 +36,20 @@ pub fn find_if(
     });
     candidates.find(|path| {
         let is_own = |file: &fs::Metadata| file.is_file() && file.uid() == owner;
-        fs::symlink_metadata(path).is_ok_and(|file| is_own(&file))
-            && may_open(path)
-            && header(path).is_some_and(|header| header.session_id == session_id)
+        let header = || {
+            // Before it is opened: to open a device may have effects.
+            let _ = fs::symlink_metadata(path).ok().filter(is_own)?;
+            let file = open(path)?;
+            let _ = file.metadata().ok().filter(is_own)?;
+            header(file)
+        };
+        header().is_some_and(|header| header.session_id == session_id)
     })
 }
 
-/// The header of the recording at `path`.
-fn header(path: &Path) -> Option<Header> {
+/// The header of a recording.
+fn header(mut file: File) -> Option<Header> {
     let mut bytes = [0; LOSSES_AT];
-    File::open(path).ok()?.read_exact(&mut bytes).ok()?;
+    file.read_exact(&mut bytes).ok()?;
     Header::parse(&bytes).ok()
 }

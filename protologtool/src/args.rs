@@ -2,10 +2,12 @@
 //!
 //! The table of commands is in [`crate::cli`]; commands with arguments of their own declare them beside their code.
 
+mod expansion;
 mod form;
 pub(crate) mod level;
 pub(crate) mod values;
 
+pub(crate) use expansion::Expansion;
 pub(crate) use form::{DialectChoice, Form, IdChoice, RustCrate};
 
 use clap::ValueEnum;

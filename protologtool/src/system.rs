@@ -55,6 +55,23 @@ pub trait System: Sync {
         self.open(path)
     }
 
+    /// Opens the recording of a trace, if both are regular files of one user, and the recording is no link. Never waits.
+    fn open_recording(&self, recording: &Path, _trace: &Path) -> io::Result<Box<dyn Read>> {
+        self.open(recording)
+    }
+
+    /// The content of a file that was found, or that another file names, and not a person: that of a regular file, with at most `most`
+    /// bytes. Never waits.
+    fn read_found(&self, path: &Path, most: u64) -> io::Result<Vec<u8>> {
+        let bytes = self.read(path)?;
+        if bytes.len() as u64 > most { Err(too_large(most)) } else { Ok(bytes) }
+    }
+
+    /// Returns whether there is a regular file in the directory `root` or below it, by a path that leads there without leaving it.
+    fn has_file_below(&self, root: &Path, path: &Path) -> bool {
+        self.is_file(&root.join(path))
+    }
+
     /// Returns whether the path names something that can be read once only, such as a pipe.
     fn is_pipe(&self, _path: &Path) -> bool {
         false
@@ -190,6 +207,11 @@ pub trait System: Sync {
 
     /// Standard error.
     fn print_error(&self, text: &str);
+}
+
+/// The error for a file with more bytes than are read.
+pub(crate) fn too_large(most: u64) -> io::Error {
+    io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {most} bytes"))
 }
 
 /// A file or directory in a directory.

@@ -4,9 +4,11 @@ use crate::ReadError;
 use flate2::{Compression, GzBuilder, bufread::MultiGzDecoder};
 use std::io::{Read, Write};
 
-/// The most that a compressed dictionary may expand to, in bytes: room for a million messages, and an end to what a small
-/// malicious file can ask for.
-const MAX_EXPANDED: u64 = 256 << 20;
+/// The number of times its size to which a compressed dictionary may expand; usual ones have about ten.
+const MAX_RATIO: u64 = 64;
+
+/// The bytes to which any may expand, however small it is.
+const LEAST_EXPANDED: u64 = 16 << 20;
 
 pub(crate) fn is_gzip(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0x1f, 0x8b])
@@ -19,7 +21,7 @@ pub(crate) fn compress(bytes: &[u8]) -> Vec<u8> {
 }
 
 pub(crate) fn expand(bytes: &[u8]) -> Result<Vec<u8>, ReadError> {
-    expand_to(bytes, MAX_EXPANDED)
+    expand_to(bytes, (bytes.len() as u64).saturating_mul(MAX_RATIO).max(LEAST_EXPANDED))
 }
 
 fn expand_to(bytes: &[u8], limit: u64) -> Result<Vec<u8>, ReadError> {
@@ -45,6 +47,8 @@ mod tests {
 
     #[test]
     fn expansion_has_an_end() {
+        let large = compress(&vec![b' '; LEAST_EXPANDED as usize + 1]);
+        assert!(large.len() < 100_000 && expand(&large).is_err());
         let bomb = compress(&[b' '; 10_000]);
         assert!(bomb.len() < 100);
         assert_eq!(expand_to(&bomb, 10_000).map(|bytes| bytes.len()), Ok(10_000));

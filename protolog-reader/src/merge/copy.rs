@@ -1,6 +1,7 @@
 //! Copies the packets of the inputs to the result.
 
 use super::error::MergeError;
+use super::expansion::InputExpansion;
 use super::hold::{Held, Omitted};
 use super::input::MergeInput;
 use super::overlap::Occurrences;
@@ -90,6 +91,7 @@ impl<'a, 'b> Copier<'a, 'b> {
         &mut self,
         index: usize,
         input: &dyn MergeInput,
+        inflated: &InputExpansion,
     ) -> Result<TraceEnd, MergeError> {
         let stop = |stop: Stop| stop.into_error(input.name());
         let trace = input.open().map_err(|error| stop(error.into()))?;
@@ -99,7 +101,7 @@ impl<'a, 'b> Copier<'a, 'b> {
         // Nothing follows that needs what is still held back.
         self.held.clear();
         let visitor = &mut |piece: Piece<'_>| match piece {
-            Piece::Packet(bytes) => self.packet(index, bytes, 0),
+            Piece::Packet(bytes) => self.packet(index, bytes, (0, inflated)),
             Piece::Hole(bytes) => {
                 self.skip_hole(bytes);
                 Ok(())
@@ -110,7 +112,7 @@ impl<'a, 'b> Copier<'a, 'b> {
             }
             Piece::Other => Ok(()),
         };
-        stream::packets(trace, visitor).map_err(stop)
+        stream::packets(trace, inflated, visitor).map_err(stop)
     }
 
     fn skip_hole(&mut self, bytes: u64) {
@@ -123,18 +125,23 @@ impl<'a, 'b> Copier<'a, 'b> {
     }
 
     /// Copies a packet, which is in so many bundles.
-    fn packet(&mut self, index: usize, bytes: &[u8], depth: u32) -> Result<(), Stop> {
+    fn packet(
+        &mut self,
+        index: usize,
+        bytes: &[u8],
+        (depth, inflated): (u32, &InputExpansion),
+    ) -> Result<(), Stop> {
         let Ok(found) = PacketContents::read(bytes) else {
             self.malformed += 1;
             return match good_part(bytes) {
-                Some(part) => self.packet(index, &part, depth),
+                Some(part) => self.packet(index, &part, (depth, inflated)),
                 None => Ok(()),
             };
         };
         match found.compressed {
             Some(bundle) if depth < NESTING => {
                 let copy = &mut |piece: Piece<'_>| match piece {
-                    Piece::Packet(bytes) => self.packet(index, bytes, depth + 1),
+                    Piece::Packet(bytes) => self.packet(index, bytes, (depth + 1, inflated)),
                     // Within a bundle, zeros are damage as any other bytes.
                     Piece::Hole(bytes) | Piece::Damage(bytes) => {
                         self.damaged_bytes += bytes;
@@ -142,8 +149,8 @@ impl<'a, 'b> Copier<'a, 'b> {
                     }
                     Piece::Other => Ok(()),
                 };
-                let end = stream::bundle(bundle, copy)?;
-                self.malformed += u64::from(end != TraceEnd::Whole);
+                let end = stream::bundle(bundle, inflated, copy)?;
+                self.malformed += u64::from(end != TraceEnd::Whole && !inflated.is_cut());
                 return Ok(());
             }
             Some(_) => {

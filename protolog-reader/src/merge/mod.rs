@@ -13,6 +13,7 @@
 
 mod copy;
 mod error;
+mod expansion;
 mod hold;
 mod input;
 mod overlap;
@@ -24,8 +25,10 @@ mod survey;
 pub use error::MergeError;
 pub use input::MergeInput;
 
+use crate::limits::Limits;
 use crate::{hole, resync, sessions};
 use copy::Copier;
+use expansion::InputExpansion;
 use protolog_recording::PacketWriter;
 use std::io::Write;
 use stream::TraceEnd;
@@ -41,6 +44,8 @@ pub struct Merged {
     pub sequences: u32,
     /// Names of inputs that end within a packet, or are corrupt from some point on; the part before is in the result.
     pub truncated: Vec<String>,
+    /// Names of inputs that expand to more than their limit; what is compressed of the rest is left out.
+    pub cut: Vec<String>,
     /// Packets that can't be decoded; of each, the part before the damage is in the result, as readers read it.
     pub malformed: u64,
     /// Elements of dictionaries that can't be decoded, which are not in the result.
@@ -61,7 +66,9 @@ impl Merged {
     /// Returns whether all of the inputs could be read.
     pub fn is_whole(&self) -> bool {
         let skipped = self.skipped_bytes + self.damaged_bytes;
-        self.truncated.is_empty() && self.malformed + self.malformed_elements + skipped == 0
+        self.truncated.is_empty()
+            && self.cut.is_empty()
+            && self.malformed + self.malformed_elements + skipped == 0
     }
 
     /// Sentences about what is missing for another reason than that an input is truncated or malformed.
@@ -75,22 +82,35 @@ impl Merged {
 
 /// Merges `inputs` into one trace.
 pub fn merge(inputs: &[&dyn MergeInput], out: &mut dyn Write) -> Result<Merged, MergeError> {
+    merge_within(inputs, Limits::EXPANSION, out)
+}
+
+/// As [`merge()`], where each input may expand to so many times its size; see [`Limits::of_expansion`].
+pub fn merge_within(
+    inputs: &[&dyn MergeInput],
+    expansion: u64,
+    out: &mut dyn Write,
+) -> Result<Merged, MergeError> {
     let mut survey = Survey::default();
     for (index, input) in inputs.iter().enumerate() {
-        survey.add_input(index, *input, inputs)?;
+        survey.add_input(index, *input, inputs, expansion)?;
     }
     let mut to = PacketWriter::new(out);
     let mut copier = Copier::new(&mut survey, &mut to);
     copier.copy_snapshots()?;
-    let mut truncated = Vec::new();
+    let (mut truncated, mut cut) = (Vec::new(), Vec::new());
     for (index, input) in inputs.iter().enumerate() {
-        let end = copier.copy_input(index, *input)?;
-        truncated.extend((end != TraceEnd::Whole).then(|| input.name().to_owned()));
+        let inflated = InputExpansion::new(expansion);
+        let end = copier.copy_input(index, *input, &inflated)?;
+        let name = || input.name().to_owned();
+        cut.extend(inflated.is_cut().then(name));
+        truncated.extend((end != TraceEnd::Whole && !inflated.is_cut()).then(name));
     }
     let merged = Merged {
         packets: copier.packets,
         sequences: 0,
         truncated,
+        cut,
         malformed: copier.malformed,
         malformed_elements: copier.malformed_elements,
         duplicates: copier.duplicates,

@@ -1,6 +1,7 @@
 //! Reads the packets of a trace one at a time, whatever the size of the trace.
 
 use super::error::MergeError;
+use super::expansion::InputExpansion;
 use crate::hole;
 use crate::inflate;
 use crate::resync;
@@ -79,19 +80,29 @@ type Visitor<'a> = dyn FnMut(Piece<'_>) -> Result<(), Stop> + 'a;
 /// Calls `visitor` with each piece of a trace, which may be compressed with gzip or zstd.
 pub(super) fn packets(
     trace: Box<dyn Read + '_>,
+    inflated: &InputExpansion,
     visitor: &mut Visitor<'_>,
 ) -> Result<TraceEnd, Stop> {
-    let mut trace = BufReader::with_capacity(BLOCK, trace);
+    let mut trace = BufReader::with_capacity(BLOCK, inflated.source(trace));
     if inflate::is_compressed(trace.fill_buf()?) {
-        let content = BufReader::with_capacity(BLOCK, inflate::content(trace)?);
-        return plain(content, PacketForm::Compressed, visitor);
+        let content = inflated.limit(inflate::content(trace)?);
+        let content = BufReader::with_capacity(BLOCK, content);
+        return plain(content, PacketForm::Compressed, inflated, visitor);
     }
-    plain(trace, PacketForm::Plain, visitor)
+    plain(trace, PacketForm::Plain, inflated, visitor)
 }
 
 /// Calls `visitor` with each piece of a compressed bundle.
-pub(super) fn bundle(bytes: &[u8], visitor: &mut Visitor<'_>) -> Result<TraceEnd, Stop> {
-    plain(BufReader::new(inflate::content(bytes)?), PacketForm::Bundle, visitor)
+pub(super) fn bundle(
+    bytes: &[u8],
+    inflated: &InputExpansion,
+    visitor: &mut Visitor<'_>,
+) -> Result<TraceEnd, Stop> {
+    if inflated.is_cut() {
+        return Ok(TraceEnd::Early);
+    }
+    let content = BufReader::new(inflated.limit(inflate::content(bytes)?));
+    plain(content, PacketForm::Bundle, inflated, visitor)
 }
 
 /// The form in which packets come.
@@ -108,11 +119,12 @@ enum PacketForm {
 fn plain(
     trace: impl BufRead,
     form: PacketForm,
+    inflated: &InputExpansion,
     visitor: &mut Visitor<'_>,
 ) -> Result<TraceEnd, Stop> {
     let inner = UntilError { inner: trace, error: None };
     let mut trace = Ahead { inner, bytes: Vec::new(), at: 0 };
-    let end = all_packets(&mut trace, form, visitor)?;
+    let end = all_packets(&mut trace, form, inflated, visitor)?;
     match trace.inner.error {
         None => Ok(end),
         Some(error)
@@ -127,6 +139,7 @@ fn plain(
 fn all_packets(
     trace: &mut Ahead<impl BufRead>,
     form: PacketForm,
+    inflated: &InputExpansion,
     visitor: &mut Visitor<'_>,
 ) -> Result<TraceEnd, Stop> {
     let (mut packet, mut budget) = (Vec::new(), hole::Budget::default());
@@ -147,6 +160,9 @@ fn all_packets(
             }
             continue;
         };
+        if form != PacketForm::Plain && !inflated.take_packet() {
+            return Ok(TraceEnd::Early);
+        }
         let is_good = || Reader::new(&packet).all(|field| field.is_ok());
         match hole::first_zeros(&packet) {
             Some(zeros) if !is_good() => {

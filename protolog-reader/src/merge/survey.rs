@@ -1,6 +1,7 @@
 //! The survey of all inputs before the first packet is written: sequences, clock snapshots, boots, dictionaries.
 
 use super::error::MergeError;
+use super::expansion::InputExpansion;
 use super::input::MergeInput;
 use super::overlap::Overlaps;
 use super::packet::{PacketContents, good_part, without_sequence};
@@ -51,6 +52,7 @@ impl Survey {
         index: usize,
         input: &dyn MergeInput,
         inputs: &[&dyn MergeInput],
+        expansion: u64,
     ) -> Result<(), MergeError> {
         let name = || input.name().to_owned();
         let open = || input.open();
@@ -65,7 +67,8 @@ impl Survey {
         let (mut packets, mut good) = (0u64, 0u64);
         let mut places = Places::of_times();
         self.holes = 0;
-        let end = stream::packets(trace, &mut |piece| {
+        let inflated = InputExpansion::new(expansion);
+        let end = stream::packets(trace, &inflated, &mut |piece| {
             let bytes = match piece {
                 Piece::Packet(bytes) => bytes,
                 Piece::Hole(_) => {
@@ -77,7 +80,7 @@ impl Survey {
             };
             packets += 1;
             good += u64::from(Reader::new(bytes).all(|field| field.is_ok()));
-            self.add_packet(index, bytes, inputs, &mut places, 0)
+            self.add_packet((index, bytes), inputs, &mut places, (0, &inflated))
         });
         match end {
             Ok(TraceEnd::NotATrace) => no_trace(),
@@ -117,16 +120,15 @@ impl Survey {
 
     fn add_packet(
         &mut self,
-        index: usize,
-        bytes: &[u8],
+        (index, bytes): (usize, &[u8]),
         inputs: &[&dyn MergeInput],
         places: &mut Places,
-        depth: u32,
+        (depth, inflated): (u32, &InputExpansion),
     ) -> Result<(), Stop> {
         let Ok(found) = PacketContents::read(bytes) else {
             // The copier counts it.
             return match good_part(bytes) {
-                Some(part) => self.add_packet(index, &part, inputs, places, depth),
+                Some(part) => self.add_packet((index, &part), inputs, places, (depth, inflated)),
                 None => Ok(()),
             };
         };
@@ -134,8 +136,10 @@ impl Survey {
             if depth >= NESTING {
                 return Ok(());
             }
-            stream::bundle(compressed, &mut |piece| match piece {
-                Piece::Packet(bytes) => self.add_packet(index, bytes, inputs, places, depth + 1),
+            stream::bundle(compressed, inflated, &mut |piece| match piece {
+                Piece::Packet(bytes) => {
+                    self.add_packet((index, bytes), inputs, places, (depth + 1, inflated))
+                }
                 Piece::Hole(_) | Piece::Damage(_) | Piece::Other => Ok(()),
             })?;
             return Ok(());

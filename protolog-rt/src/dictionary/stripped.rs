@@ -35,10 +35,15 @@ fn dictionary(hash: u64) -> Option<&'static [u8]> {
     found
 }
 
+/// The size of a dictionary that is read, in bytes; one that is cut off has another hash.
+const MAX_BYTES: u64 = 256 << 20;
+
 fn open(hash: u64) -> Option<&'static [u8]> {
     let directory = variable("PROTOLOG_DICTIONARIES")?;
     let path = std::path::Path::new(&directory).join(format!("{hash:016x}.pb"));
     let mut bytes = Vec::new();
-    open_without_waiting(&path).ok()?.read_to_end(&mut bytes).ok()?;
+    let file = open_without_waiting(&path).ok()?;
+    file.metadata().ok().filter(std::fs::Metadata::is_file)?;
+    file.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
     (protolog_core::hash(&bytes) == hash).then(|| &*bytes.leak())
 }

@@ -17,7 +17,7 @@ use crate::sys::file::{claim, id_of, is_at, lock};
 use crate::sys::process::is_other_process;
 use protolog_core::recorder::{Header, LOSSES_AT, RING_AT};
 use protolog_files::{Location, Output, OutputAccess, Refused};
-use protolog_recording::{Inflate, Recording, TraceFile, TraceSurvey, find_if};
+use protolog_recording::{Inflate, Recording, TraceFile, TraceSurvey, find};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt;
@@ -125,8 +125,14 @@ fn remove_if_begun(part: &Path, sessions: &[[u8; 16]]) -> io::Result<()> {
 fn complete(path: &Path) -> io::Result<Option<(RecoveredTrace, [u8; 16])>> {
     let Some((held, session_id)) = hold_own(path)? else { return Ok(None) };
     // One of a session of this process is not even opened, since closing it releases the lock.
-    let may_open = |path: &Path| !Claim::is_taken(path, None);
-    let Some(name) = find_if(path, session_id, may_open) else { return Ok(None) };
+    let open = |path: &Path| {
+        if Claim::is_taken(path, None) {
+            None
+        } else {
+            Location::of(path).ok()?.open_regular().ok()
+        }
+    };
+    let Some(name) = find(path, session_id, open) else { return Ok(None) };
     let Some(recording) = claim_dead(&name)? else { return Ok(None) };
     let mut bytes = Vec::new();
     (&recording).take(Recording::MAX_BYTES).read_to_end(&mut bytes)?;

@@ -17,8 +17,9 @@
 
 use super::Failure;
 use crate::output::reason;
-use crate::system::System;
+use crate::system::{System, too_large};
 use std::ffi::{OsStr, OsString};
+use std::io::{self, Read as _};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
@@ -116,7 +117,13 @@ impl Expanded {
             return Err(Failure::new(format!("{at}response file `{shown}` names itself"))
                 .help("remove the `@` argument that closes the cycle"));
         }
-        let bytes = system.read(&path).map_err(|error| {
+        // What a person named may be a pipe; what a file names may not.
+        let bytes = if open.is_empty() {
+            read_named(&path, system)
+        } else {
+            system.read_found(&path, MAX_BYTES)
+        };
+        let bytes = bytes.map_err(|error| {
             Failure::new(format!("{at}can't read response file `{shown}`: {}", reason(&error)))
                 .help("write `./@…` for a file whose name begins with `@`")
         })?;
@@ -144,6 +151,15 @@ impl Expanded {
             self.files.len() - 1
         })
     }
+}
+
+/// The size of a response file, in bytes.
+const MAX_BYTES: u64 = 64 << 20;
+
+fn read_named(path: &Path, system: &dyn System) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    system.open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_BYTES { Err(too_large(MAX_BYTES)) } else { Ok(bytes) }
 }
 
 /// The words of a response file.

@@ -49,7 +49,10 @@ pub(crate) fn complete_by(
         return Ok(Completion::Running);
     }
     let mut recorded = Vec::new();
-    system.open(&recording)?.take(Recording::MAX_BYTES).read_to_end(&mut recorded)?;
+    system
+        .open_recording(&recording, path)?
+        .take(Recording::MAX_BYTES)
+        .read_to_end(&mut recorded)?;
     let Ok(parsed) = Recording::parse(&recorded) else { return Ok(Completion::None) };
     if parsed.trace().is_none_or(|file| !file.is_at(path)) {
         // It completes another segment.

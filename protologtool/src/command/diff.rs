@@ -13,6 +13,7 @@ mod tally;
 mod text;
 mod values;
 
+use crate::args::Expansion;
 use crate::args::level::level;
 use crate::command::read_log;
 use crate::exit::{Exit, Failure};
@@ -88,6 +89,9 @@ pub(crate) struct DiffArgs {
     #[arg(long)]
     all: bool,
 
+    #[command(flatten)]
+    expansion: Expansion,
+
     /// Format of the differences
     #[arg(long, value_enum, default_value_t = DiffFormat::Text)]
     format: DiffFormat,
@@ -104,11 +108,12 @@ enum DiffFormat {
 pub(crate) fn run(args: &DiffArgs, system: &dyn System) -> Result<Exit, Failure> {
     let mut is_whole = true;
     let mut read = |path: &Path| {
-        let log = read_log::whole(path, &args.viewer_config, system)?;
+        let log = read_log::whole(path, &args.viewer_config, args.expansion, system)?;
         let shown = printable(&path.to_string_lossy());
         for line in log.summary().to_string().lines() {
             system.print_error(&format!("warning: `{shown}`: {line}\n"));
         }
+        system.print_error(&args.expansion.hint(log.stats()));
         is_whole &= log.is_complete() && log.stats().lost.is_empty();
         Ok(Tally::of(&log, |level, group| args.admits(level, group)))
     };

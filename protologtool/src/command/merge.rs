@@ -1,12 +1,12 @@
 //! `merge`: traces of several processes in, one trace out.
 
-use crate::args::LogOutput;
+use crate::args::{Expansion, LogOutput};
 use crate::exit::{Exit, Failure};
 use crate::output::{cant_read, cant_write, is_standard, once, reason, write_one};
 use crate::system::System;
 use protolog_reader::{
     AddedForUi, ByteSource, CounterArg, MergeError, MergeInput, Merged, SourceReader,
-    for_perfetto_ui, merge, printable,
+    for_perfetto_ui, merge_within, printable,
 };
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -69,6 +69,9 @@ pub(crate) struct MergeArgs {
     counter: Vec<CounterArg>,
 
     #[command(flatten)]
+    expansion: Expansion,
+
+    #[command(flatten)]
     output_file: LogOutput,
 }
 
@@ -80,9 +83,10 @@ pub(crate) fn run(args: &MergeArgs, system: &dyn System) -> Result<Exit, Failure
     let merged = if args.perfetto_ui {
         write_for_ui(args, &inputs, system)?
     } else {
-        write(&inputs, &args.output, args.output_file.mode_of_new(), &args.traces, system)?
+        let mode = args.output_file.mode_of_new();
+        write(&inputs, args.expansion, (&args.output, mode), &args.traces, system)?
     };
-    for line in problems(&merged) {
+    for line in problems(&merged, args.expansion) {
         system.print_error(&line);
     }
     if let Some(line) = duplicates(&merged) {
@@ -94,9 +98,16 @@ pub(crate) fn run(args: &MergeArgs, system: &dyn System) -> Result<Exit, Failure
 }
 
 /// Says what is missing of the inputs, a line each.
-pub(super) fn problems(merged: &Merged) -> Vec<String> {
+pub(super) fn problems(merged: &Merged, expansion: Expansion) -> Vec<String> {
     let cut = |name: &String| format!("warning: `{}` ends within a packet\n", printable(name));
     let mut lines: Vec<String> = merged.truncated.iter().map(cut).collect();
+    for name in &merged.cut {
+        let name = printable(name);
+        lines.push(format!(
+            "warning: `{name}` expands to more than its limit: a part is left out\n"
+        ));
+    }
+    lines.extend((!merged.cut.is_empty()).then(|| expansion.advice()));
     match merged.malformed {
         0 => {}
         1 => lines.push("warning: 1 packet can't be read\n".to_owned()),
@@ -128,14 +139,14 @@ fn duplicates(merged: &Merged) -> Option<String> {
 /// Merges `inputs` into the file `output` with these permissions, which none of the files `read` may be.
 pub(super) fn write(
     inputs: &[&dyn MergeInput],
-    output: &Path,
-    mode: u32,
+    expansion: Expansion,
+    (output, mode): (&Path, u32),
     read: &[PathBuf],
     system: &dyn System,
 ) -> Result<Merged, Failure> {
     let mut merged = Merged::default();
     let fill = |out: &mut dyn io::Write| {
-        merged = merge(inputs, out)?;
+        merged = merge_within(inputs, expansion.max_expansion, out)?;
         Ok(())
     };
     write_one(output, mode, read, system, fill, |error| failure(&error, output))?;
@@ -149,7 +160,8 @@ fn write_for_ui(
     system: &dyn System,
 ) -> Result<Merged, Failure> {
     let mut trace = Vec::new();
-    let merged = merge(inputs, &mut trace).map_err(|error| failure(&error, &args.output))?;
+    let merged = merge_within(inputs, args.expansion.max_expansion, &mut trace)
+        .map_err(|error| failure(&error, &args.output))?;
     let (trace, added) = for_perfetto_ui(trace, &args.counter).map_err(|error| {
         Failure::new(format!("can't read the merged traces: {error}")).help(error.help())
     })?;

@@ -19,6 +19,7 @@ mod show;
 mod symbols;
 mod texts;
 
+use crate::args::Expansion;
 use crate::command::inputs::cant_read;
 use crate::exit::{Exit, Failure, printable_lines};
 use crate::output::{once, reason};
@@ -126,6 +127,11 @@ pub(crate) struct ReadLogArgs {
     #[arg(long, help_heading = "How to show them")]
     symbolize: bool,
 
+    /// Look for these programs and libraries below this directory, from which neither `..` nor a link leads out. As root it has to
+    /// be given, since whoever wrote the trace chose their paths
+    #[arg(long, value_name = "DIR", requires = "symbolize", help_heading = "How to show them")]
+    symbolize_root: Option<PathBuf>,
+
     /// Print statistics of the trace and of the program's buffer to standard error at the end
     #[arg(long, help_heading = "How to show them")]
     stats: bool,
@@ -139,6 +145,9 @@ pub(crate) struct ReadLogArgs {
     #[arg(long, help_heading = "How to show them")]
     no_pager: bool,
 
+    #[command(flatten)]
+    expansion: Expansion,
+
     /// Exit with 3 if the program or the tracing service has lost messages
     #[arg(long)]
     fail_on_loss: bool,
@@ -149,6 +158,8 @@ pub(crate) fn run(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Failu
         return follow::run(args, system);
     }
     once(&args.traces, "trace", system)?;
+    let root = args.symbolize_root.as_deref();
+    let mut symbols = args.symbolize.then(|| Symbols::new(root)).transpose()?;
     let (mut pages, is_whole) = open(args, system)?;
     let (times, now) = (args.form.times(), system.now());
     let filter = args.filters.resolve(pages.log(), &times, now)?;
@@ -157,7 +168,7 @@ pub(crate) fn run(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Failu
     }
     let limits = filter.limits();
     let pager = Pager::start(!args.no_pager, system);
-    let shown = show(args, &mut pages, limits, (&pager, system));
+    let shown = show(args, &mut pages, (limits, &mut symbols), (&pager, system));
     // Problems are printed when the terminal is free again.
     pager.finish();
     match shown {
@@ -180,6 +191,7 @@ pub(crate) fn run(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Failu
     for line in log.summary().to_string().lines() {
         system.print_error(&format!("warning: {line}\n"));
     }
+    system.print_error(&args.expansion.hint(log.stats()));
     system.print_error(hint_of_content(log));
     system.print_error(hint_of_dictionary(log));
     let is_lost = args.fail_on_loss && !log.stats().lost.is_empty();
@@ -208,13 +220,16 @@ fn cant_go_on(path: &Path, error: &io::Error) -> Failure {
 /// The log page by page; false if something of several traces was left out when they became one.
 fn open(args: &ReadLogArgs, system: &dyn System) -> Result<(Pages, bool), Failure> {
     let traces = expand(&args.traces, system)?;
-    let mut texts = TextSources::load(&args.viewer_config, system)?.with_slices(args.spans);
+    let texts = TextSources::load(&args.viewer_config, system)?.with_slices(args.spans);
+    let mut texts = texts.with_expansion(args.expansion);
     let [path] = &traces[..] else {
         let name = Path::new(MERGED);
-        let (trace, merged) = gather(&traces, system, &|line| system.print_error(line))?;
+        let (trace, merged) =
+            gather(&traces, args.expansion, system, &|line| system.print_error(line))?;
         let source: Arc<dyn ByteSource> =
             trace.into_source().map_err(|error| cant_read(name, &error))?.into();
-        if let Some(pages) = texts.survey(Box::new(Arc::clone(&source)), name)? {
+        let parts = Parts { source: Box::new(Arc::clone(&source)), compressed: None };
+        if let Some(pages) = texts.survey(parts, name)? {
             return Ok((pages, merged.is_whole()));
         }
         let all = source.read_at(0, usize::MAX).map_err(|error| cant_read(name, &error))?;
@@ -222,16 +237,17 @@ fn open(args: &ReadLogArgs, system: &dyn System) -> Result<(Pages, bool), Failur
     };
     if path == Path::new("-") {
         let source = input::spooled_input(system)?;
-        if let Some(parts) = Parts::of(Box::new(Arc::clone(&source)))
-            && let Some(pages) = pages_of(parts, &mut texts, path)?
+        if let Some(parts) = Parts::of(Box::new(Arc::clone(&source)), args.expansion)
+            && let Some(pages) = texts.survey(parts, path)?
         {
             return Ok((pages, true));
         }
         let all = source.read_at(0, usize::MAX).map_err(|error| cant_read(path, &error))?;
         return Ok((texts.pages(input::made_of(path, all, system)?, path)?, true));
     }
-    if let Some(parts) = input::parts_of(path, system, &|line| system.print_error(line))
-        && let Some(pages) = pages_of(parts, &mut texts, path)?
+    if let Some(parts) =
+        input::parts_of(path, args.expansion, system, &|line| system.print_error(line))
+        && let Some(pages) = texts.survey(parts, path)?
     {
         return Ok((pages, true));
     }
@@ -239,23 +255,11 @@ fn open(args: &ReadLogArgs, system: &dyn System) -> Result<(Pages, bool), Failur
     Ok((texts.pages(trace, path)?, true))
 }
 
-fn pages_of(
-    parts: Parts,
-    texts: &mut TextSources<'_>,
-    path: &Path,
-) -> Result<Option<Pages>, Failure> {
-    let mut pages = texts.survey(parts.source, path)?;
-    if let (Some(pages), Some(size)) = (&mut pages, parts.compressed) {
-        pages.set_compressed_size(size);
-    }
-    Ok(pages)
-}
-
 /// Shows what is asked for, page by page. The outer error is one of writing, the inner one of reading.
 fn show(
     args: &ReadLogArgs,
     pages: &mut Pages,
-    limits: TimeLimits,
+    (limits, symbols): (TimeLimits, &mut Option<Symbols>),
     (pager, system): (&Pager<'_>, &dyn System),
 ) -> io::Result<io::Result<()>> {
     if let Some(time) = limits.earliest(pages.log()) {
@@ -272,7 +276,6 @@ fn show(
         pages.choose(since, end, |thread| args.filters.admit_thread(thread));
     }
     pages.read_ahead();
-    let mut symbols = args.symbolize.then(Symbols::default);
     let mut show = Show::new(&args.form, args.selection, system).with_pager(pager);
     loop {
         if end.zip(pages.next_time()).is_some_and(|(end, next)| next >= end) {
@@ -283,7 +286,7 @@ fn show(
             Ok(false) => break,
             Err(error) => return Ok(Err(error)),
         }
-        if let Some(symbols) = &mut symbols {
+        if let Some(symbols) = symbols {
             pages.log_mut().symbolize_stack_traces(|stack| symbols.name(stack));
         }
         let log = pages.log();
@@ -300,10 +303,11 @@ fn show(
 pub(super) fn whole(
     path: &Path,
     dictionaries: &[PathBuf],
+    expansion: Expansion,
     system: &dyn System,
 ) -> Result<Log, Failure> {
     let bytes = read_trace(path, system, &|line| system.print_error(line))?;
-    TextSources::load(dictionaries, system)?.log(bytes, path)
+    TextSources::load(dictionaries, system)?.with_expansion(expansion).log(bytes, path)
 }
 
 /// The amount that was read; and the buffer, where the trace has statistics of one.

@@ -5,7 +5,7 @@ mod list;
 
 use super::complete::{Completed, Completion, complete_by, complete_trace};
 use super::merge::{self, Made};
-use crate::args::LogOutput;
+use crate::args::{Expansion, LogOutput};
 use crate::exit::{Exit, Failure};
 use crate::output::{cant_read, is_standard, once, write_one};
 use crate::system::System;
@@ -137,7 +137,7 @@ fn write_all(
         .map(|one| Made { name: one.name.to_string_lossy(), source: Box::new(one.trace.clone()) })
         .collect();
     let inputs: Vec<&dyn MergeInput> = made.iter().map(|made| made as &dyn MergeInput).collect();
-    merge::write(&inputs, output, mode, &args.recordings, system).map(drop)
+    merge::write(&inputs, Expansion::default(), (output, mode), &args.recordings, system).map(drop)
 }
 
 fn write_trace(

@@ -14,7 +14,7 @@ mod page;
 mod perfetto;
 mod server;
 
-use crate::args::LogOutput;
+use crate::args::{Expansion, LogOutput};
 use crate::command::merge;
 use crate::command::read_log::{self, Filters, TextSources};
 use crate::exit::{Exit, Failure};
@@ -112,6 +112,9 @@ pub(crate) struct ViewArgs {
     viewer_config: Vec<PathBuf>,
 
     #[command(flatten)]
+    expansion: Expansion,
+
+    #[command(flatten)]
     filters: Filters,
 }
 
@@ -128,6 +131,7 @@ pub(crate) fn run(args: &ViewArgs, system: &dyn System) -> Result<Exit, Failure>
     for line in read.log.summary().to_string().lines() {
         system.print_error(&format!("warning: {line}\n"));
     }
+    system.print_error(&args.expansion.hint(read.log.stats()));
     let exit = if read.is_whole() { Exit::Done } else { Exit::Incomplete };
     let data = view.columns(&read)?;
     drop(read);
@@ -201,15 +205,16 @@ impl View<'_> {
         let note = |line: &str| self.note(line);
         let read = |trace, name: &Path| {
             let mut texts = TextSources::load(&args.viewer_config, *system)?.with_slices(true);
+            texts = texts.with_expansion(args.expansion);
             texts.log(trace, name)
         };
         if let [one] = &traces[..] {
             let log = read(read_log::read_trace(one, *system, &note)?, one)?;
             return Ok(ReadLog { log, missing: Vec::new(), has_all: true });
         }
-        let (trace, merged) = read_log::gather_whole(&traces, *system, &note)?;
+        let (trace, merged) = read_log::gather_whole(&traces, args.expansion, *system, &note)?;
         let log = read(trace, Path::new("the merged traces"))?;
-        let missing = merge::problems(&merged);
+        let missing = merge::problems(&merged, args.expansion);
         Ok(ReadLog { log, missing, has_all: merged.is_whole() })
     }
 

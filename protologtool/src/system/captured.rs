@@ -42,6 +42,18 @@ impl System for Captured {
         Real.source(path)
     }
 
+    fn open_recording(&self, recording: &Path, trace: &Path) -> io::Result<Box<dyn Read>> {
+        Real.open_recording(recording, trace)
+    }
+
+    fn read_found(&self, path: &Path, most: u64) -> io::Result<Vec<u8>> {
+        Real.read_found(path, most)
+    }
+
+    fn has_file_below(&self, root: &Path, path: &Path) -> bool {
+        Real.has_file_below(root, path)
+    }
+
     fn open_named(&self, path: &Path, by: &Path) -> io::Result<Box<dyn Read>> {
         Real.open_named(path, by)
     }

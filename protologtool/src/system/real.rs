@@ -3,9 +3,9 @@
 use super::directory::{RealDirectory, lock};
 use super::{
     DirectoryEntry, Fill, Lock, OutputDirectory, Reader, Staged, Stamp, System, has_record_lock,
-    join, staged,
+    join, staged, too_large,
 };
-use protolog_files::{Location, Tree};
+use protolog_files::{Location, Root, Tree};
 use protolog_reader::{ByteSource, FileBytes};
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, TryLockError};
@@ -36,7 +36,9 @@ impl System for Real {
         if !fs::metadata(path)?.is_file() {
             return Ok(None);
         }
-        let source: Box<dyn ByteSource> = Box::new(FileBytes::new(File::open(path)?)?);
+        // By now it may be something else.
+        let file = protolog_files::open_regular_file(path)?;
+        let source: Box<dyn ByteSource> = Box::new(FileBytes::new(file)?);
         Ok(Some(source))
     }
 
@@ -49,6 +51,24 @@ impl System for Real {
         let file = Location::of(path)?.open_regular()?;
         owner(file.metadata()?).filter(|it| *it == by).ok_or_else(refused)?;
         Ok(Box::new(file))
+    }
+
+    fn open_recording(&self, recording: &Path, trace: &Path) -> io::Result<Box<dyn Read>> {
+        let file = Location::of(recording)?.open_regular()?;
+        if file.metadata()?.uid() != fs::metadata(trace)?.uid() {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+        Ok(Box::new(file))
+    }
+
+    fn read_found(&self, path: &Path, most: u64) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        protolog_files::open_regular_file(path)?.take(most + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > most { Err(too_large(most)) } else { Ok(bytes) }
+    }
+
+    fn has_file_below(&self, root: &Path, path: &Path) -> bool {
+        Root::open(root).is_ok_and(|root| root.has_regular_file(path))
     }
 
     fn is_pipe(&self, path: &Path) -> bool {
@@ -94,12 +114,13 @@ impl System for Real {
             matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
                 || has_record_lock(&file)
         };
-        // Whoever opens a pipe waits for one who writes to it.
-        !self.is_pipe(path) && File::open(path).is_ok_and(locked)
+        protolog_files::open_regular_file(path).is_ok_and(locked)
     }
 
     fn find_recording(&self, trace: &Path, session_id: [u8; 16]) -> Option<PathBuf> {
-        protolog_reader::find_recording(trace, session_id)
+        protolog_reader::find_recording(trace, session_id, |recording| {
+            Location::of(recording).and_then(|it| it.open_regular()).ok()
+        })
     }
 
     fn read_input(&self) -> io::Result<Vec<u8>> {

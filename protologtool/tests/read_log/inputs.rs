@@ -211,7 +211,7 @@ fn whatever_can_not_be_read_makes_the_exit_code_3() {
         (String::new(), None),
         (nested(4), None),
         ("@1 cleared loss(2, 1, 3)\n".to_owned(), None),
-        (nested(5), Some("bundle of packets nested too deep or too large")),
+        (nested(5), Some("bundle of packets nested too deep")),
         ("field(133, \"(\\xb5/\\xfd...\")".to_owned(), Some("cut off or corrupt")),
         ("bundle(gzip, cut) {\nts=1 log(1)\nts=2 log(2)\n}".to_owned(), Some("cut off or corrupt")),
         ("bytes(\"\\x0a\\x01\\x00\")".to_owned(), Some("corrupt")),

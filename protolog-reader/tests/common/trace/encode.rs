@@ -113,7 +113,7 @@ fn encode_packet(out: &mut Fields<'_>, elements: &[Element]) {
             }
             "string" => interned.push((interned_data::PROTOLOG_STRING_ARGS, element)),
             "stack" => interned.push((interned_data::PROTOLOG_STACKTRACE, element)),
-            "group" | "message" | "hint" => dictionary.push(element),
+            "group" | "message" | "hint" | "stripped" => dictionary.push(element),
             "field" => drop(out.bytes(element.number(0) as u32, element.text(1))),
             "log" => encode_message(&mut out.nested(packet::PROTOLOG_MESSAGE), element),
             "packed" => encode_packed(&mut out.nested(packet::PROTOLOG_MESSAGE), element),
@@ -313,6 +313,10 @@ fn varint(out: &mut Vec<u8>, value: u64) {
 }
 
 fn encode_dictionary(out: &mut Fields<'_>, element: &Element) {
+    if element.name == "stripped" {
+        out.fixed64(viewer_config::STRIPPED, element.number(0));
+        return;
+    }
     if element.name == "group" {
         let mut group = out.nested(viewer_config::GROUPS);
         group.uint64(group::ID, element.number(0));

@@ -10,6 +10,7 @@ mod segments;
 
 use super::show::Show;
 use super::{ReadLogArgs, TextSources, spans_without_begin};
+use crate::args::Expansion;
 use crate::command::inputs::cant_read;
 use crate::exit::{Exit, Failure};
 use crate::output::{once, reason};
@@ -74,7 +75,8 @@ fn follow(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Stopped> {
         return Err(failure.help("follow a pipe alone, and files by another run").into());
     }
     let mut show = Shower { args, lines: Show::new(&args.form, args.selection, system), system };
-    let mut logs = Logs::new(Reading { dictionaries, has_spans: args.spans });
+    let mut logs =
+        Logs::new(Reading { dictionaries, has_spans: args.spans, expansion: args.expansion });
     for path in &args.traces {
         logs.add(path, system)?;
     }
@@ -97,12 +99,14 @@ struct Reading {
     /// For texts that a log lacks.
     dictionaries: Vec<Dictionary>,
     has_spans: bool,
+    expansion: Expansion,
 }
 
 impl Reading {
     /// A reader of a log from its beginning.
     fn follower(&self) -> Follower {
-        let follower = Follower::new(self.dictionaries.clone());
+        let follower =
+            Follower::new(self.dictionaries.clone()).with_expansion(self.expansion.max_expansion);
         if self.has_spans { follower.with_slices() } else { follower }
     }
 }

@@ -1,11 +1,12 @@
 //! Several traces as one: those that are named, and those in directories that are.
 
 use super::input::{read_trace, source_of};
+use crate::args::Expansion;
 use crate::command::inputs::cant_read;
 use crate::command::merge::{self, Made};
 use crate::exit::Failure;
 use crate::system::{Spool, System};
-use protolog_reader::{MergeInput, Merged};
+use protolog_reader::{MergeInput, Merged, merge_within};
 use std::path::{Path, PathBuf};
 
 /// The name of several traces that became one, in messages.
@@ -51,10 +52,11 @@ pub(super) fn traces_in(directory: &Path, system: &dyn System) -> Result<Vec<Pat
 /// As [`gather`], in memory.
 pub(in crate::command) fn gather_whole(
     paths: &[PathBuf],
+    expansion: Expansion,
     system: &dyn System,
     note: &dyn Fn(&str),
 ) -> Result<(Vec<u8>, Merged), Failure> {
-    let (trace, merged) = gather(paths, system, note)?;
+    let (trace, merged) = gather(paths, expansion, system, note)?;
     let bytes = trace.into_bytes().map_err(|error| cant_read(Path::new(MERGED), &error))?;
     Ok((bytes, merged))
 }
@@ -62,6 +64,7 @@ pub(in crate::command) fn gather_whole(
 /// Makes one trace of several, and says what is not in it. `note` gets what is said.
 pub(super) fn gather(
     paths: &[PathBuf],
+    expansion: Expansion,
     system: &dyn System,
     note: &dyn Fn(&str),
 ) -> Result<(Spool, Merged), Failure> {
@@ -75,9 +78,9 @@ pub(super) fn gather(
     }
     let inputs: Vec<&dyn MergeInput> = made.iter().map(|it| it as &dyn MergeInput).collect();
     let mut trace = Spool::new();
-    let merged = protolog_reader::merge(&inputs, &mut trace)
+    let merged = merge_within(&inputs, expansion.max_expansion, &mut trace)
         .map_err(|error| merge::failure(&error, Path::new("-")))?;
-    for line in merge::problems(&merged) {
+    for line in merge::problems(&merged, expansion) {
         note(&line);
     }
     Ok((trace, merged))

@@ -2,13 +2,16 @@
 //!
 //! Invariant: nothing is written; standard error says where the bytes are not those of the file.
 
+use crate::args::Expansion;
 use crate::command::complete::{Completed, Completion, HEAD, complete_trace};
 use crate::command::inputs::cant_read;
 use crate::command::recover::{Rescued, counted, rescue_bytes, tell};
 use crate::exit::Failure;
 use crate::output::reason;
 use crate::system::{Spool, System};
-use protolog_reader::{ByteSource, Limits, Log, Recording, SourceReader, decompress, session_id};
+use protolog_reader::{
+    ByteSource, Decompressed, Limits, Log, Recording, SourceReader, decompress, session_id,
+};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -65,13 +68,18 @@ pub(in crate::command) fn read_trace(
 /// A trace of which parts can be read.
 pub(super) struct Parts {
     pub(super) source: Box<dyn ByteSource>,
-    /// The size of the file, in bytes, if it is compressed as a whole.
-    pub(super) compressed: Option<u64>,
+    /// Set if the file is compressed as a whole.
+    pub(super) compressed: Option<Decompressed>,
 }
 
 /// The bytes of a file that is a trace as it stands, in parts; none of anything else. `note` gets lines about what it lacks.
-pub(super) fn parts_of(path: &Path, system: &dyn System, note: &dyn Fn(&str)) -> Option<Parts> {
-    Parts::of(source_of(path, system, note)?)
+pub(super) fn parts_of(
+    path: &Path,
+    expansion: Expansion,
+    system: &dyn System,
+    note: &dyn Fn(&str),
+) -> Option<Parts> {
+    Parts::of(source_of(path, system, note)?, expansion)
 }
 
 /// All of standard input.
@@ -86,21 +94,21 @@ pub(super) fn spooled_input(system: &dyn System) -> Result<Arc<dyn ByteSource>, 
 
 impl Parts {
     /// The parts of a trace as it stands, or compressed as a whole. None if it is no trace, or has to be read whole.
-    pub(super) fn of(source: Box<dyn ByteSource>) -> Option<Self> {
+    pub(super) fn of(source: Box<dyn ByteSource>, expansion: Expansion) -> Option<Self> {
         if Recording::matches(&source.read_at(0, HEAD).ok()?) {
             return None;
         }
         let Some(mut content) = decompress(SourceReader::new(&*source)).ok()? else {
             return Some(Self { source, compressed: None });
         };
-        // If it is damaged or a bomb, it is read whole, as far as it goes.
-        let most = Limits::of_size(source.size()).inflated_bytes;
+        // If it is damaged, it is read whole, as far as it goes.
+        let limits = Limits::of_expansion(source.size(), expansion.max_expansion);
         let mut spool = Spool::new();
-        let size = io::copy(&mut content.by_ref().take(most), &mut spool).ok()?;
+        io::copy(&mut content.by_ref().take(limits.inflated_bytes), &mut spool).ok()?;
+        let is_cut = content.read(&mut [0]).ok()? > 0;
         drop(content);
-        let compressed = Some(source.size());
-        let source = spool.into_source().ok().filter(|_| size < most)?;
-        Some(Self { source, compressed })
+        let compressed = Some(Decompressed { size: source.size(), is_cut });
+        Some(Self { source: spool.into_source().ok()?, compressed })
     }
 }
 

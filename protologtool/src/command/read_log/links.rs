@@ -1,6 +1,6 @@
 //! Hyperlinks from messages to their places in the sources, for terminals (OSC 8).
 //!
-//! Invariant: a link names a file that is there, and has no character that could end it.
+//! Invariant: a link names a file that is there, below the root of the sources, and has no character that could end it.
 
 use crate::system::System;
 use std::cell::RefCell;
@@ -45,10 +45,15 @@ impl<'a> Links<'a> {
     fn make(&self, location: &str) -> Option<String> {
         let (path, lines) = location.rsplit_once(':')?;
         let line = lines.split(',').next().filter(|line| line.parse::<u32>().is_ok())?;
-        let path = std::path::absolute(self.root.join(path)).ok()?;
-        if path.file_name().is_none() || !self.system.is_file(&path) {
+        let root = std::path::absolute(self.root).ok()?;
+        let path = Path::new(path);
+        // The trace names it, so it is looked for nowhere else.
+        let below = if path.is_absolute() { path.strip_prefix(&root).ok()? } else { path };
+        below.file_name()?;
+        if !self.system.has_file_below(&root, below) {
             return None;
         }
+        let path = std::path::absolute(root.join(below)).ok()?;
         let values = [encoded(&self.host), encoded(path.to_str()?), line.to_owned()];
         let parts = PARTS.into_iter().zip(values);
         Some(parts.fold(self.form.to_owned(), |made, (part, value)| made.replace(part, &value)))
@@ -113,7 +118,9 @@ mod tests {
             address("/src/net work.rs:7").as_deref(),
             Some("editor://a%20b/src/net%20work.rs:7")
         );
-        for location in ["other.rs:12", "net work.rs", "net work.rs:x", ".:1", ""] {
+        system.add_file("/etc/passwd", "x");
+        for location in ["/etc/passwd:1", "other.rs:12", "net work.rs", "net work.rs:x", ".:1", ""]
+        {
             assert_eq!(address(location), None, "{location}");
         }
         assert_eq!(encoded("\x1b\\%é"), "%1B%5C%25%C3%A9");

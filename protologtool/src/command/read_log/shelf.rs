@@ -8,6 +8,9 @@ use crate::system::System;
 use std::path::{Path, PathBuf};
 use viewer_config::Dictionary;
 
+/// The size of a dictionary that is found, in bytes.
+const MAX_BYTES: u64 = 256 << 20;
+
 /// The directories.
 pub(super) struct Shelf<'a> {
     directories: Vec<&'a PathBuf>,
@@ -54,6 +57,7 @@ fn files(directory: &Path, system: &dyn System) -> Result<Vec<PathBuf>, Failure>
 
 /// The dictionary in a file, if it has this hash. Files that can't be read are others.
 fn read(path: &Path, hash: u64, system: &dyn System) -> Option<Dictionary> {
-    let dictionary = Dictionary::read(&system.read(path).ok()?).ok()?.dictionary;
+    let bytes = system.read_found(path, MAX_BYTES).ok()?;
+    let dictionary = Dictionary::read(&bytes).ok()?.dictionary;
     (dictionary.hash() == hash).then_some(dictionary)
 }

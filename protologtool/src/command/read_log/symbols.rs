@@ -14,16 +14,20 @@
 //!
 //! Invariant: a file with another build id, or with none where the trace has one, names nothing.
 
-use addr2line::Loader;
-use object::{Object as _, read::File};
+mod image;
+mod images;
+
+use crate::exit::Failure;
+use image::Image;
+use images::Images;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs;
+use std::path::Path;
 
 /// The images whose addresses were asked for.
-#[derive(Default)]
 pub(super) struct Symbols {
-    images: BTreeMap<String, Result<Loader, String>>,
+    found: Images,
+    images: BTreeMap<String, Result<Image, String>>,
 }
 
 /// A line of a stack trace.
@@ -44,6 +48,15 @@ struct NamedFrame {
 }
 
 impl Symbols {
+    /// Names from images below this directory; of this machine if there is none.
+    ///
+    /// # Errors
+    ///
+    /// If the directory can't be opened, or there is none and this is root.
+    pub(super) fn new(root: Option<&Path>) -> Result<Self, Failure> {
+        Ok(Self { found: Images::new(root)?, images: BTreeMap::new() })
+    }
+
     /// The stack trace, with names where they are known.
     pub(super) fn name(&mut self, stack: &str) -> String {
         let mut frames: Vec<NamedFrame> = stack.lines().map(|line| self.frame(line)).collect();
@@ -86,22 +99,19 @@ impl Symbols {
         let image = self
             .images
             .entry(frame.image.to_owned())
-            .or_insert_with(|| load(frame.image, frame.build_id));
+            .or_insert_with(|| load(frame.image, frame.build_id, &self.found));
         let Ok(image) = image else { return Vec::new() };
         let mut names = Vec::new();
-        // Debug information that can't be parsed counts as missing.
-        if let Ok(mut frames) = image.find_frames(frame.address) {
-            while let Ok(Some(frame)) = frames.next() {
-                // Without full debug information only functions that were inlined have a name here.
-                let name = frame.function.as_ref().and_then(|function| function.demangle().ok());
-                let name = name.map(|name| without_hash(&name).to_owned());
-                let at = frame.location.and_then(|location| location.file.zip(location.line));
-                let at = at.map_or(String::new(), |(file, line)| format!(" at {file}:{line}"));
-                names.push((name.unwrap_or_default(), at));
-            }
-        }
+        image.frames(frame.address, &self.found, |frame| {
+            // Without full debug information only functions that were inlined have a name here.
+            let name = frame.function.as_ref().and_then(|function| function.demangle().ok());
+            let name = name.map(|name| without_hash(&name).to_owned());
+            let at = frame.location.as_ref().and_then(|location| location.file.zip(location.line));
+            let at = at.map_or(String::new(), |(file, line)| format!(" at {file}:{line}"));
+            names.push((name.unwrap_or_default(), at));
+        });
         // The symbol's name says where the function belongs, which that of the debug information may leave out.
-        if let Some(symbol) = image.find_symbol(frame.address) {
+        if let Some(symbol) = image.symbol(frame.address) {
             let name = addr2line::demangle_auto(symbol.into(), None);
             let at = names.pop().map_or(String::new(), |(_, at)| at);
             names.push((without_hash(&name).to_owned(), at));
@@ -126,13 +136,12 @@ fn without_hash(name: &str) -> &str {
     }
 }
 
-fn load(path: &str, build_id: Option<&str>) -> Result<Loader, String> {
+fn load(path: &str, build_id: Option<&str>, images: &Images) -> Result<Image, String> {
     let cant = |reason: String| format!("no names for the addresses in `{path}`: {reason}");
+    let image = Image::read(Path::new(path), images).map_err(cant)?;
     if let Some(wanted) = build_id {
-        let bytes = fs::read(path).map_err(|error| cant(crate::output::reason(&error)))?;
-        let file = File::parse(&*bytes).map_err(|error| cant(error.to_string()))?;
         let mut found = String::new();
-        for byte in file.build_id().ok().flatten().unwrap_or_default() {
+        for byte in &image.build_id {
             let _ = write!(found, "{byte:02x}");
         }
         if found != wanted {
@@ -140,7 +149,7 @@ fn load(path: &str, build_id: Option<&str>) -> Result<Loader, String> {
             return Err(cant(reason));
         }
     }
-    Loader::new(path).map_err(|error| cant(error.to_string()))
+    Ok(image)
 }
 
 impl<'a> StackLine<'a> {
@@ -173,7 +182,8 @@ mod tests {
     #[test]
     fn what_has_no_name_stays() {
         let stack = "\tat com.foo.Bar.run(Bar.java:12)\n#00 pc 0000000000000010  /no/such/file\n";
-        let mut symbols = Symbols::default();
+        let images = BTreeMap::new();
+        let mut symbols = Symbols { found: Images::of_this_machine(), images };
         assert_eq!(symbols.name(stack), stack);
         let problems: Vec<&str> = symbols.problems().collect();
         assert_eq!(problems.len(), 1);

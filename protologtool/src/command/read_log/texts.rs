@@ -1,11 +1,13 @@
 //! The texts that a trace may lack: dictionaries, and directories of them.
 
+use super::input::Parts;
 use super::shelf::Shelf;
+use crate::args::Expansion;
 use crate::command::inputs::cant_read;
 use crate::exit::Failure;
 use crate::output::reason;
 use crate::system::System;
-use protolog_reader::{ByteSource, Log, Pages, ReadErrorKind, Trace, printable};
+use protolog_reader::{Limits, Log, PageOptions, Pages, ReadErrorKind, Trace, printable};
 use std::path::{Path, PathBuf};
 use viewer_config::{Collector, Dictionary, Format};
 
@@ -15,6 +17,7 @@ pub(in crate::command) struct TextSources<'a> {
     shelf: Shelf<'a>,
     system: &'a dyn System,
     has_slices: bool,
+    expansion: u64,
 }
 
 impl<'a> TextSources<'a> {
@@ -29,12 +32,24 @@ impl<'a> TextSources<'a> {
         for path in files {
             dictionaries.push(read_dictionary(path, system)?);
         }
-        Ok(Self { dictionaries, shelf: Shelf::new(directories), system, has_slices: false })
+        Ok(Self {
+            dictionaries,
+            shelf: Shelf::new(directories),
+            system,
+            has_slices: false,
+            expansion: Limits::EXPANSION,
+        })
     }
 
     /// Reads spans, too.
     pub(in crate::command) fn with_slices(mut self, has_slices: bool) -> Self {
         self.has_slices = has_slices;
+        self
+    }
+
+    /// Reads traces that expand to so many times their size.
+    pub(in crate::command) fn with_expansion(mut self, expansion: Expansion) -> Self {
+        self.expansion = expansion.max_expansion;
         self
     }
 
@@ -45,7 +60,8 @@ impl<'a> TextSources<'a> {
 
     /// The log of a trace that was read from `path`.
     pub(in crate::command) fn log(&mut self, trace: Vec<u8>, path: &Path) -> Result<Log, Failure> {
-        let mut trace = Trace::from_bytes(trace);
+        let limits = Limits::of_expansion(trace.len() as u64, self.expansion);
+        let mut trace = Trace::from_bytes(trace).with_limits(limits);
         for dictionary in &self.dictionaries {
             trace = trace.with_dictionary(dictionary.clone());
         }
@@ -72,15 +88,13 @@ impl<'a> TextSources<'a> {
     /// The log of a trace at `path` page by page, if it has pages.
     pub(super) fn survey(
         &mut self,
-        source: Box<dyn ByteSource>,
+        Parts { source, compressed }: Parts,
         path: &Path,
     ) -> Result<Option<Pages>, Failure> {
+        let (has_slices, expansion) = (self.has_slices, self.expansion);
+        let options = PageOptions { has_slices, expansion, compressed, ..PageOptions::default() };
         let find = |hash| self.shelf.find(hash, self.system);
-        let pages = if self.has_slices {
-            Pages::survey_with_slices(source, &self.dictionaries, find)
-        } else {
-            Pages::survey(source, &self.dictionaries, find)
-        };
+        let pages = Pages::survey_with(source, &self.dictionaries, find, &options);
         self.shelf.finish()?;
         pages.map_err(|error| cant_read(path, &error))
     }
