@@ -1,9 +1,12 @@
-//! The budget of what the compressed parts of a trace expand to: a few bytes can hold gigabytes, and each of those a message.
+//! The budget of what the compressed parts of a trace expand to: a few bytes can hold gigabytes,
+//! and each of those a message.
 //!
-//! A bundle is read as far as the budget goes; what follows of it, and all later bundles, are left out. A trace that is read in two
-//! passes is cut at the same place in both, although the second one reads segments in another order: the first pass says where.
+//! A bundle is read as far as the budget goes; what follows of it, and all later bundles, are left
+//! out. A trace that is read in two passes is cut at the same place in both, although the second
+//! one reads segments in another order: the first pass says where.
 //!
-//! Invariant: bytes and packets that were taken are never more than the limits, however bundles are nested.
+//! Invariant: bytes and packets that were taken are never more than the limits, however bundles are
+//! nested.
 
 use crate::limits::Limits;
 

@@ -44,7 +44,8 @@ impl Follower {
         }
     }
 
-    /// Sets the number of times its size to which the trace may expand; see [`Limits::of_expansion`].
+    /// Sets the number of times its size to which the trace may expand; see
+    /// [`Limits::of_expansion`].
     #[must_use]
     pub fn with_expansion(mut self, expansion: u64) -> Self {
         self.expansion = expansion;
@@ -59,6 +60,12 @@ impl Follower {
         self
     }
 
+    /// Returns whether the program has not ended the session of the trace; none if there is no
+    /// session in it.
+    pub fn is_unended(&self) -> Option<bool> {
+        self.decoder.collected().sessions.is_unended()
+    }
+
     /// Goes on with another trace of the same process, such as the next segment of its session: spans that are open may end there.
     pub fn next_trace(&mut self) {
         let mut decoder = Decoder::new(Limits::default(), false);
@@ -68,13 +75,19 @@ impl Follower {
         (self.decoder, self.known_losses, self.has_begun) = (decoder, 0, false);
     }
 
-    /// Reads what follows, and calls `show` with the log of it. Returns the number of bytes that were taken: all, but for a packet that
-    /// is not whole. The next part begins behind them.
+    /// Reads what follows, and calls `show` with the log of it. `find` supplies dictionaries that
+    /// the trace names by their hash. Returns the number of bytes that were taken: all, but for a
+    /// packet that is not whole. The next part begins behind them.
     ///
     /// # Errors
     ///
     /// If the bytes are no trace, or damaged: from there on there is nothing to follow.
-    pub fn read(&mut self, bytes: &[u8], show: impl FnOnce(&Log)) -> Result<usize, ReadError> {
+    pub fn read(
+        &mut self,
+        bytes: &[u8],
+        find: impl FnMut(u64) -> Option<viewer_config::Dictionary>,
+        show: impl FnOnce(&Log),
+    ) -> Result<usize, ReadError> {
         if !self.has_begun && !bytes.is_empty() {
             self.has_begun = true;
             let looks = Looks::of(bytes);
@@ -98,7 +111,7 @@ impl Follower {
         let (relations, losses) = (collected.relations.clone(), collected.losses.clone());
         collected.losses.0.drain(..self.known_losses);
         self.known_losses = losses.0.len();
-        let log = Log::new(collected, &self.dictionaries, |_| None);
+        let log = Log::new(collected, &self.dictionaries, find);
         show(&log);
         let mut collected = log.into_collected();
         collected.relations = relations;
@@ -106,7 +119,10 @@ impl Follower {
         let mut shown = collected.take_page(Collected::default());
         (collected.losses, collected.stats) = (losses, shown.stats.clone());
         compact::compact(&mut shown, end, &mut collected, self.decoder.sequences());
+        // What is lost next is a loss of its own, since this one was shown.
+        collected.end_malformed_run();
         self.decoder.put_back(collected);
+        self.decoder.sequences().for_each(|sequence| sequence.stateless = None);
         Ok(taken)
     }
 
@@ -134,7 +150,8 @@ mod tests {
         packet[1] = packet.len() as u8 - 2;
         let (mut follower, mut entries) = (Follower::new(Vec::new()), 0);
         for _ in 0..1000 {
-            let taken = follower.read(&packet, |log| entries += log.entries().len()).unwrap();
+            let taken =
+                follower.read(&packet, |_| None, |log| entries += log.entries().len()).unwrap();
             assert_eq!(taken, packet.len());
         }
         assert_eq!(entries, 1000);

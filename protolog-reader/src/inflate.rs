@@ -70,7 +70,8 @@ pub(crate) fn content<'a>(mut stream: impl BufRead + 'a) -> io::Result<Box<dyn R
     })
 }
 
-/// The content of a stream of zlib, gzip or zstd; none if it is damaged, or has more bytes than the limit.
+/// The content of a stream of zlib, gzip or zstd; none if it is damaged, or has more bytes than the
+/// limit.
 pub fn inflated(stream: &[u8], limit: u64) -> Option<Vec<u8>> {
     let Inflated { bytes, end } = inflate(stream, limit);
     (end == StreamEnd::Whole).then_some(bytes)

@@ -105,5 +105,5 @@ pub use thread::Thread;
 pub use time_writer::{TimeFormat, TimeWriter};
 pub use times::{TimePoint, Times};
 pub use trace::Trace;
-pub use unfinished::{complete, session_id};
+pub use unfinished::{TraceHead, complete, session_id};
 pub use values::Values;

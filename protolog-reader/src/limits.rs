@@ -11,7 +11,8 @@
 pub struct Limits {
     /// Total inflated size of everything that is compressed, in bytes, whatever is nested in what.
     pub inflated_bytes: u64,
-    /// Number of packets in what was compressed. A packet takes time and, if it is a message, 48 bytes, however short it is.
+    /// Number of packets in what was compressed. A packet takes time and, if it is a message, 48
+    /// bytes, however short it is.
     pub inflated_packets: u64,
     /// Depth of nested compressed bundles. Default: 4; Perfetto writes one level.
     pub nesting: u32,
@@ -22,7 +23,8 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The number of times its size to which a trace may expand, unless more is asked for. Logs have ratios of 5 to 30.
+    /// The number of times its size to which a trace may expand, unless more is asked for. Logs
+    /// have ratios of 5 to 30.
     pub const EXPANSION: u64 = 64;
 
     /// The bytes to which any trace may expand, however small it is.
@@ -33,8 +35,9 @@ impl Limits {
         Self::of_expansion(size, Self::EXPANSION)
     }
 
-    /// The limits for a trace of `size` bytes that may expand to `expansion` times its size, or to [`LEAST_EXPANDED`](Self::LEAST_EXPANDED) if
-    /// that is more. Its packets may have 16 bytes on average, which is less than a message takes.
+    /// The limits for a trace of `size` bytes that may expand to `expansion` times its size, or to
+    /// [`LEAST_EXPANDED`](Self::LEAST_EXPANDED) if that is more. Its packets may have 16 bytes on
+    /// average, which is less than a message takes.
     pub fn of_expansion(size: u64, expansion: u64) -> Self {
         let inflated_bytes = size.saturating_mul(expansion).max(Self::LEAST_EXPANDED);
         Self {

@@ -1,13 +1,15 @@
 //! A trace page by page: its entries in the order of time, without all of it in memory.
 //!
 //! A survey goes over the trace first. It collects the dictionary, the threads, the relations of clocks and the losses, and of each
-//! segment of about 64 KiB the times of its entries. So it is known how far each page may go: up to the first entry of all
-//! segments that follow. What is later is held back for the next page. A segment also says where the state of its sequences
-//! was set up, so that reading can begin in the middle.
+//! segment of about 64 KiB the times of its entries. So it is known how far each page may go: up to
+//! the first entry of all segments that follow. What is later is held back for the next page. A
+//! segment also says where the state of its sequences was set up, so that reading can begin in the
+//! middle.
 //!
 //! Segments are read by time, as far as their sequences allow ([`order`](crate::order)).
 //!
-//! Traces that are damaged or of several clocks are read whole, by [`Trace`](crate::Trace): see [`Pages::survey`].
+//! Traces that are damaged or of several clocks are read whole, by [`Trace`](crate::Trace): see
+//! [`Pages::survey`].
 //!
 //! Spans are all collected by the survey, since one may end in any later page; of their begins and ends, a page has those of its time.
 //!
@@ -111,7 +113,8 @@ impl Pages {
         Self::survey_with(source, dictionaries, find, &PageOptions::default())
     }
 
-    /// As [`survey`](Self::survey), with other sizes of segments and pages, and with spans or without.
+    /// As [`survey`](Self::survey), with other sizes of segments and pages, and with spans or
+    /// without.
     #[doc(hidden)]
     pub fn survey_by(
         source: impl ByteSource + 'static,

@@ -33,6 +33,8 @@ struct Session {
     /// The times of its beginning and end, in the trace's clock.
     started: Option<u64>,
     stopped: Option<u64>,
+    /// The process died, and its recording has completed the trace.
+    is_recovered: bool,
     /// The end of a session that begins on another sequence, as in a trace that was merged of parts.
     ends_another: bool,
 }
@@ -74,8 +76,10 @@ impl Sessions {
                 };
             }
             // The latter is where a recording completed the file of a process that died.
-            Some(b"protolog session stopped" | b"protolog session recovered") => {
+            Some(event @ (b"protolog session stopped" | b"protolog session recovered")) => {
+                let is_stop = event == b"protolog session stopped";
                 let session = self.of(sequence);
+                session.is_recovered |= !is_stop;
                 session.ends_another |= session.stage == Stage::None;
                 (session.stage, session.stopped) = (Stage::Closed, packet.timestamp);
             }
@@ -91,6 +95,12 @@ impl Sessions {
             *count += i64::from(session.stage == Stage::Open) - i64::from(session.ends_another);
         }
         open.into_iter().filter(|(_, count)| *count > 0).map(|(pid, _)| pid).collect()
+    }
+
+    /// Returns whether a session was not ended by its program; none if there is no session.
+    pub(crate) fn is_unended(&self) -> Option<bool> {
+        let is_dead = |session: &Session| session.is_recovered || session.stage == Stage::Open;
+        (!self.sessions.is_empty()).then(|| self.sessions.values().any(is_dead))
     }
 
     /// The filter of all sessions.

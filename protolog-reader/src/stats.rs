@@ -44,7 +44,8 @@ pub struct Stats {
     pub broken_bundles: u64,
     /// Bundles that are nested too deep (see [`Limits`](crate::Limits)).
     pub oversized_bundles: u64,
-    /// Bundles of which only a part was read, or nothing: the trace expands to more than its limit (see [`Limits`](crate::Limits)).
+    /// Bundles of which only a part was read, or nothing: the trace expands to more than its limit
+    /// (see [`Limits`](crate::Limits)).
     pub cut_bundles: u64,
     /// Bytes of zeros, and of what can't be told from a part of a packet after them: another program truncated the file while
     /// it was written. What follows was read.
@@ -114,7 +115,8 @@ pub enum EndReason {
     BrokenStream,
     /// A limit was reached (see [`Limits`](crate::Limits)).
     Limit,
-    /// A trace that is compressed as a whole expands to more than its limit (see [`Limits`](crate::Limits)).
+    /// A trace that is compressed as a whole expands to more than its limit (see
+    /// [`Limits`](crate::Limits)).
     Expansion,
     /// The memory has no room for more. Reading a trace makes it an error.
     Memory,

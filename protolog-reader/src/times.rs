@@ -59,11 +59,27 @@ impl Times {
         if let Some(span) = ago::parse(text) {
             return Some(TimePoint::Wall(now.checked_sub(span)?));
         }
-        let zone = self.zone();
-        if let Some(wall) = day(text, now, &zone) {
+        if let Some(wall) = day(text, now, &self.zone()) {
             return Some(TimePoint::Wall(wall));
         }
-        let first = log.span().and_then(|(first, _)| log.wall_time(first)).and_then(|wall| {
+        let first = || log.span().and_then(|(first, _)| log.wall_time(first));
+        self.parse_date(text, first())
+    }
+
+    /// Returns whether `text` is a point in time, of which a log may have to say the date.
+    pub fn is_time(&self, text: &str, now: i64) -> bool {
+        let is_other = seconds(text).is_some() || ago::parse(text).is_some();
+        is_other
+            || text.parse::<Timestamp>().is_ok()
+            || day(text, now, &self.zone()).is_some()
+            || self.parse_date(text, Some(now)).is_some()
+    }
+
+    /// Parses a date and time; what it leaves out is of the date of `first`, in nanoseconds since
+    /// 1970.
+    fn parse_date(&self, text: &str, first: Option<i64>) -> Option<TimePoint> {
+        let zone = self.zone();
+        let first = first.and_then(|wall| {
             let timestamp = Timestamp::from_nanosecond(i128::from(wall)).ok()?;
             Some(timestamp.to_zoned(zone.clone()))
         });

@@ -6,13 +6,32 @@ use protolog_recording::{Flaw, Recording, Recovered, TraceSurvey};
 use std::cell::Cell;
 use std::io;
 
-/// The size of all inflated bundles in which the id of a session is looked for, in bytes; a session's first one has it.
+/// The size of all inflated bundles in which the id of a session is looked for, in bytes; a
+/// session's first one has it.
 const MAX_SEARCHED: u64 = 16 << 20;
 
 /// The id of the session that wrote a trace, which is also in its recording; zero if the trace has none. The first megabyte of
 /// a trace is enough.
 pub fn session_id(trace: &[u8]) -> [u8; 16] {
     TraceSurvey::session_id_of(trace, &bundles(MAX_SEARCHED))
+}
+
+/// The session that wrote a trace, as its first bytes say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TraceHead {
+    /// The id of the session; zero if the trace has none.
+    pub session_id: [u8; 16],
+    /// The id of its process.
+    pub pid: Option<u32>,
+}
+
+impl TraceHead {
+    /// The head of a trace. Its first megabyte is enough.
+    pub fn of(trace: &[u8]) -> Self {
+        let survey = TraceSurvey::of_head(trace, &bundles(MAX_SEARCHED));
+        Self { session_id: survey.session_id, pid: survey.pid }
+    }
 }
 
 /// Replaces what follows the valid bytes of `trace` by what its `recording` has: each message is in the trace once then, and the trace

@@ -13,8 +13,8 @@ use protolog_reader::{
 fn follow(bytes: &[u8], whole: &Log) {
     let (mut follower, mut entries) = (Follower::new(Vec::new()), 0);
     let mut count = |log: &Log| entries += log.entries().len();
-    let Ok(taken) = follower.read(&bytes[..bytes.len() / 2], &mut count) else { return };
-    if follower.read(&bytes[taken..], &mut count).is_ok() {
+    let Ok(taken) = follower.read(&bytes[..bytes.len() / 2], |_| None, &mut count) else { return };
+    if follower.read(&bytes[taken..], |_| None, &mut count).is_ok() {
         let Stats { skipped_bytes, damaged_bytes, ended_early: ended, .. } = whole.stats();
         let skipped = skipped_bytes + damaged_bytes;
         assert!(entries == whole.entries().len() || skipped > 0 || ended.is_some());

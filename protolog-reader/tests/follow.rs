@@ -64,7 +64,8 @@ fn followed_by(mut follower: Follower, parts: &[&[u8]]) -> Vec<(i64, String)> {
     let (mut rest, mut found) = (Vec::new(), Vec::new());
     for part in parts {
         rest.extend_from_slice(part);
-        let taken = follower.read(&rest, |log| found.extend(items(log))).expect("a trace");
+        let taken =
+            follower.read(&rest, |_| None, |log| found.extend(items(log))).expect("a trace");
         rest.drain(..taken);
     }
     assert!(rest.is_empty(), "{rest:?}");
@@ -119,9 +120,9 @@ fn spans_end_in_the_next_trace_of_a_process() {
     let (mut follower, mut found) = (Follower::new(Vec::new()).with_slices(), Vec::new());
     let one = segment("@3 needs ts=5 begin(\"request\", \"net\", track=5, id=5)\n");
     let two = segment("@3 needs ts=9 end(track=5, status=200)\n");
-    follower.read(&one, |log| found.extend(items(log))).unwrap();
+    follower.read(&one, |_| None, |log| found.extend(items(log))).unwrap();
     follower.next_trace();
-    follower.read(&two, |log| found.extend(items(log))).unwrap();
+    follower.read(&two, |_| None, |log| found.extend(items(log))).unwrap();
     let expected = [
         (1_000_000_005, "main: > request id=5 0".to_owned()),
         (1_000_000_009, "main: < request took 4 ns status=200 0".to_owned()),
@@ -132,7 +133,7 @@ fn spans_end_in_the_next_trace_of_a_process() {
 #[test]
 fn what_is_no_growing_trace_is_an_error() {
     let kind = |bytes: &[u8]| {
-        let error = Follower::new(Vec::new()).read(bytes, |_| {}).expect_err("no trace");
+        let error = Follower::new(Vec::new()).read(bytes, |_| None, |_| {}).expect_err("no trace");
         assert!(!error.to_string().is_empty() && !error.help().is_empty());
         format!("{:?}", error.kind())
     };

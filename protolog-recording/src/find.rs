@@ -3,8 +3,8 @@
 //! Recordings have names of the form `protolog-<program>-<pid>-<number>.rec`, in memory that the kernel keeps until it is shut down,
 //! or beside the trace.
 //!
-//! Invariants: symbolic links are not followed; a file of another user than the trace's is no recording of it, and it is the opened file that is
-//! looked at.
+//! Invariants: symbolic links are not followed; a file of another user than the trace's is no
+//! recording of it, and it is the opened file that is looked at.
 
 use protolog_core::recorder::{Header, LOSSES_AT};
 use std::fs::{self, File};
@@ -15,10 +15,12 @@ use std::path::{Path, PathBuf};
 /// The directory of recordings in memory.
 pub(crate) const MEMORY: &str = "/dev/shm";
 
-/// Finds the recording of the trace file at `trace`, whose session has this id; none if there is none, or the id is zero.
+/// Finds the recording of the trace file at `trace`, whose session has this id; none if there is
+/// none, or the id is zero.
 ///
-/// `open` opens a regular file for reading: it follows no link, and never waits, since others may put there what they like. It gives none for a
-/// file that may not be opened: one on which the process has locks, which closing it would release.
+/// `open` opens a regular file for reading: it follows no link, and never waits, since others may
+/// put there what they like. It gives none for a file that may not be opened: one on which the
+/// process has locks, which closing it would release.
 pub fn find(
     trace: &Path,
     session_id: [u8; 16],

@@ -15,6 +15,8 @@ pub type Inflate<'a> = &'a dyn Fn(&[u8]) -> Option<Vec<u8>>;
 pub struct TraceSurvey {
     /// The id of the session that wrote it; zero if it has none.
     pub session_id: [u8; 16],
+    /// The id of its process, if it is known.
+    pub pid: Option<u32>,
     /// The drops that it reports, by group and cause.
     pub losses: BTreeMap<(u32, u32), u64>,
     /// Number of messages.
@@ -34,11 +36,17 @@ impl TraceSurvey {
         survey
     }
 
-    /// The id of the session that wrote a trace, which its first packets have; zero if they have none.
-    pub fn session_id_of(trace: &[u8], inflate: Inflate<'_>) -> [u8; 16] {
+    /// As far as the id of the session that wrote a trace, which its first packets have.
+    pub fn of_head(trace: &[u8], inflate: Inflate<'_>) -> Self {
         let mut survey = Self::default();
         survey.read(trace, inflate, &mut |survey| survey.session_id == [0; 16]);
-        survey.session_id
+        survey
+    }
+
+    /// The id of the session that wrote a trace, which its first packets have; zero if they have
+    /// none.
+    pub fn session_id_of(trace: &[u8], inflate: Inflate<'_>) -> [u8; 16] {
+        Self::of_head(trace, inflate).session_id
     }
 
     /// Reads packets as long as `more` says so.
@@ -69,10 +77,15 @@ impl TraceSurvey {
     }
 
     fn add_info(&mut self, info: Field<'_>) {
-        let fields = info.as_message().into_iter().flatten().flatten();
-        for field in fields.filter(|field| field.number == sequence_info::SESSION_ID) {
-            self.session_id =
-                field.as_bytes().ok().and_then(|id| id.try_into().ok()).unwrap_or(self.session_id);
+        for field in info.as_message().into_iter().flatten().flatten() {
+            match field.number {
+                sequence_info::SESSION_ID => {
+                    let id = field.as_bytes().ok().and_then(|id| id.try_into().ok());
+                    self.session_id = id.unwrap_or(self.session_id);
+                }
+                sequence_info::PID if self.pid.is_none() => self.pid = field.as_u32().ok(),
+                _ => {}
+            }
         }
     }
 

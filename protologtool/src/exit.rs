@@ -43,6 +43,12 @@ impl Failure {
         Self { help: Some(help.into()), ..self }
     }
 
+    /// Its lines where the run goes on without what it is about.
+    pub fn as_warning(&self) -> String {
+        let text = self.to_string();
+        format!("warning: {}\n", text.strip_prefix("error: ").unwrap_or(&text))
+    }
+
     /// The message, without the help.
     pub fn message(&self) -> &str {
         &self.message

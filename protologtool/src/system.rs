@@ -9,6 +9,7 @@ mod captured;
 mod directory;
 mod locks;
 mod memory;
+mod open_file;
 mod reader;
 mod real;
 mod spool;
@@ -18,6 +19,7 @@ mod stamp;
 pub use captured::Captured;
 pub(crate) use locks::has_record_lock;
 pub use memory::Memory;
+pub use open_file::OpenFile;
 pub use reader::Reader;
 pub use real::Real;
 pub(crate) use spool::Spool;
@@ -55,19 +57,21 @@ pub trait System: Sync {
         self.open(path)
     }
 
-    /// Opens the recording of a trace, if both are regular files of one user, and the recording is no link. Never waits.
+    /// Opens the recording of a trace, if both are regular files of one user, and the recording is
+    /// no link. Never waits.
     fn open_recording(&self, recording: &Path, _trace: &Path) -> io::Result<Box<dyn Read>> {
         self.open(recording)
     }
 
-    /// The content of a file that was found, or that another file names, and not a person: that of a regular file, with at most `most`
-    /// bytes. Never waits.
+    /// The content of a file that was found, or that another file names, and not a person: that of
+    /// a regular file, with at most `most` bytes. Never waits.
     fn read_found(&self, path: &Path, most: u64) -> io::Result<Vec<u8>> {
         let bytes = self.read(path)?;
         if bytes.len() as u64 > most { Err(too_large(most)) } else { Ok(bytes) }
     }
 
-    /// Returns whether there is a regular file in the directory `root` or below it, by a path that leads there without leaving it.
+    /// Returns whether there is a regular file in the directory `root` or below it, by a path that
+    /// leads there without leaving it.
     fn has_file_below(&self, root: &Path, path: &Path) -> bool {
         self.is_file(&root.join(path))
     }
@@ -84,9 +88,14 @@ pub trait System: Sync {
         Ok(rest.get(..most).unwrap_or(rest).to_vec())
     }
 
-    /// A number that differs between files, and the size of a file in bytes.
-    fn identity(&self, path: &Path) -> io::Result<(u64, u64)> {
-        Ok((0, self.read(path)?.len() as u64))
+    /// Opens a regular file that may grow. Never waits.
+    fn open_file(&self, path: &Path) -> io::Result<Box<dyn OpenFile>> {
+        Ok(Box::new(self.read(path)?))
+    }
+
+    /// The [id](OpenFile::id) of the file that has this name now.
+    fn file_id(&self, path: &Path) -> io::Result<(u64, u64)> {
+        self.read(path)?.id()
     }
 
     /// A text that changes whenever the file's content may have changed.

@@ -1,7 +1,9 @@
-//! An attacker's traces that hold far more than their size: compressed once or in each other, few large packets or many empty ones.
+//! An attacker's traces that hold far more than their size: compressed once or in each other, few
+//! large packets or many empty ones.
 //!
-//! Each command runs as a process whose memory is limited. It has to end by itself, to show what is not compressed, and to say that something was
-//! left out. The work that it does is counted in packets and bytes, which its limits bound; time is not looked at.
+//! Each command runs as a process whose memory is limited. It has to end by itself, to show what is
+//! not compressed, and to say that something was left out. The work that it does is counted in
+//! packets and bytes, which its limits bound; time is not looked at.
 
 use flate2::Compression;
 use flate2::write::{GzEncoder, ZlibEncoder};
@@ -54,7 +56,8 @@ fn gzip(content: &[u8], times: usize) -> Vec<u8> {
     gzip.finish().unwrap()
 }
 
-/// A frame of zstd: a head, and blocks that are one byte each, repeated 128 KiB times. So 4 bytes are 131,072.
+/// A frame of zstd: a head, and blocks that are one byte each, repeated 128 KiB times. So 4 bytes
+/// are 131,072.
 fn zstd(head: &[u8], blocks: usize) -> Vec<u8> {
     let block = |kind: u32, size: u32| (size << 3 | kind << 1).to_le_bytes();
     let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0, 0x50];

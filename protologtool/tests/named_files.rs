@@ -1,6 +1,7 @@
-//! Files that an input names, and not the person at the terminal: programs of stack traces, sources of links, recordings, dictionaries, response
-//! files. Whoever wrote the input chose what stands there: pipes that make a reader wait, devices without an end, links out of a
-//! directory, files of others.
+//! Files that an input names, and not the person at the terminal: programs of stack traces, sources
+//! of links, recordings, dictionaries, response files. Whoever wrote the input chose what stands
+//! there: pipes that make a reader wait, devices without an end, links out of a directory, files of
+//! others.
 
 #[path = "../../protolog-reader/tests/common/trace/mod.rs"]
 mod description;

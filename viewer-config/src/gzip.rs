@@ -4,7 +4,8 @@ use crate::ReadError;
 use flate2::{Compression, GzBuilder, bufread::MultiGzDecoder};
 use std::io::{Read, Write};
 
-/// The number of times its size to which a compressed dictionary may expand; usual ones have about ten.
+/// The number of times its size to which a compressed dictionary may expand; usual ones have about
+/// ten.
 const MAX_RATIO: u64 = 64;
 
 /// The bytes to which any may expand, however small it is.

@@ -1,7 +1,7 @@
 //! The amount that an input of a merge has expanded to, in one pass over it.
 //!
-//! An input comes as a stream, so its size is not known before: each part that is read makes room for what it may expand to. Both passes over an
-//! input end at the same place.
+//! An input comes as a stream, so its size is not known before: each part that is read makes room
+//! for what it may expand to. Both passes over an input end at the same place.
 
 use std::cell::Cell;
 use std::io::{self, Read};

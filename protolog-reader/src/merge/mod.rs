@@ -44,7 +44,8 @@ pub struct Merged {
     pub sequences: u32,
     /// Names of inputs that end within a packet, or are corrupt from some point on; the part before is in the result.
     pub truncated: Vec<String>,
-    /// Names of inputs that expand to more than their limit; what is compressed of the rest is left out.
+    /// Names of inputs that expand to more than their limit; what is compressed of the rest is left
+    /// out.
     pub cut: Vec<String>,
     /// Packets that can't be decoded; of each, the part before the damage is in the result, as readers read it.
     pub malformed: u64,
@@ -85,7 +86,8 @@ pub fn merge(inputs: &[&dyn MergeInput], out: &mut dyn Write) -> Result<Merged, 
     merge_within(inputs, Limits::EXPANSION, out)
 }
 
-/// As [`merge()`], where each input may expand to so many times its size; see [`Limits::of_expansion`].
+/// As [`merge()`], where each input may expand to so many times its size; see
+/// [`Limits::of_expansion`].
 pub fn merge_within(
     inputs: &[&dyn MergeInput],
     expansion: u64,

@@ -127,8 +127,8 @@ pub(crate) struct ReadLogArgs {
     #[arg(long, help_heading = "How to show them")]
     symbolize: bool,
 
-    /// Look for these programs and libraries below this directory, from which neither `..` nor a link leads out. As root it has to
-    /// be given, since whoever wrote the trace chose their paths
+    /// Look for these programs and libraries below this directory, from which neither `..` nor a
+    /// link leads out. As root it has to be given, since whoever wrote the trace chose their paths
     #[arg(long, value_name = "DIR", requires = "symbolize", help_heading = "How to show them")]
     symbolize_root: Option<PathBuf>,
 
@@ -262,7 +262,9 @@ fn show(
     (limits, symbols): (TimeLimits, &mut Option<Symbols>),
     (pager, system): (&Pager<'_>, &dyn System),
 ) -> io::Result<io::Result<()>> {
-    if let Some(time) = limits.earliest(pages.log()) {
+    let has_context = args.selection.has_context();
+    // Context may be before the times that are asked for, and after.
+    if let Some(time) = limits.earliest(pages.log()).filter(|_| !has_context) {
         pages.skip_to(time);
     }
     if let Some(count) = args.selection.tail().filter(|_| args.filters.admit_all()) {
@@ -271,14 +273,15 @@ fn show(
     }
     let end = limits.end(pages.log());
     // Context is of entries that the filter leaves out.
-    if !args.selection.has_context() {
+    if !has_context {
         let since = limits.earliest(pages.log());
         pages.choose(since, end, |thread| args.filters.admit_thread(thread));
     }
     pages.read_ahead();
     let mut show = Show::new(&args.form, args.selection, system).with_pager(pager);
     loop {
-        if end.zip(pages.next_time()).is_some_and(|(end, next)| next >= end) {
+        let is_past = end.zip(pages.next_time()).is_some_and(|(end, next)| next >= end);
+        if is_past && !show.wants_context() {
             pages.skip_rest();
         }
         match pages.next_page() {

@@ -1,6 +1,8 @@
 //! The real machine, with what is printed kept: for a process that runs many commands and hands out what each of them says.
 
-use super::{DirectoryEntry, Fill, Lock, OutputDirectory, Reader, Real, Staged, Stamp, System};
+use super::{
+    DirectoryEntry, Fill, Lock, OpenFile, OutputDirectory, Reader, Real, Staged, Stamp, System,
+};
 use protolog_reader::ByteSource;
 use std::ffi::OsStr;
 use std::io::{self, Read};
@@ -78,8 +80,12 @@ impl System for Captured {
         Real.program()
     }
 
-    fn identity(&self, path: &Path) -> io::Result<(u64, u64)> {
-        Real.identity(path)
+    fn open_file(&self, path: &Path) -> io::Result<Box<dyn OpenFile>> {
+        Real.open_file(path)
+    }
+
+    fn file_id(&self, path: &Path) -> io::Result<(u64, u64)> {
+        Real.file_id(path)
     }
 
     fn version(&self, path: &Path) -> String {

@@ -1,8 +1,8 @@
 //! A file system and environment in memory, for tests.
 
 use super::{DirectoryEntry, Fill, Lock, OutputDirectory, Staged, System, join};
-use std::collections::BTreeMap;
-use std::io::{self, Cursor};
+use std::collections::{BTreeMap, VecDeque};
+use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -18,6 +18,8 @@ struct State {
     variables: BTreeMap<String, String>,
     refused: Vec<PathBuf>,
     terminal: bool,
+    /// Sizes of the parts in which standard input comes; what is left comes at once.
+    input_parts: Vec<usize>,
     now: i64,
     out: String,
     errors: String,
@@ -31,6 +33,11 @@ impl Memory {
             system.add_file(path, text);
         }
         system
+    }
+
+    /// Makes standard input, the file `-`, come in parts of these sizes.
+    pub fn set_input_parts(&self, sizes: impl Into<Vec<usize>>) {
+        self.state().input_parts = sizes.into();
     }
 
     /// Adds or replaces a file.
@@ -90,6 +97,17 @@ impl System for Memory {
     }
 
     // The file called `-`.
+    fn input(&self) -> io::Result<Box<dyn Read>> {
+        let mut parts = Vec::new();
+        let mut rest = self.read_input()?;
+        for size in self.state().input_parts.clone() {
+            let after = rest.split_off(size.min(rest.len()));
+            parts.push(std::mem::replace(&mut rest, after));
+        }
+        parts.push(rest);
+        Ok(Box::new(InputParts(parts.into_iter().filter(|part| !part.is_empty()).collect())))
+    }
+
     fn read_input(&self) -> io::Result<Vec<u8>> {
         self.read(Path::new("-"))
     }
@@ -240,3 +258,19 @@ impl OutputDirectory for DirectoryInMemory {
 struct Unshared;
 
 impl Lock for Unshared {}
+
+/// Bytes of which each part is read by itself.
+struct InputParts(VecDeque<Vec<u8>>);
+
+impl Read for InputParts {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        let Some(part) = self.0.front_mut() else { return Ok(0) };
+        let count = part.len().min(to.len());
+        to[..count].copy_from_slice(&part[..count]);
+        part.drain(..count);
+        if part.is_empty() {
+            self.0.pop_front();
+        }
+        Ok(count)
+    }
+}

@@ -2,8 +2,8 @@
 
 use super::directory::{RealDirectory, lock};
 use super::{
-    DirectoryEntry, Fill, Lock, OutputDirectory, Reader, Staged, Stamp, System, has_record_lock,
-    join, staged, too_large,
+    DirectoryEntry, Fill, Lock, OpenFile, OutputDirectory, Reader, Staged, Stamp, System,
+    has_record_lock, join, staged, too_large,
 };
 use protolog_files::{Location, Root, Tree};
 use protolog_reader::{ByteSource, FileBytes};
@@ -83,9 +83,13 @@ impl System for Real {
         Ok(bytes)
     }
 
-    fn identity(&self, path: &Path) -> io::Result<(u64, u64)> {
+    fn open_file(&self, path: &Path) -> io::Result<Box<dyn OpenFile>> {
+        Ok(Box::new(protolog_files::open_regular_file(path)?))
+    }
+
+    fn file_id(&self, path: &Path) -> io::Result<(u64, u64)> {
         let file = fs::metadata(path)?;
-        Ok((file.ino(), file.len()))
+        Ok((file.dev(), file.ino()))
     }
 
     fn version(&self, path: &Path) -> String {

@@ -4,6 +4,7 @@
 #[path = "../../../protolog-reader/tests/common/trace/mod.rs"]
 mod description;
 mod filters;
+mod followed;
 mod inputs;
 mod program;
 mod spans;

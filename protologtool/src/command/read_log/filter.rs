@@ -114,9 +114,35 @@ impl Filters {
     }
 }
 
+impl Filters {
+    /// The times that the options mean for a log of which more may come; none if it has no entry
+    /// with a date yet.
+    pub(super) fn bounds(&self, log: &Log, times: &Times, now: i64) -> Option<TimeLimits> {
+        let point = |text: &Option<String>| match text {
+            Some(text) => times.parse(text, log, now).map(Some),
+            None => Some(None),
+        };
+        Some(TimeLimits { since: point(&self.since)?, until: point(&self.until)? })
+    }
+
+    /// An error for a time that is none, whatever the log.
+    pub(super) fn check_times(&self, times: &Times, now: i64) -> Result<(), Failure> {
+        let mut texts = [&self.since, &self.until].into_iter().flatten();
+        match texts.find(|text| !times.is_time(text, now)) {
+            Some(text) => Err(no_time(text)),
+            None => Ok(()),
+        }
+    }
+}
+
+fn no_time(text: &str) -> Failure {
+    Failure::new(format!("not a time: `{text}`")).help(
+        "give seconds since boot (12.5), a date and time (2026-11-20 18:27:01), or a time before now (10m, 2h30m)",
+    )
+}
+
 /// The time that `text` means, with `now` as nanoseconds since 1970.
 fn instant(text: &str, log: &Log, times: &Times, now: i64) -> Result<TimePoint, Failure> {
-    let help = "give seconds since boot (12.5), a date and time (2026-11-20 18:27:01), or a time before now (10m, 2h30m)";
     let unknown_clock = |what: &str| {
         let message = format!("`{text}` is {what}, and the trace does not know the wall clock");
         Failure::new(message).help("give seconds since boot, such as 12.5")
@@ -126,7 +152,7 @@ fn instant(text: &str, log: &Log, times: &Times, now: i64) -> Result<TimePoint, 
         if text.contains(':') && log.wall_time(0).is_none() {
             return unknown_clock("a wall clock time");
         }
-        Failure::new(format!("not a time: `{text}`")).help(help)
+        no_time(text)
     })?;
     if matches!(instant, TimePoint::Wall(_)) && log.wall_time(0).is_none() {
         let is_date = text.contains([':', '-']) && !text.starts_with('-');
@@ -154,6 +180,12 @@ impl Filter<'_> {
 }
 
 impl TimeLimits {
+    /// Returns whether a log has times that can be compared with these.
+    pub(super) fn apply_to(&self, log: &Log) -> bool {
+        let is_wall = |point: &Option<TimePoint>| matches!(point, Some(TimePoint::Wall(_)));
+        !is_wall(&self.since) && !is_wall(&self.until) || log.wall_time(0).is_some()
+    }
+
     /// A time of the trace before which nothing is shown, in nanoseconds.
     pub(super) fn earliest(&self, log: &Log) -> Option<i64> {
         Some(match self.since? {

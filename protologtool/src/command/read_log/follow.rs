@@ -4,10 +4,13 @@
 //! shown as it comes: in the order of time within what one of them had at one look.
 
 mod file;
+mod held;
+mod log;
 mod pipe;
 mod recording;
 mod segments;
 
+use super::filter::{Filter, TimeLimits};
 use super::show::Show;
 use super::{ReadLogArgs, TextSources, spans_without_begin};
 use crate::args::Expansion;
@@ -16,11 +19,12 @@ use crate::exit::{Exit, Failure};
 use crate::output::{once, reason};
 use crate::system::System;
 use file::GrowingFile;
+use log::FollowedLog;
 use pipe::Pipe;
 use protolog_reader::{Follower, Log, ReadError, Recording, printable};
 use recording::GrowingRecording;
-use segments::{GrowingSegments, Segment, segments_of};
-use std::collections::BTreeSet;
+use segments::{GrowingSegments, Segment, segments_of, session_of};
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -68,20 +72,33 @@ pub(super) fn run(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Failu
 
 fn follow(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Stopped> {
     once(&args.traces, "trace", system)?;
-    let dictionaries = TextSources::load(&args.viewer_config, system)?.into_dictionaries();
+    let now = system.now();
+    args.filters.check_times(&args.form.times(), now)?;
+    let texts = TextSources::load(&args.viewer_config, system)?;
+    let dictionaries = texts.dictionaries().to_vec();
     let pipes = args.traces.iter().filter(|path| is_pipe(path, system));
     if let (Some(pipe), true) = (pipes.last(), args.traces.len() > 1) {
         let failure = Failure::new(format!("can't follow `{}` beside others", pipe.display()));
         return Err(failure.help("follow a pipe alone, and files by another run").into());
     }
-    let mut show = Shower { args, lines: Show::new(&args.form, args.selection, system), system };
+    let mut show = Shower {
+        args,
+        lines: Show::new(&args.form, args.selection, system),
+        system,
+        texts,
+        missing: BTreeMap::new(),
+        limits: None,
+        now,
+        holds_files: true,
+    };
     let mut logs =
         Logs::new(Reading { dictionaries, has_spans: args.spans, expansion: args.expansion });
     for path in &args.traces {
         logs.add(path, system)?;
     }
     loop {
-        logs.look_into_directories(system)?;
+        logs.look_into_directories(system);
+        show.holds_files = logs.growing.len() <= MOST_HELD;
         let ended = logs.read(&mut show, system)?;
         show.flush()?;
         if let Some(exit) = ended {
@@ -103,7 +120,11 @@ struct Reading {
 }
 
 impl Reading {
-    /// A reader of a log from its beginning.
+    /// A log from its beginning.
+    fn log(&self) -> FollowedLog {
+        FollowedLog::new(self.follower())
+    }
+
     fn follower(&self) -> Follower {
         let follower =
             Follower::new(self.dictionaries.clone()).with_expansion(self.expansion.max_expansion);
@@ -114,8 +135,8 @@ impl Reading {
 /// The logs that are followed.
 struct Logs {
     growing: Vec<Box<dyn Growing>>,
-    /// Directories, with the names in them that are followed.
-    directories: Vec<(PathBuf, BTreeSet<PathBuf>)>,
+    /// Directories, with the names in them and the sessions of segments that are followed.
+    directories: Vec<(PathBuf, BTreeSet<PathBuf>, BTreeSet<[u8; 16]>)>,
     reading: Reading,
     /// It is one, and a pipe: to read is to wait.
     is_pipe: bool,
@@ -130,24 +151,26 @@ impl Logs {
     fn add(&mut self, path: &Path, system: &dyn System) -> Result<(), Failure> {
         if is_pipe(path, system) {
             self.is_pipe = true;
-            let pipe = Pipe::open(path, self.reading.follower(), system)?;
+            let pipe = Pipe::open(path, self.reading.log(), system)?;
             self.growing.push(Box::new(pipe));
             return Ok(());
         }
         if system.is_directory(path) {
-            self.directories.push((path.to_owned(), BTreeSet::new()));
+            self.directories.push((path.to_owned(), BTreeSet::new(), BTreeSet::new()));
             return Ok(());
         }
         let reading = self.reading.clone();
-        if let Some(segment) = Segment::of(path) {
-            let set = GrowingSegments::new(segment.set, segment.number, reading);
+        if let Some(segment) = Segment::of(path)
+            && let Some(session) = session_of(path, system).filter(|it| *it != [0; 16])
+        {
+            let set = GrowingSegments::of_session(segment, session, reading);
             self.growing.push(Box::new(set));
             return Ok(());
         }
         let head = match system.read_from(path, 0, HEAD) {
             Ok(head) => head,
             Err(_) if !segments_of(path, system).is_empty() => {
-                let set = GrowingSegments::new(path.to_owned(), 0, reading);
+                let set = GrowingSegments::of_set(path.to_owned(), reading);
                 self.growing.push(Box::new(set));
                 return Ok(());
             }
@@ -183,49 +206,58 @@ impl Logs {
         }
     }
 
-    /// Adds what is new in directories. A set of segments is one log.
-    fn look_into_directories(&mut self, system: &dyn System) -> Result<(), Failure> {
+    /// Adds what is new in directories. The segments of a session are one log.
+    fn look_into_directories(&mut self, system: &dyn System) {
         for index in 0..self.directories.len() {
             let directory = self.directories[index].0.clone();
             for path in super::gather::traces_in(&directory, system).unwrap_or_default() {
-                if is_of_trace(&path, system) {
+                if self.directories[index].1.contains(&path) || is_of_trace(&path, system) {
                     continue;
                 }
-                let (name, number) = match Segment::of(&path) {
-                    Some(segment) => (segment.set, Some(segment.number)),
-                    None => (path.clone(), None),
-                };
-                if self.directories[index].1.insert(name.clone()) {
-                    match number {
-                        // Numbers give the order.
-                        Some(number) => self.growing.push(Box::new(GrowingSegments::new(
-                            name,
-                            number,
-                            self.reading.clone(),
-                        ))),
-                        None => self.add(&path, system)?,
+                let segment = Segment::of(&path);
+                if segment.is_some() {
+                    // Its name will be another one, without `.part`.
+                    let Some(session) = session_of(&path, system) else { continue };
+                    if session != [0; 16] && !self.directories[index].2.insert(session) {
+                        continue;
                     }
+                }
+                self.directories[index].1.insert(path.clone());
+                if let Err(failure) = self.add(&path, system) {
+                    system.print_error(&failure.as_warning());
                 }
             }
         }
-        Ok(())
     }
 
-    /// Reads what was added to all; the exit code if nothing will be.
+    /// Reads what was added to all; the exit code if nothing will be. A log that can't be read any
+    /// more ends the others only if there are none.
     fn read(
         &mut self,
         show: &mut Shower<'_>,
         system: &dyn System,
     ) -> Result<Option<Exit>, Stopped> {
-        let mut ended = None;
-        for log in &mut self.growing {
-            if let Outlook::Ended(exit) = log.read(show, system)? {
-                ended = Some(exit);
+        let (mut ended, mut index) = (None, 0);
+        let is_alone = self.growing.len() == 1 && self.directories.is_empty();
+        while let Some(log) = self.growing.get_mut(index) {
+            match log.read(show, system) {
+                Ok(Outlook::Ended(exit)) => ended = Some(exit),
+                Ok(Outlook::Open) => {}
+                Err(Stopped::Failed(failure)) if !is_alone => {
+                    system.print_error(&failure.as_warning());
+                    self.growing.remove(index);
+                    continue;
+                }
+                Err(stopped) => return Err(stopped),
             }
+            index += 1;
         }
         Ok(ended)
     }
 }
+
+/// The number of files that are held open; of more of them, each is opened for its look.
+const MOST_HELD: usize = 512;
 
 /// Returns whether a file is the recording of a session that writes a trace, which is followed if it is there.
 fn is_of_trace(path: &Path, system: &dyn System) -> bool {
@@ -245,27 +277,66 @@ struct Shower<'a> {
     args: &'a ReadLogArgs,
     lines: Show<'a>,
     system: &'a dyn System,
+    texts: TextSources<'a>,
+    /// Dictionaries that were looked for in vain, with the number of parts until they are again.
+    missing: BTreeMap<u64, u32>,
+    /// The times that are asked for, once the first entry says of which date they are.
+    limits: Option<TimeLimits>,
+    /// The wall clock when following began.
+    now: i64,
+    holds_files: bool,
 }
+
+/// Parts after which a dictionary is looked for again.
+const PARTS_BETWEEN_LOOKS: u32 = 50;
 
 impl Shower<'_> {
     /// Reads a part of the log at `path`, and shows it. Returns the number of bytes that were taken.
-    fn read(
-        &mut self,
-        follower: &mut Follower,
-        bytes: &[u8],
-        path: &Path,
-    ) -> Result<usize, Stopped> {
+    fn read(&mut self, log: &mut FollowedLog, bytes: &[u8], path: &Path) -> Result<usize, Stopped> {
+        let Self { args, lines, system, texts, missing, limits, now, .. } = self;
         let mut shown = Ok(());
-        let show = |log: &Log| shown = self.show(log);
-        let taken = follower.read(bytes, show).map_err(|error| failure(path, &error))?;
+        let find = |hash| {
+            let left = missing.entry(hash).or_default();
+            if *left > 0 {
+                *left -= 1;
+                return None;
+            }
+            let found = texts.find(hash);
+            *left = PARTS_BETWEEN_LOOKS;
+            found
+        };
+        let FollowedLog { follower, is_left_out, .. } = log;
+        let mut unread = None;
+        let known = log.known;
+        let show = |part: &Log| {
+            unread = Some(FollowedLog::unread_bundles(part));
+            if limits.is_none() {
+                *limits = args.filters.bounds(part, &args.form.times(), *now);
+            }
+            shown = match limits {
+                Some(limits) if limits.apply_to(part) => {
+                    system.print_error(&spans_without_begin(part));
+                    let filter = Filter::on(&args.filters, *limits, part);
+                    lines.page(part, &filter).map_err(|error| cant_write(&error))
+                }
+                _ => {
+                    if part.items().next().is_some() && !std::mem::replace(is_left_out, true) {
+                        let shown = printable(&path.to_string_lossy());
+                        system.print_error(&format!(
+                            "warning: `{shown}` does not know the wall clock: what it logs is left out\nhelp: give `--since` and `--until` in seconds since boot\n"
+                        ));
+                    }
+                    Ok(())
+                }
+            };
+        };
+        let taken = follower.read(bytes, find, show).map_err(|error| failure(path, &error))?;
+        texts.finish()?;
+        if let Some(unread) = unread.filter(|unread| *unread > known) {
+            log.known = unread;
+            system.print_error(&FollowedLog::warning(unread - known, path));
+        }
         shown.map(|()| taken)
-    }
-
-    fn show(&mut self, log: &Log) -> Result<(), Stopped> {
-        let times = self.args.form.times();
-        let filter = self.args.filters.resolve(log, &times, self.system.now())?;
-        self.system.print_error(&spans_without_begin(log));
-        self.lines.page(log, &filter).map_err(|error| cant_write(&error))
     }
 
     /// Shows what was held back, and writes all.

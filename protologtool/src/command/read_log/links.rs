@@ -1,6 +1,7 @@
 //! Hyperlinks from messages to their places in the sources, for terminals (OSC 8).
 //!
-//! Invariant: a link names a file that is there, below the root of the sources, and has no character that could end it.
+//! Invariant: a link names a file that is there, below the root of the sources, and has no
+//! character that could end it.
 
 use crate::system::System;
 use std::cell::RefCell;

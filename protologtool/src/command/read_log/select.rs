@@ -84,6 +84,11 @@ impl<K> Selector<K> {
         self.tail.is_none() && !self.is_reverse && self.before + self.after == 0
     }
 
+    /// Returns whether the next items are context of the last one.
+    pub(super) fn wants_context(&self) -> bool {
+        self.left > 0
+    }
+
     /// Selects of a page. `keep` makes what is shown of an item.
     pub(super) fn page<'a, E>(
         &mut self,

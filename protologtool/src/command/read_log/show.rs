@@ -97,6 +97,14 @@ impl<'a> Show<'a> {
         }
     }
 
+    /// Returns whether the next items are context of the last one.
+    pub(super) fn wants_context(&self) -> bool {
+        match &self.content {
+            Shown::Lines { selector, .. } => selector.wants_context(),
+            Shown::Counts { selector, .. } => selector.wants_context(),
+        }
+    }
+
     /// Shows what was held back, and writes all. What follows is shown as it comes.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         let Self { system, pager, content, marks_gaps, block, .. } = self;

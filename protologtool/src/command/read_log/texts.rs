@@ -54,8 +54,18 @@ impl<'a> TextSources<'a> {
     }
 
     /// The dictionaries that are no directories.
-    pub(super) fn into_dictionaries(self) -> Vec<Dictionary> {
-        self.dictionaries
+    pub(super) fn dictionaries(&self) -> &[Dictionary] {
+        &self.dictionaries
+    }
+
+    /// The dictionary with this hash, in one of the directories.
+    pub(super) fn find(&mut self, hash: u64) -> Option<Dictionary> {
+        self.shelf.find(hash, self.system)
+    }
+
+    /// The first error of a directory.
+    pub(super) fn finish(&mut self) -> Result<(), Failure> {
+        self.shelf.finish()
     }
 
     /// The log of a trace that was read from `path`.

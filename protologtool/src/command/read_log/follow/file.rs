@@ -1,17 +1,30 @@
 //! A trace file that is followed.
 //!
-//! It may be replaced, or emptied, when the program starts again: then the new one is followed from its beginning. When its process dies,
-//! the messages that did not reach it are taken from the recording of its session.
+//! When its process dies, the messages that did not reach it are taken from the recording of its
+//! session. When the program starts again, the file may be replaced, or written anew: what is left
+//! of the old one is shown first, and then the new one is followed from its beginning.
 //!
-//! Invariant: no byte of the file is shown twice; a packet that is not whole yet is left for the next look.
+//! ```text
+//!   same content           read on; if nothing comes, ask whether the process lives
+//!   name of another file   read on to the end of this one, complete it by its recording, go on with
+//!                          the other
+//!   other content          go on with it from its beginning
+//!   cut off                wait: it is completed, or written anew
+//!   no name                read on, until there is one again
+//! ```
+//!
+//! Invariant: no byte of a trace is shown twice; a packet that is not whole yet is left for the
+//! next look.
 
+use super::held::{Comparison, HeldFile};
+use super::log::FollowedLog;
 use super::{Growing, Outlook, Reading, Shower, Stopped};
 use crate::command::complete::{Completed, Completion, HEAD, complete_by};
 use crate::command::inputs::cant_read;
 use crate::command::recover::counted;
 use crate::system::System;
-use protolog_reader::{Follower, Recording, printable, session_id};
-use std::io;
+use protolog_reader::{Recording, TraceHead, printable};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 /// The bytes that are read at once, unless a packet is larger.
@@ -21,12 +34,15 @@ const IDLE_LOOKS: u32 = 5;
 
 /// A file that grows.
 pub(super) struct GrowingFile {
-    path: PathBuf,
+    held: HeldFile,
     reading: Reading,
-    follower: Follower,
-    /// The file's number and size at the last look.
-    known: (u64, u64),
-    taken: u64,
+    log: FollowedLog,
+    /// The session that writes it, when its first bytes were read.
+    head: Option<TraceHead>,
+    /// The session before, and whether its process died, until the one after it is known.
+    before: Option<(TraceHead, bool)>,
+    /// The file's size at the last look.
+    size: u64,
     /// Looks since the last change.
     idle: u32,
     recording: Option<PathBuf>,
@@ -37,36 +53,36 @@ pub(super) struct GrowingFile {
 impl GrowingFile {
     pub(super) fn new(path: PathBuf, reading: Reading, system: &dyn System) -> io::Result<Self> {
         Ok(Self {
-            known: system.identity(&path)?,
-            follower: reading.follower(),
-            path,
+            held: HeldFile::open(path, system)?,
+            log: reading.log(),
             reading,
-            taken: 0,
+            head: None,
+            before: None,
+            size: 0,
             idle: 0,
             recording: None,
             is_complete: false,
         })
     }
 
-    /// Begins anew, with the file that is there now.
-    fn begin(&mut self) {
-        self.follower = self.reading.follower();
-        (self.taken, self.recording, self.is_complete) = (0, None, false);
-    }
-
     /// Reads the file as the one that follows `before` in a set of segments.
     pub(super) fn go_on_from(&mut self, before: Self) {
-        self.follower = before.follower;
-        self.follower.next_trace();
+        let (own, other) = (self.read_head(), before.head.unwrap_or_default());
+        if own.session_id == other.session_id {
+            self.log = before.log;
+            self.log.next_trace();
+        } else {
+            self.before = before.session();
+        }
     }
 
     /// Goes on under another name of the same file.
     pub(super) fn rename(&mut self, path: PathBuf) {
-        self.path = path;
+        self.held.rename(path);
     }
 
     pub(super) fn path(&self) -> &Path {
-        &self.path
+        self.held.path()
     }
 
     /// Returns whether all that is in the file is shown.
@@ -74,17 +90,58 @@ impl GrowingFile {
         self.idle > 0
     }
 
+    /// The session that writes the file, and whether its process died.
+    fn session(&self) -> Option<(TraceHead, bool)> {
+        let is_unended = self.is_complete || self.log.is_unended();
+        self.head.map(|head| (head, is_unended)).or(self.before)
+    }
+
+    fn read_head(&self) -> TraceHead {
+        TraceHead::of(&self.held.read_start(HEAD).unwrap_or_default())
+    }
+
+    /// Begins anew, with the file that is there now. False if there is none.
+    fn begin(&mut self, system: &dyn System) -> bool {
+        let path = self.held.path().to_owned();
+        let Ok(mut next) = Self::new(path, self.reading.clone(), system) else { return false };
+        next.before = self.session();
+        *self = next;
+        true
+    }
+
+    /// Says which session the file is of, if another one was there before.
+    fn announce(&mut self, system: &dyn System) {
+        let head = self.read_head();
+        self.head = Some(head);
+        let Some((before, died)) = self.before.take() else { return };
+        let line = match (before.pid, head.pid) {
+            (Some(old), Some(new)) if died && old != new => {
+                format!("process {old} died, and {new} began")
+            }
+            (Some(old), Some(_)) if died => format!("process {old} died, and began again"),
+            (Some(old), Some(new)) if old != new => {
+                format!("process {old} ended its session, and {new} began one")
+            }
+            (Some(old), Some(_)) => format!("process {old} began another session"),
+            _ => "the file was replaced; this is the new one".to_owned(),
+        };
+        system.print_error(&format!("note: {line}\n"));
+    }
+
     /// Reads on to the end of the file.
     fn read_on(&mut self, show: &mut Shower<'_>, system: &dyn System) -> Result<(), Stopped> {
         let mut size = PART;
         loop {
-            let bytes = system.read_from(&self.path, self.taken, size);
-            let bytes = bytes.map_err(|error| cant_read(&self.path, &error))?;
+            let bytes = self.held.read(size);
+            let bytes = bytes.map_err(|error| cant_read(self.held.path(), &error))?;
             if bytes.is_empty() {
                 return Ok(());
             }
-            let taken = show.read(&mut self.follower, &bytes, &self.path)?;
-            self.taken += taken as u64;
+            if self.head.is_none() {
+                self.announce(system);
+            }
+            let taken = show.read(&mut self.log, &bytes, self.held.path())?;
+            self.held.take(&bytes[..taken]);
             if bytes.len() < size {
                 return Ok(());
             }
@@ -94,50 +151,85 @@ impl GrowingFile {
 
     /// Shows what did not reach the file, if its process has died.
     fn complete(&mut self, show: &mut Shower<'_>, system: &dyn System) -> Result<(), Stopped> {
+        let path = self.held.path().to_owned();
         if self.recording.is_none() {
-            let head = system.read_from(&self.path, 0, HEAD).unwrap_or_default();
-            self.recording = system.find_recording(&self.path, session_id(&head));
+            self.recording = system.find_recording(&path, self.read_head().session_id);
         }
         let Some(recording) = self.recording.clone() else { return Ok(()) };
-        let head = system.read_from(&recording, 0, super::HEAD).unwrap_or_default();
+        let mut head = Vec::new();
+        let opened = system.open_recording(&recording, &path);
+        let Ok(_) = opened.and_then(|it| it.take(super::HEAD as u64).read_to_end(&mut head)) else {
+            return Ok(());
+        };
         let Ok(parsed) = Recording::parse(&head) else { return Ok(()) };
-        // To try the file's lock is to hold it for a moment, in which the program can't start again.
-        if system.is_directory(Path::new(&format!("/proc/{}", parsed.header().pid))) {
+        // To try the file's lock is to hold it for a moment, in which the program can't start
+        // again. But within a container, and seen from outside of it, another process may have the
+        // number.
+        let process = PathBuf::from(format!("/proc/{}", parsed.header().pid));
+        if system.is_directory(&process) && system.is_in_use(&recording) {
             return Ok(());
         }
-        let Ok(mut bytes) = system.read(&self.path) else { return Ok(()) };
-        let done = complete_by(&self.path, recording, &mut bytes, system);
+        let Ok(mut bytes) = self.held.read_start(usize::MAX) else { return Ok(()) };
+        let done = complete_by(&path, recording, &mut bytes, system);
         let Ok(Completion::Done(Completed { report, .. })) = done else { return Ok(()) };
         let added = counted(report.messages, "message", "messages");
-        let shown = printable(&self.path.to_string_lossy());
+        let shown = printable(&path.to_string_lossy());
         system.print_error(&format!(
             "note: the process of `{shown}` died; {added} more from its recording\n"
         ));
-        if let Some(rest) = bytes.get(self.taken as usize..) {
-            self.taken += show.read(&mut self.follower, rest, &self.path)? as u64;
+        if let Some(rest) = bytes.get(self.held.taken() as usize..) {
+            let taken = show.read(&mut self.log, rest, &path)?;
+            self.held.take(&rest[..taken]);
         }
         self.is_complete = true;
         Ok(())
+    }
+
+    /// Reads what was added to this file. True if there is another one in its place, which is next.
+    fn look(&mut self, show: &mut Shower<'_>, system: &dyn System) -> Result<bool, Stopped> {
+        let failed = |path: &Path, error: &io::Error| cant_read(path, error);
+        // Before it is read: what was added until then is read.
+        let is_replaced = self.held.is_replaced(system);
+        let content = self.held.compare().map_err(|error| failed(self.held.path(), &error))?;
+        if content == Comparison::Other {
+            // One that its program has ended had nothing added.
+            if !is_replaced && self.log.is_unended() {
+                let shown = printable(&self.held.path().to_string_lossy());
+                system.print_error(&format!(
+                    "warning: `{shown}` was written anew; what was added to it since the last look is not shown\n"
+                ));
+            }
+            return Ok(self.begin(system));
+        }
+        let size = self.held.size().map_err(|error| failed(self.held.path(), &error))?;
+        if content == Comparison::Same && size != self.size {
+            self.idle = 0;
+            self.read_on(show, system)?;
+        }
+        self.size = size;
+        if is_replaced {
+            if !self.is_complete {
+                self.complete(show, system)?;
+            }
+            return Ok(self.begin(system));
+        }
+        self.idle += 1;
+        if self.idle.is_multiple_of(IDLE_LOOKS) && !self.is_complete {
+            self.complete(show, system)?;
+        }
+        Ok(false)
     }
 }
 
 impl Growing for GrowingFile {
     fn read(&mut self, show: &mut Shower<'_>, system: &dyn System) -> Result<Outlook, Stopped> {
         // A program that starts again removes the file before it makes the new one.
-        let Ok(now) = system.identity(&self.path) else { return Ok(Outlook::Open) };
-        if now.0 != self.known.0 || now.1 < self.taken && !self.is_complete {
-            system.print_error("note: the file was replaced; this is the new one\n");
-            self.begin();
+        if !self.held.is_open() && self.held.open_again(system).is_err() {
+            return Ok(Outlook::Open);
         }
-        let has_changed = self.taken == 0 || now != self.known;
-        self.known = now;
-        if has_changed {
-            self.idle = 0;
-            self.read_on(show, system)?;
-        }
-        self.idle += 1;
-        if self.idle.is_multiple_of(IDLE_LOOKS) && !self.is_complete {
-            self.complete(show, system)?;
+        while self.look(show, system)? {}
+        if !show.holds_files {
+            self.held.close();
         }
         Ok(Outlook::Open)
     }

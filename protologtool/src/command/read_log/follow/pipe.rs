@@ -1,10 +1,10 @@
 //! A trace that comes through a pipe.
 
+use super::log::FollowedLog;
 use super::{Growing, Outlook, Shower, Stopped};
 use crate::command::inputs::cant_read;
 use crate::exit::{Exit, Failure};
 use crate::system::System;
-use protolog_reader::Follower;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ const PART: usize = 1 << 20;
 pub(super) struct Pipe {
     path: PathBuf,
     input: Box<dyn Read>,
-    follower: Follower,
+    log: FollowedLog,
     /// Bytes of a packet that is not whole yet.
     rest: Vec<u8>,
 }
@@ -23,12 +23,12 @@ pub(super) struct Pipe {
 impl Pipe {
     pub(super) fn open(
         path: &Path,
-        follower: Follower,
+        log: FollowedLog,
         system: &dyn System,
     ) -> Result<Self, Failure> {
         let input = if path == Path::new("-") { system.input() } else { system.open(path) };
         let input = input.map_err(|error| cant_read(path, &error))?;
-        Ok(Self { path: path.to_owned(), input, follower, rest: Vec::new() })
+        Ok(Self { path: path.to_owned(), input, log, rest: Vec::new() })
     }
 }
 
@@ -45,7 +45,7 @@ impl Growing for Pipe {
         };
         self.rest.truncate(known + read);
         if read > 0 {
-            let taken = show.read(&mut self.follower, &self.rest, &self.path)?;
+            let taken = show.read(&mut self.log, &self.rest, &self.path)?;
             self.rest.drain(..taken);
             return Ok(Outlook::Open);
         }

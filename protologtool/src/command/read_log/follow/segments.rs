@@ -8,11 +8,11 @@
 //! Each is a trace by itself.
 
 use super::file::GrowingFile;
-use super::{Growing, Outlook, Reading, Shower, Stopped};
+use super::{Growing, HEAD, Outlook, Reading, Shower, Stopped};
 use crate::command::inputs::cant_read;
 use crate::system::System;
-use protolog_reader::printable;
-use std::collections::BTreeMap;
+use protolog_reader::{printable, session_id};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -63,6 +63,11 @@ fn is_part(path: &Path) -> bool {
 /// Segments of which more come.
 pub(super) struct GrowingSegments {
     set: PathBuf,
+    /// The session of which they are; any if the set was named, and not one of its files. A number
+    /// in a name says nothing: it may be that of a process, or a date.
+    session: Option<[u8; 16]>,
+    /// Numbers of files of other sessions.
+    foreign: BTreeSet<u64>,
     /// The number of the one that is read, or comes next.
     number: u64,
     file: Option<GrowingFile>,
@@ -70,9 +75,16 @@ pub(super) struct GrowingSegments {
 }
 
 impl GrowingSegments {
-    /// The segments of a session that was given `set`, from a number on.
-    pub(super) fn new(set: PathBuf, number: u64, reading: Reading) -> Self {
-        Self { set, number, file: None, reading }
+    /// The segments of all sessions that were given `set`.
+    pub(super) fn of_set(set: PathBuf, reading: Reading) -> Self {
+        Self { set, session: None, foreign: BTreeSet::new(), number: 0, file: None, reading }
+    }
+
+    /// The segments of a session, from this one on.
+    pub(super) fn of_session(segment: Segment, session: [u8; 16], reading: Reading) -> Self {
+        let Segment { set, number } = segment;
+        let (session, foreign) = (Some(session), BTreeSet::new());
+        Self { set, session, foreign, number, file: None, reading }
     }
 
     /// Goes on to the segment that follows; false if there is none yet.
@@ -82,29 +94,65 @@ impl GrowingSegments {
         system: &dyn System,
     ) -> Result<bool, Stopped> {
         let from = self.number + u64::from(self.file.is_some());
-        let Some((number, path)) = segments.range(from..).next() else { return Ok(false) };
+        let Some((number, path)) = self.first_from(from, segments, system) else {
+            return Ok(false);
+        };
         let file = GrowingFile::new(path.clone(), self.reading.clone(), system);
         let mut file = file.map_err(|error| cant_read(path, &error))?;
         if let Some(before) = self.file.take() {
             file.go_on_from(before);
         }
         self.file = Some(file);
-        self.number = *number;
+        self.number = number;
         Ok(true)
     }
+
+    /// The first segment of the session, of those from a number on.
+    fn first_from<'s>(
+        &mut self,
+        from: u64,
+        segments: &'s BTreeMap<u64, PathBuf>,
+        system: &dyn System,
+    ) -> Option<(u64, &'s PathBuf)> {
+        for (number, path) in segments.range(from..) {
+            if self.foreign.contains(number) {
+                continue;
+            }
+            // One that has just been begun has no head yet.
+            let session = session_of(path, system)?;
+            if self.session.is_none_or(|wanted| wanted == session) {
+                return Some((*number, path));
+            }
+            self.foreign.insert(*number);
+        }
+        None
+    }
 }
+
+/// The session that writes the trace at a path; none if its head is not there yet.
+pub(super) fn session_of(path: &Path, system: &dyn System) -> Option<[u8; 16]> {
+    let head = system.read_from(path, 0, HEAD).ok().filter(|head| !head.is_empty())?;
+    let session = session_id(&head);
+    // A trace without a session has other packets.
+    (session != [0; 16] || head.len() > LEAST_HEAD).then_some(session)
+}
+
+/// A trace of so many bytes has the id of its session, if it has one.
+const LEAST_HEAD: usize = 4096;
 
 impl Growing for GrowingSegments {
     fn read(&mut self, show: &mut Shower<'_>, system: &dyn System) -> Result<Outlook, Stopped> {
         loop {
             let segments = segments_of(&self.set, system);
-            let Some(file) = &mut self.file else {
+            if self.file.is_none() {
                 if self.next(&segments, system)? {
                     continue;
                 }
                 return Ok(Outlook::Open);
-            };
-            let is_last = segments.range(self.number + 1..).next().is_none();
+            }
+            let from = self.number + 1;
+            let is_last = self.first_from(from, &segments, system).is_none();
+            let Some(file) = &mut self.file else { return Ok(Outlook::Open) };
             match segments.get(&self.number) {
                 Some(path) if path != file.path() => file.rename(path.clone()),
                 Some(_) => {}

@@ -1,0 +1,61 @@
+//! A file that stays open, whatever becomes of its name.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt};
+
+/// A regular file by its descriptor. It may grow.
+pub trait OpenFile {
+    /// A number that no other file has while this one is open: its device and its number there.
+    fn id(&self) -> io::Result<(u64, u64)>;
+
+    /// Its size, in bytes.
+    fn size(&self) -> io::Result<u64>;
+
+    /// The bytes from an offset on, `most` of them, or as many as there are.
+    fn read_at(&self, offset: u64, most: usize) -> io::Result<Vec<u8>>;
+}
+
+impl OpenFile for File {
+    fn id(&self) -> io::Result<(u64, u64)> {
+        let file = self.metadata()?;
+        Ok((file.dev(), file.ino()))
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        Ok(self.metadata()?.len())
+    }
+
+    fn read_at(&self, offset: u64, most: usize) -> io::Result<Vec<u8>> {
+        let left = OpenFile::size(self)?.saturating_sub(offset);
+        let mut bytes = vec![0; usize::try_from(left).unwrap_or(usize::MAX).min(most)];
+        let mut filled = 0;
+        while filled < bytes.len() {
+            match FileExt::read_at(self, &mut bytes[filled..], offset + filled as u64) {
+                Ok(0) => break,
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        bytes.truncate(filled);
+        Ok(bytes)
+    }
+}
+
+/// A file in memory, which does not grow.
+impl OpenFile for Vec<u8> {
+    fn id(&self) -> io::Result<(u64, u64)> {
+        Ok((0, 0))
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        Ok(self.len() as u64)
+    }
+
+    fn read_at(&self, offset: u64, most: usize) -> io::Result<Vec<u8>> {
+        let rest = usize::try_from(offset).ok().and_then(|offset| self.get(offset..));
+        let rest = rest.unwrap_or_default();
+        Ok(rest.get(..most).unwrap_or(rest).to_vec())
+    }
+}
