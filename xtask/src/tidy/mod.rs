@@ -218,7 +218,7 @@ mod tests {
 //! A module.
 
 /// How many there are.
-const COUNT: usize = 3; // TODO(#12): read it from a file
+const COUNT: usize = 3; // see #12: to be read from a file
 
 /// Files that were removed, such as one below /home/linuxbrew/.linuxbrew.
 fn gone_files() -> usize {
