@@ -300,6 +300,38 @@ fn zsh_completes_groups_that_are_there() {
     assert_eq!(output.lines().collect::<Vec<_>>(), COMPLETED.iter().map(whole).collect::<Vec<_>>());
 }
 
+/// What is switched, and remembered; in one life of the program after the other.
+const REMEMBERED: [&str; 9] = [
+    "level Disk warn",
+    "level Disk debug --text",
+    "level Net info --trace",
+    "logcat enable Net --level error",
+    "level Net wtf",
+    "logcat disable Disk --name server",
+    "logcat enable Disk",
+    "level Disk error --name server",
+    "level Disk off",
+];
+
+#[test]
+fn a_program_that_starts_again_has_what_it_had() {
+    let dir = temp_dir_for_sockets();
+    let status = || shell("protologtool configuration groups status", dir.path());
+    let mut running = Program::start("server", dir.path());
+    for words in REMEMBERED {
+        let before = status();
+        let output = shell(&format!("protologtool configuration {words} --persist"), dir.path());
+        assert!(output.contains("- Done"), "{words}: {output}");
+        let after = status();
+        assert_ne!(before, after, "{words}");
+        drop(running);
+        running = Program::start("server", dir.path());
+        let settings = std::fs::read_to_string(dir.path().join("state/settings")).unwrap();
+        assert_eq!(status(), after, "{words}: {settings}");
+    }
+    drop(running);
+}
+
 /// A program that does not answer holds up nobody for long, and one that died is cleaned up.
 #[test]
 fn programs_that_hang_or_died_are_passed_over() {

@@ -1,28 +1,39 @@
 //! The state file: settings that programs apply when they start.
 //!
 //! It has the form of all settings (docs/design/control.md). One operator at a time writes it, and the new file replaces the
-//! old one as a whole. A new setting replaces an earlier one for the same groups of the same program, as far as both set the
-//! same levels.
+//! old one as a whole.
+//!
+//! Invariant: what was said last holds at the next start. A new setting takes the same levels out of earlier ones for groups
+//! and programs that it covers, and stands after all others that it meets.
 
 use crate::exit::Failure;
 use crate::output::reason;
 use crate::system::{Staged, System};
 use protolog_control::state_file;
+use protolog_core::control::matches_group;
 use protolog_core::control::setting::{GroupSetting, Setting, SettingProblem, Settings};
 use protolog_files::Refused;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
 
 const HEAD: &str = "# Settings that protologtool keeps for programs that start later. Changes made by hand stay; comments do not.\n";
 
-/// Adds a setting for groups (none: all) of programs of these names (none: all).
-pub(super) fn remember(
-    groups: &[String],
-    setting: Setting,
-    programs: &[String],
-    system: &dyn System,
-) -> Result<(), Failure> {
+/// A setting for groups (none: all) of programs of these names (none: all).
+pub(super) struct Kept {
+    pub(super) groups: Vec<String>,
+    pub(super) programs: Vec<String>,
+    pub(super) setting: Setting,
+    /// True if what is printed changes only where the file has something printed.
+    pub(super) only_printed: bool,
+}
+
+/// A line of the file: the program, the group and the setting.
+type StateLine = (Option<String>, String, Setting);
+
+/// Adds settings, each after those before.
+pub(super) fn remember(settings: &[Kept], system: &dyn System) -> Result<(), Failure> {
     let path = state_file();
     let failed = |what: &str, path: &Path, error: &io::Error| {
         let failure = Failure::new(format!("can't {what} `{}`: {}", path.display(), reason(error)));
@@ -41,20 +52,14 @@ pub(super) fn remember(
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(failed("read", &path, &error)),
     };
-    let text = merged(&old, &path, groups, setting, programs)?;
+    let text = merged(&old, &path, settings)?;
     let staged = system.stage(&path, &mut |sink| io::Write::write_all(sink, text.as_bytes()));
     staged.and_then(Staged::commit).map_err(|error| failed("write", &path, &error))
 }
 
-/// The file with the setting in it.
-fn merged(
-    old: &str,
-    path: &Path,
-    groups: &[String],
-    setting: Setting,
-    programs: &[String],
-) -> Result<String, Failure> {
-    let mut all: Vec<(Option<String>, String, Setting)> = Vec::new();
+/// The file with the settings in it.
+fn merged(old: &str, path: &Path, settings: &[Kept]) -> Result<String, Failure> {
+    let mut all: Vec<StateLine> = Vec::new();
     for item in Settings::new(old) {
         let GroupSetting { program, group, setting } = item.map_err(|error| {
             let help = format!("correct the file, or remove it: {}", error.help());
@@ -62,22 +67,9 @@ fn merged(
         })?;
         all.push((program.map(str::to_owned), group.to_owned(), setting));
     }
-    check(groups, programs)?;
-    let every = ["*".to_owned()];
-    let groups = if groups.is_empty() { &every[..] } else { groups };
-    let programs: Vec<_> =
-        if programs.is_empty() { vec![None] } else { programs.iter().cloned().map(Some).collect() };
-    for program in &programs {
-        for group in groups {
-            let mut new = setting;
-            if let Some(at) =
-                all.iter().position(|(whose, name, _)| whose == program && name == group)
-            {
-                let (.., old) = all.remove(at);
-                new = Setting { trace: new.trace.or(old.trace), text: new.text.or(old.text) };
-            }
-            all.push((program.clone(), group.clone(), new));
-        }
+    for kept in settings {
+        check(&kept.groups, &kept.programs)?;
+        kept.add_to(&mut all);
     }
     // Settings of all programs come first, since a section has no end.
     all.sort_by(|one, other| one.0.cmp(&other.0));
@@ -91,6 +83,54 @@ fn merged(
         let _ = writeln!(text, "{group}={setting}");
     }
     Ok(text)
+}
+
+impl Kept {
+    fn add_to(&self, all: &mut Vec<StateLine>) {
+        let every = ["*".to_owned()];
+        let groups = if self.groups.is_empty() { &every[..] } else { &self.groups };
+        let programs: Vec<_> = if self.programs.is_empty() {
+            vec![None]
+        } else {
+            self.programs.iter().cloned().map(Some).collect()
+        };
+        for program in &programs {
+            for group in groups {
+                self.add(program.as_ref(), group, all);
+            }
+        }
+    }
+
+    fn add(&self, program: Option<&String>, group: &str, all: &mut Vec<StateLine>) {
+        let Setting { trace, text } = self.setting;
+        let covered = |(whose, name, _): &&mut StateLine| {
+            (program.is_none() || whose.as_ref() == program)
+                && (group == "*" || matches_group(group, name))
+        };
+        for (.., old) in all.iter_mut().filter(covered) {
+            old.trace = old.trace.filter(|_| trace.is_none());
+            old.text = match old.text {
+                Some(levels) if self.only_printed && levels > 0 => text.or(Some(levels)),
+                levels if self.only_printed || text.is_none() => levels,
+                _ => None,
+            };
+        }
+        all.retain(|(.., setting)| *setting != Setting::default());
+        let new = Setting { trace, text: text.filter(|_| !self.only_printed) };
+        if new == Setting::default() {
+            return;
+        }
+        // Sections come after what is for all programs, so theirs would win.
+        let meets = |old: &Setting| {
+            old.trace.is_some() && new.trace.is_some() || old.text.is_some() && new.text.is_some()
+        };
+        let others = all.iter().filter(|(whose, _, old)| whose.is_some() && meets(old));
+        let mut places = BTreeSet::from([program.cloned()]);
+        if program.is_none() {
+            places.extend(others.map(|(whose, ..)| whose.clone()));
+        }
+        all.extend(places.into_iter().map(|place| (place, group.to_owned(), new)));
+    }
 }
 
 /// Refuses names that can't be written down: a file that can't be read again would block every later change.
@@ -117,12 +157,16 @@ fn check(groups: &[String], programs: &[String]) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use protolog_core::Level;
+    use protolog_core::control::levels_at_least;
 
     fn add(old: &str, groups: &[&str], words: &str, programs: &[&str]) -> String {
         let own = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>();
         let item = format!("g={words}");
         let setting = Settings::new(&item).next().unwrap().unwrap().setting;
-        let text = merged(old, Path::new("settings"), &own(groups), setting, &own(programs));
+        let kept =
+            Kept { groups: own(groups), programs: own(programs), setting, only_printed: false };
+        let text = merged(old, Path::new("settings"), &[kept]);
         text.map_or_else(|failure| failure.to_string(), |text| text.replacen(HEAD, "", 1))
     }
 
@@ -131,17 +175,32 @@ mod tests {
         let one = add("", &["Net", "Disk"], "text:warn", &[]);
         assert_eq!(one, "Net=text:warn\nDisk=text:warn\n");
         let two = add(&one, &["Net"], "debug", &[]);
-        assert_eq!(two, "Disk=text:warn\nNet=debug,text:warn\n");
+        assert_eq!(two, "Net=text:warn\nDisk=text:warn\nNet=debug\n");
         let three = add(&two, &["Net"], "notext", &["b", "a"]);
-        assert_eq!(
-            three,
-            "Disk=text:warn\nNet=debug,text:warn\n[a]\nNet=notext\n[b]\nNet=notext\n"
-        );
+        let general = "Net=text:warn\nDisk=text:warn\nNet=debug\n";
+        assert_eq!(three, format!("{general}[a]\nNet=notext\n[b]\nNet=notext\n"));
         let four = add(&three, &[], "off", &["a"]);
+        assert_eq!(four, format!("{general}[a]\n*=off\n[b]\nNet=notext\n"));
+    }
+
+    #[test]
+    fn what_was_said_last_holds() {
+        let old = "x::Net=text:warn\n*=notext\n[a]\nNet=debug,notext\n[b]\n*=off\n";
         assert_eq!(
-            four,
-            "Disk=text:warn\nNet=debug,text:warn\n[a]\nNet=notext\n*=off\n[b]\nNet=notext\n"
+            add(old, &["Net"], "text", &[]),
+            "*=notext\nNet=text:verbose\n[a]\nNet=debug\n[b]\n*=off\nNet=text:verbose\n"
         );
+        assert_eq!(add(old, &[], "text", &[]), "*=text:verbose\n[a]\nNet=debug\n[b]\n*=notrace\n");
+    }
+
+    #[test]
+    fn levels_of_what_is_printed_stay_where_they_are() {
+        let old = "Net=text:verbose\nDisk=notext\n[a]\nx::Net=info,text\n";
+        let levels = levels_at_least(Some(Level::Warn));
+        let setting = Setting { trace: Some(levels), text: Some(levels) };
+        let kept = Kept { groups: Vec::new(), programs: Vec::new(), setting, only_printed: true };
+        let text = merged(old, Path::new("settings"), &[kept]).unwrap().replacen(HEAD, "", 1);
+        assert_eq!(text, "Net=text:warn\nDisk=notext\n*=warn\n[a]\nx::Net=text:warn\n");
     }
 
     #[test]

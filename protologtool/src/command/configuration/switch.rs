@@ -3,7 +3,7 @@
 use super::args::Choice;
 use super::process::ProcessName;
 use super::programs::Programs;
-use super::state;
+use super::state::{self, Kept};
 use super::trace::print_json;
 use super::unknown;
 use crate::command::suggest::did_you_mean;
@@ -87,6 +87,34 @@ impl LevelChange {
         Ok((named(groups), named(out), done))
     }
 
+    /// The settings that have it hold at the next start. What a program prints by itself, as the
+    /// state file can't know, is a setting of its own.
+    fn kept(&self, programs: &mut Programs, choice: &Choice, system: &dyn System) -> Vec<Kept> {
+        let &Self { setting, only_printed, .. } = self;
+        let (groups, names) = (self.groups.clone(), choice.name.clone());
+        let mut all = vec![Kept { groups, programs: names, setting, only_printed }];
+        let text = Setting { trace: None, ..setting };
+        if !only_printed || text == Setting::default() {
+            return all;
+        }
+        for (process, groups) in programs.each(Program::groups, system) {
+            // The file is this user's.
+            if process.is_other_users {
+                continue;
+            }
+            let is_printed = |group: &Group| {
+                group.compiled && self.covers(&group.name) && switch::text_levels(group.word) != 0
+            };
+            let printed = groups.into_iter().filter(is_printed);
+            let groups: Vec<_> = printed.map(|group| group.name).collect();
+            if !groups.is_empty() {
+                let programs = vec![process.program];
+                all.push(Kept { groups, programs, setting: text, only_printed: false });
+            }
+        }
+        all
+    }
+
     /// Switches a group in the memory of a program. False if the group is not in it.
     fn store(&self, pages: &protolog_control::Pages, group: &Group) -> bool {
         let text = self.text(pages.word(group).map_or(group.word, switch::SwitchWord::load_word));
@@ -137,12 +165,7 @@ pub(super) fn run(
     system: &dyn System,
 ) -> Result<(), Failure> {
     if persist {
-        let setting = if change.only_printed {
-            Setting { text: None, ..change.setting }
-        } else {
-            change.setting
-        };
-        state::remember(&change.groups, setting, &choice.name, system)?;
+        state::remember(&change.kept(programs, choice, system), system)?;
     }
     let switched = programs.each(|program| change.apply(program), system);
     programs.failed |= switched.iter().any(|(.., (.., done))| done.is_err());
