@@ -66,7 +66,12 @@ fn run(words: &[String]) -> Option<()> {
             hot::threads(threads.parse().ok()?, shape, calls.parse().ok()?)
         }
         ["mixed", path, messages] => {
-            mixed::run(path.as_ref(), messages.parse().ok()?);
+            mixed::run(path.as_ref(), messages.parse().ok()?, None);
+            Some(())
+        }
+        ["mixed", path, messages, segment_bytes] => {
+            let segment_bytes = segment_bytes.parse().ok()?;
+            mixed::run(path.as_ref(), messages.parse().ok()?, Some(segment_bytes));
             Some(())
         }
         ["stop", dir] => {

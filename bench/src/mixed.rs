@@ -14,9 +14,13 @@ enum MixedLog {
     Cache,
 }
 
-/// Writes a trace of so many messages to `path`.
-pub(crate) fn run(path: &Path, messages: u64) {
+/// Writes a trace of so many messages to `path`, in segments of this size if there is one.
+pub(crate) fn run(path: &Path, messages: u64, segment_bytes: Option<u64>) {
     let session = Session::builder().file(path).enable_all().wait_at_most(std::time::Duration::MAX);
+    let session = match segment_bytes {
+        Some(bytes) => session.segment_bytes(bytes),
+        None => session,
+    };
     let session = session.start().expect("start a session");
     thread::scope(|scope| {
         for thread in 0..THREADS {

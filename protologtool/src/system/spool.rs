@@ -1,9 +1,11 @@
 //! Bytes on their way from one step to the next, in memory or, if they are many, in a file without a name.
 //!
+//! Writers may write a few bytes at a time: they are collected before the system is called.
+//!
 //! Invariant: nobody else can open the file, and it is gone when the value is.
 
 use protolog_reader::{ByteSource, FileBytes};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use tempfile::{SpooledData, SpooledTempFile};
 
 /// The bytes that stay in memory.
@@ -11,7 +13,10 @@ const MOST_IN_MEMORY: usize = 4 << 20;
 
 /// See the module. The file is in the directory that `TMPDIR` names, or `/tmp`.
 #[derive(Debug)]
-pub(crate) struct Spool(SpooledTempFile);
+pub(crate) struct Spool(BufWriter<SpooledTempFile>);
+
+/// The bytes that are written at once.
+const BLOCK: usize = 256 << 10;
 
 impl Spool {
     pub(crate) fn new() -> Self {
@@ -19,12 +24,13 @@ impl Spool {
     }
 
     fn with_memory(most: usize) -> Self {
-        Self(SpooledTempFile::new(most))
+        Self(BufWriter::with_capacity(BLOCK, SpooledTempFile::new(most)))
     }
 
     /// The bytes that were written, for who reads parts of it.
     pub(crate) fn into_source(self) -> io::Result<Box<dyn ByteSource>> {
-        Ok(match self.0.into_inner() {
+        let spooled = self.0.into_inner().map_err(io::IntoInnerError::into_error)?;
+        Ok(match spooled.into_inner() {
             SpooledData::InMemory(bytes) => Box::new(bytes.into_inner()),
             SpooledData::OnDisk(file) => Box::new(FileBytes::new(file)?),
         })
@@ -58,12 +64,29 @@ mod tests {
                 let mut spool = Spool::with_memory(most);
                 spool.write_all(b"some ").unwrap();
                 spool.write_all(b"bytes").unwrap();
-                assert_eq!(spool.0.is_rolled(), most == 2);
+                spool.flush().unwrap();
+                assert_eq!(spool.0.get_ref().is_rolled(), most == 2);
                 spool
             };
             assert_eq!(filled().into_bytes().unwrap(), b"some bytes");
             let source = filled().into_source().unwrap();
             assert_eq!((source.size(), source.read_at(5, 9).unwrap()), (10, b"bytes".to_vec()));
         }
+    }
+
+    #[test]
+    fn many_small_writes_are_few_calls_of_the_system() {
+        let calls = || {
+            let counters = std::fs::read_to_string("/proc/thread-self/io").unwrap();
+            let line = counters.lines().find_map(|line| line.strip_prefix("syscw: "));
+            line.and_then(|count| count.parse::<u64>().ok()).expect("a number of writes")
+        };
+        let mut spool = Spool::with_memory(0);
+        let before = calls();
+        for number in 0..100_000_u32 {
+            spool.write_all(&number.to_le_bytes()).unwrap();
+        }
+        assert_eq!(spool.into_bytes().unwrap().len(), 400_000);
+        assert!(calls() - before < 10);
     }
 }

@@ -20,10 +20,12 @@ const MESSAGES: u64 = 4_000_000;
 
 /// A contestant: what it does, and the command line that does it, for a shell that has the trace as `$1`, the tool as `$2` and the folder of
 /// the bench as `$3`.
-const WAYS: [(&str, &str); 9] = [
+const WAYS: [(&str, &str); 11] = [
     ("cat", "cat \"$1\""),
     ("zstd -d, of zstd -3", "zstd -dcq \"$1.zst\""),
     ("to text", "\"$2\" read-log \"$1\""),
+    ("to text, of segments of 8 MiB", "\"$2\" read-log \"$1.segments\""),
+    ("to text, of two traces", "\"$2\" read-log \"$1.two\""),
     ("to JSON", "\"$2\" read-log \"$1\" --format json"),
     ("--level error", "\"$2\" read-log \"$1\" --level error"),
     ("--grep 'segment 7'", "\"$2\" read-log \"$1\" --grep 'segment 7'"),
@@ -59,10 +61,24 @@ pub(super) fn run(report: &mut Report) -> Result<()> {
     shell::run(&mut shell::cargo(&build))?;
     let mut write = std::process::Command::new(target.join("release/protolog-bench"));
     shell::run(write.arg("mixed").arg(&trace).arg(MESSAGES.to_string()))?;
+    write_in_parts(&target.join("release/protolog-bench"), &trace)?;
     let mut compress = std::process::Command::new("zstd");
     shell::run(compress.args(["-3", "-qf"]).arg(&trace))?;
     let bench = ReadBench { trace, tool: target.join("release/protologtool"), dir };
     bench.table(report)
+}
+
+/// Writes the same messages as segments of a session, and as traces of two.
+fn write_in_parts(program: &Path, trace: &Path) -> Result<()> {
+    let half = MESSAGES / 2;
+    let line = format!(
+        "rm -rf \"$1.segments\" \"$1.two\" && mkdir \"$1.segments\" \"$1.two\" && \
+         \"$2\" mixed \"$1.segments/s.pftrace\" {MESSAGES} {} && \
+         \"$2\" mixed \"$1.two/a.pftrace\" {half} && \"$2\" mixed \"$1.two/b.pftrace\" {half}",
+        8 << 20
+    );
+    let mut write = std::process::Command::new("/bin/sh");
+    shell::run(write.args(["-c", &line, "sh"]).args([trace, program]))
 }
 
 struct ReadBench {
