@@ -12,6 +12,7 @@ mod memory;
 mod open_file;
 mod reader;
 mod real;
+mod reopened;
 mod spool;
 mod staged;
 mod stamp;
@@ -50,6 +51,12 @@ pub trait System: Sync {
     fn source(&self, path: &Path) -> io::Result<Option<Box<dyn ByteSource>>> {
         let source: Box<dyn ByteSource> = Box::new(self.read(path)?);
         Ok(Some(source))
+    }
+
+    /// As [`source`](Self::source), by a file that is opened for each part that is read. It is found
+    /// again when it was renamed in its directory meanwhile.
+    fn source_by_name(&self, path: &Path) -> io::Result<Option<Box<dyn ByteSource>>> {
+        self.source(path)
     }
 
     /// Opens a file that the recording `by` names, if both are regular files of one user, and no links. Never waits.

@@ -40,6 +40,11 @@ pub enum MergeError {
 }
 
 impl MergeError {
+    /// Returns whether the others can be merged without the input that it is about.
+    pub(super) fn is_of_one_input(&self) -> bool {
+        matches!(self, Self::Read { .. } | Self::NotATrace { .. })
+    }
+
     /// The help line, which starts with a verb.
     pub fn help(&self) -> &'static str {
         match self {

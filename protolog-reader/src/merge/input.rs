@@ -9,4 +9,10 @@ pub trait MergeInput {
 
     /// Opens it at its start.
     fn open(&self) -> io::Result<Box<dyn Read + '_>>;
+
+    /// Returns whether the others are merged without it, if it can't be read or is no trace: it was
+    /// found, as in a directory, and not asked for.
+    fn may_be_left_out(&self) -> bool {
+        false
+    }
 }

@@ -47,6 +47,8 @@ pub struct Merged {
     /// Names of inputs that expand to more than their limit; what is compressed of the rest is left
     /// out.
     pub cut: Vec<String>,
+    /// Sentences about inputs that [may be left out](MergeInput::may_be_left_out), and were.
+    pub left_out: Vec<String>,
     /// Packets that can't be decoded; of each, the part before the damage is in the result, as readers read it.
     pub malformed: u64,
     /// Elements of dictionaries that can't be decoded, which are not in the result.
@@ -69,6 +71,7 @@ impl Merged {
         let skipped = self.skipped_bytes + self.damaged_bytes;
         self.truncated.is_empty()
             && self.cut.is_empty()
+            && self.left_out.is_empty()
             && self.malformed + self.malformed_elements + skipped == 0
     }
 
@@ -94,14 +97,23 @@ pub fn merge_within(
     out: &mut dyn Write,
 ) -> Result<Merged, MergeError> {
     let mut survey = Survey::default();
+    let (mut left_out, mut chosen) = (Vec::new(), Vec::new());
     for (index, input) in inputs.iter().enumerate() {
-        survey.add_input(index, *input, inputs, expansion)?;
+        let snapshots = survey.snapshots.len();
+        match survey.add_input(index, *input, inputs, expansion) {
+            Ok(()) => chosen.push((index, input)),
+            Err(error) if input.may_be_left_out() && error.is_of_one_input() => {
+                survey.snapshots.truncate(snapshots);
+                left_out.push(error.to_string());
+            }
+            Err(error) => return Err(error),
+        }
     }
     let mut to = PacketWriter::new(out);
     let mut copier = Copier::new(&mut survey, &mut to);
     copier.copy_snapshots()?;
     let (mut truncated, mut cut) = (Vec::new(), Vec::new());
-    for (index, input) in inputs.iter().enumerate() {
+    for (index, input) in chosen {
         let inflated = InputExpansion::new(expansion);
         let end = copier.copy_input(index, *input, &inflated)?;
         let name = || input.name().to_owned();
@@ -113,6 +125,7 @@ pub fn merge_within(
         sequences: 0,
         truncated,
         cut,
+        left_out,
         malformed: copier.malformed,
         malformed_elements: copier.malformed_elements,
         duplicates: copier.duplicates,

@@ -101,6 +101,8 @@ pub(crate) fn run(args: &MergeArgs, system: &dyn System) -> Result<Exit, Failure
 pub(super) fn problems(merged: &Merged, expansion: Expansion) -> Vec<String> {
     let cut = |name: &String| format!("warning: `{}` ends within a packet\n", printable(name));
     let mut lines: Vec<String> = merged.truncated.iter().map(cut).collect();
+    let left_out = merged.left_out.iter();
+    lines.extend(left_out.map(|it| format!("warning: {}: it is left out\n", printable(it))));
     for name in &merged.cut {
         let name = printable(name);
         lines.push(format!(
@@ -261,6 +263,8 @@ pub(super) struct Made<'a> {
     pub(super) name: Cow<'a, str>,
     /// The trace.
     pub(super) source: Box<dyn ByteSource>,
+    /// It was found in a directory, and not named.
+    pub(super) is_found: bool,
 }
 
 impl MergeInput for Made<'_> {
@@ -270,5 +274,9 @@ impl MergeInput for Made<'_> {
 
     fn open(&self) -> io::Result<Box<dyn Read + '_>> {
         Ok(Box::new(SourceReader::new(&*self.source)))
+    }
+
+    fn may_be_left_out(&self) -> bool {
+        self.is_found
     }
 }

@@ -11,6 +11,7 @@ mod follow;
 mod form;
 mod gather;
 mod input;
+mod joined;
 mod links;
 mod pager;
 mod select;
@@ -27,7 +28,7 @@ use crate::system::System;
 use filter::TimeLimits;
 pub(super) use filter::{Filter, Filters, is_named};
 use form::EntryForm;
-use gather::{MERGED, gather};
+use gather::{MERGED, Opener, gather};
 pub(super) use gather::{expand, gather_whole};
 pub(super) use input::read_trace;
 use input::{Parts, hint_of_content, hint_of_dictionary};
@@ -224,8 +225,14 @@ fn open(args: &ReadLogArgs, system: &dyn System) -> Result<(Pages, bool), Failur
     let mut texts = texts.with_expansion(args.expansion);
     let [path] = &traces[..] else {
         let name = Path::new(MERGED);
-        let (trace, merged) =
-            gather(&traces, args.expansion, system, &|line| system.print_error(line))?;
+        let note = |line: &str| system.print_error(line);
+        if let Some(joined) = joined::join(&traces, &Opener::new(traces.len(), system, &note))
+            && let Some(pages) = texts.survey(joined.parts, name)?
+        {
+            joined.notes.iter().for_each(|line| note(line));
+            return Ok((pages, !joined.has_gaps));
+        }
+        let (trace, merged) = gather((&traces, &args.traces), args.expansion, system, &note)?;
         let source: Arc<dyn ByteSource> =
             trace.into_source().map_err(|error| cant_read(name, &error))?.into();
         let parts = Parts { source: Box::new(Arc::clone(&source)), compressed: None };

@@ -134,7 +134,11 @@ fn write_all(
     }
     let made: Vec<Made<'_>> = rescued
         .iter()
-        .map(|one| Made { name: one.name.to_string_lossy(), source: Box::new(one.trace.clone()) })
+        .map(|one| Made {
+            name: one.name.to_string_lossy(),
+            source: Box::new(one.trace.clone()),
+            is_found: false,
+        })
         .collect();
     let inputs: Vec<&dyn MergeInput> = made.iter().map(|made| made as &dyn MergeInput).collect();
     merge::write(&inputs, Expansion::default(), (output, mode), &args.recordings, system).map(drop)

@@ -212,7 +212,8 @@ impl View<'_> {
             let log = read(read_log::read_trace(one, *system, &note)?, one)?;
             return Ok(ReadLog { log, missing: Vec::new(), has_all: true });
         }
-        let (trace, merged) = read_log::gather_whole(&traces, args.expansion, *system, &note)?;
+        let (trace, merged) =
+            read_log::gather_whole((&traces, &args.traces), args.expansion, *system, &note)?;
         let log = read(trace, Path::new("the merged traces"))?;
         let missing = merge::problems(&merged, args.expansion);
         Ok(ReadLog { log, missing, has_all: merged.is_whole() })

@@ -44,6 +44,10 @@ impl System for Captured {
         Real.source(path)
     }
 
+    fn source_by_name(&self, path: &Path) -> io::Result<Option<Box<dyn ByteSource>>> {
+        Real.source_by_name(path)
+    }
+
     fn open_recording(&self, recording: &Path, trace: &Path) -> io::Result<Box<dyn Read>> {
         Real.open_recording(recording, trace)
     }

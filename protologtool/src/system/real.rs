@@ -1,6 +1,7 @@
 //! The real file system and environment.
 
 use super::directory::{RealDirectory, lock};
+use super::reopened::ReopenedFile;
 use super::{
     DirectoryEntry, Fill, Lock, OpenFile, OutputDirectory, Reader, Staged, Stamp, System,
     has_record_lock, join, staged, too_large,
@@ -40,6 +41,13 @@ impl System for Real {
         let file = protolog_files::open_regular_file(path)?;
         let source: Box<dyn ByteSource> = Box::new(FileBytes::new(file)?);
         Ok(Some(source))
+    }
+
+    fn source_by_name(&self, path: &Path) -> io::Result<Option<Box<dyn ByteSource>>> {
+        if !fs::metadata(path)?.is_file() {
+            return Ok(None);
+        }
+        Ok(Some(Box::new(ReopenedFile::new(path)?)))
     }
 
     fn open_named(&self, path: &Path, by: &Path) -> io::Result<Box<dyn Read>> {

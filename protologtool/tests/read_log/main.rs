@@ -3,6 +3,7 @@
 
 #[path = "../../../protolog-reader/tests/common/trace/mod.rs"]
 mod description;
+mod directories;
 mod filters;
 mod followed;
 mod inputs;

@@ -63,7 +63,9 @@ fn made_for_ui(
     system: &dyn System,
 ) -> Result<(Vec<u8>, Exit), Failure> {
     let (trace, merged) =
-        read_log::gather_whole(traces, args.expansion, system, &|line| system.print_error(line))?;
+        read_log::gather_whole((traces, &args.traces), args.expansion, system, &|line| {
+            system.print_error(line);
+        })?;
     let (trace, added) = for_perfetto_ui(trace, &args.counter).map_err(|error| {
         Failure::new(format!("can't read the traces: {error}")).help(error.help())
     })?;

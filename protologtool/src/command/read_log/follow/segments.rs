@@ -18,15 +18,15 @@ use std::path::{Path, PathBuf};
 
 /// The name of a segment, in parts.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Segment {
+pub(in super::super) struct Segment {
     /// The path that the session was given.
-    pub(super) set: PathBuf,
-    pub(super) number: u64,
+    pub(in super::super) set: PathBuf,
+    pub(in super::super) number: u64,
 }
 
 impl Segment {
     /// The parts of `path`; none if it is no segment's.
-    pub(super) fn of(path: &Path) -> Option<Self> {
+    pub(in super::super) fn of(path: &Path) -> Option<Self> {
         let whole = if is_part(path) { path.with_extension("") } else { path.to_owned() };
         let extension = whole.extension()?.to_owned();
         let numbered = whole.with_extension("");
@@ -130,7 +130,7 @@ impl GrowingSegments {
 }
 
 /// The session that writes the trace at a path; none if its head is not there yet.
-pub(super) fn session_of(path: &Path, system: &dyn System) -> Option<[u8; 16]> {
+pub(in super::super) fn session_of(path: &Path, system: &dyn System) -> Option<[u8; 16]> {
     let head = system.read_from(path, 0, HEAD).ok().filter(|head| !head.is_empty())?;
     let session = session_id(&head);
     // A trace without a session has other packets.

@@ -1,0 +1,85 @@
+//! A file that is opened for each part that is read of it, where there are more files than may be open.
+//!
+//! Invariant: all bytes are of the file that had the name at first, of the size that it had then.
+
+use super::OpenFile;
+use protolog_reader::ByteSource;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::DirEntryExt;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct ReopenedFile {
+    path: Mutex<PathBuf>,
+    id: (u64, u64),
+    size: u64,
+}
+
+impl ReopenedFile {
+    pub(super) fn new(path: &Path) -> io::Result<Self> {
+        let file = protolog_files::open_regular_file(path)?;
+        let (id, size) = (file.id()?, OpenFile::size(&file)?);
+        Ok(Self { path: Mutex::new(path.to_owned()), id, size })
+    }
+
+    fn open(&self) -> io::Result<File> {
+        let mut path = self.path.lock().map_err(|_| io::Error::other("a reader has panicked"))?;
+        let open = |path: &Path| {
+            let file = protolog_files::open_regular_file(path).ok()?;
+            (file.id().ok()? == self.id).then_some(file)
+        };
+        if let Some(file) = open(&path) {
+            return Ok(file);
+        }
+        let directory = path.parent().filter(|parent| *parent != Path::new(""));
+        for entry in fs::read_dir(directory.unwrap_or(Path::new(".")))?.flatten() {
+            if entry.ino() == self.id.1
+                && let Some(file) = open(&entry.path())
+            {
+                *path = entry.path();
+                return Ok(file);
+            }
+        }
+        Err(io::ErrorKind::NotFound.into())
+    }
+}
+
+impl ByteSource for ReopenedFile {
+    fn size(&self) -> u64 {
+        self.size
+    }
+
+    fn read_at(&self, offset: u64, len: usize) -> io::Result<Vec<u8>> {
+        let len = self.size.saturating_sub(offset).min(len as u64) as usize;
+        if len == 0 {
+            return Ok(Vec::new());
+        }
+        let bytes = OpenFile::read_at(&self.open()?, offset, len)?;
+        if bytes.len() < len { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(bytes) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_found_again_and_no_other_is_taken_for_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::write(at("a.part"), "some bytes").unwrap();
+        let source = ReopenedFile::new(&at("a.part")).unwrap();
+        let text = |offset, len| source.read_at(offset, len).ok();
+        assert_eq!((source.size(), text(5, 99)), (10, Some(b"bytes".to_vec())));
+        fs::rename(at("a.part"), at("a")).unwrap();
+        fs::write(at("a.part"), "other ones").unwrap();
+        assert_eq!(text(0, 4), Some(b"some".to_vec()));
+        fs::OpenOptions::new().write(true).open(at("a")).unwrap().set_len(3).unwrap();
+        assert_eq!(text(0, 10), None, "fewer bytes than there were");
+        fs::rename(at("a.part"), at("a")).unwrap();
+        assert_eq!((text(0, 4), text(10, 4)), (None, Some(Vec::new())));
+    }
+}

@@ -1,0 +1,191 @@
+//! Directories as they are: with entries that can't be read or are no traces, with names that are no
+//! text, with more files than may be open, and beside a program that renames and removes segments.
+
+use super::description;
+use protolog_rt::{ProtoLogGroup, Session, i};
+use protolog_testkit::{TempDir, temp_dir};
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// A trace of a process with one message.
+fn trace(pid: u32) -> Vec<u8> {
+    description::trace(&format!(
+        "message(0x11, INFO, 1, \"from %d\", \"a\") @1 cleared info({pid}, {pid}, \"main\") @1 needs ts={pid} log(0x11, {pid})"
+    ))
+}
+
+fn run(args: &[&str], paths: &[&Path]) -> Output {
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -n 64; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_protologtool")]);
+    command.args(args).args(paths).output().unwrap()
+}
+
+fn texts(output: &Output) -> (String, String) {
+    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+    (text(&output.stdout), text(&output.stderr))
+}
+
+struct Traces(TempDir);
+
+impl Traces {
+    fn new(count: u32) -> Self {
+        let dir = temp_dir();
+        for pid in 1..=count {
+            fs::write(dir.path().join(format!("{pid:05}.pftrace")), trace(pid)).unwrap();
+        }
+        Self(dir)
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Shows the directory in each way, and expects so many messages and this warning.
+    fn expect(&self, messages: usize, warning: &str) {
+        let output = run(&["read-log", "--columns", "message"], &[self.0.path()]);
+        let (out, errors) = texts(&output);
+        assert_eq!(out.lines().count(), messages, "{errors}");
+        assert!(errors.contains(warning) && errors.is_empty() == warning.is_empty(), "{errors}");
+        assert_eq!(output.status.code(), Some(if warning.is_empty() { 0 } else { 3 }), "{errors}");
+        let page = temp_dir();
+        let output = page.path().join("page.html");
+        let output = run(&["view", "-o", output.to_str().unwrap()], &[self.0.path()]);
+        assert_eq!(output.status.code(), Some(if warning.is_empty() { 0 } else { 3 }), "{errors}");
+    }
+}
+
+#[test]
+fn one_bad_entry_does_not_hide_the_others() {
+    let traces = Traces::new(3);
+    traces.expect(3, "");
+    let bad = traces.at("bad.pftrace");
+    let left_out = |reason: &str| format!("bad.pftrace`{reason}");
+    symlink("gone", &bad).unwrap();
+    traces.expect(3, &left_out(": no such file or directory: it is left out"));
+    fs::remove_file(&bad).unwrap();
+    for (content, looks) in [
+        (&b"\x93\xfe\x01\x88 other bytes \xff\x90\x07\x01\x80\x81\x9a"[..], ""),
+        (b"some text\n", ", but text"),
+        (b"{\"version\": \"2.0.0\", \"messages\": {}, \"groups\": {}}", ", but a dictionary"),
+    ] {
+        fs::write(&bad, content).unwrap();
+        traces.expect(3, &left_out(&format!(" is not a trace{looks}")));
+        let named = run(&["read-log"], &[&traces.at("00001.pftrace"), &bad]);
+        assert_eq!(named.status.code(), Some(2), "it is named: {:?}", texts(&named));
+    }
+    // Nothing else is there.
+    (1..=3).for_each(|pid| fs::remove_file(traces.at(&format!("{pid:05}.pftrace"))).unwrap());
+    symlink("gone", traces.at("also.pftrace")).unwrap();
+    let output = run(&["read-log"], &[traces.0.path()]);
+    assert_eq!(output.status.code(), Some(2), "{:?}", texts(&output));
+}
+
+#[test]
+fn names_that_are_no_text_are_names() {
+    let traces = Traces::new(1);
+    let name = OsStr::from_bytes(b"caf\xe9.pftrace");
+    fs::rename(traces.at("00001.pftrace"), traces.0.path().join(name)).unwrap();
+    traces.expect(1, "");
+    fs::write(traces.at("2.pftrace"), trace(2)).unwrap();
+    traces.expect(2, "");
+}
+
+#[test]
+fn there_may_be_more_traces_than_files_may_be_open() {
+    Traces::new(400).expect(400, "");
+}
+
+#[test]
+fn a_program_may_rename_and_remove_segments_meanwhile() {
+    let traces = Traces::new(20);
+    let is_done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // As a session does that keeps some segments: the newest is `.part`, the oldest is removed.
+            for number in 21.. {
+                std::thread::sleep(Duration::from_millis(2));
+                if is_done.load(Ordering::Relaxed) {
+                    break;
+                }
+                let name = format!("{number:05}.pftrace");
+                let part = traces.at(&format!("{name}.part"));
+                fs::write(&part, trace(number)).unwrap();
+                fs::rename(&part, traces.at(&name)).unwrap();
+                fs::remove_file(traces.at(&format!("{:05}.pftrace", number - 20))).unwrap();
+            }
+        });
+        let read = || run(&["read-log", "--columns", "message"], &[traces.0.path()]);
+        let outputs: Vec<Output> = (0..30).map(|_| read()).collect();
+        is_done.store(true, Ordering::Relaxed);
+        for output in &outputs {
+            let (out, errors) = texts(output);
+            assert_eq!(output.status.code(), Some(0), "{errors}");
+            assert!(out.lines().all(|line| line.starts_with("from ")), "{out}");
+        }
+    });
+}
+
+#[derive(ProtoLogGroup)]
+enum Log {
+    Parts,
+}
+
+/// The segments of a session that logs so many messages.
+fn segments(dir: &Path, messages: u32) -> Vec<PathBuf> {
+    let session = Session::builder().file(dir.join("s.pftrace")).segment_bytes(1 << 20);
+    let session = session.enable_all().wait_at_most(Duration::from_secs(60)).start().unwrap();
+    for number in 0..messages {
+        i!(
+            Log::Parts,
+            "part %d of %s",
+            number,
+            format!("a text that fills the file, as no other does {number:060}")
+        );
+    }
+    session.stop().unwrap();
+    let mut paths: Vec<_> = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    assert!(paths.len() > 3, "{paths:?}");
+    paths
+}
+
+#[test]
+fn segments_of_a_session_are_read_as_one_trace() {
+    let traces = Traces(temp_dir());
+    let paths = segments(traces.0.path(), 40_000);
+    let merged = temp_dir();
+    let merged = merged.path().join("merged.pftrace");
+    let inputs: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
+    let made = run(&["merge", "-o", merged.to_str().unwrap()], &inputs);
+    assert_eq!(made.status.code(), Some(0), "{:?}", texts(&made));
+    let of = |path: &Path, more: &[&str]| run(&[&["read-log"], more].concat(), &[path]);
+    for more in [&["--format", "json"][..], &["-n", "5"], &["--grep", "part 3000[0-9] "]] {
+        let [(one, _), (all, errors)] = [&*merged, traces.0.path()].map(|it| texts(&of(it, more)));
+        assert!(one == all, "{more:?}: {errors}");
+        assert_eq!(errors, "");
+    }
+    traces.expect(40_000, "");
+
+    let second = fs::read(&paths[1]).unwrap();
+    fs::write(&paths[1], &second[..second.len() / 2]).unwrap();
+    let output = of(traces.0.path(), &["--columns", "message"]);
+    let (out, errors) = texts(&output);
+    assert!(errors.contains("ends within a packet"), "{errors}");
+    assert_eq!(output.status.code(), Some(3));
+    let last = out.lines().last().unwrap_or_default();
+    assert!(last.starts_with("part 39999 of") && out.lines().count() > 20_000, "{last}");
+
+    fs::remove_file(&paths[1]).unwrap();
+    let output = of(traces.0.path(), &["--columns", "message"]);
+    let (out, errors) = texts(&output);
+    let warning = "warning: segment 2, which is before";
+    assert!(errors.contains(warning), "{errors}");
+    assert_eq!(output.status.code(), Some(3));
+    assert!(out.lines().count() > 20_000);
+}
