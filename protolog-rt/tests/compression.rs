@@ -40,6 +40,31 @@ fn compression_keeps_messages_and_saves_bytes() {
     assert!(sizes[1] * 3 < sizes[0], "{sizes:?}");
 }
 
+/// zlib makes such texts longer at its fastest level, by more than it does random bytes.
+#[test]
+fn texts_that_grow_are_not_lost() {
+    let recording = record(|session| compressed(session).compress(1).max_string_bytes(4 << 20));
+    let mut state = 88_172_645_463_325_252_u64;
+    let mut text = |length: usize| -> String {
+        let character = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            char::from_u32(0x4e00 + (state % 0x5200) as u32).expect("a character")
+        };
+        std::iter::repeat_with(character).take(length).collect()
+    };
+    let lengths = [vec![900; 600], vec![1_000_000]].concat();
+    let texts: Vec<String> = lengths.into_iter().map(|length| text(length)).collect();
+    for text in &texts {
+        i!(Log::Zip, "%s", text);
+    }
+    let trace = recording.stop();
+    assert_eq!((trace.summary.messages, trace.summary.lost()), (601, 0));
+    let expected: Vec<String> = texts.iter().map(|text| format!("INFO Zip {text}")).collect();
+    assert!(trace.lines() == expected);
+}
+
 #[test]
 fn a_flush_makes_the_file_readable() {
     let recording = record(compressed);

@@ -385,10 +385,12 @@ impl TraceFile {
         if self.error.is_none() {
             let packed = match &mut self.bundles {
                 Some(bundles) => bundles.pack(bytes),
-                None => bytes,
+                None => Ok(bytes),
             };
-            match without_write_signals(|| self.file.write_all(packed)) {
-                Ok(()) => return self.written += packed.len() as u64,
+            let file = &mut self.file;
+            let mut write = |packed: &[u8]| without_write_signals(|| file.write_all(packed));
+            match packed.and_then(|packed| write(packed).map(|()| packed.len())) {
+                Ok(length) => return self.written += length as u64,
                 Err(error) => self.error = Some(error),
             }
             self.failed_at = Instant::now();

@@ -78,12 +78,12 @@ fn write_buffers(
     let mut done = WriteBehindResult { bytes: 0, error: None };
     while let Ok(buffer) = full.recv() {
         if done.error.is_none() {
-            let bytes = match &mut bundles {
+            let packed = match &mut bundles {
                 Some(bundles) => bundles.pack(&buffer),
-                None => &buffer,
+                None => Ok(&buffer[..]),
             };
-            match file.write_all(bytes) {
-                Ok(()) => done.bytes += bytes.len() as u64,
+            match packed.and_then(|bytes| file.write_all(bytes).map(|()| bytes.len())) {
+                Ok(length) => done.bytes += length as u64,
                 Err(error) => done.error = Some(error),
             }
         }
