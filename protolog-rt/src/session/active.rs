@@ -91,7 +91,8 @@ impl Active {
     }
 
     fn end_at(&self, destination: Destination, how: End) -> Result<Summary, Error> {
-        running::remove(&self.core);
+        running::begin_end(&self.core);
+        let _listed = Listed(&self.core);
         self.core.stop();
         scope::forget_ended();
         let is_written = match &destination {
@@ -163,6 +164,15 @@ impl Active {
             _ => {}
         }
         summary
+    }
+}
+
+/// Keeps a session in the list of those that run until it has ended, also by a panic.
+struct Listed<'a>(&'a Arc<Core>);
+
+impl Drop for Listed<'_> {
+    fn drop(&mut self) {
+        running::remove(self.0);
     }
 }
 

@@ -1,4 +1,4 @@
-//! The sessions of this process that run.
+//! The sessions of this process that run, or are being ended.
 //!
 //! Their writers are found in [`crate::writer::running`]. This list is for operators, who ask for statistics, and for panics,
 //! which flush all files.
@@ -27,10 +27,11 @@ pub(super) trait RunningSession: Debug + Send + Sync {
 static SESSIONS: ForkLock<Vec<Arc<dyn RunningSession>>> =
     ForkLock::with_child(Order::Sessions, Vec::new(), forget_sessions);
 
-/// Returns the sessions that run.
+/// Returns the sessions that run, and none that is being ended.
 pub(crate) fn all() -> Vec<Arc<Core>> {
     let core = |session: &Arc<dyn RunningSession>| Arc::clone(session.core());
-    writer::guarded(|| SESSIONS.lock().iter().map(core).collect())
+    let runs = |core: &Arc<Core>| !core.arbiter.is_stopped();
+    writer::guarded(|| SESSIONS.lock().iter().map(core).filter(runs).collect())
 }
 
 /// Starts a session for the threads of the process.
@@ -71,9 +72,14 @@ pub(super) fn detach_recorder(core: &Core) {
     }
 }
 
-/// Stops a session for the threads of the process; those that are within a message may finish it.
-pub(super) fn remove(core: &Arc<Core>) {
+/// Stops a session for the threads of the process; those that are within a message may finish it. It stays in the list until it
+/// is [removed](remove), so that an exit or a signal waits for its file.
+pub(super) fn begin_end(core: &Core) {
     writer::running::remove(&core.arbiter);
+}
+
+/// Takes a session that has ended off the list.
+pub(super) fn remove(core: &Arc<Core>) {
     writer::guarded(|| SESSIONS.lock().retain(|other| !Arc::ptr_eq(other.core(), core)));
 }
 

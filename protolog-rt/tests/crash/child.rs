@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
-use std::{env, thread};
+use std::{env, fs, thread};
 
 #[derive(ProtoLogGroup)]
 enum Log {
@@ -51,9 +51,12 @@ fn run() {
         unsafe { libc::signal(signal, libc::SIG_DFL) };
     }
     let path = PathBuf::from(env::var_os(TRACE).expect("a path"));
+    let has = |word: &str| job.split(' ').any(|known| known == word);
+    if has("stopping") {
+        return end_while_stopping(&path, has("term"));
+    }
     let mut builder =
         Session::builder().file(path).enable_all().wait_at_most(Duration::from_secs(60));
-    let has = |word: &str| job.split(' ').any(|known| known == word);
     if has("small") {
         builder = builder.buffer_size(128 << 10);
     }
@@ -100,6 +103,32 @@ fn run() {
         () => {}
     }
     thread::sleep(Duration::from_secs(600));
+}
+
+/// Number of messages that take a while to write.
+pub(crate) const MANY: u32 = 300_000;
+
+/// Exits, or dies of a signal, while another thread is writing the messages that its session has kept.
+fn end_while_stopping(path: &Path, by_signal: bool) {
+    protolog_rt::stop_on_signals().expect("install handlers");
+    let session = Session::builder().file(path).enable_all().keep_newest().buffer_size(64 << 20);
+    let session = session.start().expect("start a session");
+    (0..MANY).for_each(|number| i!(Log::Work, "%d:%d ", 0, number));
+    thread::spawn(|| session.stop());
+    let is_begun = || {
+        let files = fs::read_dir(path.parent().expect("a directory")).expect("files");
+        files
+            .map(|file| file.expect("a file"))
+            .any(|file| file.metadata().is_ok_and(|it| it.len() > 0))
+    };
+    while !is_begun() {
+        thread::yield_now();
+    }
+    if by_signal {
+        kill_self(libc::SIGTERM);
+        thread::sleep(Duration::from_secs(600));
+    }
+    std::process::exit(0);
 }
 
 /// Goes on in a child, and exits as that does: with the number of its signal, or 0 if that is SIGTERM.

@@ -255,6 +255,17 @@ fn a_process_whose_file_is_stuck_exits() {
 }
 
 #[test]
+fn an_end_of_the_process_waits_for_a_stop_on_another_thread() {
+    for (job, signal) in [("stopping", None), ("stopping term", Some(libc::SIGTERM))] {
+        let (_dir, path) = place();
+        let mut child = child::start(job, &path);
+        assert_eq!(child.wait().expect("wait for the child").signal(), signal, "{job}");
+        let all = (0..u64::from(child::MANY)).collect();
+        assert!(numbers([&read(&path)]) == [(0, all)].into(), "{job}");
+    }
+}
+
+#[test]
 fn handlers_of_the_program_keep_what_they_were_installed_with() {
     let (_dir, path) = place();
     // Reading from a pipe ends by the signal, as the handler was installed without SA_RESTART; and so it exits with 7.
