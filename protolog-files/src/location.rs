@@ -88,9 +88,12 @@ impl Location {
         matches!((Identity::of_file(file), self.entry()), (Ok(id), Ok(entry)) if entry.identity() == id)
     }
 
-    /// Returns whether anything is here, even a link.
-    pub fn is_taken(&self) -> bool {
-        self.entry().is_ok()
+    /// Returns whether anything is here, even a link. An error where that can't be told, which is no free name.
+    pub fn is_taken(&self) -> io::Result<bool> {
+        match self.entry() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            there => there.map(|_| true),
+        }
     }
 
     /// Renames what is here to `name`, in the same directory, over what is there.

@@ -5,18 +5,20 @@
 #![allow(unsafe_code)] // setrlimit.
 
 mod common;
+#[path = "common/limit.rs"]
+mod limit;
 
 use common::{Trace, wire};
+use limit::{Limit, ran_in_child};
 use protolog_reader::{Rendering, Trace as TraceFile};
 use protolog_rt::text::{RotatingFile, flush, set_sink};
 use protolog_rt::{Builder, Level, LossCause, ProtoLogGroup, Session, Summary, dynamic, i};
 use protolog_testkit::{TempDir, temp_dir};
+use std::fs;
 use std::iter;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::thread;
 use std::time::Duration;
-use std::{env, fs};
 
 #[derive(ProtoLogGroup)]
 enum Log {
@@ -34,41 +36,9 @@ const LONG: Duration = Duration::from_secs(60);
 /// A number of messages that fits into the file.
 const FITTING: u64 = 1_500;
 
-/// Runs a test in a process of its own, whose output goes to a pipe: a limit on the size of files also holds for what the
-/// harness prints to a file. Returns false in that process, which is to do the test.
-fn ran_in_child(test: &str) -> bool {
-    const CHILD: &str = "PROTOLOG_WRITE_FAILURES_CHILD";
-    let is_parent = env::var_os(CHILD).is_none();
-    if is_parent {
-        let mut child = Command::new(env::current_exe().expect("the test itself"));
-        let output = protolog_testkit::run(child.args(["--exact", test]).env(CHILD, "1"));
-        assert!(output.stdout.contains("1 passed"), "`{test}` is the name of a test");
-    }
-    is_parent
-}
-
-/// Limits the size of files of this process while it lives.
-struct FileSizeLimit(libc::rlimit);
-
-impl FileSizeLimit {
-    fn new(limit: u64) -> Self {
-        let mut before = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-        // SAFETY: the kernel writes to a value of ours.
-        assert_eq!(unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &raw mut before) }, 0);
-        Self::set(libc::rlimit { rlim_cur: limit, ..before });
-        Self(before)
-    }
-
-    fn set(limit: libc::rlimit) {
-        // SAFETY: the kernel reads a value of ours.
-        assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &raw const limit) }, 0);
-    }
-}
-
-impl Drop for FileSizeLimit {
-    fn drop(&mut self) {
-        Self::set(self.0);
-    }
+/// Limits the size of files.
+fn limit_file_size(limit: u64) -> Limit {
+    Limit::new(libc::RLIMIT_FSIZE, limit)
 }
 
 /// The number of messages in all files of a directory, and the number of losses that they report.
@@ -102,7 +72,7 @@ fn check(summary: &Summary, there: u64) {
 
 /// Logs more than fits into the file, or into one of the files.
 fn run(path: &Path, make: fn(Builder) -> Builder) -> Summary {
-    let limit = FileSizeLimit::new(LIMIT);
+    let limit = limit_file_size(LIMIT);
     let session = make(Session::builder().file(path).log_from(Level::Info));
     let session = session.start().expect("start a session");
     for number in 0..SENT {
@@ -189,9 +159,9 @@ impl GapTest {
     }
 
     /// Limits files to the present size of this one.
-    fn fill(&self) -> FileSizeLimit {
+    fn fill(&self) -> Limit {
         self.session.flush().expect("there is space");
-        FileSizeLimit::new(fs::metadata(self.file()).unwrap().len())
+        limit_file_size(fs::metadata(self.file()).unwrap().len())
     }
 
     /// Checks that the trace has the expected messages, and that the rest of `sent` is lost.
@@ -283,7 +253,7 @@ fn start_fails_if_the_recording_exceeds_the_file_size_limit() {
     let dir = temp_dir();
     let at = Session::builder().record_at(dir.path().join("app.rec"));
     for session in [Session::builder().record(), at] {
-        let limit = FileSizeLimit::new(LIMIT);
+        let limit = limit_file_size(LIMIT);
         let started = session.buffer_size(2 * LIMIT as usize).start();
         drop(limit);
         let error = started.expect_err("the device is full").to_string();
@@ -309,7 +279,7 @@ fn no_write_ends_the_program() {
     let ring = session().file(path("ring.pftrace")).keep_newest().start().expect("start");
     let recording = session().record_at(path("app.rec")).start().expect("start");
     i!(Log::Work, "%d", 1);
-    let limit = FileSizeLimit::new(100);
+    let limit = limit_file_size(100);
     let number = dynamic::Arg::Int(7);
     dynamic::log(&Log::Work, Level::Info, "a new template: %d", &[number]);
     check(ring.snapshot(path("copy.pftrace")));
@@ -335,7 +305,7 @@ fn a_text_line_after_a_failed_one_starts_on_a_new_line() {
     assert!(flush(LONG));
     let size = fs::metadata(&path).unwrap().len();
     for more in [0, 20] {
-        let limit = FileSizeLimit::new(fs::metadata(&path).unwrap().len() + more);
+        let limit = limit_file_size(fs::metadata(&path).unwrap().len() + more);
         i!(Log::Text, "of this %s", "there is a part at most");
         assert!(flush(LONG));
         drop(limit);

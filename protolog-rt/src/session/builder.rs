@@ -389,8 +389,9 @@ impl Builder {
         self
     }
 
-    /// Keeps the newest `count` complete files, at least one, beside the one that is being written. Older ones are removed
-    /// whenever a new one is begun, those of earlier runs of the program included. See [`Self::segment_bytes`].
+    /// Keeps the newest `count` complete files, at least one, beside the one that is being written, and as many incomplete ones of runs
+    /// that died. Older ones are removed whenever a new one was begun, those of earlier runs of the program included. See
+    /// [`Self::segment_bytes`].
     pub fn keep_segments(mut self, count: usize) -> Self {
         self.limits.keep = Some(count);
         self

@@ -164,7 +164,7 @@ impl TraceFile {
         let exists = || failed(io::ErrorKind::AlreadyExists.into());
         let place = Location::of(part).map_err(failed)?;
         let complete = place.sibling(name.file_name().unwrap_or_default()).map_err(failed)?;
-        if complete.is_taken() {
+        if complete.is_taken().map_err(failed)? {
             return Err(exists());
         }
         let file = place.create_new(mode).map_err(failed)?;

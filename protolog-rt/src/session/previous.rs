@@ -249,7 +249,7 @@ fn append(
     let mut name = segments::complete_name(path);
     let complete = name.file_name().unwrap_or_default();
     if complete != place.name() {
-        if place.is_of(&file) && !place.sibling(complete)?.is_taken() {
+        if place.is_of(&file) && !place.sibling(complete)?.is_taken()? {
             place.rename(complete)?;
         } else {
             name = path.into();

@@ -325,7 +325,7 @@ fn create_in(directory: &Path) -> Result<(CloseOnFork<File>, PathBuf), Error> {
 fn create_at(path: &Path) -> Result<CloseOnFork<File>, Error> {
     let place = Location::of(path).map_err(failed(path))?;
     place.check_file_or_missing().map_err(failed(path))?;
-    if place.is_taken() {
+    if place.is_taken().map_err(failed(path))? {
         let _held = claim::hold(path)?;
         let mut old = place.name().to_owned();
         old.push(".old");

@@ -14,7 +14,6 @@ use super::file::{FileForm, TraceFile};
 use crate::error::Error;
 use crate::sys::create::{directory, is_own};
 use protolog_files::Location;
-use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -49,8 +48,10 @@ pub(super) struct Segments {
     path: PathBuf,
     form: FileForm,
     next: u64,
-    /// Existing segments with their numbers, the oldest first.
-    old: VecDeque<(u64, PathBuf)>,
+    /// The number of the first one of this session.
+    first: u64,
+    /// Existing segments with their numbers, the oldest first. The last one may still be written.
+    old: Vec<(u64, PathBuf)>,
     /// The time at which the newest one was begun.
     begun: Instant,
     _claim: Claim,
@@ -67,25 +68,25 @@ impl Segments {
         let mut old = Vec::new();
         for entry in fs::read_dir(directory).map_err(failed)? {
             let file = entry.map_err(failed)?.path();
-            old.extend(number(path, &file).map(|number| (number, file)));
+            old.extend(number(path, &file).map(|number| (number, segment_path(path, number))));
         }
         old.sort();
+        // One that is complete may have an incomplete namesake.
+        old.dedup_by_key(|(number, _)| *number);
         let next = old.last().map_or(1, |(number, _)| number + 1);
-        let begun = Instant::now();
-        let (path, old) = (path.to_path_buf(), old.into());
-        Ok(Self { limits, path, form, next, old, begun, _claim: claim })
+        let (path, begun) = (path.to_path_buf(), Instant::now());
+        Ok(Self { limits, path, form, next, first: next, old, begun, _claim: claim })
     }
 
-    /// Creates the next segment, and removes those that are too old to be kept beside it.
+    /// Creates the next segment, and then removes those that are too old to be kept beside it: where none can be created, all stay.
     pub(super) fn open(&mut self) -> Result<TraceFile, Error> {
-        // The newest one is still being finished, so it stays even if none is to be kept.
-        while self.limits.keep.is_some_and(|keep| self.old.len() > keep.max(1)) {
-            let Some((_, path)) = self.old.pop_front() else { break };
-            // It may be incomplete.
-            if !remove(&path) {
-                remove(&with_part(&path));
-            }
-        }
+        let file = self.create()?;
+        self.remove_old();
+        self.old.push((self.next - 1, segment_path(&self.path, self.next - 1)));
+        Ok(file)
+    }
+
+    fn create(&mut self) -> Result<TraceFile, Error> {
         loop {
             let name = segment_path(&self.path, self.next);
             match TraceFile::segment(&with_part(&name), &name, self.limits.bytes, self.form.mode) {
@@ -97,12 +98,29 @@ impl Segments {
                     let mut file = file?;
                     file.set_form(&self.form);
                     self.begun = Instant::now();
-                    self.old.push_back((self.next, name));
                     self.next += 1;
                     return Ok(file);
                 }
             }
         }
+    }
+
+    /// Removes the oldest ones. Those that earlier runs left incomplete are counted apart, as long as they are newer than a complete one
+    /// that is kept: runs that die soon take no complete one away. The newest one of this session is still being finished, so it
+    /// stays even if none is to be kept.
+    fn remove_old(&mut self) {
+        let Some(keep) = self.limits.keep else { return };
+        let (mut complete, mut parts) = (keep.max(1), keep.max(1));
+        for (number, path) in std::mem::take(&mut self.old).into_iter().rev() {
+            let is_part = number < self.first && !is_there(&path);
+            if complete > 0 && (!is_part || parts > 0) {
+                *(if is_part { &mut parts } else { &mut complete }) -= 1;
+                self.old.push((number, path));
+            } else {
+                remove(&if is_part { with_part(&path) } else { path });
+            }
+        }
+        self.old.reverse();
     }
 
     /// Returns the time until the newest segment has reached its age; none without a limit on age.
@@ -132,18 +150,20 @@ pub(super) fn complete_name(path: &Path) -> PathBuf {
     if path.extension() == Some(OsStr::new(PART)) { path.with_extension("") } else { path.into() }
 }
 
-/// Removes a file of this user, unless somebody writes it. Returns whether it was there. That it can't be removed is no reason to stop
-/// logging.
-fn remove(path: &Path) -> bool {
-    let Ok(place) = Location::of(path) else { return false };
-    let is_there = place.is_taken();
+/// Returns whether a segment is complete, as far as that can be told.
+fn is_there(path: &Path) -> bool {
+    Location::of(path).and_then(|place| place.is_taken()).unwrap_or(true)
+}
+
+/// Removes a file of this user, unless somebody writes it. That it can't be removed is no reason to stop logging.
+fn remove(path: &Path) {
+    let Ok(place) = Location::of(path) else { return };
     match hold(path) {
         Ok(Some(held)) if is_own(held.file()).unwrap_or(false) => {
             let _ = place.remove_if(held.file());
         }
         _ => {}
     }
-    is_there
 }
 
 /// Returns the name of segment `number` of `path`: the number stands before the extension.
@@ -236,8 +256,8 @@ mod tests {
         let files = fs::read_dir(dir.path()).expect("files").map(|file| file.unwrap().file_name());
         let mut names: Vec<_> = files.map(|name| name.into_string().unwrap()).collect();
         names.sort();
-        let kept =
-            ["app.0025", "app.0030", "app.0031", "app.0033"].map(|it| format!("{it}.pftrace"));
+        let kept = ["app.0018", "app.0025", "app.0030", "app.0031", "app.0033"]
+            .map(|it| format!("{it}.pftrace"));
         let parts = ["app.0032", "app.0034", "app.0035"].map(|it| format!("{it}.pftrace.part"));
         let mut expected = [&kept[..], &parts].concat();
         expected.sort();

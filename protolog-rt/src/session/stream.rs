@@ -20,6 +20,7 @@ use crate::sys::thread::block_signals;
 use crate::writer::Writer;
 use crate::writer::reclaim::POLL_NANOS;
 use std::sync::Arc;
+use std::sync::mpsc::Receiver;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -85,10 +86,15 @@ impl Stream {
         }
     }
 
-    /// Copies until the session is stopped; then writes the trailer.
-    pub(super) fn run(mut self) -> Result<Summary, Error> {
-        let _running = self.requests.running();
+    /// Copies until the session is stopped; then writes the trailer. The stream is given to the thread once it is complete, and
+    /// never if the start of the session failed.
+    pub(super) fn run_given(given: &Receiver<Self>) -> Result<Summary, Error> {
         block_signals();
+        given.recv().map_or_else(|_| Ok(Summary::default()), Self::run)
+    }
+
+    fn run(mut self) -> Result<Summary, Error> {
+        let _running = self.requests.running();
         chunk_wait::never_wait_here();
         loop {
             let Pending { stop, flush } = self.requests.pending();

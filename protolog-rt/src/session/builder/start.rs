@@ -1,6 +1,7 @@
 //! The start of a session: filter, buffer and file, and the thread of a session that streams.
 //!
-//! Invariant: a start that fails leaves no file that was not there, but for an empty trace, and no thread.
+//! Invariant: a start that fails leaves no file that was not there, and no thread; files of earlier runs stay as they were, since
+//! they are emptied and removed after the last step that can fail.
 
 use super::Builder;
 use crate::clock;
@@ -18,6 +19,7 @@ use crate::sys::{barrier, pin};
 use protolog_core::FillPolicy;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
 use std::thread::Builder as ThreadBuilder;
 
 impl Builder {
@@ -76,7 +78,7 @@ impl Builder {
         }
     }
 
-    /// Starts the thread that copies the buffer to a file.
+    /// Starts the thread that copies the buffer to a file. The thread comes first, since there may be none to have.
     fn stream(
         core: &Arc<Core>,
         path: &Path,
@@ -84,6 +86,9 @@ impl Builder {
         form: &FileForm,
     ) -> Result<Destination, Error> {
         let requests = Arc::<Requests>::default();
+        let (give, given) = sync_channel::<Stream>(1);
+        let thread = ThreadBuilder::new().name("protolog".into());
+        let thread = thread.spawn(move || Stream::run_given(&given)).map_err(Error::Resources)?;
         let segments = limits.any().then(|| Segments::new(path, limits, form.clone()));
         let mut segments = segments.transpose()?;
         let file = match &mut segments {
@@ -96,9 +101,9 @@ impl Builder {
         };
         let trace = Trace::begin(Arc::clone(core), file);
         let stream = Stream::new(Arc::clone(core), Arc::clone(&requests), trace, segments);
-        let thread = ThreadBuilder::new().name("protolog".into()).spawn(move || stream.run());
-        let thread = thread.map_err(Error::Resources)?;
         core.set_drain(thread.thread().clone(), Arc::clone(&requests));
+        // It waits for nothing else.
+        let _ = give.send(stream);
         Ok(Destination::Stream { requests, thread })
     }
 }
