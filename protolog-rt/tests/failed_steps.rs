@@ -7,19 +7,140 @@
 mod limit;
 
 use limit::{Limit, ran_in_child};
+use protolog_rt::text::{RotatingFile, flush, set_sink};
 use protolog_rt::{Builder, Error, Level, ProtoLogGroup, Session, i};
-use protolog_testkit::temp_dir;
+use protolog_testkit::{TempDir, temp_dir};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs;
-use std::path::Path;
+use std::fs::{self, File};
+use std::iter;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
 #[derive(ProtoLogGroup)]
 enum Log {
     Work,
+    #[protolog(log_to_text = true)]
+    Text,
+}
+
+/// Longer than text takes.
+const LONG: Duration = Duration::from_secs(60);
+
+/// Text files in a directory, the newest first.
+struct TextFiles(TempDir);
+
+impl TextFiles {
+    fn new() -> Self {
+        let files = Self(temp_dir());
+        (1..=KEPT).for_each(|number| fs::write(files.older(number), kept(number)).unwrap());
+        files
+    }
+
+    fn newest(&self) -> PathBuf {
+        self.0.path().join("app.log")
+    }
+
+    fn older(&self, number: usize) -> PathBuf {
+        self.0.path().join(format!("app.log.{number}"))
+    }
+
+    /// The names of all files.
+    fn names(&self) -> Vec<String> {
+        let names = fs::read_dir(self.0.path()).unwrap().map(|file| file.unwrap().file_name());
+        let mut names: Vec<String> = names.map(|name| name.into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    fn read(&self) -> String {
+        fs::read_to_string(self.newest()).expect("the newest file")
+    }
+}
+
+const KEPT: usize = 3;
+
+/// The content of an older file that is there before.
+fn kept(number: usize) -> String {
+    format!("kept {number}\n")
+}
+
+fn show(number: u64) {
+    i!(Log::Text, "line %d", number);
+    assert!(flush(LONG));
+}
+
+#[test]
+fn a_text_file_that_was_deleted_begins_again_and_takes_no_other_away() {
+    let name = "a_text_file_that_was_deleted_begins_again_and_takes_no_other_away";
+    if ran_in_child(name) {
+        return;
+    }
+    let files = TextFiles::new();
+    // Room for three lines.
+    let sink = Arc::new(RotatingFile::open(files.newest(), 170, KEPT).expect("open the file"));
+    set_sink(Arc::clone(&sink)).expect("no sink yet");
+    (0..2).for_each(show);
+    fs::remove_file(files.newest()).unwrap();
+    (2..4).for_each(show);
+    let text = files.read();
+    assert!(text.lines().count() == 2 && text.contains("line 2\n"), "{text}");
+    // Nor does one that another program moved away, however often it is too long.
+    fs::rename(files.newest(), files.0.path().join("moved")).unwrap();
+    (4..7).for_each(show);
+    let text = files.read();
+    assert!(text.ends_with("line 6\n"), "{text}");
+    for number in 1..=KEPT {
+        assert_eq!(fs::read_to_string(files.older(number)).unwrap(), kept(number));
+    }
+    // Where there is no place for it, that is a problem that the program can ask for.
+    fs::remove_dir_all(files.0.path()).unwrap();
+    show(7);
+    let problem = sink.problem().expect("a problem").kind();
+    assert_eq!(problem, std::io::ErrorKind::NotFound);
+    fs::create_dir(files.0.path()).unwrap();
+    show(8);
+    assert!(files.read().ends_with("line 8\n"));
+}
+
+#[test]
+fn a_text_file_is_rotated_whole_or_not_at_all() {
+    if ran_in_child("a_text_file_is_rotated_whole_or_not_at_all") {
+        return;
+    }
+    let files = TextFiles::new();
+    let file = RotatingFile::open(files.newest(), 170, KEPT + 6).expect("open the file");
+    set_sink(file).expect("no sink yet");
+    show(0);
+    let mut lines = 1;
+    // The most descriptors that a rotation takes, and one less each time.
+    for spare in (0..8).rev() {
+        let limit = Limit::new(libc::RLIMIT_NOFILE, 64);
+        let mut held: Vec<File> = iter::from_fn(|| File::open("/dev/null").ok()).collect();
+        held.truncate(held.len() - spare);
+        for _ in 0..9 {
+            i!(Log::Text, "line %d", lines);
+            assert!(flush(LONG));
+            lines += 1;
+        }
+        drop((held, limit));
+        assert!(files.newest().exists(), "{spare} descriptors");
+    }
+    show(lines);
+    let (mut found, mut old) = (0, 0);
+    for name in files.names() {
+        assert!(name.starts_with("app.log") && !name.ends_with(".part"), "{name}");
+        let text = fs::read_to_string(files.0.path().join(name)).unwrap();
+        let is_line = |line: &&str| line.contains(": line ");
+        found += text.lines().filter(is_line).count() as u64;
+        old += text.lines().filter(|line| line.starts_with("kept ")).count();
+    }
+    assert!(files.read().ends_with(&format!("line {lines}\n")));
+    // Files go in their order: those that were there before first.
+    assert!(found == lines + 1 || old == 0, "{found} of {} lines, {old} older files", lines + 1);
 }
 
 /// The names and contents of all files in a directory.

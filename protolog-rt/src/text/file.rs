@@ -1,36 +1,42 @@
 //! Text in a file that is rotated when it is full.
 //!
 //! Invariants: a line is whole in one file, unless the disk was full in the middle of it; a file that can't be written costs
-//! lines, and never stops the program.
+//! lines, and never stops the program; a rotation that fails, however often, takes no older file away but the oldest.
 
 use super::lines::{Output, print};
 use super::sink::{TextLine, TextSink};
 use crate::error::Error;
 use crate::paths::absolute;
 use crate::session::claim::Claim;
-use crate::sys::create::PRIVATE;
-use crate::sys::file::not_found;
+use crate::sys::create::{PRIVATE, temporary_name};
 use crate::sys::fork::{ForkLock, Order};
 use crate::sys::thread::without_write_signals;
 use crate::text_queue;
 use protolog_files::{Location, OutputAccess, OutputKind};
 use std::ffi::OsString;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Write as _};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 /// A sink that writes lines in logcat's threadtime form to a file, and rotates it when it is full.
 ///
-/// `app.log` is the newest file; older ones are `app.log.1`, `app.log.2` and so on. Lines that can't be written, for example to a
-/// full disk, are dropped; [`RotatingFile::problem`] returns the last error.
+/// `app.log` is the newest file; older ones are `app.log.1`, `app.log.2` and so on. If it is deleted, the next line begins a new
+/// one. Lines that can't be written, for example to a full disk, are dropped; [`RotatingFile::problem`] returns the last error.
 ///
 /// ```
 /// use protolog_rt::text::{RotatingFile, set_sink};
+/// use std::sync::Arc;
 ///
 /// # let folder = std::env::temp_dir().join(format!("protolog-text-{}", std::process::id()));
 /// # std::fs::create_dir_all(&folder)?;
-/// set_sink(RotatingFile::open(folder.join("app.log"), 1 << 20, 3)?)?;
+/// let file = Arc::new(RotatingFile::open(folder.join("app.log"), 1 << 20, 3)?);
+/// set_sink(Arc::clone(&file))?;
+/// // Later:
+/// if let Some(problem) = file.problem() {
+///     eprintln!("the log is incomplete: {problem}");
+/// }
 /// # std::fs::remove_dir_all(folder)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -104,30 +110,45 @@ impl RotatingFile {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).problem.take()
     }
 
-    /// Renames the file, and begins a new one.
+    /// Renames the file, and begins a new one, which is open before anything is renamed.
     fn rotate(&self, state: &mut State) -> io::Result<()> {
         let place = Location::of(&self.path)?;
         // Whatever has its name by now is not this file.
         if !place.is_of(&state.file) {
-            return Err(not_found());
+            return self.reopen(state);
         }
+        let next = place.sibling(temporary_name(place.name()))?;
+        let output = next.open_or_create(OutputAccess::Append, self.mode)?;
+        let renamed = self.free_name(&place).and_then(|()| next.rename(place.name()));
+        if renamed.is_err() {
+            // Its name is known to nobody else, and to compare it would take a descriptor.
+            let _ = next.remove();
+        }
+        renamed.map(|()| state.begin(output))
+    }
+
+    /// Gives the file and older ones other names. What an earlier attempt has renamed stays: of those that were kept, at most the
+    /// oldest goes, however many attempts there are.
+    fn free_name(&self, place: &Location) -> io::Result<()> {
         if self.keep == 0 {
-            place.remove()?;
-        } else {
-            for number in (1..self.keep).rev() {
-                let older = place.sibling(self.older(number))?;
-                match older.rename(&self.older(number + 1)) {
-                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                    _ => {}
-                }
-            }
-            place.rename(&self.older(1))?;
+            return Ok(());
         }
-        let output = append_to(&self.path, self.mode)?;
-        (state.file, state.rotates) = (output.file, output.kind == OutputKind::File);
-        drop(state.claim.take());
-        state.claim = Claim::new(&state.file).ok().flatten();
-        (state.size, state.is_torn) = (0, false);
+        let mut last = 1;
+        while last < self.keep && place.sibling(self.older(last))?.is_taken()? {
+            last += 1;
+        }
+        for number in (1..last).rev() {
+            place.sibling(self.older(number))?.rename(&self.older(number + 1))?;
+        }
+        place.rename(&self.older(1))
+    }
+
+    /// Goes on in the file that has the name by now, or in a new one: this one was deleted, or renamed by another program.
+    fn reopen(&self, state: &mut State) -> io::Result<()> {
+        if Claim::is_taken(&self.path, None) {
+            return Err(io::Error::other(Error::FileInUse { path: self.path.clone() }));
+        }
+        state.begin(append_to(&self.path, self.mode)?);
         Ok(())
     }
 
@@ -140,6 +161,22 @@ impl RotatingFile {
 }
 
 impl State {
+    /// Goes on in another file.
+    fn begin(&mut self, output: protolog_files::Output) {
+        (self.file, self.rotates) = (output.file, output.kind == OutputKind::File);
+        drop(self.claim.take());
+        self.claim = Claim::new(&self.file).ok().flatten();
+        self.size = self.file.metadata().map_or(0, |metadata| metadata.len());
+        self.is_torn = false;
+    }
+
+    /// Returns whether the file was deleted, and learns its size, which other programs may have changed.
+    fn is_deleted(&mut self) -> bool {
+        let found = self.file.metadata();
+        self.size = found.as_ref().map_or(self.size, Metadata::len);
+        self.rotates && found.is_ok_and(|found| found.nlink() == 0)
+    }
+
     /// Writes a line, on a line of its own.
     fn line(&mut self, line: &[u8]) -> io::Result<()> {
         if self.is_torn {
@@ -179,6 +216,13 @@ impl Output for Out<'_> {
     fn line(&mut self, line: &[u8]) {
         let length = line.len() as u64;
         let state = &mut *self.state;
+        if state.is_deleted()
+            && let Err(error) = self.file.reopen(state)
+        {
+            // Nobody would see it.
+            state.problem = Some(error);
+            return text_queue::count_dropped(1);
+        }
         if state.rotates && state.size > 0 && state.size + length > self.file.max_bytes {
             // A file that can't be renamed grows: a long log is better than none.
             state.problem = self.file.rotate(state).err().or(state.problem.take());

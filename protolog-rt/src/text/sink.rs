@@ -2,6 +2,7 @@
 
 use crate::sys::thread;
 use protolog_core::Level;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 /// A receiver of the messages of groups that log to text.
@@ -38,6 +39,17 @@ pub trait TextSink: Send + Sync {
     fn show_now(&self, line: &TextLine<'_>) -> bool {
         let _ = line;
         false
+    }
+}
+
+/// A sink that the program keeps a hold of, for example to ask a [`RotatingFile`](super::RotatingFile) for its problem.
+impl<T: TextSink + ?Sized> TextSink for Arc<T> {
+    fn show(&self, line: &TextLine<'_>) {
+        (**self).show(line);
+    }
+
+    fn show_now(&self, line: &TextLine<'_>) -> bool {
+        (**self).show_now(line)
     }
 }
 
