@@ -13,6 +13,7 @@ import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.concurrent.locks.LockSupport;
@@ -32,9 +33,9 @@ final class OutputFile implements AutoCloseable {
     /** The most bytes that are given to a pipe at once: a slow reader is seen to take some. */
     private static final int PIECE = 4096;
 
-    private final Path path;
+    private Path path;
     /** The path without links on the way. */
-    private final Path place;
+    private Path place;
     private final Object key;
     /** The file as it was opened, and its descriptor, until it is locked: to close it later would release the lock. */
     private final AsynchronousFileChannel anchor;
@@ -198,6 +199,17 @@ final class OutputFile implements AutoCloseable {
         if (isThere()) {
             Files.move(place, OutputRules.place(name), StandardCopyOption.ATOMIC_MOVE);
         }
+    }
+
+    /** Gives the file another name, which may replace a file, and follows it there. */
+    void rename(Path name) throws IOException {
+        Path to = OutputRules.place(name);
+        if (!isThere()) {
+            throw new NoSuchFileException(path.toString());
+        }
+        Files.move(place, to, StandardCopyOption.ATOMIC_MOVE);
+        path = name;
+        place = to;
     }
 
     /** Removes the file. Nothing is done if the path leads to another one by now. */

@@ -5,9 +5,11 @@ import java.nio.channels.AsynchronousFileChannel;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
+import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -15,7 +17,7 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * Opens files for writing, by {@link OutputRules}. Nothing else does.
+ * Opens files for writing, and renames older ones, by {@link OutputRules}. Nothing else does.
  *
  * <p>A path may lead elsewhere at any time, so the rules are tested on the descriptor of what was opened, and what is there by then is
  * nothing that was changed.
@@ -102,6 +104,11 @@ final class Outputs {
         } catch (AccessDeniedException e) {
             return null;
         }
+    }
+
+    /** Gives a file that nobody has open another name, which may replace a file. */
+    static void rename(Path from, Path to) throws IOException {
+        Files.move(OutputRules.place(from), OutputRules.place(to), StandardCopyOption.ATOMIC_MOVE);
     }
 
     /** Opens and locks what is at {@code path}; null where nothing is. */

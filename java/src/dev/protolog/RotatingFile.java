@@ -1,19 +1,17 @@
 package dev.protolog;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
+import java.util.UUID;
 
 /**
  * A sink that writes lines in logcat's threadtime form to a file, and rotates it when it is full.
  *
- * <p>{@code app.log} is the newest file; older ones are {@code app.log.1}, {@code app.log.2} and so on. Lines that can't be written, for
- * example to a full disk, are dropped; {@link #problem} returns the last error.
+ * <p>{@code app.log} is the newest file; older ones are {@code app.log.1}, {@code app.log.2} and so on. If it is deleted or renamed, the next
+ * line begins a new one. Lines that can't be written, for example to a full disk, are dropped; {@link #problem} returns the last error.
  *
  * <p>Invariants: a line is whole in one file, unless the disk was full in the middle of it; new files are their owner's only; one process
- * writes the file.
+ * writes the file; a rotation that fails, however often, takes no older file away but the oldest.
  */
 public final class RotatingFile implements TextSink, AutoCloseable {
     private final Path path;
@@ -62,8 +60,18 @@ public final class RotatingFile implements TextSink, AutoCloseable {
 
     private void write(byte[] line) {
         try {
+            if (file.isRegular() && !file.isThere()) {
+                begin(Outputs.open(path));
+            }
+        } catch (IOException e) {
+            // Nobody would see the line.
+            problem = e;
+            TextOutput.fail();
+            return;
+        }
+        try {
             long size = file.size();
-            if (size > 0 && size + line.length > maxBytes) {
+            if (file.isRegular() && size > 0 && size + line.length > maxBytes) {
                 rotate();
             }
         } catch (IOException e) {
@@ -97,24 +105,43 @@ public final class RotatingFile implements TextSink, AutoCloseable {
         }
     }
 
-    /** Renames the file, and begins a new one. */
+    /** Renames the file, and begins a new one, which is open before anything is renamed. */
     private void rotate() throws IOException {
-        if (keep == 0) {
-            file.remove();
-        } else {
-            for (int number = keep - 1; number > 0; number--) {
-                try {
-                    Files.move(older(number), older(number + 1), StandardCopyOption.REPLACE_EXISTING);
-                } catch (NoSuchFileException e) {
-                    // There are fewer so far.
-                }
+        OutputFile next = Outputs.createNew(path.resolveSibling(path.getFileName() + "." + UUID.randomUUID() + ".part"));
+        try {
+            if (keep > 0) {
+                freeName();
             }
-            file.moveTo(older(1));
+            next.rename(path);
+        } catch (IOException | RuntimeException | Error e) {
+            next.remove();
+            next.close();
+            throw e;
         }
-        OutputFile next = Outputs.open(path);
-        file.close();
+        begin(next);
+    }
+
+    /**
+     * Gives the file and older ones other names. What an earlier attempt has renamed stays: of those that were kept, at most the oldest goes,
+     * however many attempts there are.
+     */
+    private void freeName() throws IOException {
+        int last = 1;
+        while (last < keep && FileStatus.at(older(last)) != null) {
+            last++;
+        }
+        for (int number = last - 1; number > 0; number--) {
+            Outputs.rename(older(number), older(number + 1));
+        }
+        file.moveTo(older(1));
+    }
+
+    /** Goes on in another file. */
+    private void begin(OutputFile next) throws IOException {
+        OutputFile before = file;
         file = next;
         isTorn = false;
+        before.close();
     }
 
     private Path older(int number) {

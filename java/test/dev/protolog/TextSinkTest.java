@@ -115,6 +115,39 @@ final class TextSinkTest {
             check("appended, then begun anew", texts(path), List.of("message 22"));
             check("none is kept", texts(path.resolveSibling("app.log.1")), texts(16, 19));
         }
+        gone(path, length);
+    }
+
+    /** A file that somebody else takes away, and a rotation that fails. */
+    private static void gone(Path path, int length) throws IOException {
+        Path older = path.resolveSibling("app.log.1");
+        try (RotatingFile file = RotatingFile.open(path, 3L * length, 2)) {
+            Files.delete(path);
+            for (int i = 10; i < 12; i++) {
+                file.show(new TextLine(LogLevel.INFO, "Net", "message " + i));
+            }
+            check("begun anew", texts(path), texts(10, 12));
+            Files.move(path, path.resolveSibling("moved"));
+            for (int i = 12; i < 15; i++) {
+                file.show(new TextLine(LogLevel.INFO, "Net", "message " + i));
+            }
+            check("and again", texts(path), texts(12, 15));
+            check("no problem", file.problem() == null, true);
+            check("older ones stay", texts(older), texts(16, 19));
+            check("the oldest stays", texts(path.resolveSibling("app.log.2")), texts(13, 16));
+        }
+        Files.delete(older);
+        Files.createDirectories(older.resolve("none of ours"));
+        try (RotatingFile file = RotatingFile.open(path, 3L * length, 1)) {
+            for (int i = 15; i < 17; i++) {
+                file.show(new TextLine(LogLevel.INFO, "Net", "message " + i));
+            }
+            check("a name that is taken", file.problem() != null, true);
+            check("it grows", texts(path), texts(12, 17));
+        }
+        try (Stream<Path> files = Files.list(path.getParent())) {
+            check("no other files", files.filter(file -> file.toString().endsWith(".part")).count(), 0L);
+        }
     }
 
     private static List<String> texts(int from, int to) {
