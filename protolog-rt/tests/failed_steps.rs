@@ -132,7 +132,7 @@ fn a_text_file_is_rotated_whole_or_not_at_all() {
     show(lines);
     let (mut found, mut old) = (0, 0);
     for name in files.names() {
-        assert!(name.starts_with("app.log") && !name.ends_with(".part"), "{name}");
+        assert!(name.starts_with("app.log") && !name.contains(".part"), "{name}");
         let text = fs::read_to_string(files.0.path().join(name)).unwrap();
         let is_line = |line: &&str| line.contains(": line ");
         found += text.lines().filter(is_line).count() as u64;
@@ -171,7 +171,7 @@ fn a_start_that_fails_leaves_the_files_of_earlier_runs() {
     let is_ended = Arc::new(Mutex::new(is_ended));
     for _ in 0..8 {
         let is_ended = Arc::clone(&is_ended);
-        thread::spawn(move || is_ended.lock().map(|it| it.recv().is_ok()).unwrap_or(true));
+        thread::spawn(move || drop(is_ended.lock().map(|it| it.recv())));
     }
     let pages = fs::read_to_string("/proc/self/statm").unwrap();
     let pages: u64 = pages.split(' ').next().unwrap().parse().unwrap();

@@ -214,6 +214,47 @@ fn a_file_continues_when_there_is_space_again() {
     }
 }
 
+/// A session that ends without room: the file has what fits, and what was logged since is in the recording.
+#[test]
+fn what_has_no_room_at_the_end_is_recovered() {
+    if ran_in_child("what_has_no_room_at_the_end_is_recovered") {
+        return;
+    }
+    /// More than the longest packet here, and less than the beginning of a trace.
+    const PACKET: u64 = 64;
+    let mut test = GapTest::begin(|session| session);
+    test.log("before", 10, true);
+    test.session.flush().expect("there is space");
+    let room = fs::metadata(test.file()).unwrap().len() + 2_000;
+    let limit = limit_file_size(room);
+    test.log("without space", 200, false);
+    for _ in 0..3 {
+        let error = test.session.flush().expect_err("there is no room").to_string();
+        assert!(error.ends_with("app.pftrace`: file too large"), "{error}");
+    }
+    let size = fs::metadata(test.file()).unwrap().len();
+    assert!((room - PACKET..=room).contains(&size), "{size} of {room} bytes");
+    let lost = test.session.summary().lost();
+    for number in 0..200 - lost {
+        test.expected.push(format!("INFO Work {number} without space of many"));
+    }
+    test.log("at the end", 10, true);
+    let (file, recording) =
+        (test.file(), test.session.recording().expect("a recording").to_owned());
+    let error = test.session.stop().expect_err("there is no room").to_string();
+    assert!(error.ends_with("app.pftrace`: file too large"), "{error}");
+    assert!(recording.exists(), "it has what the file lacks");
+    drop(limit);
+    let recovered = protolog_rt::recover_previous(&file).expect("recover the trace");
+    assert_eq!((recovered.len(), recovered[0].messages, recovered[0].lost), (1, 10, lost));
+    assert!(!recording.exists());
+    let log = TraceFile::open(&file).expect("open").read().expect("read");
+    let found: Vec<String> =
+        log.entries().map(|entry| entry.values().text(Rendering::Bare)).collect();
+    let expected = test.expected.iter().map(|line| line.replace("INFO Work ", ""));
+    assert_eq!(found, expected.collect::<Vec<_>>());
+}
+
 #[test]
 fn a_session_retries_without_a_flush() {
     if ran_in_child("a_session_retries_without_a_flush") {

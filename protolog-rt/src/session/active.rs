@@ -131,6 +131,8 @@ impl Active {
         let summary = thread.join();
         running::detach_recorder(&self.core);
         match (self.core.stream_recorder(), summary) {
+            // It has what the file lacks.
+            (Some(recorder), Ok(summary)) if recorder.is_left() => summary,
             (Some(recorder), Ok(summary)) => recorder.remove().and(summary),
             (None, Ok(summary)) => summary,
             (recorder, Err(_)) => {

@@ -49,6 +49,8 @@ pub(super) struct Drain {
     pub(super) lost_before: u64,
     /// Something was copied since [`Self::take_copied`].
     has_copied: bool,
+    /// What the file lacks is left in the recording: the session ends.
+    keeps_unwritten: bool,
 }
 
 /// The part of a chunk that was copied.
@@ -132,6 +134,9 @@ impl Drain {
             return;
         };
         file.flush();
+        if self.keeps_unwritten && file.can_be_completed() {
+            return;
+        }
         if file.has_failed() {
             // It lacks some of what was copied, the states of open chunks perhaps.
             for (&writer, sequence) in self.sequences.iter().filter(|(_, known)| known.is_open()) {
@@ -149,6 +154,16 @@ impl Drain {
         if self.freed > 0 {
             self.wake_waiting(core);
         }
+    }
+
+    /// From now on, leaves what the file lacks in the recording, as if the process had died before it was copied.
+    pub(super) fn keep_unwritten(&mut self) {
+        self.keeps_unwritten = self.progress.is_some();
+    }
+
+    /// Returns whether the recording has what the file lacks.
+    pub(super) fn is_left(&self, file: &TraceFile) -> bool {
+        self.keeps_unwritten && file.can_be_completed()
     }
 
     /// Returns whether something was copied since the last call.

@@ -3,8 +3,10 @@
 //! The file grows as the session goes on, under its own name: what is written before a crash can be read, since every
 //! packet is whole but the last, which readers skip.
 //!
-//! Invariant: after an error the file ends with a whole packet, and nothing more is written before the next retry; messages
-//! given to the file meanwhile are counted as dropped.
+//! Invariant: after an error the file ends with a whole packet, the last one that there was room for, and nothing more is written
+//! before the next retry; messages given to the file meanwhile are counted as dropped.
+
+mod fitting;
 
 use super::bundles::{Bundles, bundles};
 use super::claim::{self, Claim};
@@ -13,14 +15,12 @@ use super::epilogue::Epilogue;
 use super::gap::Gap;
 use super::packets::{AROUND, Seal};
 use super::temporary;
-use super::wire::OWN_SEQUENCE;
 use super::write_behind::{WriteBehind, WriteBehindResult};
 use crate::error::{Error, clone_io_error};
-use crate::sys::thread::without_write_signals;
 use protolog_files::{Found, Kind, Location, Output, OutputAccess, OutputKind};
 use protolog_shmem::MAX_PAYLOAD;
 use std::fs::File;
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{self, Seek};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -74,6 +74,7 @@ pub(super) struct TraceFile {
     failed_at: Instant,
     /// The file was cut back to its last whole packet after the error, so that it can be continued.
     can_continue: bool,
+    on_full: OnFull,
     _claim: Option<Claim>,
     /// The name that the file gets when it is complete.
     name: Option<Unnamed>,
@@ -94,6 +95,15 @@ pub(super) struct TraceFile {
     pub(super) lost: Counts,
     /// Those of them, and of earlier files, that no trace reports yet.
     pub(super) gap: Gap,
+}
+
+/// The packets that are written where there is no room for all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum OnFull {
+    /// Those that fit.
+    Fill,
+    /// None: in an attempt after an error, which begins with packets that are of use together.
+    GiveUp,
 }
 
 /// A file that gets its name when it is complete.
@@ -194,6 +204,7 @@ impl TraceFile {
             error: None,
             failed_at: Instant::now(),
             can_continue: true,
+            on_full: OnFull::Fill,
             _claim: claim,
             name,
             keeps_incomplete: false,
@@ -347,7 +358,11 @@ impl TraceFile {
     /// pipe or a device that failed is not tried again, since a packet that was written in part can't be taken back.
     pub(super) fn retry(&mut self, at_once: bool) -> bool {
         let now = self.error.is_some() && (at_once || self.failed_at.elapsed() >= RETRY_INTERVAL);
-        now && self.can_continue && self.error.take().is_some()
+        let begins = now && self.can_continue && self.error.take().is_some();
+        if begins {
+            self.on_full = OnFull::GiveUp;
+        }
+        begins
     }
 
     /// Stops writing before the next retry, because of `error`.
@@ -379,32 +394,6 @@ impl TraceFile {
         buffer.resize(self.gather + ROOM, 0);
         self.buffer = buffer;
         self.used = 0;
-    }
-
-    fn write_out(&mut self, bytes: &[u8]) {
-        if self.error.is_none() {
-            let packed = match &mut self.bundles {
-                Some(bundles) => bundles.pack(bytes),
-                None => Ok(bytes),
-            };
-            let file = &mut self.file;
-            let mut write = |packed: &[u8]| without_write_signals(|| file.write_all(packed));
-            match packed.and_then(|packed| write(packed).map(|()| packed.len())) {
-                Ok(length) => return self.written += length as u64,
-                Err(error) => self.error = Some(error),
-            }
-            self.failed_at = Instant::now();
-            // Cut back, so that the file ends with a whole packet and holds nothing that is counted as dropped.
-            self.can_continue = self.start.is_none() && self.cut().is_ok();
-        }
-        let lost = self.gap.add_packets(bytes, Seal::new(OWN_SEQUENCE).bytes());
-        self.lost.add(&lost);
-    }
-
-    /// Takes away what was written in part.
-    fn cut(&mut self) -> io::Result<u64> {
-        self.file.set_len(self.written)?;
-        self.file.seek(SeekFrom::Start(self.written))
     }
 
     /// Returns an error if the file was deleted while it was written.
@@ -442,6 +431,11 @@ impl TraceFile {
     /// Returns whether the last write failed.
     pub(super) fn has_failed(&self) -> bool {
         self.error.is_some()
+    }
+
+    /// Returns whether the last write failed, and what the file lacks can be appended to it later.
+    pub(super) fn can_be_completed(&self) -> bool {
+        self.has_failed() && self.can_continue
     }
 
     /// Appends what the session's owner makes of the complete file.

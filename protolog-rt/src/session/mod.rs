@@ -167,8 +167,9 @@ use std::sync::Arc;
 /// The program continues, and so does the trace once there is room again: the session tries once a second while messages
 /// arrive, at [`Session::flush`], and at [`Session::stop`]. Missing messages are counted by group as
 /// [`LossCause::WriteFailed`](crate::LossCause::WriteFailed), in the trace once it can be written, and in [`Session::summary`] at once.
-/// While the file can't be written, `flush` returns an error; `stop` does if this lasts to the end, and the trace then ends
-/// with the last packet that had room. A pipe or device that failed once is not tried again. A limit on the size of files
+/// While the file can't be written, `flush` returns an error; `stop` does if this lasts to the end. The trace then ends with the
+/// last packet that had room, and the recording stays with what was logged after the last attempt:
+/// [`recover_previous`](crate::recover_previous) completes the file from it. A pipe or device that failed once is not tried again. A limit on the size of files
 /// (`ulimit -f`) and a pipe without a reader are errors like any other: neither SIGXFSZ nor SIGPIPE ends the program.
 ///
 /// If the file is deleted meanwhile, `stop` returns an error; with [`Builder::segment_bytes`] the next segments are written all the

@@ -13,7 +13,6 @@ use protolog_core::recorder::{
     GENERATION_AT, OTHER_LOSSES_AT, POSITIONS, Position, REPORTED_LOSS_SIZE, TRACE_BYTES_AT,
     TRACE_FILE_AT, TRACE_FILE_SIZE,
 };
-use std::io;
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -37,8 +36,6 @@ pub(super) struct Progress {
     file: Vec<u8>,
     /// The copy for even, and that for odd generations lack them.
     lacks_file: [bool; 2],
-    /// The recording could not be written; it has been removed.
-    has_failed: bool,
 }
 
 impl Progress {
@@ -52,7 +49,6 @@ impl Progress {
             changed_before: 0..0,
             file: Vec::new(),
             lacks_file: [false; 2],
-            has_failed: false,
         }
     }
 
@@ -64,10 +60,8 @@ impl Progress {
 
     /// Notes the number of messages that could not be written to any file.
     pub(super) fn set_write_failed(&self, messages: u64) {
-        if !self.has_failed {
-            let at = OTHER_LOSSES_AT + WORD * (LossCause::WriteFailed as usize - 1);
-            self.recorder.store(at, messages);
-        }
+        let at = OTHER_LOSSES_AT + WORD * (LossCause::WriteFailed as usize - 1);
+        self.recorder.store(at, messages);
     }
 
     /// Moves a writer's position.
@@ -85,37 +79,23 @@ impl Progress {
         !self.changed.is_empty()
     }
 
-    /// Makes a new generation count: the file has `bytes` valid bytes. If the recording can't be written, it is removed, since it
-    /// would be misleading.
+    /// Makes a new generation count: the file has `bytes` valid bytes. All of it is memory, so this can't fail, whatever the disk
+    /// and the limits of the process are by now.
     pub(super) fn commit(&mut self, bytes: u64) {
-        if self.has_failed {
-            return;
-        }
-        if self.write(bytes).is_err() {
-            self.has_failed = true;
-            let _ = self.recorder.remove();
-        }
-    }
-
-    fn write(&mut self, bytes: u64) -> io::Result<()> {
         let next = self.generation + 1;
         let copy = (next % 2) as usize;
         if self.lacks_file[copy] {
-            let at = TRACE_FILE_AT + copy * TRACE_FILE_SIZE;
-            self.recorder.write_bytes(&self.file, at as u64)?;
+            self.recorder.store_bytes(TRACE_FILE_AT + copy * TRACE_FILE_SIZE, &self.file);
             self.lacks_file[copy] = false;
         }
         let dirty = join(&self.changed, &self.changed_before);
-        if let Some(words) = self.positions.get(dirty.clone()).filter(|words| !words.is_empty()) {
-            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
-            let at = (copy * POSITIONS + dirty.start) * WORD;
-            self.recorder.write_position_bytes(&bytes, at as u64)?;
+        if let Some(words) = self.positions.get(dirty.clone()) {
+            self.recorder.store_positions(copy * POSITIONS + dirty.start, words);
         }
         self.recorder.store(TRACE_BYTES_AT + copy * WORD, bytes);
         self.recorder.store(GENERATION_AT, next);
         self.generation = next;
         self.changed_before = std::mem::replace(&mut self.changed, 0..0);
-        Ok(())
     }
 }
 

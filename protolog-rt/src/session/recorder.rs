@@ -29,9 +29,9 @@ use crate::sys::time::boot_id;
 use crate::sys::{file, modules};
 use protolog_core::FillPolicy;
 use protolog_core::recorder::{
-    BuildId, ClockSource, HEADER_SIZE, Header, LOSSES, LOSSES_AT, MAGIC, METADATA_LOST_AT,
-    METADATA_USED_AT, OTHER_LOSSES_AT, OTHER_MESSAGE_COUNT_AT, POSITIONS, RING_AT, VERSION,
-    loss_key, message_count_at, record_header,
+    BuildId, ClockSource, Header, LOSSES, LOSSES_AT, MAGIC, METADATA_LOST_AT, METADATA_USED_AT,
+    OTHER_LOSSES_AT, OTHER_MESSAGE_COUNT_AT, POSITIONS, RING_AT, VERSION, loss_key,
+    message_count_at, record_header,
 };
 use protolog_files::Location;
 use protolog_shmem::{Buffer, Memory, PAGE, size};
@@ -45,7 +45,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The default directory of recordings: memory that the kernel keeps until it is shut down.
 pub(super) const DIRECTORY: &str = "/dev/shm";
 
-/// Bytes of both copies of the positions of writers. They are a hole in the file until they are written.
+/// Bytes of both copies of the positions of writers. Only the pages of those that there are get used.
 const POSITIONS_SIZE: u64 = 2 * 8 * POSITIONS as u64;
 
 /// The number of names to try if earlier recordings exist.
@@ -83,9 +83,10 @@ pub(crate) struct Recorder {
     file: CloseOnFork<File>,
     /// None once the file is left for recovery.
     claim: Mutex<Option<Claim>>,
+    /// All that is before the ring.
     header: Memory,
-    /// The offset of the positions of writers in the file.
-    positions_at: u64,
+    /// The positions of writers, if it is that of a stream.
+    positions: Option<Memory>,
     metadata: Mutex<Metadata>,
 }
 
@@ -132,14 +133,18 @@ impl Recorder {
         // Also what is not mapped, so that the progress of a stream can always be written.
         file::allocate(&file, 0, head.metadata_at as usize)?;
         file.write_all_at(&head.to_bytes(), 0)?;
-        let header = Memory::new(Mapping::shared(&file, 0, HEADER_SIZE)?);
+        let header = Memory::new(Mapping::shared(&file, 0, RING_AT)?);
+        let positions_at = Some(head.positions_at as usize).filter(|at| *at != 0);
+        let positions = positions_at
+            .map(|at| Mapping::shared(&file, at, POSITIONS_SIZE as usize).map(Memory::new))
+            .transpose()?;
         let ring_memory = Memory::new(Mapping::shared(&file, RING_AT, ring)?);
         let buffer = Buffer::new(ring_memory, form.fill_policy);
         let start = head.metadata_at;
         let metadata =
             Mutex::new(Metadata { dictionary: Dictionary::default(), loads: None, start, used: 0 });
-        let (positions_at, claim) = (head.positions_at, Mutex::new(Some(claim)));
-        let recorder = Self { path, pid: head.pid, file, claim, header, positions_at, metadata };
+        let claim = Mutex::new(Some(claim));
+        let recorder = Self { path, pid: head.pid, file, claim, header, positions, metadata };
         let mut process = protozero::Writer::new(Heap::new());
         describe_process(&mut process.message(), recorder.pid, &form.session_id, form.filter);
         recorder.append(&mut recorder.metadata(), &process.into_vec().unwrap_or_default());
@@ -169,14 +174,26 @@ impl Recorder {
         drop(self.claim.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 
-    /// Writes to the file.
-    pub(super) fn write_bytes(&self, bytes: &[u8], at: u64) -> io::Result<()> {
-        without_write_signals(|| self.file.write_all_at(bytes, at))
+    /// Returns whether it was [left](Self::leave).
+    pub(super) fn is_left(&self) -> bool {
+        self.claim.lock().unwrap_or_else(PoisonError::into_inner).is_none()
     }
 
-    /// Writes positions of writers, `at` bytes after the first one.
-    pub(super) fn write_position_bytes(&self, bytes: &[u8], at: u64) -> io::Result<()> {
-        self.write_bytes(bytes, self.positions_at + at)
+    /// Stores bytes before the ring, at a multiple of 8, and zeros up to the next one.
+    pub(super) fn store_bytes(&self, at: usize, bytes: &[u8]) {
+        for (index, part) in bytes.chunks(8).enumerate() {
+            let mut word = [0; 8];
+            word[..part.len()].copy_from_slice(part);
+            self.header.u64(at + 8 * index).store(u64::from_ne_bytes(word), Ordering::Relaxed);
+        }
+    }
+
+    /// Stores positions of writers, from that number on.
+    pub(super) fn store_positions(&self, first: usize, words: &[u64]) {
+        let Some(positions) = &self.positions else { return };
+        for (number, word) in (first..).zip(words) {
+            positions.u64(8 * number).store(*word, Ordering::Relaxed);
+        }
     }
 
     /// Stores a word of the header, after all that was stored before.
@@ -192,7 +209,7 @@ impl Recorder {
 
     /// Counts messages of a chunk that the writer of sequence `id` completed: `new` in it, `all` in it and those before.
     pub(super) fn count_messages(&self, id: u16, new: u64, all: u64) {
-        if self.positions_at != 0 {
+        if self.positions.is_some() {
             // Of a stream nothing is overwritten.
             return;
         }
@@ -238,7 +255,8 @@ impl Recorder {
     /// Appends a packet to the metadata, or counts it as lost.
     fn append(&self, metadata: &mut Metadata, packet: &[u8]) {
         let record = [&record_header(packet), packet].concat();
-        match self.write_bytes(&record, metadata.start + metadata.used) {
+        let at = metadata.start + metadata.used;
+        match without_write_signals(|| self.file.write_all_at(&record, at)) {
             Ok(()) => {
                 metadata.used += record.len() as u64;
                 self.header.u64(METADATA_USED_AT).store(metadata.used, Ordering::Release);

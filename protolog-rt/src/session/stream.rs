@@ -271,6 +271,7 @@ impl Stream {
 
     fn end(mut self) -> Result<Summary, Error> {
         self.retry_if_due(true);
+        self.drain.keep_unwritten();
         self.trace.write_interned();
         self.trace.write_module_texts();
         self.copy(true, &[]);
@@ -281,8 +282,13 @@ impl Stream {
         for writer in self.core.take_writers() {
             self.trace.finish_sequence(&writer, None);
         }
-        self.drain.release_pieces(&self.core);
-        self.core.buffer.discard();
+        match self.core.stream_recorder().filter(|_| self.drain.is_left(&self.trace.file)) {
+            Some(recorder) => recorder.leave(),
+            None => {
+                self.drain.release_pieces(&self.core);
+                self.core.buffer.discard();
+            }
+        }
         let TraceEnd { summary, error, .. } = self.trace.end("protolog session stopped");
         self.earlier.add(summary);
         self.failed_segment.or(error).map_or(Ok(self.earlier), Err)

@@ -109,6 +109,11 @@ pub(crate) mod file {
             false
         }
 
+        /// It need not be.
+        pub(crate) fn can_be_completed(&self) -> bool {
+            false
+        }
+
         /// For everything.
         pub(crate) fn has_room(&self, _: impl FnOnce() -> usize, _: usize) -> bool {
             true
