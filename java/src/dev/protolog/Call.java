@@ -61,9 +61,9 @@ final class Call {
             Sessions.lose(group, level, LossCause.BUFFER_FULL);
             return UNUSED;
         }
-        if (call.isBusy) {
-            // A stream that prints messages logs itself.
-            Sessions.lose(state, level, LossCause.REENTRANT);
+        if (call.isBusy || state == Groups.UNREGISTERED) {
+            // A stream that prints messages logs itself, or a group's own method does.
+            Sessions.lose(group, level, LossCause.REENTRANT);
             return UNUSED;
         }
         call.id = id;

@@ -1,46 +1,41 @@
 package dev.protolog;
 
+import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.lang.ref.WeakReference;
 import java.net.URL;
 import java.net.URLConnection;
-import java.nio.file.Files;
-import java.nio.file.InvalidPathException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
-import java.util.WeakHashMap;
 
 /**
  * The dictionaries of processed code: each jar has its own at {@value #RESOURCE}, found through the class loader of each group that
  * logs; {@code -Dprotolog.viewerconfig=FILE.pb} names another one.
  *
  * <p>Invariants: a dictionary is added once, and given to all sessions before the first message of its group; a missing or malformed
- * one is reported once and has no messages. Templates are taken apart when the first message is printed.
+ * one is reported once and has no messages. It goes with the last class loader that has it. No lock is held while a loader is asked, which is the
+ * application's code. Templates are taken apart when the first message is printed.
  */
 final class Dictionaries {
     static final String PROPERTY = "protolog.viewerconfig";
     static final String RESOURCE = "META-INF/protolog/dictionary.pb";
 
-    private static final Set<ClassLoader> LOADERS = Collections.newSetFromMap(new WeakHashMap<>());
-    private static final List<byte[]> SOURCES = new ArrayList<>();
-    /** The parsed sources, as far as they were asked for. */
-    private static final List<Dictionary> PARSED = new ArrayList<>();
-    private static final Map<String, String> GROUPS = new TreeMap<>();
-    private static int groupsRead;
+    private static final List<WeakReference<ClassLoader>> LOADERS = new ArrayList<>();
+    private static final List<Source> SOURCES = new ArrayList<>();
     private static boolean hasWarned;
 
     static {
         String path = System.getProperty(PROPERTY);
         if (path != null) {
-            try {
-                add(Files.readAllBytes(Path.of(path)));
-            } catch (IOException | InvalidPathException e) {
+            // No channel, which an interrupt would close.
+            try (InputStream in = new FileInputStream(path)) {
+                add(in.readAllBytes(), null);
+            } catch (IOException e) {
                 LogPrinter.problem("can't read the dictionary `" + path + "`: " + e,
                         "make it with protologtool generate-viewer-config");
             }
@@ -49,54 +44,88 @@ final class Dictionaries {
 
     private Dictionaries() {}
 
+    /** A dictionary, with what was asked of it so far. */
+    private static final class Source {
+        final byte[] bytes;
+        /** The loaders that have it; empty for one that stays. */
+        final List<WeakReference<ClassLoader>> loaders = new ArrayList<>();
+        /** Null until a template is asked for. */
+        Dictionary parsed;
+        /** The groups that it names, with their tags; null until they are asked for. */
+        Map<String, String> groups;
+
+        Source(byte[] bytes, ClassLoader loader) {
+            this.bytes = bytes;
+            if (loader != null) {
+                loaders.add(new WeakReference<>(loader));
+            }
+        }
+
+        boolean isGone() {
+            return !loaders.isEmpty() && loaders.stream().allMatch(it -> it.refersTo(null));
+        }
+    }
+
     /** Finds the dictionaries that this class loader knows. */
-    static synchronized void addLoader(ClassLoader loader) {
-        if (loader == null || LOADERS.contains(loader)) {
+    static void addLoader(ClassLoader loader) {
+        if (loader == null || isKnown(loader)) {
             return;
         }
+        List<byte[]> found = new ArrayList<>();
         try {
             for (URL url : Collections.list(loader.getResources(RESOURCE))) {
                 URLConnection connection = url.openConnection();
                 connection.setUseCaches(false);
                 try (InputStream in = connection.getInputStream()) {
-                    // Another loader may find the same file, or another build at the same place.
-                    byte[] source = in.readAllBytes();
-                    if (SOURCES.stream().noneMatch(known -> Arrays.equals(known, source))) {
-                        add(source);
-                    }
+                    found.add(in.readAllBytes());
                 }
             }
-        } catch (IOException | RuntimeException e) {
+        } catch (Throwable e) {
+            if (e instanceof Error error && PassingErrors.isOne(error)) {
+                // It is asked again.
+                throw error;
+            }
             LogPrinter.problem("can't read `" + RESOURCE + "`: " + e, "make the jar again");
         }
-        // After an error out of memory it is asked again.
-        LOADERS.add(loader);
+        synchronized (Dictionaries.class) {
+            if (!isKnown(loader)) {
+                found.forEach(source -> add(source, loader));
+                LOADERS.add(new WeakReference<>(loader));
+            }
+        }
     }
 
     /** All dictionaries so far. */
     static synchronized List<byte[]> sources() {
-        return List.copyOf(SOURCES);
+        removeGone();
+        return SOURCES.stream().map(source -> source.bytes).toList();
     }
 
     /** The groups that dictionaries name, with their tags. */
     static synchronized Map<String, String> groups() {
-        for (; groupsRead < SOURCES.size(); groupsRead++) {
-            try {
-                Dictionary.readGroups(SOURCES.get(groupsRead), GROUPS);
-            } catch (ProtoReader.MalformedException e) {
-                // Reported when its first message is printed.
+        removeGone();
+        Map<String, String> all = new TreeMap<>();
+        for (Source source : SOURCES) {
+            if (source.groups == null) {
+                source.groups = new TreeMap<>();
+                try {
+                    Dictionary.readGroups(source.bytes, source.groups);
+                } catch (ProtoReader.MalformedException e) {
+                    // Reported when its first message is printed.
+                }
             }
+            source.groups.forEach(all::putIfAbsent);
         }
-        return Map.copyOf(GROUPS);
+        return all;
     }
 
     /** The template of message {@code id}, or null. */
     static synchronized Template template(long id) {
-        for (int i = 0; i < SOURCES.size(); i++) {
-            if (i == PARSED.size()) {
-                PARSED.add(parse(SOURCES.get(i)));
+        for (Source source : SOURCES) {
+            if (source.parsed == null) {
+                source.parsed = parse(source.bytes);
             }
-            Template template = PARSED.get(i).template(id);
+            Template template = source.parsed.template(id);
             if (template != null) {
                 return template;
             }
@@ -119,10 +148,31 @@ final class Dictionaries {
         }
     }
 
-    private static void add(byte[] source) {
-        for (SessionCore session : Sessions.running()) {
-            session.dictionary().addSource(source);
+    private static synchronized boolean isKnown(ClassLoader loader) {
+        return LOADERS.stream().anyMatch(known -> known.refersTo(loader));
+    }
+
+    /** Adds a dictionary of a loader; null for none. Another loader may have found the same file, or another build at the same place. */
+    private static synchronized void add(byte[] bytes, ClassLoader loader) {
+        removeGone();
+        for (Source known : SOURCES) {
+            if (Arrays.equals(known.bytes, bytes)) {
+                if (loader != null && !known.loaders.isEmpty()) {
+                    known.loaders.add(new WeakReference<>(loader));
+                }
+                return;
+            }
         }
-        SOURCES.add(source);
+        for (SessionCore session : Sessions.running()) {
+            session.dictionary().addSource(bytes);
+        }
+        SOURCES.add(new Source(bytes, loader));
+    }
+
+    /** Forgets loaders that the garbage collector has taken, and the dictionaries that no other one has. */
+    private static void removeGone() {
+        LOADERS.removeIf(loader -> loader.refersTo(null));
+        SOURCES.removeIf(Source::isGone);
+        SOURCES.forEach(source -> source.loaders.removeIf(loader -> loader.refersTo(null)));
     }
 }

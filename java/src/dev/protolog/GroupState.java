@@ -32,16 +32,18 @@ final class GroupState extends WeakReference<IProtoLogGroup> {
     private boolean isShared;
     /** False where the group's calls are compiled out. */
     private boolean isCompiled;
+    private boolean isRecorded;
+    /** The number of the round of questions whose answers these are. */
+    private long round;
     /** The levels that are printed unless a setting or an operator says otherwise. */
     private int ownText;
 
     @SuppressWarnings({"unchecked", "rawtypes"})
-    GroupState(IProtoLogGroup group, SwitchPages.Place place) {
+    GroupState(IProtoLogGroup group, GroupAnswers answers, SwitchPages.Place place) {
         super(group);
         hash = System.identityHashCode(group);
-        fullName = MessageId.fullName(group);
-        String given = group.getTag();
-        tag = given == null ? group.name() : given;
+        fullName = answers.fullName();
+        tag = answers.tag();
         id = MessageId.ofGroup(fullName);
         messages = new Map[LogLevel.values().length];
         for (int i = 0; i < messages.length; i++) {
@@ -50,8 +52,9 @@ final class GroupState extends WeakReference<IProtoLogGroup> {
         words = place.memory();
         at = place.at();
         index = place.index();
-        isCompiled = isCompiled(group);
-        ownText = Levels.current().levels(group);
+        isCompiled = answers.isCompiled();
+        isRecorded = answers.isRecorded();
+        ownText = answers.printed();
         isShared = place.isShared();
         Switch.store(words, at, isCompiled ? Switch.initial(ownText) : 0);
         refresh();
@@ -72,21 +75,30 @@ final class GroupState extends WeakReference<IProtoLogGroup> {
         return isCompiled;
     }
 
-    /** Sets where messages go. The lock of {@link Groups} is held for this and the following methods. */
-    void setRoutes(Routes next) {
-        IProtoLogGroup group = get();
-        if (group == null) {
+    /** True if sessions may record messages. The lock of {@link Groups} is held for this and the following methods. */
+    boolean isRecorded() {
+        return isRecorded;
+    }
+
+    /** Takes new answers, unless those of a later round are there. */
+    void setAnswers(GroupAnswers answers, long asked) {
+        if (asked < round) {
             return;
         }
-        isCompiled = isCompiled(group);
-        routes = next;
-        int all = next.all();
-        int text = Levels.current().levels(group);
-        Switch.setSessionLevels(words, at, all);
-        if (text != ownText) {
-            ownText = text;
-            Switch.setTextLevels(words, at, text);
+        round = asked;
+        isCompiled = answers.isCompiled();
+        isRecorded = answers.isRecorded();
+        if (answers.printed() != ownText) {
+            ownText = answers.printed();
+            Switch.setTextLevels(words, at, ownText);
         }
+        refresh();
+    }
+
+    /** Sets where messages go. */
+    void setRoutes(Routes next) {
+        routes = next;
+        Switch.setSessionLevels(words, at, next.all());
         refresh();
     }
 
@@ -127,13 +139,5 @@ final class GroupState extends WeakReference<IProtoLogGroup> {
 
     private void refresh() {
         word = Switch.load(words, at);
-    }
-
-    private static boolean isCompiled(IProtoLogGroup group) {
-        try {
-            return group.isEnabled();
-        } catch (Throwable e) {
-            return true;
-        }
     }
 }

@@ -13,7 +13,7 @@ import java.util.List;
  * comparison.
  *
  * <p>Invariant: a group that is in a table stays in all later ones until the garbage collector has taken it: nothing here keeps it, or its class
- * loader. The methods of a group throw what they like.
+ * loader. The methods of a group are called while no lock is held ({@link GroupAnswers}): when it registers, and whenever a session starts.
  */
 final class Groups {
     /** Twice as many slots as groups, or more. */
@@ -21,12 +21,16 @@ final class Groups {
 
     private static volatile GroupState[] table = new GroupState[MIN_SLOTS];
     private static final List<GroupState> ALL = new ArrayList<>();
-    /** Groups whose methods are asked at this moment. */
-    private static final List<IProtoLogGroup> BEING_REGISTERED = new ArrayList<>();
+    private static final AskedGroups ASKED = new AskedGroups();
+    /** The most times that a group is asked again since a session started meanwhile. */
+    private static final int MAX_ROUNDS = 3;
     private static final SwitchPages PAGES = new SwitchPages();
     private static final GroupSettings SETTINGS = new GroupSettings();
-    /** Stands for groups whose methods throw. */
-    private static final GroupState BROKEN = new GroupState(new Unknown(), PAGES.add());
+    /** Stands for a group that can't be registered now, since its own methods log: its messages count as lost. */
+    static final GroupState UNREGISTERED = new GroupState(new Unknown(), new GroupAnswers("unknown", "unknown", true, false, 0), PAGES.add());
+
+    /** The rounds of questions to all groups so far. */
+    private static long rounds;
 
     private Groups() {}
 
@@ -51,7 +55,7 @@ final class Groups {
         if (state == null || !state.refersTo(group)) {
             state = of(group);
         }
-        return Switch.isEnabled(state.word(), level) ? state : null;
+        return Switch.isEnabled(state.word(), level) || state == UNREGISTERED ? state : null;
     }
 
     /** The state of a group that is registered; null for another one. */
@@ -79,6 +83,34 @@ final class Groups {
         }
     }
 
+    /** Asks all groups anew, whose answers may have changed. A group that does not answer keeps those that it gave. */
+    static void askAll() {
+        List<GroupState> states;
+        long round;
+        synchronized (ALL) {
+            round = ++rounds;
+            states = List.copyOf(ALL);
+        }
+        for (GroupState state : states) {
+            IProtoLogGroup group = state.get();
+            AskedGroups.Question question = group == null ? null : ASKED.begin(group);
+            if (question == null) {
+                continue;
+            }
+            try {
+                GroupAnswers answers = GroupAnswers.of(group);
+                synchronized (ALL) {
+                    checkPages();
+                    state.setAnswers(answers, round);
+                }
+            } catch (OutOfMemoryError | StackOverflowError | LinkageError e) {
+                // It has older answers.
+            } finally {
+                question.end();
+            }
+        }
+    }
+
     /** Decides for all groups anew where their messages go. */
     static void routeAll() {
         synchronized (ALL) {
@@ -91,7 +123,7 @@ final class Groups {
     static void print(GroupState state, int levels) {
         synchronized (ALL) {
             checkPages();
-            if (state != BROKEN) {
+            if (state != UNREGISTERED) {
                 state.set(null, levels);
             }
         }
@@ -159,50 +191,60 @@ final class Groups {
     }
 
     private static GroupState register(IProtoLogGroup group) {
+        AskedGroups.Question question = ASKED.begin(group);
+        if (question == null) {
+            // Its methods log.
+            return UNREGISTERED;
+        }
+        try {
+            GroupState state = null;
+            for (int round = 1; state == null; round++) {
+                state = askAndAdd(group, round == MAX_ROUNDS);
+            }
+            return state;
+        } catch (RuntimeException | Error e) {
+            if (e instanceof Error error && PassingErrors.isOne(error)) {
+                throw error;
+            }
+            // A class that is not whole, for example. The call throws nothing.
+            return UNREGISTERED;
+        } finally {
+            question.end();
+        }
+    }
+
+    /** Asks a group and adds it; null if all groups were asked anew meanwhile, unless this {@code isLast}. */
+    private static GroupState askAndAdd(IProtoLogGroup group, boolean isLast) {
+        long round;
+        synchronized (ALL) {
+            round = rounds;
+        }
+        GroupAnswers answers = GroupAnswers.of(group);
+        Dictionaries.addLoader(group.getClass().getClassLoader());
         synchronized (ALL) {
             for (GroupState known : ALL) {
-                if (known.get() == group) {
+                if (known.refersTo(group)) {
                     return known;
                 }
             }
-            for (IProtoLogGroup caller : BEING_REGISTERED) {
-                if (caller == group) {
-                    // Its methods log.
-                    return BROKEN;
-                }
-            }
-            int others = BEING_REGISTERED.size();
-            try {
-                BEING_REGISTERED.add(group);
-                return add(group);
-            } finally {
-                while (BEING_REGISTERED.size() > others) {
-                    BEING_REGISTERED.remove(BEING_REGISTERED.size() - 1);
-                }
-            }
+            return round == rounds || isLast ? add(group, answers) : null;
         }
     }
 
     /** Adds a group once all is known of it: after an error its next message tries again. */
-    private static GroupState add(IProtoLogGroup group) {
+    private static GroupState add(IProtoLogGroup group, GroupAnswers answers) {
         checkPages();
         removeCollected();
         SwitchPages.Place place = PAGES.add();
-        GroupState state = null;
         try {
-            state = new GroupState(group, place);
-            Dictionaries.addLoader(group.getClass().getClassLoader());
+            GroupState state = new GroupState(group, answers, place);
             Sessions.route(state);
             SETTINGS.applyTo(state);
             publish(state);
             return state;
-        } catch (Throwable e) {
+        } catch (RuntimeException | Error e) {
             PAGES.remove(place.index());
-            if (e instanceof Error error && PassingErrors.isOne(e)) {
-                throw error;
-            }
-            // The application's methods may throw anything, and the call nothing.
-            return BROKEN;
+            throw e;
         }
     }
 

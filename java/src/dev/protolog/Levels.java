@@ -34,24 +34,13 @@ final class Levels {
         return levels;
     }
 
-    boolean isEnabled(IProtoLogGroup group, LogLevel level) {
-        return group != null && (levels(group) & level.bit()) != 0;
-    }
-
-    /** The levels of a group that are printed, a bit for each. */
-    int levels(IProtoLogGroup group) {
-        try {
-            if (!group.isEnabled()) {
-                return 0;
-            }
-            Optional<LogLevel> least = byGroup.get(group.name());
-            if (least == null) {
-                least = group.isLogToLogcat() ? general : Optional.empty();
-            }
-            return least.isPresent() ? least.get().andAbove() : 0;
-        } catch (Throwable e) {
-            return 0;
+    /** The levels of the group of this name that are printed, a bit for each. */
+    int printed(String name, boolean isLogToLogcat) {
+        Optional<LogLevel> least = byGroup.get(name);
+        if (least == null) {
+            least = isLogToLogcat ? general : Optional.empty();
         }
+        return least.isPresent() ? least.get().andAbove() : 0;
     }
 
     private void add(String entry) {

@@ -99,6 +99,7 @@ public final class ProtoLog {
     /** Makes groups known before their first message, and looks again at which groups are printed. May be left out. */
     public static void init(IProtoLogGroup... groups) {
         registerLogGroupInProcess(groups);
+        Groups.askAll();
         Groups.routeAll();
     }
 

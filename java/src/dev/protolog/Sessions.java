@@ -16,6 +16,7 @@ final class Sessions {
     private Sessions() {}
 
     static void add(SessionCore session) {
+        Groups.askAll();
         synchronized (LOCK) {
             SessionCore[] more = Arrays.copyOf(running, running.length + 1);
             more[running.length] = session;
@@ -35,7 +36,7 @@ final class Sessions {
     static void route(GroupState state) {
         synchronized (LOCK) {
             SessionCore[] sessions = Arrays.stream(running)
-                    .filter(session -> isRecorded(state) && session.filter().levels(state.fullName) != 0)
+                    .filter(session -> state.isRecorded() && session.filter().levels(state.fullName) != 0)
                     .toArray(SessionCore[]::new);
             int[] levels = new int[sessions.length];
             boolean[] stacks = new boolean[sessions.length];
@@ -105,14 +106,5 @@ final class Sessions {
     private static void set(SessionCore[] sessions) {
         running = sessions;
         CallStacks.setCollected(Arrays.stream(sessions).anyMatch(it -> it.filter().collectsStacks()));
-    }
-
-    private static boolean isRecorded(GroupState state) {
-        try {
-            IProtoLogGroup group = state.get();
-            return group != null && group.isEnabled() && group.isLogToProto();
-        } catch (Throwable e) {
-            return true;
-        }
     }
 }

@@ -16,7 +16,18 @@ public final class SystemLogger implements TextSink {
 
     @Override
     public void show(TextLine line) {
-        loggers.computeIfAbsent(line.tag(), System::getLogger).log(level(line.level()), line.text());
+        logger(line.tag()).log(level(line.level()), line.text());
+    }
+
+    /** The logger of a tag. It is found while no lock is held: a finder is the program's code. */
+    private Logger logger(String tag) {
+        Logger known = loggers.get(tag);
+        if (known != null) {
+            return known;
+        }
+        Logger found = System.getLogger(tag);
+        Logger other = loggers.putIfAbsent(tag, found);
+        return other == null ? found : other;
     }
 
     private static Logger.Level level(LogLevel level) {

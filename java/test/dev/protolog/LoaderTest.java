@@ -28,7 +28,8 @@ final class LoaderTest {
             check("its group is gone, the other one is there", count(name), 1L);
             kept.run();
             misbehave();
-            check("messages of loaders that are there and gone, and of a group that is hardly one", session.stats().messages(), 4L);
+            // Two messages of each of three groups, and one of each that has no name.
+            check("messages of loaders that are there and gone, and of groups that are hardly ones", session.stats().messages(), 3L + 3 * 2 + 2);
         }
     }
 
@@ -46,30 +47,35 @@ final class LoaderTest {
         return (Runnable) new PluginLoader().loadClass(Plugin.class.getName()).getDeclaredConstructor().newInstance();
     }
 
-    /** No call throws. Those of groups whose name or tag can't be had are not recorded. */
+    /** No call throws. Messages of groups whose name or tag can't be had are recorded all the same. */
     private static void misbehave() {
         call(() -> {
             throw new NoClassDefFoundError("a class");
-        }, false);
+        }, true);
         call(() -> {
             throw new StackOverflowError();
-        }, true);
+        }, false);
         call(() -> {
             throw new OutOfMemoryError();
-        }, true);
-        call(LoaderTest::throwChecked, false);
-        ProtoLog.w(new Misbehaving(null), "a null tag is the name");
+        }, false);
+        call(LoaderTest::throwChecked, true);
+        call(() -> null, true);
+        ProtoLog.w(new Unnamed(null), "without a name");
+        ProtoLog.w(new Unnamed(new IllegalStateException()), "whose name throws");
+        long named = Groups.all().stream().filter(state -> state.fullName.endsWith("Unnamed.unnamed") && state.tag.equals("unnamed")).count();
+        check("groups without name and tag", named, 2L);
     }
 
-    /** {@code isCounted}: its messages count as lost, since the next one may find memory. So the guard lets them pass. */
-    private static void call(Supplier<String> tag, boolean isCounted) {
+    /** Without memory or stack for the tag, messages count as lost, since the next one may find some. So the guard lets them pass. */
+    private static void call(Supplier<String> tag, boolean isRegistered) {
         Misbehaving group = new Misbehaving(tag);
-        ProtoLog.w(group, "not recorded");
+        ProtoLog.w(group, "recorded");
         ProtoLogImpl.w(group, 1, 0);
-        check("a group whose methods throw", ProtoLogImpl.isEnabled(group, LogLevel.WTF), isCounted);
+        check("a group whose methods throw", ProtoLogImpl.isEnabled(group, LogLevel.WTF), true);
+        check("is known", Groups.known(group) != null, isRegistered);
         ProtoLog.init(group);
         ProtoLog.printGroup(group, LogLevel.VERBOSE);
-        check("is not printed", ProtoLog.isEnabled(group), isCounted);
+        check("is printed", ProtoLog.isEnabled(group), true);
     }
 
     private static String throwChecked() {
@@ -86,13 +92,15 @@ final class LoaderTest {
     private record Misbehaving(Supplier<String> tag) implements IProtoLogGroup {
         @Override
         public String name() {
-            ProtoLog.wtf(this, "while it is registered");
+            if (Groups.known(this) == null) {
+                ProtoLog.wtf(this, "while it is registered");
+            }
             return "MISBEHAVING";
         }
 
         @Override
         public String getTag() {
-            return tag == null ? null : tag.get();
+            return tag.get();
         }
 
         @Override
@@ -108,6 +116,22 @@ final class LoaderTest {
         @Override
         public boolean isLogToLogcat() {
             throw new LinkageError("asked");
+        }
+    }
+
+    /** A group without a name. */
+    private record Unnamed(RuntimeException thrown) implements IProtoLogGroup {
+        @Override
+        public String name() {
+            if (thrown != null) {
+                throw thrown;
+            }
+            return null;
+        }
+
+        @Override
+        public String getTag() {
+            return name();
         }
     }
 

@@ -42,6 +42,7 @@ public final class SelfTest {
         PrivateDirectoryTest.run();
         MemoryTest.run();
         LoaderTest.run();
+        ForeignCodeTest.run();
         BuilderTest.run();
         System.out.println(checks + " checks passed");
     }

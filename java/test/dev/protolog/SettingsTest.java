@@ -50,7 +50,7 @@ final class SettingsTest {
     }
 
     private static void sources() {
-        GroupState state = new GroupState(LevelsTest.Group.NET, new SwitchPages().add());
+        GroupState state = new GroupState(LevelsTest.Group.NET, GroupAnswers.of(LevelsTest.Group.NET), new SwitchPages().add());
         GroupSettings settings = new GroupSettings();
         List<GroupState> groups = List.of(state);
         int own = Switch.textLevels(state.word());
@@ -61,7 +61,7 @@ final class SettingsTest {
         settings.replaceConfigFile(entries("net=warn", GroupSettings.Source.CONFIG_FILE), groups);
         check("the operator's again", Switch.textLevels(state.word()), LogLevel.ERROR.andAbove());
         GroupSettings others = new GroupSettings();
-        GroupState other = new GroupState(LevelsTest.Group.NET, new SwitchPages().add());
+        GroupState other = new GroupState(LevelsTest.Group.NET, GroupAnswers.of(LevelsTest.Group.NET), new SwitchPages().add());
         others.replaceConfigFile(entries("net=off", GroupSettings.Source.CONFIG_FILE), List.of(other));
         others.replaceConfigFile(List.of(), List.of(other));
         check("the group's own", Switch.textLevels(other.word()), own);
