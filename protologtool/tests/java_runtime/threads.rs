@@ -1,6 +1,6 @@
 //! Java threads of every kind, each of which logs two messages and ends: nothing is lost without being counted, or there twice.
 
-use super::{classes, messages};
+use super::{classes, messages, tool};
 use protolog_testkit::{java_25, run_any, temp_dir};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,12 +12,20 @@ fn threads() -> u64 {
 }
 
 /// Runs so many threads of a kind, of which `alive` live at once; returns how many messages are lost.
-fn run_threads(java: &Path, options: &[&str], kind: &str, count: u64, alive: u64) -> u64 {
+fn run_threads(
+    java: &Path,
+    options: &[&str],
+    kind: &str,
+    count: u64,
+    alive: u64,
+    buffer: u64,
+) -> u64 {
     let dir = temp_dir();
     let trace = dir.path().join("threads.pftrace");
     let mut java = Command::new(java);
     java.args(options).arg("-cp").arg(classes().unwrap()).arg("app.Threads").arg(&trace);
-    let output = run_any(java.args([&count.to_string(), &alive.to_string(), kind]));
+    java.args([&count.to_string(), &alive.to_string(), kind, &buffer.to_string()]);
+    let output = run_any(&mut java);
     assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""));
     let (recorded, lost) = output.stdout.trim().split_once(' ').unwrap();
     let lost: u64 = lost.parse().unwrap();
@@ -46,17 +54,18 @@ fn threads_that_live_shortly_leave_their_messages() {
     if classes().is_none() {
         return;
     }
-    let lost = run_threads("java".as_ref(), &[], "platform", threads(), 64);
+    let lost = run_threads("java".as_ref(), &[], "platform", threads(), 64, 16 << 20);
     assert_eq!(lost, 0);
 }
 
-/// Each thread that lives has a chunk, and more live than there are chunks: what they lose is counted.
+/// More threads live at once than the buffer has chunks. It has room for all messages, whenever the session's thread has its turn.
 #[test]
-fn virtual_threads_leave_their_messages_or_count_them() {
+fn virtual_threads_leave_their_messages() {
     let (Some(java), Some(_)) = (java_25(), classes()) else { return };
-    run_threads(&java, &[], "virtual", threads(), threads());
+    let many = 4 * threads();
+    assert_eq!(run_threads(&java, &[], "virtual", many, many, (many * 512).next_power_of_two()), 0);
     let carriers = ["-Djdk.virtualThreadScheduler.parallelism=2"];
-    assert_eq!(run_threads(&java, &carriers, "virtual", threads(), 500), 0);
+    assert_eq!(run_threads(&java, &carriers, "virtual", threads(), 500, 16 << 20), 0);
 }
 
 /// Threads that sleep on their carrier: others can't run there meanwhile.
@@ -64,5 +73,28 @@ fn virtual_threads_leave_their_messages_or_count_them() {
 fn pinned_threads_leave_their_messages() {
     let (Some(java), Some(_)) = (java_25(), classes()) else { return };
     let carriers = ["-Djdk.virtualThreadScheduler.parallelism=8"];
-    assert_eq!(run_threads(&java, &carriers, "pinned", threads() / 4, 500), 0);
+    assert_eq!(run_threads(&java, &carriers, "pinned", threads() / 4, 500, 16 << 20), 0);
+}
+
+/// A pool's thread may have another name for each request, and virtual threads share their chunks.
+#[test]
+fn each_message_has_the_name_that_its_thread_had() {
+    let (Some(newer), Some(classes)) = (java_25(), classes()) else { return };
+    for (java, kind) in [("java".as_ref(), "platform"), (newer.as_path(), "virtual")] {
+        let dir = temp_dir();
+        let trace = dir.path().join("names.pftrace");
+        let mut java = Command::new(java);
+        java.arg("-cp").arg(classes).arg("app.Renamed").arg(&trace).arg(kind);
+        let output = run_any(&mut java);
+        assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""));
+        let output = tool(&["read-log", "--format", "json", trace.to_str().unwrap()]);
+        let rows = output.stdout.lines().map(|line| serde_json::from_str(line).unwrap());
+        let mut seen = 0;
+        for row in rows.filter(|row: &serde_json::Value| row["type"] == "message") {
+            let message = row["message"].as_str().unwrap();
+            assert_eq!(message, format!("of {}", row["thread"].as_str().unwrap()));
+            seen += 1;
+        }
+        assert_eq!(seen, 3_000, "{kind}");
+    }
 }

@@ -40,6 +40,7 @@ final class Call {
     String stack;
 
     private final WriterSet writers = new WriterSet();
+    private final boolean isVirtual = ThreadIdentity.isVirtual();
     private boolean isBusy;
     /** True if a text is long: then texts are forgotten after the call, so that idle threads keep little. */
     private boolean hasLongText;
@@ -211,6 +212,10 @@ final class Call {
             return;
         }
         try {
+            if (isVirtual) {
+                session.shared().write(this);
+                return;
+            }
             TraceWriter writer = writers.of(session);
             if (writer == null || !writer.write(this)) {
                 session.lose(writer == null ? null : writer.sequence, group.id, LossCause.BUFFER_FULL);

@@ -29,6 +29,8 @@ final class DrainLoop implements Runnable {
                 next = System.nanoTime() + POLL_NANOS;
             }
             try {
+                // Threads that have ended leave room before others look for it.
+                session.sweep();
                 isDone = stream.write(isDue);
             } catch (Error e) {
                 if (!PassingErrors.isOne(e)) {

@@ -48,6 +48,7 @@ final class SessionCore {
     private int sweepAt = SWEEP;
     /** All losses of the session. */
     private final Losses total = new Losses();
+    private final SharedWriters shared = new SharedWriters(this);
     /** The thread to wake up when the buffer fills; null for none. */
     private volatile Thread drainThread;
     /** The chunks that had been freed when a message waited in vain: others don't wait until there are more. -1 where none did. */
@@ -254,8 +255,13 @@ final class SessionCore {
         return all;
     }
 
-    /** A writer for the current thread; null where there are too many, or the session is over. */
-    synchronized TraceWriter newWriter() {
+    /** The writers of virtual threads. */
+    SharedWriters shared() {
+        return shared;
+    }
+
+    /** A writer for the current thread, or one to share; null where there are too many, or the session is over. */
+    synchronized TraceWriter newWriter(boolean isShared) {
         if (isStopped) {
             return null;
         }
@@ -269,7 +275,7 @@ final class SessionCore {
             return null;
         }
         Sequence sequence = isNew ? new Sequence(sequences + 1) : ended.get(0);
-        TraceWriter writer = new TraceWriter(this, sequence);
+        TraceWriter writer = new TraceWriter(this, sequence, isShared);
         // No call in between: a sequence always has its place, whatever error comes next.
         added = writer;
         sequences += isNew ? 1 : 0;
@@ -390,12 +396,22 @@ final class SessionCore {
         finishAdding();
         for (Iterator<TraceWriter> all = writers.iterator(); all.hasNext();) {
             TraceWriter writer = all.next();
-            Thread thread = writer.thread.get();
-            if (thread == null || !thread.isAlive()) {
-                writer.finish();
-                ended.add(writer.sequence);
+            if (writer.isOver()) {
+                end(writer);
                 all.remove();
             }
         }
+    }
+
+    /** Ends a writer that nobody uses. */
+    synchronized void remove(TraceWriter writer) {
+        finishAdding();
+        end(writer);
+        writers.remove(writer);
+    }
+
+    private void end(TraceWriter writer) {
+        writer.finish();
+        ended.add(writer.sequence);
     }
 }

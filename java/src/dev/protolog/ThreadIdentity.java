@@ -8,7 +8,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 
-/** The id and the name of the current thread, as the kernel and Java know it. The id is asked for once, the name may change. */
+/**
+ * The id and the name of the current thread, as the kernel and Java know it. The name may change, and virtual threads share a writer, so both are
+ * compared with each message.
+ */
 final class ThreadIdentity {
     /** The most bytes of a name; a chunk's first packet has to fit the smallest chunk. */
     private static final int MAX_NAME = 47;
@@ -19,13 +22,29 @@ final class ThreadIdentity {
 
     private static final ThreadLocal<Integer> CURRENT = ThreadLocal.withInitial(ThreadIdentity::kernelId);
 
-    private final int id = currentId();
+    private final boolean isShared;
+    private int id = currentId();
     private String name;
     private byte[] nameBytes = {};
 
+    /** {@code isShared}: of virtual threads, one after the other. Else of this thread only. */
+    ThreadIdentity(boolean isShared) {
+        this.isShared = isShared;
+    }
+
+    /** True if this is still what {@link #describe} has written. */
+    boolean isCurrent() {
+        Thread thread = Thread.currentThread();
+        return thread.getName() == name && (!isShared || idOfVirtual(thread) == id);
+    }
+
     /** Writes the fields of the thread in the process {@code pid}. */
     void describe(int pid, ProtoWriter to) {
-        String now = Thread.currentThread().getName();
+        Thread thread = Thread.currentThread();
+        String now = thread.getName();
+        if (isShared) {
+            id = idOfVirtual(thread);
+        }
         if (now != name) {
             name = now;
             byte[] bytes = new byte[MAX_NAME];
@@ -43,14 +62,15 @@ final class ThreadIdentity {
 
     /** The id of the current thread. */
     static int currentId() {
-        return CURRENT.get();
+        return isVirtual() ? idOfVirtual(Thread.currentThread()) : CURRENT.get();
+    }
+
+    private static int idOfVirtual(Thread thread) {
+        return VIRTUAL | (int) thread.getId();
     }
 
     /** The kernel's id; without /proc, Java's, which is not that of any other thread of this process. */
     private static int kernelId() {
-        if (isVirtual()) {
-            return VIRTUAL | (int) Thread.currentThread().getId();
-        }
         try {
             return Integer.parseInt(Files.readSymbolicLink(Path.of("/proc/thread-self")).getFileName().toString());
         } catch (IOException | RuntimeException e) {
@@ -58,7 +78,7 @@ final class ThreadIdentity {
         }
     }
 
-    private static boolean isVirtual() {
+    static boolean isVirtual() {
         try {
             return IS_VIRTUAL != null && (boolean) IS_VIRTUAL.invokeExact(Thread.currentThread());
         } catch (Throwable e) {

@@ -13,7 +13,7 @@ import java.nio.ByteOrder;
  * array of the thread, copied into its chunk at once, and shown by one release store of the chunk's packet count.
  *
  * <p>Each chunk begins with a packet that sets up all that later ones rest on, so that it can be read alone: clock, thread, an empty
- * table of strings. A message that does not fit an empty chunk goes on in the next ones.
+ * table of strings. It comes again where the thread has another name, or is another one. A message that does not fit an empty chunk goes on in the next ones.
  *
  * <p>Invariants: only its thread writes, and nobody else completes its chunk while the thread lives and the session runs. The count includes
  * the packet that was started last, whose size is 0.
@@ -37,7 +37,8 @@ final class TraceWriter {
     /** The end of arguments of which the chunk lacks a string; no packet is that long. */
     private static final int NEW = Integer.MAX_VALUE;
 
-    final WeakReference<Thread> thread = new WeakReference<>(Thread.currentThread());
+    /** The thread that has the writer; null for one that virtual threads share, one after the other ({@link SharedWriters}). */
+    private final WeakReference<Thread> thread;
     final Sequence sequence;
 
     private final SessionCore session;
@@ -46,7 +47,7 @@ final class TraceWriter {
     /** The same memory, little endian as protobuf is. */
     private final ByteBuffer wire;
     private final BootClock clock;
-    private final ThreadIdentity identity = new ThreadIdentity();
+    private final ThreadIdentity identity;
     private final MessageEncoder encoder;
     private final StringTable strings;
     private final byte[] sizeField = new byte[ProtoWriter.MAX_VARINT];
@@ -72,8 +73,10 @@ final class TraceWriter {
     /** True within a message, and after one that ended in an error. */
     private boolean isWriting;
 
-    TraceWriter(SessionCore session, Sequence sequence) {
+    TraceWriter(SessionCore session, Sequence sequence, boolean isShared) {
         this.session = session;
+        identity = new ThreadIdentity(isShared);
+        thread = isShared ? null : new WeakReference<>(Thread.currentThread());
         this.sequence = sequence;
         buffer = session.buffer();
         memory = buffer.memory();
@@ -81,6 +84,15 @@ final class TraceWriter {
         clock = session.clock();
         encoder = new MessageEncoder(session.maxStringBytes());
         strings = encoder.strings;
+    }
+
+    /** True once nobody can use the writer any more. */
+    boolean isOver() {
+        if (thread == null) {
+            return false;
+        }
+        Thread user = thread.get();
+        return user == null || !user.isAlive();
     }
 
     SessionCore session() {
@@ -119,6 +131,9 @@ final class TraceWriter {
     }
 
     private boolean writeMessage(Call call) {
+        if (chunk != SharedBuffer.NONE && !identity.isCurrent() && (isFull() || !writeState())) {
+            complete();
+        }
         if (chunk == SharedBuffer.NONE && !begin(0)) {
             return session.isStopped();
         }
@@ -352,7 +367,7 @@ final class TraceWriter {
         return (packets & PageLayout.MAX_PACKETS) >= PageLayout.MAX_PACKETS - 2;
     }
 
-    /** Writes the packet that a chunk begins with. False where there is no room for it. */
+    /** Writes the packet that a chunk begins with, or that names another thread. False where there is no room for it. */
     private boolean writeState() {
         long now = Math.max(clock.follow(), sequence.time);
         identity.describe(session.pid(), info.clear());

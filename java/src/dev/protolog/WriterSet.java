@@ -27,7 +27,7 @@ final class WriterSet {
                 return writer;
             }
         }
-        TraceWriter added = session.newWriter();
+        TraceWriter added = session.newWriter(false);
         if (added == null) {
             return null;
         }

@@ -41,8 +41,8 @@ public final class SelfTest {
         AttackedOutputTest.run();
         PrivateDirectoryTest.run();
         MemoryTest.run();
-        LoaderTest.run();
         ForeignCodeTest.run();
+        LoaderTest.run();
         BuilderTest.run();
         System.out.println(checks + " checks passed");
     }

@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.util.concurrent.Semaphore;
 
 /**
- * Many threads of two messages each: {@code Threads TRACE COUNT ALIVE platform|virtual|pinned}, of which so many live at once. It prints how many
+ * Many threads of two messages each: {@code Threads TRACE COUNT ALIVE platform|virtual|pinned [BUFFER]}, of which so many live at once. It prints how many
  * messages are in the trace, and how many are lost. Between its messages a thread gives its carrier away, or sleeps on it, pinned.
  */
 public final class Threads {
@@ -23,7 +23,7 @@ public final class Threads {
         System.setProperty("protolog.level", "off");
         int count = Integer.parseInt(args[1]);
         int alive = Integer.parseInt(args[2]);
-        Session session = Session.builder().file(Path.of(args[0])).enableAll().bufferBytes(16 << 20).start();
+        Session session = Session.builder().file(Path.of(args[0])).enableAll().bufferBytes(args.length > 4 ? Integer.parseInt(args[4]) : 16 << 20).start();
         byte[] pinned = pinned();
         Semaphore free = new Semaphore(alive);
         for (int t = 0; t < count; t++) {
