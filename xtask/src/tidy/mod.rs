@@ -15,11 +15,13 @@
 //! | one name, one type; none of the standard library's | [`names`] |
 //! | a file that is no source and no data of tests is named by another | [`belonging`] |
 //! | one class of Java opens files for writing, and one crate of Rust | [`java_files`], [`rust_files`] |
+//! | Java formats numbers by a locale that it names | [`java_locale`] |
 //! | exceptions in the lint tables have reasons; each package inherits the table | [`manifests`] |
 
 mod belonging;
 mod cycles;
 mod java_files;
+mod java_locale;
 mod layers;
 mod length;
 mod locks;
@@ -76,13 +78,14 @@ type FileRule = fn(&File) -> Vec<Finding>;
 /// A rule on the modules of all crates.
 type ModuleRule = fn(&[Target]) -> Vec<Place>;
 
-const FILE_RULES: [FileRule; 7] = [
+const FILE_RULES: [FileRule; 8] = [
     opening::check,
     length::check,
     rust::check,
     words::check,
     manifests::check,
     java_files::check,
+    java_locale::check,
     rust_files::check,
 ];
 

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -113,12 +114,12 @@ final class ControlAnswers {
             boolean hasPage = isShared && state.index >= 0;
             String page = hasPage ? Integer.toString(state.index / perPage) : "-";
             int index = hasPage ? state.index % perPage : 0;
-            String word = String.format("%08x", state.word());
+            String word = String.format(Locale.ROOT, "%08x", state.word());
             add(reply, "group " + page + " " + index + " " + word + " " + letter(state.isCompiled()) + " " + state.fullName + " " + state.tag);
         }
         new TreeMap<>(Dictionaries.groups()).forEach((name, tag) -> {
             if (!known.contains(name)) {
-                String word = String.format("%08x", Groups.wordBeforeRegistration(name));
+                String word = String.format(Locale.ROOT, "%08x", Groups.wordBeforeRegistration(name));
                 add(reply, "group - 0 " + word + " y " + name + " " + tag);
             }
         });
@@ -234,7 +235,7 @@ final class ControlAnswers {
             groups.forEach((name, isCompiled) -> {
                 int levels = isCompiled ? core.filter().levels(name) : 0;
                 if (levels != 0) {
-                    add(reply, String.format("levels %02x %s", levels, name));
+                    add(reply, String.format(Locale.ROOT, "levels %02x %s", levels, name));
                 }
             });
         }

@@ -1,5 +1,6 @@
 package dev.protolog;
 
+import java.util.Locale;
 import java.util.StringJoiner;
 
 /**
@@ -30,7 +31,7 @@ final class MessageText {
 
     /** The text of a message that the dictionary does not know: {@code #0123456789abcdef (1, two)}. */
     static String withoutTemplate(long id, Object[] args) {
-        return String.format("#%016x (%s)", id, list(args));
+        return String.format(Locale.ROOT, "#%016x (%s)", id, list(args));
     }
 
     /** Arguments with texts in place of all objects but numbers and booleans. Code of the application runs here. */

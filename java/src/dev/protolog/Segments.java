@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.Locale;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -133,7 +134,7 @@ final class Segments implements AutoCloseable {
     static String name(String name, long number) {
         int dot = name.lastIndexOf('.');
         int end = dot <= 0 ? name.length() : dot;
-        return String.format("%s.%04d%s", name.substring(0, end), number, name.substring(end));
+        return String.format(Locale.ROOT, "%s.%04d%s", name.substring(0, end), number, name.substring(end));
     }
 
     /** The number of a segment of {@code name}, complete or not; -1 of other files. */

@@ -16,6 +16,7 @@ import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 
 /**
  * The directory of the program's socket, by the rules of {@code protolog-rt/src/control/place.rs}: {@code $PROTOLOG_RUNTIME_DIR}, or else
@@ -226,7 +227,7 @@ final class SocketPlace {
                     return directory;
                 }
             }
-            return make(FALLBACKS.resolve(prefix + String.format("%016x", new SecureRandom().nextLong())));
+            return make(FALLBACKS.resolve(prefix + String.format(Locale.ROOT, "%016x", new SecureRandom().nextLong())));
         } catch (IOException e) {
             throw unusable(FALLBACKS, e);
         }

@@ -3,6 +3,7 @@ package dev.protolog;
 import java.nio.charset.StandardCharsets;
 import java.time.LocalDateTime;
 import java.time.ZoneId;
+import java.util.Locale;
 import java.util.function.Consumer;
 
 /**
@@ -49,7 +50,7 @@ final class ThreadtimeLines {
         while (shown.length() < TAG_WIDTH) {
             shown.append(' ');
         }
-        return String.format("%02d-%02d %02d:%02d:%02d.%03d %5d %5d %s %s: ", time.getMonthValue(), time.getDayOfMonth(), time.getHour(),
+        return String.format(Locale.ROOT, "%02d-%02d %02d:%02d:%02d.%03d %5d %5d %s %s: ", time.getMonthValue(), time.getDayOfMonth(), time.getHour(),
                 time.getMinute(), time.getSecond(), time.getNano() / 1_000_000, RunningProgram.pid(), message.threadId(),
                 message.level().letter(), shown);
     }

@@ -43,6 +43,7 @@ public final class SelfTest {
         MemoryTest.run();
         ForeignCodeTest.run();
         LoaderTest.run();
+        LocaleTest.run();
         BuilderTest.run();
         System.out.println(checks + " checks passed");
     }
