@@ -1,10 +1,10 @@
 package dev.protolog;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * A template with braces, taken apart, and the template that it becomes for arguments of certain types.
@@ -21,10 +21,14 @@ import java.util.concurrent.ConcurrentHashMap;
 record BraceTemplate(String template, List<String> pieces, List<Integer> indexes) {
     /** The templates that are kept. Programs that make them as they run would fill the memory. */
     private static final int MAX_KEPT = 4096;
+    private static final long MAX_KEPT_LENGTH = 4 << 20;
     /** The most arguments and pairs that have a conversion each; a message has no more than 32. */
     private static final int MAX_ARGUMENTS = 20;
     private static final int MAX_PAIRS = 8;
+    /** The most digits between numbered braces. */
+    private static final int MAX_DIGITS = 2;
     private static final ConcurrentHashMap<Key, BraceTemplate> KEPT = new ConcurrentHashMap<>();
+    private static final AtomicLong KEPT_LENGTH = new AtomicLong();
 
     /** Everything that a template depends on; without a text it is that of messages whose text is their argument. */
     private record Key(String text, int count, long kinds, boolean isNumbered, List<String> names, boolean hasStack) {}
@@ -45,10 +49,13 @@ record BraceTemplate(String template, List<String> pieces, List<Integer> indexes
         BraceTemplate made = KEPT.get(key);
         if (made == null) {
             made = make(key);
-            if (KEPT.size() >= MAX_KEPT || made.indexes.size() > MAX_ARGUMENTS || named.size() > MAX_PAIRS) {
+            int length = hasArguments ? text.length() : 0;
+            if (KEPT.size() >= MAX_KEPT || KEPT_LENGTH.get() + length > MAX_KEPT_LENGTH || made.indexes.size() > MAX_ARGUMENTS || named.size() > MAX_PAIRS) {
                 return new Message("%s", new Object[] {made.render(text, args, named, stack)});
             }
-            KEPT.put(key, made);
+            if (KEPT.putIfAbsent(key, made) == null) {
+                KEPT_LENGTH.addAndGet(length);
+            }
         }
         List<Object> values = new ArrayList<>();
         made.indexes.forEach(index -> values.add(hasArguments ? value(args[index]) : text));
@@ -83,7 +90,7 @@ record BraceTemplate(String template, List<String> pieces, List<Integer> indexes
         StringBuilder piece = new StringBuilder();
         for (int at = 0; at < text.length(); at++) {
             char c = text.charAt(at);
-            int close = c == '{' ? text.indexOf('}', at) : -1;
+            int close = c == '{' ? close(text, at) : -1;
             int index = close < 0 ? -1 : index(text.substring(at + 1, close), key.isNumbered, indexes.size());
             if (c == '\\' && !key.isNumbered && text.startsWith("{}", at + 1)) {
                 piece.append("{}");
@@ -100,11 +107,21 @@ record BraceTemplate(String template, List<String> pieces, List<Integer> indexes
         pieces.add(piece.toString());
     }
 
+    /** The end of braces that may name an argument: at most two characters are between them. So many braces take no more time than other text. */
+    private static int close(String text, int open) {
+        for (int at = open + 1; at < text.length() && at <= open + 1 + MAX_DIGITS; at++) {
+            if (text.charAt(at) == '}') {
+                return at;
+            }
+        }
+        return -1;
+    }
+
     private static int index(String between, boolean isNumbered, int next) {
         if (!isNumbered) {
             return between.isEmpty() ? next : -1;
         }
-        boolean isNumber = !between.isEmpty() && between.length() <= 2 && between.chars().allMatch(c -> c >= '0' && c <= '9');
+        boolean isNumber = !between.isEmpty() && between.length() <= MAX_DIGITS && between.chars().allMatch(c -> c >= '0' && c <= '9');
         return isNumber ? Integer.parseInt(between) : -1;
     }
 
@@ -123,13 +140,7 @@ record BraceTemplate(String template, List<String> pieces, List<Integer> indexes
     }
 
     private static Object value(Object arg) {
-        if (kind(arg) != Call.TEXT) {
-            return arg;
-        } else if (arg == null || !arg.getClass().isArray()) {
-            return MessageText.textOf(arg);
-        }
-        String elements = Arrays.deepToString(new Object[] {arg});
-        return elements.substring(1, elements.length() - 1);
+        return kind(arg) == Call.TEXT ? MessageText.textOf(arg) : arg;
     }
 
     private static String escape(String text) {

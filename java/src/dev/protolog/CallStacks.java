@@ -45,15 +45,18 @@ final class CallStacks {
         return WALKER.walk(frames -> frames.dropWhile(CallStacks::isOfLogger).findFirst().map(CallStacks::place).orElse(null));
     }
 
-    /** Notes the stack trace of an argument that has become {@code text}. */
-    static void note(Object argument, String text) {
-        if (areCollected && argument instanceof Throwable thrown) {
-            Deque<Noted> noted = NOTED.get();
-            noted.addLast(new Noted(text, BridgedLogger.stackTrace(thrown)));
-            if (noted.size() > MAX_NOTED) {
-                noted.removeFirst();
-            }
+    /** Notes the stack trace of an argument that has become {@code text}. The result is that text, as an object that nothing else has. */
+    static String noted(Object argument, String text) {
+        if (!areCollected || !(argument instanceof Throwable thrown)) {
+            return text;
         }
+        String own = new String(text);
+        Deque<Noted> noted = NOTED.get();
+        noted.addLast(new Noted(own, BridgedLogger.stackTrace(thrown)));
+        if (noted.size() > MAX_NOTED) {
+            noted.removeFirst();
+        }
+        return own;
     }
 
     /** The stack trace of the current call. */

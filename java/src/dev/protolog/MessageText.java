@@ -2,6 +2,7 @@ package dev.protolog;
 
 import java.util.Locale;
 import java.util.StringJoiner;
+import java.util.function.Supplier;
 
 /**
  * Template and arguments to text, whatever they are: what a {@link Template} refuses becomes a readable
@@ -55,16 +56,21 @@ final class MessageText {
         return arg instanceof Long || arg instanceof String || arg instanceof Double || arg instanceof Boolean ? arg : value(arg);
     }
 
-    /** {@code String.valueOf}, also where {@code toString} throws. */
+    /** {@code String.valueOf}, also where {@code toString} throws; the elements of an array, the value of a supplier. */
     static String textOf(Object value) {
         if (value instanceof String text) {
             return text;
         }
+        if (value != null && value.getClass().isArray()) {
+            return ArrayText.of(value);
+        }
         try {
+            if (value instanceof Supplier<?> supplier) {
+                Object supplied = supplier.get();
+                return supplied instanceof Supplier<?> ? String.valueOf(supplied) : textOf(supplied);
+            }
             // Objects may give null, too.
-            String text = String.valueOf((Object) String.valueOf(value));
-            CallStacks.note(value, text);
-            return text;
+            return CallStacks.noted(value, String.valueOf((Object) String.valueOf(value)));
         } catch (Throwable e) {
             return failed(value, e);
         }

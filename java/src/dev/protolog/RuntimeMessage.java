@@ -3,11 +3,12 @@ package dev.protolog;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * A message of unprocessed calls: its template is taken apart once, and it is in the trace's dictionary before it is used.
  *
- * <p>Invariant: the number of messages is limited, since a program may build templates at run time.
+ * <p>Invariant: messages are limited in number and in length, since a program may build templates at run time.
  */
 record RuntimeMessage(long id, String text, Template template, LogLevel level, Set<String> locations) {
     /** The most places of calls that are kept, of those of sessions that ask for them. */
@@ -15,6 +16,9 @@ record RuntimeMessage(long id, String text, Template template, LogLevel level, S
 
     private static final int MAX = 20_000;
     private static final AtomicInteger COUNT = new AtomicInteger();
+    /** The most characters of all templates. Each is kept with its parts, and is in the dictionary of each session. */
+    private static final long MAX_LENGTH = 8 << 20;
+    private static final AtomicLong LENGTH = new AtomicLong();
 
     /**
      * The message of a template, which may be none: then {@link #template} is null. Null beyond the limit. {@code location} is the place
@@ -35,12 +39,15 @@ record RuntimeMessage(long id, String text, Template template, LogLevel level, S
     /** Forgets the messages of a group that is gone. */
     static void forget(GroupState state) {
         for (var byLevel : state.messages) {
-            COUNT.addAndGet(-byLevel.size());
+            for (String text : byLevel.keySet()) {
+                COUNT.decrementAndGet();
+                LENGTH.addAndGet(-text.length());
+            }
         }
     }
 
     private static RuntimeMessage add(GroupState state, LogLevel level, String text, String location) {
-        if (COUNT.get() >= MAX) {
+        if (COUNT.get() >= MAX || LENGTH.get() + text.length() > MAX_LENGTH) {
             return null;
         }
         Template template = null;
@@ -63,6 +70,7 @@ record RuntimeMessage(long id, String text, Template template, LogLevel level, S
             return of(state, level, text, location);
         }
         COUNT.incrementAndGet();
+        LENGTH.addAndGet(text.length());
         if (template != null) {
             // For a session that began meanwhile.
             Sessions.announce(state, made);

@@ -25,6 +25,7 @@ final class CallTest {
         try {
             bothFormsPrintTheSame();
             argumentsAreTyped();
+            objectsBecomeText();
             whatIsOffIsSilent();
             problemsAreShown();
         } finally {
@@ -81,6 +82,30 @@ final class CallTest {
         check("a null byte", ProtoLogImpl.l((Byte) null), 0L);
         check("a null integer as float", ProtoLogImpl.f((Integer) null), 0.0);
         check("a null long as float", ProtoLogImpl.f((Long) null), 0.0);
+    }
+
+    private static void objectsBecomeText() {
+        Object throwing = new Object() {
+            @Override
+            public String toString() {
+                throw new IllegalStateException();
+            }
+        };
+        String failed = "<" + throwing.getClass().getName() + ".toString: java.lang.IllegalStateException>";
+        check("an array", ProtoLogImpl.s(new int[] {1, 2}), "[1, 2]");
+        check("arrays in one", ProtoLogImpl.s(new Object[] {new boolean[] {true}, null, "x", new Object[0]}), "[[true], null, x, []]");
+        check("an element that throws", ProtoLogImpl.s(new Object[] {1, throwing, 2}), "[1, " + failed + ", 2]");
+        Object[] itself = {0, null};
+        itself[1] = itself;
+        check("an array that has itself ends", ProtoLogImpl.s(itself).endsWith("\u2026" + "]".repeat(17)), true);
+        check("a long one, too", ProtoLogImpl.s(new byte[1 << 24]).length() < 1 << 17, true);
+        check("a supplier", ProtoLogImpl.s((Supplier<Object>) () -> new char[] {'a'}), "[a]");
+        check("one that throws", ProtoLogImpl.s((Supplier<Object>) () -> throwing.toString()).endsWith("IllegalStateException>"), true);
+        check("both forms", Captured.lines(() -> ProtoLog.i(NET, "%s %s", new int[] {3}, (Supplier<Object>) () -> 4)), "INFO TagNET: [3] 4\n");
+        String constant = "always the same";
+        CallStacks.setCollected(true);
+        check("texts of two Throwables are two objects", CallStacks.noted(new Throwable(), constant) == CallStacks.noted(new Throwable(), constant), false);
+        CallStacks.setCollected(false);
     }
 
     private static <T> T given(Supplier<T> supplier) {

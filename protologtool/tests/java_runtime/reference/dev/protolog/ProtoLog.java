@@ -1,5 +1,7 @@
 package dev.protolog;
 
+import java.util.Arrays;
+
 /**
  * The reference printer: the API of log calls by {@link String#format} and {@link System#out}, sharing no line with the runtime. Integers are
  * 64 bits wide, a char is its number, and nulls are what docs/guides/java.md says.
@@ -55,7 +57,12 @@ public final class ProtoLog {
             case 'd', 'o', 'x' -> arg == null ? (Object) 0L : arg instanceof Character c ? (long) c : ((Number) arg).longValue();
             case 'e', 'f', 'g' -> arg == null ? 0.0 : ((Number) arg).doubleValue();
             case 'b' -> arg != null && (Boolean) arg;
-            default -> arg;
+            default -> arg != null && arg.getClass().isArray() ? elements(arg) : arg;
         };
+    }
+
+    private static String elements(Object array) {
+        String text = Arrays.deepToString(new Object[] {array});
+        return text.substring(1, text.length() - 1);
     }
 }

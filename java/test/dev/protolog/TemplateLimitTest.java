@@ -1,0 +1,36 @@
+package dev.protolog;
+
+import static dev.protolog.SelfTest.check;
+
+import java.io.IOException;
+
+/** Templates that a program makes as it runs. The last test, since those that were kept stay. */
+final class TemplateLimitTest {
+    private static final int LENGTH = 100_000;
+    private static final int MANY = 200;
+
+    private TemplateLimitTest() {}
+
+    static void run() throws IOException {
+        braces();
+        try (Session session = Session.builder().keepNewest().enableAll().start()) {
+            for (int i = 0; i < MANY; i++) {
+                ProtoLog.v(LevelsTest.Group.QUIET, i + "x".repeat(LENGTH));
+            }
+            SessionStats stats = session.stats();
+            check("all are recorded or lost", stats.messages() + stats.lost(), (long) MANY);
+            check("long templates are limited: " + stats.lost(), stats.lost() > MANY / 2, true);
+        }
+    }
+
+    /** Templates of braces only, which take as long as others. */
+    private static void braces() {
+        String open = "{".repeat(1 << 20);
+        check("the innermost braces", BraceTemplate.message(open + "}", new Object[] {1}, false, null, null).template(), "{".repeat(open.length() - 1) + "%d");
+        check("those with a number", BraceTemplate.message(open + "0}", new Object[] {1}, true, null, null).template(), "{".repeat(open.length() - 1) + "%d");
+        for (int i = 0; i < 3; i++) {
+            BraceTemplate.message(open + i, new Object[] {1}, true, null, null);
+        }
+        check("a template that is too much is a text", BraceTemplate.message(open, new Object[] {1}, true, null, null).template(), "%s");
+    }
+}
