@@ -72,6 +72,11 @@ const JARS: [Jar; 5] = [
     },
 ];
 
+/// The processor of Log4j that lists plugins, and the list, by which Log4j finds them.
+const PLUGIN_PROCESSOR: &str =
+    "org.apache.logging.log4j.core.config.plugins.processor.PluginProcessor";
+const PLUGINS: &str = "META-INF/org/apache/logging/log4j/core/config/plugins/Log4j2Plugins.dat";
+
 /// The jars that were built.
 pub(crate) struct Built {
     pub(crate) files: Vec<PathBuf>,
@@ -144,12 +149,19 @@ impl Jar {
                 sources.push(descriptor);
                 javac.args(["-proc:none", "--module-version", VERSION, "--module-path"]).arg(&path);
             }
-            // Log4j's processor lists plugins. Its classes have annotations of libraries that are not there.
+            // Log4j's processor lists plugins; a newer JDK runs none that is not named. Its classes have annotations of libraries that are not there.
             Err(_) => {
+                javac.args(["-processor", PLUGIN_PROCESSOR]);
                 javac.args(["-Xlint:-classfile", "-Xlint:-processing", "-classpath"]).arg(&path);
             }
         }
         shell::run_without_output(javac.args(&sources).current_dir(workspace::root()))?;
+        if self.module.is_err() && !classes.join(PLUGINS).is_file() {
+            return Err(format!(
+                "`{}` has no `{PLUGINS}`, so Log4j would not find it\nhelp: look at javac's annotation processors",
+                self.name
+            ));
+        }
         let services = workspace::root().join(self.folder).join("META-INF");
         if services.is_dir() {
             shell::run_quietly(Command::new("cp").arg("-r").arg(services).arg(&classes))?;

@@ -38,24 +38,26 @@ record BraceTemplate(String template, List<String> pieces, List<Integer> indexes
 
     /** The message of a call; {@code pairs} and {@code stack} may be null. */
     static Message message(String text, Object[] args, boolean isNumbered, Map<String, ?> pairs, String stack) {
+        return message(text, args, isNumbered, pairs, stack, null);
+    }
+
+    /** As above. Null where template and arguments are not {@code formatted}, which is what their logger makes of them. */
+    static Message message(String text, Object[] args, boolean isNumbered, Map<String, ?> pairs, String stack, String formatted) {
         boolean hasArguments = args != null && args.length > 0 && text != null;
         Map<String, ?> named = pairs == null ? Map.of() : pairs;
-        int count = hasArguments ? Math.min(args.length, Call.MAX) : 0;
+        int count = hasArguments ? args.length : 0;
         long kinds = 0;
-        for (int i = 0; i < count; i++) {
+        for (int i = 0; i < Math.min(count, Call.MAX); i++) {
             kinds |= kind(args[i]) << 2 * i;
         }
         Key key = new Key(hasArguments ? text : null, count, kinds, isNumbered, List.copyOf(named.keySet()), stack != null);
-        BraceTemplate made = KEPT.get(key);
-        if (made == null) {
-            made = make(key);
-            int length = hasArguments ? text.length() : 0;
-            if (KEPT.size() >= MAX_KEPT || KEPT_LENGTH.get() + length > MAX_KEPT_LENGTH || made.indexes.size() > MAX_ARGUMENTS || named.size() > MAX_PAIRS) {
-                return new Message("%s", new Object[] {made.render(text, args, named, stack)});
-            }
-            if (KEPT.putIfAbsent(key, made) == null) {
-                KEPT_LENGTH.addAndGet(length);
-            }
+        BraceTemplate known = KEPT.get(key);
+        BraceTemplate made = known == null ? make(key) : known;
+        if (formatted != null && (made.indexes.isEmpty() || !made.render(text, args, Map.of(), null).equals(formatted))) {
+            return null;
+        }
+        if (known == null && !made.keep(key)) {
+            return new Message("%s", new Object[] {made.render(text, args, named, stack)});
         }
         List<Object> values = new ArrayList<>();
         made.indexes.forEach(index -> values.add(hasArguments ? value(args[index]) : text));
@@ -64,6 +66,19 @@ record BraceTemplate(String template, List<String> pieces, List<Integer> indexes
             values.add(stack);
         }
         return new Message(made.template, values.toArray());
+    }
+
+    /** False where it is too much to be kept. */
+    private boolean keep(Key key) {
+        int length = key.text == null ? 0 : key.text.length();
+        if (indexes.size() > MAX_ARGUMENTS || key.names.size() > MAX_PAIRS || KEPT.size() >= MAX_KEPT
+                || KEPT_LENGTH.get() + length > MAX_KEPT_LENGTH) {
+            return false;
+        }
+        if (KEPT.putIfAbsent(key, this) == null) {
+            KEPT_LENGTH.addAndGet(length);
+        }
+        return true;
     }
 
     private static BraceTemplate make(Key key) {
@@ -77,11 +92,16 @@ record BraceTemplate(String template, List<String> pieces, List<Integer> indexes
         }
         StringBuilder template = new StringBuilder(escape(pieces.get(0)));
         for (int i = 0; i < indexes.size(); i++) {
-            long kind = key.text == null ? Call.TEXT : key.kinds >>> 2 * indexes.get(i) & 3;
+            long kind = key.text == null ? Call.TEXT : kind(key, indexes.get(i));
             template.append(kind == Call.INTEGER ? "%d" : kind == Call.BOOL ? "%b" : "%s").append(escape(pieces.get(i + 1)));
         }
         key.names.forEach(name -> template.append(' ').append(escape(name)).append("=%s"));
         return new BraceTemplate(template.append(key.hasStack ? "\n%s" : "").toString(), pieces, indexes);
+    }
+
+    /** The kind of an argument. Those with a high number are in messages that are one text. */
+    private static long kind(Key key, int index) {
+        return index < Call.MAX ? key.kinds >>> 2 * index & 3 : Call.TEXT;
     }
 
     /** Splits a text at its braces. Braces that name no argument are text; a backslash before one makes it text, too. */
@@ -92,9 +112,8 @@ record BraceTemplate(String template, List<String> pieces, List<Integer> indexes
             char c = text.charAt(at);
             int close = c == '{' ? close(text, at) : -1;
             int index = close < 0 ? -1 : index(text.substring(at + 1, close), key.isNumbered, indexes.size());
-            if (c == '\\' && !key.isNumbered && text.startsWith("{}", at + 1)) {
-                piece.append("{}");
-                at += 2;
+            if (c == '\\' && !key.isNumbered && indexes.size() < key.count) {
+                at = unescape(text, at, piece) - 1;
             } else if (index >= 0 && index < key.count) {
                 pieces.add(piece.toString());
                 piece.setLength(0);
@@ -105,6 +124,24 @@ record BraceTemplate(String template, List<String> pieces, List<Integer> indexes
             }
         }
         pieces.add(piece.toString());
+    }
+
+    /**
+     * Takes backslashes, and gives what follows them. One before braces makes them text; of two or more there, the last one says that the others are
+     * text.
+     */
+    private static int unescape(String text, int from, StringBuilder piece) {
+        int end = from;
+        while (end < text.length() && text.charAt(end) == '\\') {
+            end++;
+        }
+        boolean isOne = end - from == 1;
+        if (!text.startsWith("{}", end)) {
+            piece.append(text, from, end);
+            return end;
+        }
+        piece.append(isOne ? "{}" : text.substring(from, end - 1));
+        return isOne ? end + 2 : end;
     }
 
     /** The end of braces that may name an argument: at most two characters are between them. So many braces take no more time than other text. */

@@ -3,6 +3,7 @@ package dev.protolog;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.Map;
+import java.util.function.Function;
 
 /**
  * A logger of another library, as its bridge sees it: the logger's name is the group, templates with braces become those of protolog.
@@ -38,21 +39,36 @@ public final class BridgedLogger {
      * without braces is left out; {@code thrown} and {@code pairs} may be null.
      */
     public void log(LogLevel level, String template, Object[] args, Throwable thrown, Map<String, ?> pairs) {
-        log(level, template, args, false, thrown, pairs);
+        logIfFormatted(level, template, args, null, thrown, pairs);
     }
 
-    /** Logs a template with {@code {0}}, {@code {1}} for arguments, as the JDK has them. Numbers are recorded as they are, without grouping. */
+    /**
+     * As {@link #log}, of a logger with rules of its own: where template and arguments are not {@code formatted}, which is what it has made of
+     * them, that text is the message.
+     */
+    public void logIfFormatted(LogLevel level, String template, Object[] args, String formatted, Throwable thrown, Map<String, ?> pairs) {
+        record(level, thrown, stack -> {
+            BraceTemplate.Message message = BraceTemplate.message(template, args, false, pairs, stack, formatted);
+            return message != null ? message : BraceTemplate.message(formatted, null, false, pairs, stack);
+        });
+    }
+
+    /**
+     * Logs a template with {@code {0}}, {@code {1}} for arguments, as the JDK has them. Numbers are recorded as they are, without grouping, unless the
+     * template says how they look.
+     */
     public void logNumbered(LogLevel level, String template, Object[] args, Throwable thrown, Map<String, ?> pairs) {
-        log(level, template, args, true, thrown, pairs);
+        record(level, thrown, stack -> NumberedText.isSpecial(template, args)
+                ? BraceTemplate.message(NumberedText.format(template, args), null, true, pairs, stack)
+                : BraceTemplate.message(template, args, true, pairs, stack));
     }
 
-    private void log(LogLevel level, String template, Object[] args, boolean isNumbered, Throwable thrown, Map<String, ?> pairs) {
+    private void record(LogLevel level, Throwable thrown, Function<String, BraceTemplate.Message> template) {
         if (!isEnabled(level)) {
             return;
         }
         try {
-            String stack = thrown == null ? null : stackTrace(thrown);
-            BraceTemplate.Message message = BraceTemplate.message(template, args, isNumbered, pairs, stack);
+            BraceTemplate.Message message = template.apply(thrown == null ? null : stackTrace(thrown));
             ProtoLog.log(level, group, message.template(), message.values());
         } catch (RuntimeException | Error e) {
             // Out of memory or of stack: the message is lost, the application goes on.

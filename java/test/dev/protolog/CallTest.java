@@ -97,7 +97,7 @@ final class CallTest {
         check("an element that throws", ProtoLogImpl.s(new Object[] {1, throwing, 2}), "[1, " + failed + ", 2]");
         Object[] itself = {0, null};
         itself[1] = itself;
-        check("an array that has itself ends", ProtoLogImpl.s(itself).endsWith("\u2026" + "]".repeat(17)), true);
+        check("an array that has itself", ProtoLogImpl.s(itself), "[0, [...]]");
         check("a long one, too", ProtoLogImpl.s(new byte[1 << 24]).length() < 1 << 17, true);
         check("a supplier", ProtoLogImpl.s((Supplier<Object>) () -> new char[] {'a'}), "[a]");
         check("one that throws", ProtoLogImpl.s((Supplier<Object>) () -> throwing.toString()).endsWith("IllegalStateException>"), true);

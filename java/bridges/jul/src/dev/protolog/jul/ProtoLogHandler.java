@@ -52,7 +52,7 @@ public final class ProtoLogHandler extends Handler {
             return;
         }
         String message = record.getMessage();
-        boolean isPlain = record.getResourceBundle() == null && message != null && message.indexOf('\'') < 0;
+        boolean isPlain = record.getResourceBundle() == null && message != null;
         if (isPlain) {
             logger.logNumbered(level, message, record.getParameters(), record.getThrown(), null);
         } else {

@@ -2,6 +2,8 @@ package dev.protolog.log4j;
 
 import dev.protolog.BridgedLogger;
 import dev.protolog.LogLevel;
+import java.time.Instant;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.logging.log4j.Level;
@@ -16,14 +18,13 @@ import org.apache.logging.log4j.core.config.plugins.PluginAttribute;
 import org.apache.logging.log4j.core.config.plugins.PluginElement;
 import org.apache.logging.log4j.core.config.plugins.PluginFactory;
 import org.apache.logging.log4j.message.Message;
-import org.apache.logging.log4j.message.ParameterizedMessage;
-import org.apache.logging.log4j.message.ReusableParameterizedMessage;
 
 /**
  * An appender that turns events of Log4j 2 into messages: {@code <ProtoLog name="trace"/>} in the configuration. Each logger is a group, and
  * the thread's context follows the text as pairs.
  *
- * <p>A message has the thread and the time of the call if loggers are synchronous; with asynchronous loggers those of Log4j's thread.
+ * <p>A message has the thread and the time of the call if loggers are synchronous. With asynchronous ones it has those of Log4j's thread, and the caller's as pairs.
+ * Markers and the nested context are pairs, too.
  */
 @Plugin(name = "ProtoLog", category = Core.CATEGORY_NAME, elementType = Appender.ELEMENT_TYPE, printObject = true)
 public final class ProtoLogAppender extends AbstractAppender {
@@ -47,13 +48,37 @@ public final class ProtoLogAppender extends AbstractAppender {
             return;
         }
         Message message = event.getMessage();
-        Map<String, String> context = event.getContextData().isEmpty() ? null : event.getContextData().toMap();
-        boolean hasBraces = message instanceof ParameterizedMessage || message instanceof ReusableParameterizedMessage;
-        if (hasBraces) {
-            logger.log(level, message.getFormat(), message.getParameters(), event.getThrown(), context);
+        // Events answer for messages, also those that Log4j uses again and again. Any kind of message may have a format, so its text decides.
+        String format = message.getFormat();
+        Object[] parameters = message.getParameters();
+        String formatted = message.getFormattedMessage();
+        if (format != null && parameters != null && parameters.length > 0) {
+            logger.logIfFormatted(level, format, parameters, formatted, event.getThrown(), pairs(event));
         } else {
-            logger.log(level, message.getFormattedMessage(), null, event.getThrown(), context);
+            logger.log(level, formatted, null, event.getThrown(), pairs(event));
         }
+    }
+
+    /** What belongs to an event beside its text; null for nothing. */
+    private static Map<String, String> pairs(LogEvent event) {
+        boolean isOfOther = event.getThreadId() != 0 && event.getThreadId() != Thread.currentThread().getId();
+        boolean hasStack = event.getContextStack() != null && !event.getContextStack().isEmpty();
+        if (event.getContextData().isEmpty() && event.getMarker() == null && !hasStack && !isOfOther) {
+            return null;
+        }
+        Map<String, String> pairs = new LinkedHashMap<>();
+        if (event.getMarker() != null) {
+            pairs.put("marker", event.getMarker().getName());
+        }
+        event.getContextData().forEach((name, value) -> pairs.put(name, String.valueOf(value)));
+        if (hasStack) {
+            pairs.put("ndc", String.join(" ", event.getContextStack().asList()));
+        }
+        if (isOfOther) {
+            pairs.put("thread", event.getThreadName());
+            pairs.put("time", Instant.ofEpochSecond(event.getInstant().getEpochSecond(), event.getInstant().getNanoOfSecond()).toString());
+        }
+        return pairs;
     }
 
     private static LogLevel level(Level level) {

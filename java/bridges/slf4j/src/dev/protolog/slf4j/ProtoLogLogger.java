@@ -5,6 +5,7 @@ import dev.protolog.LogLevel;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.slf4j.MDC;
 import org.slf4j.Marker;
 import org.slf4j.event.KeyValuePair;
@@ -82,7 +83,8 @@ final class ProtoLogLogger extends AbstractLogger implements LoggingEventAware {
     public void log(LoggingEvent event) {
         LogLevel level = level(event.getLevel());
         if (logger.isEnabled(level)) {
-            logger.log(level, event.getMessage(), event.getArgumentArray(), event.getThrowable(), pairs(event.getKeyValuePairs()));
+            logger.log(level, event.getMessage(), event.getArgumentArray(), event.getThrowable(),
+                    pairs(event.getMarkers(), event.getKeyValuePairs()));
         }
     }
 
@@ -93,16 +95,20 @@ final class ProtoLogLogger extends AbstractLogger implements LoggingEventAware {
 
     @Override
     protected void handleNormalizedLoggingCall(Level level, Marker marker, String message, Object[] args, Throwable thrown) {
-        logger.log(level(level), message, args, thrown, pairs(null));
+        logger.log(level(level), message, args, thrown, pairs(marker == null ? null : List.of(marker), null));
     }
 
-    private static Map<String, ?> pairs(List<KeyValuePair> own) {
+    private static Map<String, ?> pairs(List<Marker> markers, List<KeyValuePair> own) {
         Map<String, String> context = MDC.getCopyOfContextMap();
-        if (own == null || own.isEmpty()) {
+        boolean hasMarkers = markers != null && !markers.isEmpty();
+        if (!hasMarkers && (own == null || own.isEmpty())) {
             return context;
         }
         Map<String, Object> all = new LinkedHashMap<>();
-        own.forEach(pair -> all.put(String.valueOf(pair.key), pair.value));
+        if (hasMarkers) {
+            all.put("marker", markers.stream().map(Marker::getName).collect(Collectors.joining(",")));
+        }
+        (own == null ? List.<KeyValuePair>of() : own).forEach(pair -> all.put(String.valueOf(pair.key), pair.value));
         if (context != null) {
             context.forEach(all::putIfAbsent);
         }

@@ -2,7 +2,6 @@ package dev.protolog.systemlogger;
 
 import dev.protolog.BridgedLogger;
 import dev.protolog.LogLevel;
-import java.text.MessageFormat;
 import java.util.MissingResourceException;
 import java.util.ResourceBundle;
 
@@ -40,23 +39,8 @@ public final class ProtoLogLoggerFinder extends System.LoggerFinder {
 
         @Override
         public void log(Level level, ResourceBundle bundle, String format, Object... args) {
-            if (!isLoggable(level)) {
-                return;
-            }
-            String text = translated(bundle, format);
-            boolean isQuoted = text != null && text.indexOf('\'') >= 0 && args != null && args.length > 0;
-            if (isQuoted) {
-                logger.logNumbered(level(level), formatted(text, args), null, null, null);
-            } else {
-                logger.logNumbered(level(level), text, args, null, null);
-            }
-        }
-
-        private static String formatted(String text, Object[] args) {
-            try {
-                return new MessageFormat(text).format(args);
-            } catch (IllegalArgumentException e) {
-                return text;
+            if (isLoggable(level)) {
+                logger.logNumbered(level(level), translated(bundle, format), args, null, null);
             }
         }
 
