@@ -7,7 +7,8 @@ package dev.protolog;
  * <p>The names are those of Android's interface, so that an enum written for it needs another import only. A group of one's
  * own has to have {@link #name} and {@link #getTag}; all else has a default.
  *
- * <p>Invariant: the runtime calls these methods when it first sees a group, and when a session starts or stops, not with each message.
+ * <p>Invariant: the runtime calls these methods when it first sees a group, when a session starts and in {@link ProtoLog#init}, not with each message. It holds no
+ * lock of its own meanwhile.
  */
 public interface IProtoLogGroup {
     /** The constant's name, as {@link Enum#name} gives it. */
