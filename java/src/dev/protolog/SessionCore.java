@@ -49,6 +49,7 @@ final class SessionCore {
     /** All losses of the session. */
     private final Losses total = new Losses();
     private final SharedWriters shared = new SharedWriters(this);
+    private final LargeTurn large = new LargeTurn();
     /** The thread to wake up when the buffer fills; null for none. */
     private volatile Thread drainThread;
     /** The chunks that had been freed when a message waited in vain: others don't wait until there are more. -1 where none did. */
@@ -197,6 +198,16 @@ final class SessionCore {
         return maxStringBytes;
     }
 
+    /** The longest that a message waits for room; 0 for not at all. */
+    long waitNanos() {
+        return waitNanos;
+    }
+
+    /** The turn of messages that are larger than a chunk, if they wait. */
+    LargeTurn large() {
+        return large;
+    }
+
     boolean isStopped() {
         return isStopped;
     }
@@ -221,6 +232,7 @@ final class SessionCore {
 
     void stop() {
         isStopped = true;
+        large.close();
         buffer.close();
         LockSupport.unpark(drainThread);
     }

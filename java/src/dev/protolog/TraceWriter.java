@@ -154,7 +154,7 @@ final class TraceWriter {
             now = Math.max(now, sequence.time);
             encoder.measure(call, true);
             int length = encoder.encode(call);
-            if (!append(now, length) && !appendSplit(now, length)) {
+            if (!append(now, length) && !appendSplitInTurn(now, length)) {
                 return false;
             }
         }
@@ -167,6 +167,7 @@ final class TraceWriter {
 
     /** Gives back what the writer has, wherever an error ended its last message. Called by the thread; by others once it has ended. */
     void finish() {
+        session.large().end(sequence.id);
         losses.giveBack(sequence.losses);
         if (claim.chunk != SharedBuffer.NONE) {
             buffer.giveBack(claim);
@@ -275,6 +276,19 @@ final class TraceWriter {
         memory.put(position + head, bytes, from, length);
         sequence.time = now;
         startNext(position + head + length, messages);
+    }
+
+    /** As {@link #appendSplit}; in a session that waits for room, one thread after the other. */
+    private boolean appendSplitInTurn(long now, int length) {
+        if (session.waitNanos() == 0) {
+            return appendSplit(now, length);
+        }
+        if (!session.large().begin(sequence.id, System.nanoTime() + session.waitNanos())) {
+            return false;
+        }
+        boolean isAppended = appendSplit(now, length);
+        session.large().end(sequence.id);
+        return isAppended;
     }
 
     /** Appends a message that is larger than a chunk, from the present one on; false where the buffer is full. */

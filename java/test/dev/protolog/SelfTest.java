@@ -45,6 +45,7 @@ public final class SelfTest {
         LoaderTest.run();
         LocaleTest.run();
         BuilderTest.run();
+        LargeMessageTest.run();
         TemplateLimitTest.run();
         System.out.println(checks + " checks passed");
     }
