@@ -90,4 +90,10 @@ impl Visitor for Emit {
     fn visit<A: FastArgs>(self, args: A) {
         emit(self.0, args);
     }
+
+    #[cold]
+    fn count_cut(&self) {
+        let (group, level) = self.0.group_level.parts();
+        crate::writer::drop_message(group, level, crate::LossCause::Truncated);
+    }
 }

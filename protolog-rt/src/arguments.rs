@@ -1,13 +1,13 @@
 //! Argument lists, on their way from the macros to the write path.
 //!
 //! A list is passed on by continuation: each [`Shown`] is formatted into a buffer on the stack of a function of its own, so the
-//! functions that log need no stack for it, and the rest of the call runs while the buffer lives.
+//! functions that log need no stack for it, and the rest of the call runs while the buffer lives. A long one goes on in memory of the heap.
 //!
 //! Invariant: user code (`Display`) runs here only, before the write path is entered.
 
 use crate::log::FastArgs;
+use crate::value::GrowingString;
 use crate::value::{Bool, Float, Int, Shown, Str, Uint};
-use crate::value::{FixedString, SHOWN_CAPACITY};
 use core::fmt::Display;
 
 /// A list of arguments, some of them perhaps [`Shown`].
@@ -20,6 +20,9 @@ pub trait Arguments {
 pub trait Visitor {
     /// Takes the arguments from here on.
     fn visit<A: FastArgs>(self, args: A);
+
+    /// Counts the message as one of which a string was cut, for want of memory.
+    fn count_cut(&self);
 }
 
 impl Arguments for () {
@@ -49,6 +52,10 @@ macro_rules! values {
             fn visit<A: FastArgs>(self, args: A) {
                 self.visitor.visit((self.value, args));
             }
+
+            fn count_cut(&self) {
+                self.visitor.count_cut();
+            }
         }
     )* };
 }
@@ -62,10 +69,17 @@ impl<T: ?Sized, R: Arguments> Arguments for (Shown<'_, T>, R) {
     }
 }
 
+/// Bytes of a formatted argument that need no memory of the heap.
+const STACK: usize = 1024;
+
 /// One instance for all types that are formatted.
 #[inline(never)]
 fn visit_formatted(value: &dyn Display, rest: impl Arguments, visitor: impl Visitor) {
-    let mut buffer = FixedString::<SHOWN_CAPACITY>::new();
-    let text = buffer.print(value);
+    let mut buffer = GrowingString::<STACK>::new();
+    let text = buffer.append(value);
+    if buffer.lacks_memory() {
+        visitor.count_cut();
+    }
+    let text = buffer.text(text);
     rest.visit(Prepend { value: Str(text), visitor });
 }

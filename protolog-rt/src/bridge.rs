@@ -26,6 +26,7 @@
 
 #[cfg(feature = "log")]
 mod log;
+mod record;
 mod targets;
 #[cfg(feature = "tracing")]
 mod tracing;

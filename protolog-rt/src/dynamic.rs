@@ -9,8 +9,10 @@ use crate::level::{GroupInfo, ProtoLogGroup};
 use crate::log;
 use crate::loss::LossCause;
 use crate::message_table::{self, NewMessage, Signature};
+use crate::value::GrowingString;
 use crate::writer::{self, arg_slice::ArgSlice};
 use protolog_core::{Level, message_id};
+use std::fmt;
 
 pub use protolog_core::Arg;
 
@@ -48,7 +50,7 @@ fn trace(group: &'static GroupInfo, level: Level, template: &str, args: &[Arg<'_
     let id = message_id("", template, level, group.name);
     let message = NewMessage { id, template, level, group, place: "", at: None };
     if !trace_as(message, args) {
-        trace_text(group, level, &rendered(template, args));
+        trace_rendered(group, level, template, args);
     }
 }
 
@@ -74,12 +76,31 @@ pub(crate) fn trace_text(group: &'static GroupInfo, level: Level, text: &str) {
     }
 }
 
-/// Renders a message.
-pub(crate) fn rendered(template: &str, args: &[Arg<'_>]) -> String {
-    let mut text = String::new();
-    // Writing to a string can't fail.
-    let _ = crate::text::known(&mut text, template, args);
-    text
+/// Renders a message, and writes it as one that has no entry of its own.
+pub(crate) fn trace_rendered(
+    group: &'static GroupInfo,
+    level: Level,
+    template: &str,
+    args: &[Arg<'_>],
+) {
+    let mut text = GrowingString::<STACK>::new();
+    let range = text.append(&Rendered(template, args));
+    if text.lacks_memory() {
+        writer::drop_message(group, level, LossCause::Truncated);
+    }
+    trace_text(group, level, text.text(range));
+}
+
+/// Bytes of a rendered message that need no memory of the heap.
+const STACK: usize = 1024;
+
+/// A template with its arguments.
+struct Rendered<'a>(&'a str, &'a [Arg<'a>]);
+
+impl fmt::Display for Rendered<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        crate::text::known(f, self.0, self.1)
+    }
 }
 
 #[cfg(test)]
@@ -88,6 +109,7 @@ mod tests {
 
     #[test]
     fn arguments_that_do_not_fit_are_rendered() {
+        let rendered = |template, args: &[Arg<'_>]| Rendered(template, args).to_string();
         assert_eq!(rendered("a %d", &[Arg::Str("x"), Arg::Bool(true)]), "a x true");
         assert_eq!(rendered("100% sure", &[Arg::Int(7)]), "100% sure 7");
         assert_eq!(rendered("%s and %s", &[Arg::Str("x")]), "x and [MISSING_PARAM]");

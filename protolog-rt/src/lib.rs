@@ -129,8 +129,8 @@
 //! - *Code*: a call of three arguments is below 120 bytes, plus a dictionary entry that is not loaded until it is needed.
 //! - *Memory*: a session's buffer, by default 16 MiB in `/dev/shm` if it streams, 4 MiB if it keeps messages. A thread has 292 bytes of it
 //!   at its first message, 4 KiB later; memory of idle threads is reclaimed when the buffer runs short.
-//! - *Allocation, locks*: none after a thread's first message, except for [`dynamic::log`], messages of more than 4 KiB and stack
-//!   traces. A session that starts allocates for the threads that have logged before, about 1.5 KiB each. Ten times a second one
+//! - *Allocation, locks*: none after a thread's first message, except for [`dynamic::log`], messages of more than 4 KiB and
+//!   arguments of more than 1 KiB that have to be formatted. Where memory is short, these are cut, and counted. A session that starts allocates for the threads that have logged before, about 1.5 KiB each. Ten times a second one
 //!   message takes a lock, held for about a microsecond, for the next 100 ms of the clock.
 //!
 //! # What a call promises
@@ -140,7 +140,8 @@
 //!   ([`Builder::wait_at_most`]), and takes a lock only at a thread's first message, at the first
 //!   of each enum, and for the clock, as above. Text output takes a lock as well, and waits at most
 //!   50 ms for an output that is slow, once ([`text`]).
-//! - Arguments are borrowed, as by `println!`. A string longer than [`Builder::max_string_bytes`], 4 KiB by default, is cut, with an ellipsis.
+//! - Arguments are borrowed, as by `println!`. A string longer than [`Builder::max_string_bytes`], 4 KiB by default, is cut, with an
+//!   ellipsis, and counted; one that is formatted, too. A `Display` that panics leaves its text so far and `<panicked: …>`.
 //! - A message that can't be written is counted by group and [`LossCause`], in [`Summary::losses`] and at its place in the trace.
 //!
 //! # When things go wrong

@@ -5,12 +5,14 @@
 //! and formats everything else that is `Display`. Method lookup order picks between the two ([`fn@string`]), since a trait can't be
 //! implemented both for all `Display` types and for `Option`.
 //!
-//! Invariants: no allocation; a `Display` that fails half way keeps the text written so far, and one that panics unwinds before
-//! the write path has reserved anything; user code runs here and never in the write path.
+//! Invariants: no allocation but for formatted texts of more than a kilobyte; a `Display` that fails half way or panics keeps the
+//! text written so far; user code runs here and never in the write path.
 
 mod fixed_string;
+mod growing_string;
 
-pub(crate) use fixed_string::{FixedString, SHOWN_CAPACITY};
+pub(crate) use fixed_string::FixedString;
+pub(crate) use growing_string::{GrowingString, allow_strings_of};
 
 use core::fmt::{self, Display};
 use core::num::NonZero;

@@ -163,6 +163,7 @@ fn a_callsite_has_one_message_for_each_set_of_field_types() {
     assert!(lines.iter().all(|line| *line == lines[0] && !line.is_empty()), "{lines:?}");
 }
 
+/// Each as a string of a call is, and the message is counted.
 #[test]
 fn long_fields_are_truncated() {
     let recording = record(Builder::enable_all);
@@ -170,10 +171,15 @@ fn long_fields_are_truncated() {
         tracing::info!(first = "x".repeat(4095), second = "yyy", third = 3, "m");
         tracing::info!(first = "é".repeat(5000), second = "z");
     });
-    let lines = recording.stop().messages();
-    let (xs, es) = ("x".repeat(4092), "é".repeat(2046));
-    assert!(lines[0] == format!("INFO bridge m first={xs}… second=… third=3"), "{}", lines[0]);
-    assert!(lines[1] == format!("INFO bridge first={es}… second=…"), "{}", lines[1]);
+    let trace = recording.stop();
+    let lines = trace.messages();
+    let (xs, es) = ("x".repeat(4095), "é".repeat(2046));
+    assert!(lines[0] == format!("INFO bridge m first={xs} second=yyy third=3"), "{}", lines[0]);
+    assert!(lines[1] == format!("INFO bridge first={es}… second=z"), "{}", lines[1]);
+    let losses = trace.losses();
+    let expected = (1, protolog_rt::LossCause::Truncated);
+    assert_eq!(losses.values().sum::<u64>(), expected.0);
+    assert!(losses.keys().all(|(_, cause)| *cause == common::wire(expected.1)), "{losses:?}");
 }
 
 /// A layer that counts events.

@@ -185,3 +185,60 @@ fn a_ring_buffer_keeps_strings_of_megabytes() {
         assert!(**got == pattern(MIB + round), "{} bytes", got.len());
     }
 }
+
+/// Formatted arguments have the same limit as strings, that of each session.
+#[test]
+fn formatted_arguments_are_complete_up_to_the_sessions_limit() {
+    let sent = pattern(3 * MIB);
+    let recording = record(|session| with_long_strings(session).buffer_size(32 * MIB));
+    i!(Log::Text, "%s", format_args!("{sent}"));
+    i!(
+        Log::Text,
+        "%s and %s",
+        format_args!("{}", &sent[..1025]),
+        format_args!("{:?}", &sent[..MIB])
+    );
+    let trace = recording.stop();
+    assert_eq!(count_truncated(&trace), 0);
+    let found = strings(&trace);
+    assert!(found[0] == sent, "{} bytes", found[0].len());
+    assert!(found[1] == format!("{} and {:?}", &sent[..1025], &sent[..MIB]));
+    drop(trace); // It holds the lock of sessions.
+
+    let recording = record(|session| session.log_from(Level::Info).max_string_bytes(5000));
+    i!(Log::Text, "%s", format_args!("{sent}"));
+    i!(Log::Text, "%s", format_args!("{}", &sent[..5000]));
+    i!(Log::Text, "%s", format_args!("{}", &sent[..5001]));
+    let trace = recording.stop();
+    assert_eq!(count_truncated(&trace), 2);
+    let found = strings(&trace);
+    check_truncated(&found[0], &sent, 4990);
+    assert_eq!(found[1], sent[..5000]);
+    check_truncated(&found[2], &sent[..5001], 4990);
+}
+
+struct Panics;
+
+impl std::fmt::Display for Panics {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "state {}, ", 7)?;
+        let list: &[u32] = &[];
+        write!(f, "{}", list[3])
+    }
+}
+
+/// The message says so, and the call returns.
+#[test]
+fn an_argument_may_panic_while_it_is_formatted() {
+    let recording = record(|session| session.log_from(Level::Info));
+    i!(Log::Text, "before %s after %d", Panics, 5);
+    i!(Log::Text, "the next");
+    let trace = recording.stop();
+    assert_eq!(
+        strings(&trace),
+        [
+            "before state 7, <panicked: index out of bounds: the len is 0 but the index is 3> after 5",
+            "the next"
+        ]
+    );
+}

@@ -1,26 +1,22 @@
 //! The bridge from the crate `log`: one message `%s` per target, level, file and line.
 //!
 //! `log` passes no template, so the argument of `%s` is the formatted text, followed by ` key=value` for each pair of a structured
-//! record. A text of more than [`TEXT`] bytes that is not constant is cut, with an ellipsis.
+//! record.
 
-use super::targets;
-use crate::dynamic::{Arg, trace_as, trace_text};
+use super::{record, targets};
 use crate::level;
-use crate::message_table::NewMessage;
+use crate::loss::LossCause;
 use crate::sys::fork::{ForkLock, Order};
 use crate::sys::pin;
-use crate::value::FixedString;
-use crate::writer::running;
+use crate::value::GrowingString;
+use crate::writer::{self, running};
 use ::log::kv::{self, Key, Value, VisitSource};
 use ::log::{LevelFilter, Log, Metadata, Record, SetLoggerError};
-use protolog_core::{Level, message_id};
+use protolog_core::Level;
 use std::fmt;
 
-/// Maximum bytes of a text that has to be formatted.
-const TEXT: usize = 4096;
-
-/// Maximum bytes of `file:line`.
-const PLACE: usize = 512;
+/// Bytes of a text that has to be formatted that need no memory of the heap.
+const STACK: usize = 4096;
 
 /// A logger of the crate `log` that turns records into messages. For programs that combine several loggers; others call
 /// [`install_log`].
@@ -70,26 +66,18 @@ impl Log for Logger {
         if !group.is_enabled(level) {
             return;
         }
-        let mut buffer = FixedString::<TEXT>::new();
+        let mut buffer = GrowingString::<STACK>::new();
         let has_pairs = record.key_values().count() > 0;
         let text = match record.args().as_str() {
             Some(text) if !has_pairs => text,
-            _ => buffer.print(&WithPairs(record)),
+            _ => {
+                let text = buffer.append(&WithPairs(record));
+                buffer.text(text)
+            }
         };
-        if group.is_text_enabled(level) {
-            crate::text::emit_dynamic(level, group.tag, "%s", &[Arg::Str(text)]);
-        }
-        if !group.is_trace_enabled(level) {
-            return;
-        }
-        let (file, line) = (record.file().unwrap_or_default(), record.line().unwrap_or_default());
-        let mut place = FixedString::<PLACE>::new();
-        let place = place.print(&format_args!("{file}:{line}"));
-        let id = message_id(place, "%s", level, group.name);
-        let at = Some((file, line)).filter(|(file, _)| !file.is_empty());
-        let message = NewMessage { id, template: "%s", level, group, place, at };
-        if !trace_as(message, &[Arg::Str(text)]) {
-            trace_text(group, level, text);
+        record::write(group, level, text, (record.file().unwrap_or_default(), record.line()));
+        if buffer.lacks_memory() {
+            writer::drop_message(group, level, LossCause::Truncated);
         }
     }
 

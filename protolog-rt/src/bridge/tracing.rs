@@ -1,8 +1,8 @@
 //! The bridge from `tracing`: events become messages, and spans become slices on the tracks of the threads that enter them.
 //!
 //! An event's template consists of its fields' names: `info!(bytes = n, %host, "sent")` becomes `%s bytes=%d host=%s`. It is created
-//! with the first event of a callsite and cached with it. The strings of one event have 4,096 bytes together; beyond that they are
-//! cut, with an ellipsis.
+//! with the first event of a callsite and cached with it. Records of the crate `log` that `tracing_log` turns into events, as
+//! `tracing_subscriber`'s `init` makes it do, become messages of their own target and place.
 //!
 //! Invariants: a callsite whose level is off is disabled in `tracing` itself, and enabled again with its level; other layers of the
 //! same subscriber are unaffected, since this happens in a filter of this layer alone.
@@ -12,12 +12,14 @@ mod interest;
 mod sites;
 mod spans;
 
-use crate::dynamic::{trace_as, trace_text};
-use crate::level;
+use super::{record, targets};
+use crate::dynamic::{trace_as, trace_rendered};
+use crate::level::{self, GroupInfo};
 use crate::log;
+use crate::loss::LossCause;
 use crate::message_table::{NewMessage, Signature};
 use crate::value::FixedString;
-use crate::writer::arg_slice::ArgSlice;
+use crate::writer::{self, arg_slice::ArgSlice};
 use fields::EventFields;
 use protolog_core::{Level, message_id};
 use sites::{Callsite, EventMessage};
@@ -28,6 +30,9 @@ use tracing_core::{Event, Metadata, Subscriber};
 use tracing_subscriber::filter::Filtered;
 use tracing_subscriber::layer::{Context, Filter, Layer};
 use tracing_subscriber::registry::LookupSpan;
+
+/// The target of the events that `tracing_log` makes of records.
+const LOG_TARGET: &str = "log";
 
 /// Maximum bytes of `file:line`.
 const PLACE: usize = 512;
@@ -107,7 +112,11 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for TracingLayer {
     }
 
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
-        sites::with(event.metadata(), |site| {
+        let metadata = event.metadata();
+        if metadata.target() == LOG_TARGET && metadata.fields().field("log.target").is_some() {
+            return write_record(event);
+        }
+        sites::with(metadata, |site| {
             if site.group.is_enabled(site.level) {
                 let mut fields = EventFields::new();
                 event.record(&mut fields);
@@ -117,9 +126,29 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for TracingLayer {
     }
 }
 
+/// Writes a record of the crate `log`, which `tracing_log` made an event of, with its own target and place.
+fn write_record(event: &Event<'_>) {
+    let mut fields = EventFields::new();
+    event.record(&mut fields);
+    let Some((target, file, line)) = fields.log_place() else { return };
+    let (group, level) = (targets::group(target), level_of(*event.metadata().level()));
+    if group.is_enabled(level) {
+        record::write(group, level, fields.message(), (file.unwrap_or_default(), line));
+        count_cut(&fields, group, level);
+    }
+}
+
+/// Counts a message as one of which a string was cut, if memory was short.
+fn count_cut(fields: &EventFields, group: &'static GroupInfo, level: Level) {
+    if fields.lacks_memory() {
+        writer::drop_message(group, level, LossCause::Truncated);
+    }
+}
+
 fn write(site: &Callsite, fields: &EventFields) {
     let Callsite { metadata, group, level, message: cached } = site;
     let (group, level) = (*group, *level);
+    count_cut(fields, group, level);
     fields.with_args(|args| {
         if group.is_text_enabled(level) {
             crate::text::emit_dynamic(level, group.tag, &fields.template(), args);
@@ -147,7 +176,7 @@ fn write(site: &Callsite, fields: &EventFields) {
                     // Another thread that was faster has stored the same, or an event with other fields.
                     let _ = cached.set(EventMessage { id, ..kind });
                 } else {
-                    trace_text(group, level, &crate::dynamic::rendered(&template, args));
+                    trace_rendered(group, level, &template, args);
                 }
             }
         }

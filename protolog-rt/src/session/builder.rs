@@ -478,9 +478,9 @@ impl Builder {
     ///
     /// Strings that make a message larger than half of the buffer are truncated, too, to equal shares of that half.
     ///
-    /// A message of more than 4 KiB is put together before it is divided among chunks, so it allocates as much memory for a
-    /// moment. Other messages allocate nothing once their thread has logged to the session, except for stack traces and for
-    /// templates interned at run time.
+    /// A message of more than 4 KiB is put together before it is divided among chunks, and a value of more than 1 KiB is formatted
+    /// before that, so they allocate as much memory for a moment; without it, strings are truncated. Other messages allocate
+    /// nothing once their thread has logged to the session, except for templates interned at run time.
     pub fn max_string_bytes(mut self, bytes: usize) -> Self {
         self.max_string_bytes = bytes;
         self

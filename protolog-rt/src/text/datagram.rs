@@ -9,6 +9,7 @@ use crate::sys::poll::{Polled, poll};
 use crate::text_queue;
 use protolog_core::Level;
 use protolog_core::escape::{Escaped, Form};
+use std::fmt::{self, Write as _};
 use std::io::{self, ErrorKind};
 use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixDatagram;
@@ -49,14 +50,16 @@ impl Syslog {
 
 impl TextSink for Syslog {
     fn show(&self, line: &TextLine<'_>) {
-        let sent = line.text.lines().all(|text| self.daemon.send(datagram(line, text).as_bytes()));
+        let send = |datagram: String| self.daemon.send(datagram.as_bytes());
+        let sent = line.text.lines().all(|text| datagram(line, text).is_some_and(send));
         count_unless(sent);
     }
 
     fn show_now(&self, line: &TextLine<'_>) -> bool {
         let mut lines = line.text.lines();
         match (lines.next(), lines.next()) {
-            (Some(text), None) => self.daemon.send_now(datagram(line, text).as_bytes()).is_ok(),
+            (Some(text), None) => datagram(line, text)
+                .is_some_and(|datagram| self.daemon.send_now(datagram.as_bytes()).is_ok()),
             (None, _) => true,
             // The daemon may take only some of them.
             _ => false,
@@ -64,14 +67,28 @@ impl TextSink for Syslog {
     }
 }
 
-/// The datagram of a line of a message.
-fn datagram(line: &TextLine<'_>, text: &str) -> String {
+/// The datagram of a line of a message; none without memory.
+fn datagram(line: &TextLine<'_>, text: &str) -> Option<String> {
     /// User-level messages.
     const FACILITY: u32 = 1;
     let priority = FACILITY << 3 | severity(line.level);
     // Without a time: the daemon adds its own, and formats of the field differ.
     let (tag, text) = (Escaped(Form::Line, line.tag), Escaped(Form::Line, text));
-    format!("<{priority}>{tag}[{}]: {text}", std::process::id())
+    formatted(format_args!("<{priority}>{tag}[{}]: {text}", std::process::id()))
+}
+
+/// A text in memory of the heap; none without memory: the thread that logs shall not abort.
+fn formatted(text: fmt::Arguments<'_>) -> Option<String> {
+    struct Fallible(String);
+    impl fmt::Write for Fallible {
+        fn write_str(&mut self, text: &str) -> fmt::Result {
+            self.0.try_reserve(text.len()).map_err(|_| fmt::Error)?;
+            self.0.push_str(text);
+            Ok(())
+        }
+    }
+    let mut out = Fallible(String::new());
+    out.write_fmt(text).is_ok().then_some(out.0)
 }
 
 impl Journald {
@@ -94,23 +111,24 @@ impl Journald {
 
 impl TextSink for Journald {
     fn show(&self, line: &TextLine<'_>) {
-        count_unless(self.daemon.send(&fields(line)));
+        count_unless(fields(line).is_some_and(|fields| self.daemon.send(&fields)));
     }
 
     fn show_now(&self, line: &TextLine<'_>) -> bool {
-        self.daemon.send_now(&fields(line)).is_ok()
+        fields(line).is_some_and(|fields| self.daemon.send_now(&fields).is_ok())
     }
 }
 
-/// The datagram of a message in the journal's native protocol.
-fn fields(line: &TextLine<'_>) -> Vec<u8> {
-    let (priority, thread) = (severity(line.level).to_string(), line.thread.to_string());
+/// The datagram of a message in the journal's native protocol; none without memory.
+fn fields(line: &TextLine<'_>) -> Option<Vec<u8>> {
+    let priority = formatted(format_args!("{}", severity(line.level)))?;
+    let thread = formatted(format_args!("{}", line.thread))?;
     // A message with control characters is a blob to journalctl, and is not shown.
-    let lines: Vec<String> =
-        line.text.split('\n').map(|text| Escaped(Form::Line, text).to_string()).collect();
-    let text = lines.join("\n");
-    let tag = Escaped(Form::Line, line.tag).to_string();
-    let mut datagram = Vec::with_capacity(text.len() + 128);
+    let text = formatted(format_args!("{}", EscapedLines(line.text)))?;
+    let tag = formatted(format_args!("{}", Escaped(Form::Line, line.tag)))?;
+    let mut datagram = Vec::new();
+    let values = text.len() + priority.len() + tag.len() + thread.len();
+    datagram.try_reserve(values + 128).ok()?;
     for (name, value) in
         [("MESSAGE", &text), ("PRIORITY", &priority), ("SYSLOG_IDENTIFIER", &tag), ("TID", &thread)]
     {
@@ -121,7 +139,20 @@ fn fields(line: &TextLine<'_>) -> Vec<u8> {
         datagram.extend(value.bytes());
         datagram.push(b'\n');
     }
-    datagram
+    Some(datagram)
+}
+
+/// A text with escapes, but for the ends of lines.
+struct EscapedLines<'a>(&'a str);
+
+impl fmt::Display for EscapedLines<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, line) in self.0.split('\n').enumerate() {
+            f.write_str(if number > 0 { "\n" } else { "" })?;
+            Form::Line.write(f, line)?;
+        }
+        Ok(())
+    }
 }
 
 /// Counts a message that could not be sent.

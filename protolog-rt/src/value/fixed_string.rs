@@ -1,11 +1,8 @@
-//! Strings on the stack, for `%s` arguments that are formatted before they are logged.
+//! Strings on the stack, for texts that have a limit.
 //!
 //! Invariant: a string holds at most `N` bytes; a longer one is cut between characters and ends in an ellipsis.
 
 use core::fmt::{self, Display, Write};
-
-/// Maximum bytes of a `%s` argument that is formatted first. A `str` has no such limit.
-pub(crate) const SHOWN_CAPACITY: usize = 1024;
 
 /// Stands for the rest of a string that was cut.
 const ELLIPSIS: &str = "…";
@@ -32,13 +29,6 @@ impl<const N: usize> FixedString<N> {
     /// Returns the string.
     pub(crate) fn text(&self) -> &str {
         core::str::from_utf8(&self.bytes[..self.length]).unwrap_or_default()
-    }
-
-    /// Returns the range of the text that was appended at `from`, or that of the ellipsis if there was no room for it.
-    #[cfg(feature = "tracing")]
-    pub(crate) fn appended(&self, from: usize) -> core::ops::Range<usize> {
-        let to = self.length;
-        if self.cut && from == to { to - ELLIPSIS.len()..to } else { from..to }
     }
 
     /// Truncates at the last character boundary that leaves room for the ellipsis, and appends it.
@@ -76,15 +66,17 @@ impl<const N: usize> Write for FixedString<N> {
 mod tests {
     use super::*;
 
+    const CAPACITY: usize = 1024;
+
     fn printed(value: &dyn Display) -> String {
-        FixedString::<SHOWN_CAPACITY>::new().print(value).to_owned()
+        FixedString::<CAPACITY>::new().print(value).to_owned()
     }
 
     #[test]
     fn what_fits_is_whole() {
         assert_eq!(printed(&""), "");
         assert_eq!(printed(&format_args!("{}-{:?}", 1, "a")), "1-\"a\"");
-        let full = "ä".repeat(SHOWN_CAPACITY / 2);
+        let full = "ä".repeat(CAPACITY / 2);
         assert_eq!(printed(&full), full);
     }
 
@@ -92,16 +84,16 @@ mod tests {
     fn what_does_not_fit_is_cut_between_characters() {
         for char in ["x", "ä", "€", "𝄞"] {
             for prefix in 0..4 {
-                let text = format!("{}{}", "p".repeat(prefix), char.repeat(SHOWN_CAPACITY + 1));
+                let text = format!("{}{}", "p".repeat(prefix), char.repeat(CAPACITY + 1));
                 let cut = printed(&text);
-                assert!(cut.len() <= SHOWN_CAPACITY && cut.len() > SHOWN_CAPACITY - 7, "{char}");
+                assert!(cut.len() <= CAPACITY && cut.len() > CAPACITY - 7, "{char}");
                 let kept = cut.strip_suffix(ELLIPSIS).unwrap();
                 assert!(text.starts_with(kept) && kept.len() >= prefix, "{char}");
                 assert_eq!(printed(&format_args!("{text}{text}")), cut, "in several pieces");
             }
         }
-        let exact = "x".repeat(SHOWN_CAPACITY);
-        assert_eq!(printed(&format_args!("{exact}y")).len(), SHOWN_CAPACITY);
+        let exact = "x".repeat(CAPACITY);
+        assert_eq!(printed(&format_args!("{exact}y")).len(), CAPACITY);
     }
 
     #[test]

@@ -25,6 +25,7 @@ use crate::level::GroupInfo;
 use crate::loss::{LossCause, LossCount, LossCounters};
 use crate::sync::{AtomicBool, AtomicPtr, AtomicU16, Ordering, fence, light_barrier};
 use crate::sys::barrier;
+use crate::value::allow_strings_of;
 use protolog_core::chunk::{MAX_WRITER_ID, PageLayout};
 use protolog_core::{FillPolicy, Level};
 use protolog_shmem::{Buffer, WriteChunk};
@@ -119,6 +120,7 @@ impl DerefMut for LockedWriters<'_> {
 impl Arbiter {
     /// Shares `buffer` on behalf of `owner`.
     pub(crate) fn new(buffer: Buffer, max_string_bytes: usize, owner: Arc<dyn Owner>) -> Self {
+        allow_strings_of(max_string_bytes);
         Self {
             buffer,
             max_string_bytes,

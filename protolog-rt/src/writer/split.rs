@@ -14,6 +14,9 @@ use protolog_shmem::PAGE;
 const MAX_WITHOUT_STRINGS: usize = 1024;
 const MAX_AROUND_STRING: usize = 32;
 
+/// The most bytes before a packet of one chunk.
+const SIZE_FIELD: usize = 4;
+
 impl Own {
     /// Writes a packet that does not fit a chunk, from the present chunk on; or one that does, into a new chunk that was closed the
     /// moment it was begun, because a session starts or stops. False where the buffer is full; what was written of the packet is
@@ -33,7 +36,11 @@ impl Own {
             self.allow(writer);
             return true;
         }
-        let mut scratch = vec![0; size + SLACK];
+        let mut scratch = Vec::new();
+        if scratch.try_reserve_exact(size + SLACK).is_err() {
+            return self.write_cut(writer, head, packet);
+        }
+        scratch.resize(size + SLACK, 0);
         // SAFETY: the scratch has `size` bytes and SLACK; *planned*: the packet takes `size` bytes.
         let mut to = unsafe { Cursor::new(scratch.as_mut_ptr(), size) };
         // Its strings are not remembered: they are in two chunks, and the next one begins anew.
@@ -46,6 +53,18 @@ impl Own {
         count_cut(writer, head, &plan);
         self.resume(writer);
         true
+    }
+
+    /// Writes a packet with its strings cut so that the chunk has room for it, for want of memory for more. False where it has none.
+    fn write_cut<P: Packet>(&mut self, writer: &Writer, head: Head, packet: &P) -> bool {
+        let room = self.room().saturating_sub(SIZE_FIELD);
+        let (plan, measured) = self.plan_within(packet, room);
+        let is_written = self.write_whole(head, packet, (&plan, measured));
+        if is_written {
+            count_cut(writer, head, &plan);
+        }
+        self.allow(writer);
+        is_written
     }
 
     /// Writes a packet into the chunk, which is this thread's alone. False where it has no room for it. Allocates nothing: the
@@ -73,14 +92,19 @@ impl Own {
 
     /// Measures a packet. Strings that make it larger than half of the buffer are cut to equal shares of that half.
     fn plan_split<P: Packet>(&mut self, packet: &P) -> (Plan, P::Measured) {
+        let half = self.core.as_ref().map_or(0, |core| core.buffer.pages() * PAGE / 2);
+        self.plan_within(packet, half)
+    }
+
+    /// Measures a packet. Strings that make it larger than `limit` are cut to equal shares of that.
+    fn plan_within<P: Packet>(&mut self, packet: &P, limit: usize) -> (Plan, P::Measured) {
         let base = self.before();
         let (most, _) = packet.plan(Base { delta: u64::MAX, ..base }, None); // Whatever the time.
-        let half = self.core.as_ref().map_or(0, |core| core.buffer.pages() * PAGE / 2);
         let strings = (most.next_iid() - self.next_iid) as usize;
-        if strings == 0 || packet.size(&most) <= half {
+        if strings == 0 || packet.size(&most) <= limit {
             return packet.plan(base, None);
         }
-        let share = half.saturating_sub(MAX_WITHOUT_STRINGS) / strings;
+        let share = limit.saturating_sub(MAX_WITHOUT_STRINGS) / strings;
         let max_string_bytes = share.saturating_sub(MAX_AROUND_STRING).min(self.max_string_bytes);
         packet.plan(Base { max_string_bytes, ..base }, None)
     }

@@ -44,7 +44,7 @@ pub(super) struct WithStack<'a, A> {
 pub(super) fn with<R>(f: impl FnOnce(&str) -> R) -> R {
     let trace = Backtrace::<MAX_FRAMES>::here();
     let mut text = FixedString::<MAX_TEXT>::new();
-    let mut named = Vec::new();
+    let mut named = Named::default();
     // The first is that of this function.
     for (number, address) in trace.addresses().iter().skip(1).enumerate() {
         line(&mut text, number, *address, &mut named);
@@ -52,16 +52,27 @@ pub(super) fn with<R>(f: impl FnOnce(&str) -> R) -> R {
     f(text.text())
 }
 
+/// The modules whose build ids were written; of more, some ids are written again.
+#[derive(Default)]
+struct Named([usize; 32]);
+
+impl Named {
+    /// True if the module at `base` was not asked for before.
+    fn is_first(&mut self, base: usize) -> bool {
+        let free = self.0.iter_mut().find(|known| **known == base || **known == 0);
+        free.is_none_or(|slot| std::mem::replace(slot, base) != base)
+    }
+}
+
 /// Appends the line of a frame. `named` are the modules whose build ids are in the text.
-fn line(text: &mut FixedString<MAX_TEXT>, number: usize, address: usize, named: &mut Vec<usize>) {
+fn line(text: &mut FixedString<MAX_TEXT>, number: usize, address: usize, named: &mut Named) {
     // The buffer takes what it has room for, and never fails.
     let Some(Found { base, name, build_id }) = modules::find(address) else {
         let _ = writeln!(text, "#{number:02} pc {address:016x}  <unknown>");
         return;
     };
     let _ = write!(text, "#{number:02} pc {:016x}  {name}", address.wrapping_sub(base));
-    if !build_id.is_empty() && !named.contains(&base) {
-        named.push(base);
+    if !build_id.is_empty() && named.is_first(base) {
         let _ = text.write_str(" (BuildId: ");
         for byte in &build_id {
             let _ = write!(text, "{byte:02x}");

@@ -2,17 +2,18 @@
 //!
 //! The field `message` comes first, without its name; the others follow in source order.
 
-use crate::value::FixedString;
+use crate::value::GrowingString;
 use protolog_core::schema::debug_annotation;
 use protolog_core::{Arg, MAX_PARAMS};
 use protozero::{Heap, Writer};
-use std::fmt::{self, Write as _};
+use std::error::Error;
+use std::fmt;
 use std::ops::Range;
 use tracing_core::Field;
 use tracing_core::field::Visit;
 
-/// Maximum bytes of all strings of an event.
-const TEXT: usize = 4096;
+/// Bytes of all strings of an event that need no memory of the heap.
+const STACK: usize = 4096;
 
 /// The name of the field with the event's text.
 const MESSAGE: &str = "message";
@@ -23,7 +24,8 @@ pub(super) struct EventFields {
     list: [(&'static str, FieldValue); MAX_PARAMS],
     len: usize,
     names: u32,
-    text: FixedString<TEXT>,
+    text: GrowingString<STACK>,
+    log: LogPlace,
 }
 
 /// The value of a field; strings are ranges of the buffer.
@@ -33,14 +35,25 @@ enum FieldValue {
     Uint(u64),
     Float(f64),
     Bool(bool),
-    Text { from: usize, to: usize },
+    Text(FieldText),
+}
+
+/// A range of the buffer.
+type FieldText = (usize, usize);
+
+/// The place of a record of the crate `log`, which comes as fields of an event: `tracing` has one callsite for all of a level.
+#[derive(Clone, Copy, Default)]
+pub(super) struct LogPlace {
+    target: Option<FieldText>,
+    file: Option<FieldText>,
+    line: Option<u64>,
 }
 
 impl EventFields {
     /// Creates an empty list.
     pub(super) fn new() -> Self {
         let list = [("", FieldValue::Bool(false)); MAX_PARAMS];
-        Self { list, len: 0, names: 0, text: FixedString::new() }
+        Self { list, len: 0, names: 0, text: GrowingString::new(), log: LogPlace::default() }
     }
 
     /// Returns a mask: bit `i` is set if field `i` of the callsite has a value.
@@ -57,7 +70,7 @@ impl EventFields {
                 FieldValue::Uint(value) => Arg::Uint(value),
                 FieldValue::Float(value) => Arg::Float(value),
                 FieldValue::Bool(value) => Arg::Bool(value),
-                FieldValue::Text { from, to } => Arg::Str(self.text_at(from, to)),
+                FieldValue::Text(range) => Arg::Str(self.text_at(range)),
             };
         }
         f(&args[..self.len])
@@ -77,9 +90,10 @@ impl EventFields {
             }
             template.push_str(match value {
                 FieldValue::Int(_) | FieldValue::Uint(_) => "%d",
-                FieldValue::Float(_) => "%g",
+                // As many digits as every float has; six would take a time for another one.
+                FieldValue::Float(_) => "%.15g",
                 FieldValue::Bool(_) => "%b",
-                FieldValue::Text { .. } => "%s",
+                FieldValue::Text(_) => "%s",
             });
         }
         template
@@ -98,18 +112,38 @@ impl EventFields {
                     annotation.double(debug_annotation::DOUBLE_VALUE, value)
                 }
                 FieldValue::Bool(value) => annotation.bool(debug_annotation::BOOL_VALUE, value),
-                FieldValue::Text { from, to } => {
-                    annotation.string(debug_annotation::STRING_VALUE, self.text_at(from, to))
+                FieldValue::Text(range) => {
+                    annotation.string(debug_annotation::STRING_VALUE, self.text_at(range))
                 }
             };
             f(name, &writer.into_vec().unwrap_or_default());
         }
     }
 
-    /// Returns a string of the buffer. It ends in the ellipsis if the cut of a later one shortened it.
-    fn text_at(&self, from: usize, to: usize) -> &str {
-        let text = self.text.text();
-        text.get(from..to).or_else(|| text.get(from..)).unwrap_or("…")
+    /// Returns a string of the buffer.
+    fn text_at(&self, (from, to): FieldText) -> &str {
+        self.text.text(from..to)
+    }
+
+    /// True if a string was cut for want of memory.
+    pub(super) fn lacks_memory(&self) -> bool {
+        self.text.lacks_memory()
+    }
+
+    /// Returns the target, the file and the line of a record of `log`; none if the event is of `tracing` itself.
+    pub(super) fn log_place(&self) -> Option<(&str, Option<&str>, Option<u32>)> {
+        let target = self.text_at(self.log.target?);
+        let line = self.log.line.and_then(|line| u32::try_from(line).ok());
+        Some((target, self.log.file.map(|file| self.text_at(file)), line))
+    }
+
+    /// Returns the text of the field `message`.
+    pub(super) fn message(&self) -> &str {
+        let message = self.list[..self.len].iter().find(|(name, _)| *name == MESSAGE);
+        match message {
+            Some((_, FieldValue::Text(range))) => self.text_at(*range),
+            _ => "",
+        }
     }
 
     fn ordered(&self) -> impl Iterator<Item = &(&'static str, FieldValue)> {
@@ -127,12 +161,15 @@ impl EventFields {
         }
     }
 
-    fn add_text(&mut self, field: &Field, text: fmt::Arguments<'_>) {
-        let from = self.text.text().len();
-        // The buffer never fails; it cuts.
-        let _ = self.text.write_fmt(text);
-        let Range { start, end } = self.text.appended(from);
-        self.add(field, FieldValue::Text { from: start, to: end });
+    fn add_text(&mut self, field: &Field, text: &dyn fmt::Display) {
+        let Range { start, end } = self.text.append(text);
+        match field.name() {
+            "log.target" => self.log.target = Some((start, end)),
+            "log.file" => self.log.file = Some((start, end)),
+            // The target says as much.
+            "log.module_path" => {}
+            _ => self.add(field, FieldValue::Text((start, end))),
+        }
     }
 }
 
@@ -146,6 +183,10 @@ impl Visit for EventFields {
     }
 
     fn record_u64(&mut self, field: &Field, value: u64) {
+        if field.name() == "log.line" {
+            self.log.line = Some(value);
+            return;
+        }
         self.add(field, FieldValue::Uint(value));
     }
 
@@ -154,10 +195,36 @@ impl Visit for EventFields {
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {
-        self.add_text(field, format_args!("{value}"));
+        self.add_text(field, &value);
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        self.add_text(field, format_args!("{value:?}"));
+        self.add_text(field, &format_args!("{value:?}"));
+    }
+
+    /// An error, and those that it comes of, as `tracing`'s own formatter has them.
+    fn record_error(&mut self, field: &Field, value: &(dyn Error + 'static)) {
+        match value.source() {
+            None => self.add_text(field, &value),
+            Some(source) => {
+                let name = field.name();
+                self.add_text(field, &format_args!("{value} {name}.sources={}", Sources(source)));
+            }
+        }
+    }
+}
+
+/// An error and its sources, in brackets.
+struct Sources<'a>(&'a (dyn Error + 'static));
+
+impl fmt::Display for Sources<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "[{}", self.0)?;
+        let mut source = self.0.source();
+        while let Some(error) = source {
+            write!(f, ", {error}")?;
+            source = error.source();
+        }
+        f.write_str("]")
     }
 }
