@@ -40,6 +40,11 @@ pub enum Error {
         /// The full names that match it.
         candidates: Vec<String>,
     },
+    /// A name that no group can have: it is empty, or has a `*` that is not all of it.
+    NoGroupName {
+        /// The name.
+        name: String,
+    },
     /// A file could not be created or written.
     File {
         /// The file.
@@ -63,6 +68,7 @@ impl Error {
             Self::Forked => "start a session in the child",
             Self::OnlyStreams { .. } => "leave out this option, or `keep_newest` or `keep_first`",
             Self::AmbiguousGroup { .. } => "write the full name of the group",
+            Self::NoGroupName { .. } => "name a group, a prefix of groups, or `*` for all of them",
             Self::File { error, .. } => Refused::of(error).map_or(
                 "check that the directory exists, may be written to, and has space",
                 Refused::help,
@@ -90,6 +96,7 @@ impl fmt::Display for Error {
                     write!(f, "{} `{candidate}`", if index == 0 { "" } else { "," })
                 })
             }
+            Self::NoGroupName { name } => write!(f, "`{name}` is no name of a group"),
             Self::File { path, error } => {
                 write!(f, "can't write `{}`: {}", path.display(), describe(error))
             }
@@ -123,7 +130,8 @@ impl std::error::Error for Error {
             | Self::Forked
             | Self::FileInUse { .. }
             | Self::OnlyStreams { .. }
-            | Self::AmbiguousGroup { .. } => None,
+            | Self::AmbiguousGroup { .. }
+            | Self::NoGroupName { .. } => None,
         }
     }
 }
@@ -150,6 +158,8 @@ mod tests {
         };
         assert_eq!(ambiguous.to_string(), "group `Net` is ambiguous: `a::Log::Net`, `b::Log::Net`");
         assert_eq!(ambiguous.help(), "write the full name of the group");
+        let unnamed = Error::NoGroupName { name: "**".into() };
+        assert_eq!(unnamed.to_string(), "`**` is no name of a group");
         let file = Error::File { path: "/no/dir".into(), error: io::ErrorKind::NotFound.into() };
         assert_eq!(file.to_string(), "can't write `/no/dir`: entity not found");
         let system = Error::Resources(io::Error::from_raw_os_error(libc::ENOENT));

@@ -67,6 +67,10 @@ impl Filter {
     /// Checks the names of `config` against the full names of the `known` groups. An override that matches none stays, since
     /// its group may come with a library.
     pub(super) fn new(config: &Config, known: &BTreeSet<String>) -> Result<Self, Error> {
+        let overrides = config.group_overrides.iter().map(|it| &it.group);
+        if let Some(name) = overrides.chain(&config.collect_stacktrace).find(|it| !may_name(it)) {
+            return Err(Error::NoGroupName { name: name.clone() });
+        }
         let mode = match config.tracing_mode {
             TracingMode::Default => Level::Wtf,
             TracingMode::EnableAll => Level::Verbose,
@@ -159,6 +163,11 @@ impl Filter {
     }
 }
 
+/// Returns whether a name may be one of groups. A filter that can't match anything is a mistake.
+fn may_name(name: &str) -> bool {
+    name == "*" || !(name.trim().is_empty() || name.contains('*'))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -224,6 +233,21 @@ mod tests {
         let all = config(TracingMode::Default, None, &[("*", Some(Level::Debug)), ("Disk", None)]);
         assert_eq!(recorded(&all, NET), "DIWEF");
         assert_eq!(recorded(&all, DISK), "");
+    }
+
+    #[test]
+    fn names_that_no_group_can_have_are_refused() {
+        let known = [NET, DISK].map(String::from).into();
+        for name in ["", " ", "**", "*Net", "Log::*"] {
+            let named = config(TracingMode::Default, None, &[(name, Some(Level::Info))]);
+            let stacks = Config { collect_stacktrace: vec![name.into()], ..Config::default() };
+            for config in [named, stacks] {
+                let refused = Filter::new(&config, &known);
+                let is_it =
+                    |error: &Error| matches!(error, Error::NoGroupName { name: it } if it == name);
+                assert!(refused.as_ref().is_err_and(is_it), "{name}: {refused:?}");
+            }
+        }
     }
 
     #[test]
