@@ -285,3 +285,21 @@ fn the_trace_names_process_and_thread() {
         assert!(location.contains("session.rs:"), "{location}");
     }
 }
+
+/// Without `AssertUnwindSafe`: servers and test harnesses catch panics with a session at hand.
+#[test]
+fn a_session_goes_on_after_a_panic_with_it() {
+    let recording = record(Builder::enable_all);
+    let session = recording.session();
+    let scope = session.thread_scope();
+    let caught = std::panic::catch_unwind(|| {
+        scope.enter();
+        session.flush().expect("flush");
+        i!(Log::Net, "before");
+        let _ = session.summary();
+        std::panic::resume_unwind(Box::new("caught"));
+    });
+    assert!(caught.is_err());
+    i!(Log::Net, "after");
+    recording.stop().check(&["INFO Net before", "INFO Net after"]);
+}

@@ -48,6 +48,7 @@ use self::core::Core;
 use crate::error::Error;
 use crate::stats::Summary;
 use crate::writer::scope::ThreadScope;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -293,6 +294,11 @@ impl Session {
         self.active.end()
     }
 }
+
+// A panic leaves no session half changed: calls of the program's code are made without its locks, and the state of threads is
+// changed by single stores.
+impl UnwindSafe for Session {}
+impl RefUnwindSafe for Session {}
 
 impl Drop for Session {
     fn drop(&mut self) {

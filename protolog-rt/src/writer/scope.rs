@@ -43,6 +43,10 @@ thread_local! {
 #[derive(Clone, Debug)]
 pub struct ThreadScope(Weak<Arbiter>);
 
+// As for a session.
+impl std::panic::UnwindSafe for ThreadScope {}
+impl std::panic::RefUnwindSafe for ThreadScope {}
+
 impl ThreadScope {
     /// Makes the handle of a session.
     pub(crate) fn new(arbiter: &Arc<Arbiter>) -> Self {
