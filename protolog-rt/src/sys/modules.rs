@@ -10,6 +10,7 @@ use std::borrow::Cow;
 use std::ffi::{CStr, CString, OsStr, c_int, c_void};
 use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
 use std::sync::RwLockWriteGuard;
 
 #[cfg(target_pointer_width = "32")]
@@ -99,6 +100,14 @@ pub(crate) fn find(address: usize) -> Option<Found> {
     found
 }
 
+/// Returns a path of the loader's list, or that of the program where the list has none: glibc's is
+/// empty, and musl's is a link that leads every process to its own program.
+fn name_of(path: &OsStr) -> String {
+    let is_program = path.is_empty() || path == OsStr::new("/proc/self/exe");
+    let program = is_program.then(|| std::env::current_exe().unwrap_or_default());
+    program.as_deref().map_or(path, Path::as_os_str).to_string_lossy().into_owned()
+}
+
 /// Returns the path under which the loader knows the library that has `address`; none if it is the program or no module.
 pub(crate) fn path_of_library(address: usize) -> Option<CString> {
     let mut path = None;
@@ -130,13 +139,7 @@ impl<'a> Module<'a> {
 
     /// The path, also of the program.
     fn name(&self) -> String {
-        let path = OsStr::from_bytes(self.path().to_bytes());
-        let mut name = path.to_string_lossy().into_owned();
-        if name.is_empty() {
-            let program = std::env::current_exe().unwrap_or_default();
-            name = program.to_string_lossy().into_owned();
-        }
-        name
+        name_of(OsStr::from_bytes(self.path().to_bytes()))
     }
 
     fn of_type(&self, kind: u32) -> impl Iterator<Item = &'a Header> + use<'a> {
@@ -304,7 +307,13 @@ mod tests {
     fn this_function_is_in_the_program() {
         let here = Backtrace::<8>::here();
         let found = find(here.addresses()[0]).expect("the module of this test");
-        assert_eq!(Some(found.name.as_ref()), std::env::current_exe().unwrap().to_str());
+        let program = std::env::current_exe().unwrap();
+        assert_eq!(Some(found.name.as_ref()), program.to_str());
+        // As glibc and musl have it.
+        for path in ["", "/proc/self/exe"] {
+            assert_eq!(Some(name_of(path.as_ref()).as_ref()), program.to_str());
+        }
+        assert_eq!(name_of("/usr/lib/libc.so.6".as_ref()), "/usr/lib/libc.so.6");
         assert_eq!(build_id_of_program().unwrap_or_default(), found.build_id);
         assert!(find(0).is_none());
     }
