@@ -15,7 +15,7 @@ const GROUPS: &str = "package p; import dev.protolog.*; enum AppLog implements I
 type Line = (&'static str, [usize; 3]);
 
 /// Members of a Kotlin file.
-const KOTLIN: [Line; 17] = [
+const KOTLIN: [Line; 24] = [
     ("fun connected(host: String) { ProtoLog.d(NET, \"connected to $host\") }", [1, 0, 0]),
     ("private fun closed(host: String) = ProtoLog.d(NET, \"$host closed\")", [1, 0, 0]),
     (
@@ -32,6 +32,25 @@ const KOTLIN: [Line; 17] = [
     ),
     ("fun passes(n: Int) { pass(\"sent %d\", n); pass(\"got\") }", [2, 0, 0]),
     ("fun text(msg: String) = ProtoLog.v(NET, msg)", [0, 0, 1]),
+    (
+        "object Loaded { init { computed() }; fun l(m: String) = ProtoLog.v(NET, m); fun c() = l(\"within\") }",
+        [1, 0, 1],
+    ),
+    ("fun loads() = Loaded.l(\"stays\")", [0, 0, 1]),
+    (
+        "class Made { companion object { val made by lazy { 1 }; fun m(s: String) = ProtoLog.v(NET, s) }; fun c() = m(\"in\") }",
+        [1, 0, 1],
+    ),
+    ("fun makes() = Made.m(\"stays\")", [0, 0, 1]),
+    (
+        "object Plain { const val A = 1; val B = \"b\"; fun p(m: String) = ProtoLog.v(NET, m) }",
+        [0, 0, 1],
+    ),
+    ("fun plain() = Plain.p(\"is rewritten\")", [1, 0, 0]),
+    (
+        "val first = java.util.UUID.randomUUID().toString(); class Outside { fun o() = text(\"constant\") }",
+        [0, 0, 1],
+    ),
     ("fun texts(s: String) { text(\"constant\"); text(s) }", [1, 0, 1]),
     ("fun group(group: AppLog) = ProtoLog.v(group, \"text\")", [0, 0, 1]),
     ("fun computed() = ProtoLog.v(NET, \"a\".trimIndent())", [0, 1, 0]),
@@ -51,7 +70,7 @@ const KOTLIN: [Line; 17] = [
 ];
 
 /// Members of a Java class.
-const JAVA: [Line; 11] = [
+const JAVA: [Line; 16] = [
     (
         "void a(int n) { ProtoLog.d(NET, \"sent %d\", n); p.Log.ProtoLog.d(NET, \"no\"); }",
         [1, 0, 0],
@@ -62,6 +81,23 @@ const JAVA: [Line; 11] = [
     ),
     ("void passes(int n) { pass(\"sent %d\", n); pass(\"got\"); }", [2, 0, 0]),
     ("static void own(String msg, Object... args) { ProtoLog.v(NET, msg, args); }", [0, 0, 1]),
+    (
+        "static void throwing(String m, Object... a) throws java.io.IOException { ProtoLog.v(NET, m, a); }",
+        [0, 0, 1],
+    ),
+    (
+        "static class Loaded { static { f(null); } static void l(String m, Object... a) { ProtoLog.v(NET, m, a); } void c() { l(\"within\"); } }",
+        [1, 0, 1],
+    ),
+    ("void loads() { Loaded.l(\"stays\"); }", [0, 0, 1]),
+    (
+        "static class Made extends Loaded { static void m(String m, Object... a) { ProtoLog.v(NET, m, a); } void c() { Made.m(\"in\"); } }",
+        [1, 0, 1],
+    ),
+    (
+        "static class Plain { static final int[] A = {1}; static final String B = \"b\" + 1; static void p(String m, Object... a) { ProtoLog.v(NET, m, a); } } void plain() { Made.m(\"stays\"); Plain.p(\"is rewritten\"); }",
+        [1, 0, 2],
+    ),
     ("void owns(String s) { own(\"constant\"); own(s); }", [1, 0, 1]),
     ("void computed(String s) { ProtoLog.v(NET, \"a\" + s); }", [0, 1, 0]),
     ("void unknown() { ProtoLog.v(AppLog.NOT, \"a\"); ProtoLog.v(NET, \"%d\"); }", [0, 2, 0]),

@@ -43,7 +43,10 @@ pub(crate) const STEPS: [(&str, &str); 18] = [
         "real crates with log calls anywhere, rewritten and compiled: more of them than in `test`",
     ),
     ("matrix", "notes of log calls in programs, in every way of building: none lost, none doubled"),
-    ("jdk", "log calls in all sources of a JDK, and a large module compiled before and after"),
+    (
+        "jdk",
+        "log calls in all sources of a JDK, a large module compiled before and after, and 10,000 constant expressions",
+    ),
     (
         "kotlin",
         "log calls in the sources of Kotlin's libraries, which are compiled and run before and after",
@@ -60,6 +63,9 @@ pub(crate) const STEPS: [(&str, &str); 18] = [
     ("bench", "the programs of `bench` that `test` does not build compile, without warnings"),
     ("fuzz", "each fuzz target for PROTOLOG_FUZZ_SECONDS, by default 60"),
 ];
+
+/// The tests of Java that are run in full.
+const JAVA_FILTERS: [&str; 4] = ["--", "--nocapture", "real::", "constants::"];
 
 /// Tests of the runtime and its shared memory that are compiled anew for AddressSanitizer.
 const ASAN: [&str; 10] = [
@@ -123,9 +129,7 @@ pub(crate) fn run(only: &[String]) -> Result<()> {
         crates.args(["--test=rust", "real", "--", "--nocapture"]).env("PROTOLOG_REAL_RUST", "all");
         shell::run(&mut crates)
     });
-    steps.run("jdk", |_| {
-        shell::run(&mut tool_test(&["--release", "--test=java", "--", "--nocapture", "real::"]))
-    });
+    steps.run("jdk", |_| shell::run(tool_test(&["--release", "--test=java"]).args(JAVA_FILTERS)));
     steps.run("kotlin", |_| {
         shell::run(&mut tool_test(&["--release", "--test=kotlin", "--", "--nocapture", "real::"]))
     });

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Wrapper { name 1, kotlin name* 2, java name* 3, of file 4, level 5, group 6, tag 7, before 8, after 9, passed tag 10,
-//!           of instance 11 }
+//!           of instance 11, runs code 12 }
 //! ```
 
 use crate::lang::wrapper::{TagSource, Wrapper};
@@ -21,7 +21,7 @@ pub(super) fn encode(wrapper: &Wrapper, fields: &mut Fields<'_, Heap>) {
     }
     fields.bool(4, *is_of_file).uint32(5, level.wire()).uint64(6, *group as u64);
     fields.bool(7, wrapper.has_tag()).string(8, &wrapper.before).string(9, &wrapper.after);
-    fields.bool(10, wrapper.takes_tag()).bool(11, wrapper.of_instance);
+    fields.bool(10, wrapper.takes_tag()).bool(11, wrapper.of_instance).bool(12, wrapper.runs_code);
 }
 
 /// Reads a function.
@@ -34,6 +34,7 @@ pub(super) fn decode(fields: Reader<'_>) -> Result<Wrapper, DecodeError> {
         level: Level::Debug,
         group: 0,
         of_instance: false,
+        runs_code: false,
         tag: TagSource::None,
         before: String::new(),
         after: String::new(),
@@ -52,6 +53,7 @@ pub(super) fn decode(fields: Reader<'_>) -> Result<Wrapper, DecodeError> {
             9 => field.as_str()?.clone_into(&mut wrapper.after),
             10 if field.as_bool()? => wrapper.tag = TagSource::Call,
             11 => wrapper.of_instance = field.as_bool()?,
+            12 => wrapper.runs_code = field.as_bool()?,
             _ => {}
         }
     }
@@ -72,6 +74,7 @@ pub(super) mod tests {
             level: Level::Wtf,
             group: 3,
             of_instance: true,
+            runs_code: true,
             tag: TagSource::Call,
             before: "a %s".into(),
             after: "b".into(),

@@ -56,6 +56,8 @@ pub struct Wrapper {
     pub group: usize,
     /// True if it is called by an instance of its class. The class extends nothing, so that no other method can be meant.
     pub of_instance: bool,
+    /// True if a call from outside its class, object or file may run code that initialises that.
+    pub runs_code: bool,
     /// The source of its tag.
     pub tag: TagSource,
     /// The template's text before the one that callers pass.
@@ -118,6 +120,9 @@ impl PartialEq for Wrappers {
     }
 }
 
+/// The reason why a call stays that may run code of another class.
+pub const RUNS_CODE: &str = "it may initialise a class, which runs code";
+
 impl Wrapper {
     /// The function of an instance with this tag, or of calls that pass it.
     #[must_use]
@@ -136,6 +141,13 @@ impl Wrapper {
     /// Returns whether its calls pass a tag.
     pub fn takes_tag(&self) -> bool {
         self.tag == TagSource::Call
+    }
+
+    /// Returns whether it is a method of the class with one of these canonical names.
+    pub fn is_of<'n>(&self, classes: impl IntoIterator<Item = &'n str>) -> bool {
+        let of = |name: &'_ str| name.rsplit_once('.').map_or(String::new(), |it| it.0.to_owned());
+        let mut classes = classes.into_iter();
+        classes.any(|class| self.names().any(|name| of(name) == class))
     }
 
     /// All names, each once.

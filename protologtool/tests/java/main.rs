@@ -14,6 +14,7 @@ mod trace;
 mod unit;
 
 mod case;
+mod constants;
 mod effects;
 mod errors;
 mod groups;

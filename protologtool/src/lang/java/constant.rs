@@ -8,7 +8,9 @@ use super::locals::Declaration;
 use super::meaning::{Declared, Handle, Site, Type, TypeRef, Variable};
 use super::outline::{MemberId, MemberKind};
 use super::resolve::{Resolver, declarator};
-use super::syntax::{children, dotted, field_text, parse_member, text, unparenthesized};
+use super::syntax::{
+    children, descendants, dotted, field_text, parse_member, text, unparenthesized,
+};
 use super::value::{NotConstant, Number, Value, not_constant};
 use crate::call::Text;
 use tree_sitter::Node;
@@ -154,12 +156,14 @@ impl<'u> Evaluator<'_, 'u, '_, '_> {
             return Err(not_constant(node, "is not a constant"));
         };
         let value = self.nested(chosen, depth)?;
-        if let Value::Number(Number::Int(value)) = value
-            && let Ok(Value::Number(Number::Long(_))) = self.nested(other, depth)
-        {
-            return Ok(Value::Number(Number::Long(value.into())));
+        if !matches!(value, Value::Number(_) | Value::Char(_)) {
+            return Ok(value);
         }
-        Ok(value)
+        // The types of both branches decide that of the result (JLS 15.25).
+        let Ok(with) = self.nested(other, depth) else {
+            return Err(not_constant(other, "may be a number of another type, which decides"));
+        };
+        conditional(value, &with, chosen, other)
     }
 
     fn cast(&self, node: Node<'_>, depth: usize) -> Result<Value, NotConstant> {
@@ -346,4 +350,40 @@ fn constant_of(
 /// The elements of an argument list.
 pub(crate) fn arguments(list: Node<'_>) -> Vec<Node<'_>> {
     children(list).collect()
+}
+
+/// The value of the branch `chosen` of a conditional whose other branch has the value `with`.
+fn conditional(
+    value: Value,
+    with: &Value,
+    chosen: Node<'_>,
+    other: Node<'_>,
+) -> Result<Value, NotConstant> {
+    let (number, is_char) = match (&value, with) {
+        (Value::Number(Number::Int(_)) | Value::Char(_), Value::Number(Number::Long(_))) => {
+            let long = value.number().map_or(0, Number::value);
+            return Ok(Value::Number(Number::Long(long)));
+        }
+        (Value::Number(Number::Int(number)), Value::Char(_)) => (*number, false),
+        (Value::Char(_), Value::Number(Number::Int(number))) => (*number, true),
+        _ => return Ok(value),
+    };
+    // An int that a char can hold is one; but a name may be that of a byte.
+    let of_int = if is_char { other } else { chosen };
+    let is_named = |node: Node<'_>| {
+        matches!(
+            node.kind(),
+            "identifier" | "field_access" | "cast_expression" | "method_invocation"
+        )
+    };
+    if descendants(of_int).any(is_named) {
+        return Err(not_constant(of_int, "may be a char or a number, by the type of a name"));
+    }
+    match (u16::try_from(number), is_char) {
+        (Ok(_), true) => Ok(value),
+        (Ok(unit), false) => char::from_u32(unit.into())
+            .map(Value::Char)
+            .ok_or_else(|| not_constant(chosen, "is half a character")),
+        (Err(_), _) => Ok(Value::Number(value.number().unwrap_or(Number::Int(number)))),
+    }
 }

@@ -280,7 +280,7 @@ impl CallFinder<'_, '_> {
             let read = place.call(&call, candidate, level);
             match read.as_ref().err().and_then(|_| place.wrapper(candidate, level)) {
                 Some((wrapper, note)) => {
-                    found.wrappers.push(wrapper);
+                    found.wrappers.extend(wrapper);
                     found.add(candidate.method.clone(), Err(vec![note]));
                 }
                 None => reads.push((candidate, place.may_change(&call), read)),

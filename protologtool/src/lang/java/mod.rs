@@ -27,6 +27,7 @@ mod find;
 mod flow;
 mod form;
 mod header;
+mod initialiser;
 pub(crate) mod instance;
 mod integer;
 mod invocation;

@@ -13,7 +13,7 @@ use super::unit::Unit;
 use super::wrapper::stays;
 use super::{JavaShape, PassedOn};
 use crate::call::{Call, Checked, Text, without_fixes};
-use crate::lang::wrapper::Wrapper;
+use crate::lang::wrapper::{RUNS_CODE, Wrapper};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use tree_sitter::Node;
@@ -96,6 +96,12 @@ impl MemberCalls<'_, '_, '_> {
         of_class.or_else(of_field)
     }
 
+    /// Returns whether the member with the call is one of the class of `wrapper`, which is initialised then.
+    fn is_within(&self, wrapper: &Wrapper) -> bool {
+        let owner = self.unit.outline.members[self.member.0].owner;
+        owner.is_some_and(|owner| wrapper.is_of([&*self.unit.canonical(owner)]))
+    }
+
     /// The call `call` of the method `meant`; or why it stays as it is, or what is wrong with it.
     pub(super) fn passed(
         &self,
@@ -110,6 +116,9 @@ impl MemberCalls<'_, '_, '_> {
         let Meant { mut wrapper, unknown } = meant;
         if let Some(why) = unknown {
             return Err(stay(why));
+        }
+        if wrapper.runs_code && !self.is_within(&wrapper) {
+            return Err(stay(RUNS_CODE));
         }
         let passed = &all[usize::from(wrapper.takes_tag()).min(all.len())..];
         let [template, rest @ ..] = passed else { return Err(stay("it has no template")) };

@@ -5,6 +5,7 @@
 
 use super::constant::{Evaluator, arguments};
 use super::dialect::Dialect;
+use super::initialiser::runs_code;
 use super::instance::{is_final_class, is_plain_class, is_tag, tag_of};
 use super::invocation::{Candidate, Invocation};
 use super::outline::{MemberKind, TypeId};
@@ -21,12 +22,13 @@ use tree_sitter::Node;
 const PARAMETER: char = '\u{10ffff}';
 
 impl MemberCalls<'_, '_, '_> {
-    /// The method around the log call `candidate`, if it is one; and the note on that call.
+    /// The method around the log call `candidate`, if it is one, and the note on that call; the note alone if calls of
+    /// the method do more than log.
     pub(super) fn wrapper(
         &self,
         candidate: &Candidate,
         level: Level,
-    ) -> Option<(Wrapper, Diagnostic)> {
+    ) -> Option<(Option<Wrapper>, Diagnostic)> {
         // Of Android 15 no call works that stays as it is.
         if matches!(self.java.dialect(), Dialect::Android(form) if form.passes_text) {
             return None;
@@ -66,6 +68,10 @@ impl MemberCalls<'_, '_, '_> {
             None => return None,
         };
         let is_exported = (member.is_static || of_instance) && !member.is_private && is_visible;
+        if children(method).any(|child| child.kind() == "throws") {
+            let why = format!("callers of `{name}` may catch what it declares to throw");
+            return Some((None, stays(template.byte_range(), &why)));
+        }
         let wrapper = Wrapper {
             name: name.to_owned(),
             kotlin_names: if is_exported { vec![canonical.clone()] } else { Vec::new() },
@@ -74,6 +80,10 @@ impl MemberCalls<'_, '_, '_> {
             level,
             group,
             of_instance,
+            // An instance is one of a class that is initialised, and the group's class is initialised by the group.
+            runs_code: member.is_static
+                && self.unit.canonical(owner) != self.groups.class()
+                && runs_code(self.resolver, owner),
             tag,
             before: before.to_owned(),
             after: after.to_owned(),
@@ -81,7 +91,7 @@ impl MemberCalls<'_, '_, '_> {
         let why = format!(
             "it passes on the template of calls of `{name}`, which are rewritten where they are"
         );
-        Some((wrapper, stays(template.byte_range(), &why)))
+        Some((Some(wrapper), stays(template.byte_range(), &why)))
     }
 
     /// The method that does nothing but `call`, its class and its name, if no other method can take its place.

@@ -19,6 +19,7 @@ mod doubts;
 mod emit;
 pub(crate) mod file;
 mod find;
+mod initialiser;
 mod kinds;
 pub(crate) mod lexer;
 mod library;

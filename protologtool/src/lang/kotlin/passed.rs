@@ -4,13 +4,17 @@
 //! unlike a log call it need not be one.
 
 use super::KotlinShape;
+use super::initialiser::is_within;
 use super::read::{CallReader, ReadCall};
 use super::template::{Piece, constant_text};
 use super::wrapper_calls::WrapperCall;
 use crate::call::{Call, Checked, Text, without_fixes};
 use crate::diagnostic::{Code, Diagnostic};
+use crate::lang::wrapper::RUNS_CODE;
 use std::borrow::Cow;
 use std::ops::Range;
+
+const HIDDEN: &str = "a declaration hides a package that rewritten code names";
 
 impl CallReader<'_, '_> {
     /// A call of a function that passes its template on.
@@ -25,8 +29,10 @@ impl CallReader<'_, '_> {
                 format!("this call stays as it is, and is interned when the program runs: {why}");
             Err(vec![Diagnostic::note(Code::NotRewritten, range, message)])
         };
-        if let Some((receiver, why)) = unknown {
-            return stays(file.bytes_of(receiver), (*why).to_owned());
+        let runs_code = wrapper.runs_code && !is_within(self.named, wrapper, range.start);
+        let runs_code = runs_code.then(|| (call.class.start..close + 1, RUNS_CODE));
+        if let Some((tokens, why)) = unknown.clone().or(runs_code) {
+            return stays(file.bytes_of(&tokens), why.to_owned());
         }
         let elements = file.elements(at + 1);
         let passed = &elements[usize::from(wrapper.takes_tag()).min(elements.len())..];
@@ -39,10 +45,7 @@ impl CallReader<'_, '_> {
         let group_path = self.group_path(wrapper.group);
         let first = &group_path[0];
         if self.hidden_name(call).is_some() || self.hides(first, range.start).is_some() {
-            return stays(
-                range,
-                "a declaration hides a package that rewritten code names".to_owned(),
-            );
+            return stays(range, HIDDEN.to_owned());
         }
         let mut wrapper = Cow::Borrowed(&**wrapper);
         if wrapper.takes_tag() {

@@ -8,6 +8,7 @@
 //! A constant may be the tag of the class's instances (see [`tag`](super::tag)), or a parameter before the message. Such a function does nothing else, and no other can take its place: nothing overrides it, and no other is called as it is. One
 //! level is looked through.
 
+use super::initialiser::runs_code;
 use super::method_call::MethodCall;
 use super::names::ScopedFile;
 use super::read::CallReader;
@@ -98,6 +99,7 @@ impl<'n> CallReader<'n, '_> {
             level,
             group,
             of_instance,
+            runs_code: is_static && runs_code(named, declared),
             tag: match (has_tag, passed_tag) {
                 (true, _) => TagSource::Instance,
                 (false, Some(_)) => TagSource::Call,
@@ -219,7 +221,7 @@ fn java_names(
     modifiers: &FunctionHead<'_>,
     path: &Path,
 ) -> Vec<String> {
-    let is_renamed = modifiers.annotations.contains(&"JvmName");
+    let is_renamed = ["JvmName", "Throws"].iter().any(|it| modifiers.annotations.contains(it));
     if is_renamed || modifiers.has("internal") || modifiers.has("suspend") {
         return Vec::new();
     }
