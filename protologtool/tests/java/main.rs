@@ -26,3 +26,4 @@ mod pairs;
 mod real;
 mod refused;
 mod run;
+mod statements;

@@ -38,6 +38,7 @@ pub(crate) mod locals;
 mod marks;
 pub(crate) mod meaning;
 mod names;
+mod newer;
 pub(crate) mod outline;
 mod passed;
 pub(crate) mod place;

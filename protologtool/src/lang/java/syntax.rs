@@ -3,12 +3,13 @@
 //! The parser sees a copy of the text in which what its grammar does not know is masked by as many other bytes, so that
 //! offsets stay valid and everybody else reads the original text. Masked are the contents of literals with escapes or
 //! control characters, names that are not ASCII, lone carriage returns (line ends in Java), octal numbers such as `0_7`, and
-//! in members `super(` and `this(`, which may come after other statements.
+//! in members `super(` and `this(`, which may come after other statements, and parts of patterns ([`newer`]).
 //!
 //! A member is parsed alone, between the head of a class or enum and its end. Its nodes have the offsets that they have in the
 //! file: the head takes the place of the bytes before it, of which there are enough since a real head is longer.
 
 use super::lexer::{self, Token, TokenKind};
+use super::newer;
 use super::outline::{Member, MemberKind};
 use super::unit::Unit;
 use std::cell::RefCell;
@@ -84,6 +85,11 @@ pub(crate) fn member_text(unit: &Unit<'_>, member: &Member) -> (Vec<u8>, usize) 
         if calls && matches!(&*text, b"super" | b"this") {
             text[0] = b'x';
         }
+    }
+    for blank in newer::blanks(unit, member.tokens.clone()) {
+        let start = member.range.start;
+        let text = &mut own[blank.start - start..blank.end - start];
+        replace(text, |byte| !byte.is_ascii_whitespace(), b' ');
     }
     (masked, member.range.start - head.len())
 }
