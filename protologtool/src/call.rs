@@ -111,7 +111,9 @@ impl<'t> Checked<'t> {
             .help(error.help(part).to_string());
         let Some(change) = error.replacement(part) else { return fault };
         match self.written(within(change.range())) {
-            Some(at) if is_lone => fault.fix(at, change.to_string()),
+            Some(at) if is_lone || is_integer_of_c(&part[change.range()]) => {
+                fault.fix(at, change.to_string())
+            }
             Some(at) => fault.suggest(at, change.to_string()),
             None => fault,
         }
@@ -137,15 +139,29 @@ impl<'t> Checked<'t> {
         );
         let fault = Diagnostic::error(Code::ArgumentCount, range, message);
         if passes > takes {
-            let help = if self.text.as_str().contains("{}") {
-                "write `%s` in the place of `{}`, which is text"
-            } else {
-                "add a conversion such as `%s` for each argument, or remove the argument"
-            };
+            if self.text.as_str().contains("{}") {
+                return self.for_braces(
+                    passes - takes,
+                    fault.help("write `%s` in the place of `{}`, which is text"),
+                );
+            }
+            let help = "add a conversion such as `%s` for each argument, or remove the argument";
             return self.for_surplus(takes, fault.help(help));
         }
         let help = "pass one argument for each conversion; write `%%` for a per cent sign";
         self.for_missing(template, fault.help(help))
+    }
+
+    /// With the change that makes conversions of all `{}`, if there are as many as `missing`.
+    fn for_braces(self, missing: usize, fault: Diagnostic) -> Diagnostic {
+        let text = self.text.as_str();
+        let (Some(first), Some(last)) = (text.find("{}"), text.rfind("{}")) else { return fault };
+        let part = first..last + "{}".len();
+        let is_all = text.matches("{}").count() == missing && self.is_in_order();
+        match self.written(part.clone()).filter(|_| is_all) {
+            Some(at) => fault.fix(at, text[part].replace("{}", "%s")),
+            None => fault,
+        }
     }
 
     /// With the changes that make up for arguments behind the first `takes`.
@@ -184,6 +200,15 @@ impl<'t> Checked<'t> {
     fn is_in_order(self) -> bool {
         self.args.iter().all(|arg| arg.start >= self.range.end)
     }
+}
+
+/// Returns whether a conversion is one of C for whole numbers, such as `%i` and `%ld`, so that `%d` is meant.
+fn is_integer_of_c(conversion: &str) -> bool {
+    let letters = conversion.strip_prefix('%').unwrap_or_default();
+    letters
+        .trim_start_matches(['h', 'j', 'l', 'q', 't', 'z'])
+        .parse()
+        .is_ok_and(|it| matches!(it, 'd' | 'i' | 'u'))
 }
 
 /// Faults of a template that is not all written at the call: where it is to be changed is not known.

@@ -8,7 +8,7 @@ use crate::exit::{Exit, Failure};
 use crate::system::System;
 
 pub(crate) fn run(args: &Check, system: &dyn System) -> Exit {
-    let mut reporter = Reporter::new(args.reporting, system);
+    let mut reporter = Reporter::without_outputs(args.reporting, system);
     let result = check(args, &mut reporter, system);
     reporter.show_calls();
     reporter.finish(&result)

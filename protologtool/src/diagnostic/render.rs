@@ -42,6 +42,14 @@ pub fn render(diagnostic: &Diagnostic, source: &Source, style: Style) -> String 
 
 /// The last line of a run with errors or warnings: how many there are, in how many files. Empty without.
 pub fn summary(errors: usize, warnings: usize, files: usize) -> String {
+    match (errors, counts(errors, warnings, files)) {
+        (0, counts) => counts,
+        (_, counts) => format!("{}; nothing was written\n", counts.trim_end()),
+    }
+}
+
+/// The same of a run that has no outputs.
+pub(super) fn counts(errors: usize, warnings: usize, files: usize) -> String {
     let count = |count: usize, what: &str| match count {
         0 => None,
         1 => Some(format!("1 {what}")),
@@ -50,11 +58,7 @@ pub fn summary(errors: usize, warnings: usize, files: usize) -> String {
     let counts = [count(errors, "error"), count(warnings, "warning")];
     let counts = counts.into_iter().flatten().collect::<Vec<_>>().join(" and ");
     let files = count(files, "file").map_or(String::new(), |files| format!(" in {files}"));
-    match (errors, warnings) {
-        (0, 0) => String::new(),
-        (0, _) => format!("{counts}{files}\n"),
-        _ => format!("{counts}{files}; nothing was written\n"),
-    }
+    if counts.is_empty() { counts } else { format!("{counts}{files}\n") }
 }
 
 /// The lines that the range covers, with carets, and the help.

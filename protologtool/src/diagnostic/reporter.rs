@@ -3,6 +3,7 @@
 //! For people: as they come, on standard error. For tools: on standard output. What stops a run goes to standard error in
 //! every format, since it is no part of the result.
 
+use super::render::counts;
 use super::{Diagnostic, Notice, Severity, Style, json, render, sarif, summary};
 use crate::args::{MessageFormat, Reporting};
 use crate::call::CallCounts;
@@ -32,6 +33,8 @@ pub(crate) struct Reporter<'s> {
     files: usize,
     last: PathBuf,
     failed: bool,
+    /// True if the run would have outputs if there were no errors.
+    writes: bool,
     calls: CallCounts,
     log: sarif::Log,
     /// Where problems are gathered rather than shown.
@@ -52,10 +55,16 @@ impl<'s> Reporter<'s> {
             files: 0,
             last: PathBuf::new(),
             failed: false,
+            writes: true,
             calls: CallCounts::default(),
             log,
             gathered: None,
         }
+    }
+
+    /// One for a run that has no outputs.
+    pub(crate) fn without_outputs(reporting: Reporting, system: &'s dyn System) -> Self {
+        Self { writes: false, ..Self::new(reporting, system) }
     }
 
     /// One that shows nothing, and gathers.
@@ -158,7 +167,13 @@ impl<'s> Reporter<'s> {
         };
         match self.reporting.message_format {
             MessageFormat::Human => {
-                self.system.print_error(&summary(self.errors, self.warnings, self.files));
+                let (errors, warnings, files) = (self.errors, self.warnings, self.files);
+                let text = if self.writes {
+                    summary(errors, warnings, files)
+                } else {
+                    counts(errors, warnings, files)
+                };
+                self.system.print_error(&text);
             }
             MessageFormat::Json => {}
             MessageFormat::Sarif => {

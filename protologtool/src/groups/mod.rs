@@ -166,6 +166,11 @@ impl Groups {
         &self.list[..self.own]
     }
 
+    /// The names of the groups of the class.
+    pub fn names_of_class(&self) -> impl Iterator<Item = &str> {
+        self.of_class().iter().map(|group| group.name.as_str())
+    }
+
     /// The position of the group that calls in Java write as `name`.
     pub fn position(&self, name: &str) -> Option<usize> {
         self.list[..self.own].iter().position(|group| group.name == name)

@@ -38,6 +38,7 @@ pub(crate) mod locals;
 mod marks;
 pub(crate) mod meaning;
 mod names;
+mod near;
 mod newer;
 pub(crate) mod outline;
 mod passed;
@@ -56,8 +57,8 @@ pub use context::Context;
 pub use dialect::{Android, Dialect, Guard, MaskType, StaticMethod};
 pub use form::Forms;
 pub(crate) use library::{Classes, Library};
+pub(crate) use near::{distance, is_alone, nearest, suggestion};
 pub(crate) use outline::TypeId;
-pub(crate) use place::{nearest, suggestion};
 pub(crate) use unit::Unit;
 
 use super::{Found, Inputs, Language, Message};

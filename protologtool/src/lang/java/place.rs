@@ -7,6 +7,7 @@ use super::invocation::{Candidate, Invocation, Walk};
 use super::locals::Locals;
 use super::marks::Marks;
 use super::meaning::{Site, Type, Variable};
+use super::near::{is_alone, nearest, suggestion};
 use super::outline::MemberId;
 use super::resolve::Resolver;
 use super::syntax::{descendants, dotted, parse_member, unparenthesized};
@@ -361,7 +362,11 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
         let at = range.end - name.len().min(range.len())..range.end;
         let is_last = self.unit.text()[at.clone()] == *name.as_bytes();
         let near = nearest(self.groups, name).filter(|_| is_last);
-        Err(near.map_or_else(|| error.clone(), |near| error.clone().suggest(at, near)))
+        Err(match near {
+            Some(near) if is_alone(self.groups.names_of_class(), name) => error.fix(at, near),
+            Some(near) => error.suggest(at, near),
+            None => error,
+        })
     }
 
     pub(super) fn template(
@@ -447,25 +452,6 @@ fn arguments_of<'t>(call: &Invocation<'t>) -> Vec<Node<'t>> {
     list.map(arguments).unwrap_or_default()
 }
 
-/// The help for a group name that does not exist.
-pub(crate) fn suggestion(groups: &Groups, name: &str) -> String {
-    match nearest(groups, name) {
-        Some(known) => format!("use `{known}`"),
-        None if groups.of_class().len() > 8 => format!("add it to `{}`", groups.class()),
-        _ => {
-            let names = groups.of_class().iter().map(|group| format!("`{}`", group.name));
-            format!("use one of {}", names.collect::<Vec<_>>().join(", "))
-        }
-    }
-}
-
-/// The group whose name is so much like `name` that it may be meant.
-pub(crate) fn nearest<'g>(groups: &'g Groups, name: &str) -> Option<&'g str> {
-    let names = groups.of_class().iter().map(|group| group.name.as_str());
-    let (distance, known) = names.map(|known| (distance(name, known), known)).min()?;
-    (distance <= known.len().div_ceil(3)).then_some(known)
-}
-
 /// The value, or none and the problem in `problems`.
 fn keep<T>(result: Result<T, Diagnostic>, problems: &mut Vec<Diagnostic>) -> Option<T> {
     result.map_err(|problem| problems.push(problem)).ok()
@@ -478,18 +464,4 @@ fn shortened(text: &str) -> String {
     } else {
         text.chars().take(39).chain(['…']).collect()
     }
-}
-
-/// Number of single-character changes between two names.
-pub(crate) fn distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.bytes().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, y) in b.bytes().enumerate() {
-            let change = diagonal + usize::from(!x.eq_ignore_ascii_case(&y));
-            diagonal = row[j + 1];
-            row[j + 1] = change.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }

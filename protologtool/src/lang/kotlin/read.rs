@@ -10,7 +10,7 @@ use super::{Kotlin, KotlinShape};
 use crate::call::{Call, Checked, Text};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::groups::Groups;
-use crate::lang::java::{nearest, suggestion};
+use crate::lang::java::{is_alone, nearest, suggestion};
 use protolog_core::{Level, Template};
 use std::ops::Range;
 
@@ -242,6 +242,11 @@ impl CallReader<'_, '_> {
                     && self.groups.position(name).is_some()
             };
             match (near, argument.end.checked_sub(1), plain.filter(is_group)) {
+                (Some(near), Some(last), _)
+                    if path.last().is_some_and(|it| is_alone(self.groups.names_of_class(), it)) =>
+                {
+                    error.fix(file.tokens[last].range(), near)
+                }
                 (Some(near), Some(last), _) => error.suggest(file.tokens[last].range(), near),
                 (_, _, Some(name)) => error.fix(range, format!("{class}.{name}")),
                 _ => error,

@@ -9,7 +9,7 @@ use super::{RustShape, literal};
 use crate::call::{Call, Text};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::groups::Groups;
-use crate::lang::java::place::distance;
+use crate::lang::java::{distance, is_alone};
 use crate::source::Source;
 use proc_macro2::{Group, Spacing, TokenTree};
 use protolog_core::{Level, as_log_call, first_placeholder};
@@ -127,6 +127,11 @@ impl InvocationReader<'_> {
                     let is_written = self.source.slice(at.clone()) == last.as_bytes();
                     let near = nearest(&last, &variants).filter(|_| is_written);
                     return wrong.map_err(|wrong| match near {
+                        Some(near)
+                            if is_alone(variants.iter().map(String::as_str), plain(&last)) =>
+                        {
+                            wrong.fix(at, near)
+                        }
                         Some(near) => wrong.suggest(at, near),
                         None => wrong,
                     });
