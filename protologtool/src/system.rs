@@ -248,6 +248,9 @@ pub trait OutputDirectory {
     /// As [`System::stage`]; the content waits in the scratch directory.
     fn stage(&self, name: &Path, fill: &mut Fill<'_>) -> io::Result<Box<dyn Staged>>;
 
+    /// As [`stage`](Self::stage), where the file above `name` or the files below it are removed before the commit.
+    fn stage_over(&self, name: &Path, fill: &mut Fill<'_>) -> io::Result<Box<dyn Staged>>;
+
     /// Removes a file.
     fn remove(&self, name: &Path) -> io::Result<()>;
 

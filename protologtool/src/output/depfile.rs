@@ -35,7 +35,8 @@ fn escape(path: &Path, out: &mut Vec<u8>) -> Result<(), Failure> {
     let mut backslashes = 0;
     for byte in path.as_os_str().as_bytes() {
         match byte {
-            b'\n' | b'\r' => {
+            // Nothing that is written for these is read alike by make and Ninja.
+            b'\n' | b'\r' | b';' | b'|' | b'=' => {
                 let shown = path.display().to_string();
                 return Err(Failure::new(format!(
                     "`{}` can't be written to a makefile",
@@ -43,7 +44,7 @@ fn escape(path: &Path, out: &mut Vec<u8>) -> Result<(), Failure> {
                 ))
                 .help("rename the file, or leave out `--depfile`"));
             }
-            b' ' | b'\t' | b'#' => out.extend(std::iter::repeat_n(b'\\', backslashes + 1)),
+            b' ' | b'\t' | b'#' | b':' => out.extend(std::iter::repeat_n(b'\\', backslashes + 1)),
             b'$' => out.push(b'$'),
             _ => {}
         }
@@ -64,12 +65,15 @@ mod tests {
             ("a b", "a\\ b"),
             ("a#b$c", "a\\#b$$c"),
             ("a\\b", "a\\b"),
+            ("a:b", "a\\:b"),
             ("a\\ b", "a\\\\\\ b"),
         ] {
             let mut text = Vec::new();
             escape(Path::new(name), &mut text).unwrap();
             assert_eq!(String::from_utf8(text).unwrap(), expected, "{name}");
         }
-        assert!(escape(Path::new("a\nb"), &mut Vec::new()).is_err());
+        for name in ["a\nb", "a;b", "a|b", "a=b"] {
+            assert!(escape(Path::new(name), &mut Vec::new()).is_err());
+        }
     }
 }

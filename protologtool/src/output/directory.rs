@@ -15,11 +15,12 @@
 //! Invariant: nothing outside the directory is read, written or removed, whatever links it holds.
 
 use super::manifest::Manifest;
-use super::{Content, OutputEntry, cant_read, cant_write};
+use super::{Content, OutputEntry, cant_read, cant_write, cant_write_or};
 use crate::exit::Failure;
-use crate::system::{Lock, OutputDirectory, Staged, System};
+use crate::system::{Fill, Lock, OutputDirectory, Staged, System};
 use protolog_core::hash;
 use protolog_files::Refused;
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -33,6 +34,8 @@ pub(super) struct Change {
     root: PathBuf,
     directory: Box<dyn OutputDirectory>,
     staged: Vec<(PathBuf, Box<dyn Staged>)>,
+    /// Files of an earlier run that are now directories, or in directories that are now files.
+    in_the_way: BTreeSet<String>,
     old: Manifest,
     new: Manifest,
     /// The hashes of all entries, in their order.
@@ -96,7 +99,8 @@ pub(super) fn stage(
         Err(error) if error.kind() == io::ErrorKind::NotFound => Manifest::default(),
         Err(error) => return Err(cant_read(&root.join(MANIFEST), &error)),
     };
-    let (mut staged, mut new) = (Vec::new(), Manifest::default());
+    let (mut staged, mut in_the_way) = (Vec::new(), BTreeSet::new());
+    let mut new = Manifest::default();
     let mut hashes = Vec::with_capacity(entries.len());
     for entry in entries {
         if let Content::Kept(hash) = entry.content {
@@ -112,10 +116,30 @@ pub(super) fn stage(
         if directory.read(name).is_ok_and(|old| old == *bytes) {
             continue;
         }
-        staged.push((name.to_path_buf(), stage_below(root, name, &bytes, &*directory)?));
+        let is_ours =
+            |name: &&str| directory.read(Path::new(name)).is_ok_and(|it| old.holds(name, &it));
+        let old_files: Vec<&str> = old.in_the_way_of(&entry.name).filter(is_ours).collect();
+        let fill: &mut Fill<'_> = &mut |sink| sink.write_all(&bytes);
+        let change = if old_files.is_empty() {
+            directory.stage(name, fill)
+        } else {
+            in_the_way.extend(old_files.into_iter().map(str::to_owned));
+            directory.stage_over(name, fill)
+        };
+        let change = change.map_err(|error| cant_place(root, name, &error))?;
+        staged.push((name.to_path_buf(), change));
     }
     let root = root.to_path_buf();
-    Ok(Change { root, directory, staged, old, new, hashes, _lock: held })
+    Ok(Change { root, directory, staged, in_the_way, old, new, hashes, _lock: held })
+}
+
+/// Why a file can't be put into its place, with advice where a file has the name of a directory above it.
+fn cant_place(root: &Path, name: &Path, error: &io::Error) -> Failure {
+    let help = "move the file away that has the name of a directory";
+    match error.kind() {
+        io::ErrorKind::NotADirectory => cant_write_or(&root.join(name), error, help),
+        _ => cant_write(&root.join(name), error),
+    }
 }
 
 fn stage_below(
@@ -135,7 +159,7 @@ impl Change {
         self,
         state: &mut dyn FnMut(&[u64]) -> Option<Vec<u8>>,
     ) -> Result<(), Failure> {
-        let Self { root, directory, staged, old, new, hashes, _lock } = self;
+        let Self { root, directory, staged, in_the_way, old, new, hashes, _lock } = self;
         let failed = |name: &Path, error: &io::Error| cant_write(&root.join(name), error);
         let write = |name: &str, bytes: &[u8]| {
             let name = Path::new(name);
@@ -144,6 +168,9 @@ impl Change {
         };
         if old != new {
             write(MANIFEST, old.union(&new).text().as_bytes())?;
+        }
+        for name in &in_the_way {
+            remove(Path::new(name), &root, &*directory)?;
         }
         for (name, staged) in staged {
             staged.commit().map_err(|error| failed(&name, &error))?;

@@ -51,6 +51,16 @@ impl Manifest {
         self.lines.contains(&(name.to_owned(), hash(content)))
     }
 
+    /// The names of files that can't be there while `name` is one: those of directories above it, and of files below it.
+    pub(super) fn in_the_way_of<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        let from = |name: &str| self.lines.range((name.to_owned(), 0)..);
+        let below = format!("{name}/");
+        let names = from(&below).map(|(name, _)| name.as_str());
+        let names = names.take_while(move |name| name.starts_with(&below));
+        let above = name.match_indices('/').map(|(end, _)| &name[..end]);
+        above.filter(move |above| from(above).next().is_some_and(|it| it.0 == **above)).chain(names)
+    }
+
     /// The lines of both.
     pub(super) fn union(&self, other: &Self) -> Self {
         Self { lines: self.lines.union(&other.lines).cloned().collect() }

@@ -87,8 +87,11 @@ pub(crate) fn write(
     system: &dyn System,
 ) -> Result<(), Failure> {
     let has_sources = outputs.archive.is_some() || outputs.directory.is_some();
-    let entries =
-        if has_sources { layout::entries(processed, outputs.source_root)? } else { Vec::new() };
+    let entries = if has_sources {
+        layout::entries(processed, outputs.source_root, system)?
+    } else {
+        Vec::new()
+    };
     let paths = outputs.paths(&entries);
     guard::check(&paths, &outputs.inputs, system)?;
     let mut staged: Vec<(&Path, Box<dyn Staged>)> = Vec::new();

@@ -35,6 +35,10 @@ impl OutputDirectory for RealDirectory {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
+        self.stage_over(name, fill)
+    }
+
+    fn stage_over(&self, name: &Path, fill: &mut Fill<'_>) -> io::Result<Box<dyn Staged>> {
         let scratch = match self.open_scratch.get() {
             Some(scratch) => scratch,
             None => {

@@ -235,6 +235,10 @@ impl OutputDirectory for DirectoryInMemory {
         self.system.stage(&self.root.join(name), fill)
     }
 
+    fn stage_over(&self, name: &Path, fill: &mut Fill<'_>) -> io::Result<Box<dyn Staged>> {
+        self.stage(name, fill)
+    }
+
     fn remove(&self, name: &Path) -> io::Result<()> {
         let removed = self.system.state().files.remove(&self.root.join(name));
         removed.map(drop).ok_or(io::ErrorKind::NotFound.into())
