@@ -8,7 +8,6 @@ use super::invocation::Invocation;
 use super::lexer::{self, TokenKind};
 use super::locals::Declaration;
 use super::meaning::{Declared, Variable};
-use super::outline::MemberKind;
 use super::place::MemberCalls;
 use super::resolve::declarator;
 use super::syntax::{children, parse_member, text, unparenthesized};
@@ -34,7 +33,7 @@ impl MemberCalls<'_, '_, '_> {
             }),
             "identifier" => {
                 let name = text(node, source);
-                self.may_be_array(name) && self.is_declared_array(name, call)
+                self.unit.may_be_array(name) && self.is_declared_array(name, call)
             }
             _ => false,
         };
@@ -67,28 +66,6 @@ impl MemberCalls<'_, '_, '_> {
         let last = lexer::tokens(elements.as_bytes()).last()?;
         let is_list = last.kind != TokenKind::Punct(b',') && last.kind != TokenKind::Comment;
         (is_flat && is_list).then(|| elements.to_owned())
-    }
-
-    /// Returns whether tokens look like a declaration of an array called `name`: `] name`, `... name` or `name []`, in the member, or
-    /// in a field.
-    fn may_be_array(&self, name: &str) -> bool {
-        let outline = &self.unit.outline;
-        let own = std::iter::once(&outline.members[self.member.0]);
-        let fields = outline.members.iter().filter(|member| member.kind == MemberKind::Field);
-        own.chain(fields).any(|member| {
-            let tokens = &self.unit.tokens[member.tokens.clone()];
-            let is = |at: Option<usize>, byte| {
-                let token = at.and_then(|at| tokens.get(at));
-                token.is_some_and(|token| token.kind == TokenKind::Punct(byte))
-            };
-            tokens.iter().enumerate().any(|(at, token)| {
-                token.len() == name.len()
-                    && self.unit.str(&token.range()) == name
-                    && (is(at.checked_sub(1), b']')
-                        || is(at.checked_sub(1), b'.') && is(at.checked_sub(2), b'.')
-                        || is(Some(at + 1), b'[') && is(Some(at + 2), b']'))
-            })
-        })
     }
 
     fn is_declared_array(&self, name: &str, call: &Invocation<'_>) -> bool {

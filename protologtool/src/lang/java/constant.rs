@@ -282,8 +282,12 @@ fn plus(node: Node<'_>, left: Value, right: Value) -> Result<Value, NotConstant>
     if !matches!((&left, &right), (Value::Text(_), _) | (_, Value::Text(_))) {
         return Err(not_constant(node, "is not a constant"));
     }
-    let mut text = Text::default();
-    for value in [left, right] {
+    // Of a long chain the text so far is not copied with each part.
+    let (mut text, rest) = match left {
+        Value::Text(text) => (text, vec![right]),
+        left => (Text::default(), vec![left, right]),
+    };
+    for value in rest {
         let at = node.start_byte();
         let plain = match value {
             Value::Text(part) => {

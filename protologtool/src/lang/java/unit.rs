@@ -7,7 +7,9 @@ use super::names::Names;
 use super::outline::{MemberId, Outline, TypeId};
 use std::borrow::Cow;
 use std::cell::Cell;
+use std::collections::HashSet;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 /// A file. All ranges and offsets are of its [`text`](Self::text).
 #[derive(Clone, Debug)]
@@ -23,6 +25,8 @@ pub(crate) struct Unit<'s> {
     pub(crate) outline: Outline,
     /// The reasons for brackets that do not balance in the file; the tokens are [repaired](brackets::repaired) then.
     pub(crate) faults: Vec<Fault>,
+    /// The names that tokens look like declarations of arrays of. Made when one is asked for.
+    arrays: OnceLock<HashSet<String>>,
 }
 
 impl<'s> Unit<'s> {
@@ -52,7 +56,16 @@ impl<'s> Unit<'s> {
             brackets::pair(&tokens, &mut partners);
         }
         let outline = Outline::of(text, &tokens, &partners);
-        Self { text: bytes, translated, tokens, partners, names, outline, faults }
+        Self {
+            text: bytes,
+            translated,
+            tokens,
+            partners,
+            names,
+            outline,
+            faults,
+            arrays: OnceLock::new(),
+        }
     }
 
     /// The text, with `\u` escapes translated if they matter.
@@ -71,6 +84,27 @@ impl<'s> Unit<'s> {
             Some(translated) => translated.origins(range),
             None => range,
         }
+    }
+
+    /// Returns whether tokens look like a declaration of an array called `name`: `] name`, `... name` or `name []`.
+    pub(crate) fn may_be_array(&self, name: &str) -> bool {
+        self.arrays.get_or_init(|| self.names_of_arrays()).contains(name)
+    }
+
+    /// One walk over all tokens, however many calls ask for one of the names.
+    fn names_of_arrays(&self) -> HashSet<String> {
+        let is = |at: Option<usize>, byte| {
+            let token = at.and_then(|at| self.tokens.get(at));
+            token.is_some_and(|token| token.kind == TokenKind::Punct(byte))
+        };
+        let is_array = |at: usize| {
+            is(at.checked_sub(1), b']')
+                || is(at.checked_sub(1), b'.') && is(at.checked_sub(2), b'.')
+                || is(Some(at + 1), b'[') && is(Some(at + 2), b']')
+        };
+        let words = self.tokens.iter().enumerate().filter(|(_, it)| it.kind == TokenKind::Word);
+        let arrays = words.filter(|(at, _)| is_array(*at));
+        arrays.map(|(_, token)| self.str(&token.range()).to_owned()).collect()
     }
 
     /// The text of `range`, where it is UTF-8.

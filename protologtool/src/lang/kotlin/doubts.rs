@@ -69,11 +69,10 @@ impl CallReader<'_, '_> {
             return Some(format!("the variable `{name}` may be one that can be called"));
         }
         let is_imported = self.named.file.imports.iter().any(|it| it.name.as_deref() == Some(name));
-        let mut declared = scopes.all().iter().filter(|it| {
+        let mut declared = scopes.named(name).filter(|it| {
             let is_top =
                 scopes.types_around(it.offset).next().is_none() && !self.named.is_local(it);
             it.kind == DeclaredKind::Function
-                && it.name == name
                 && it.scope.contains(&offset)
                 && !(is_top && is_imported)
         });
@@ -157,15 +156,11 @@ fn is_never_called(named: &ScopedFile<'_>, variable: &DeclaredName) -> bool {
 /// Returns whether members of a receiver may be meant at a token: it is in a lambda, or in an extension.
 fn has_receiver(named: &ScopedFile<'_>, at: usize) -> bool {
     let file = &named.file;
-    let functions = || named.scopes.all().iter().filter(|it| it.kind == DeclaredKind::Function);
-    let is_extension = functions().any(|it| {
-        it.value.as_ref().is_some_and(|value| value.contains(&at))
-            && file.is_punct(named.token_at(it.offset).wrapping_sub(1), b'.')
-    });
-    is_extension
-        || (0..at).any(|open| {
-            file.is_punct(open, b'{') && file.partner(open) > at && is_lambda(named, open)
-        })
+    let is_extension = named
+        .scopes
+        .functions_around(at)
+        .any(|it| file.is_punct(named.token_at(it.offset).wrapping_sub(1), b'.'));
+    is_extension || named.braces_around(at).any(|open| is_lambda(named, open))
 }
 
 /// Returns whether the brace at `open` begins a lambda, rather than a body or a block.
@@ -176,16 +171,16 @@ fn is_lambda(named: &ScopedFile<'_>, open: usize) -> bool {
     let Some(before) = open.checked_sub(1) else { return false };
     let offset = file.tokens[open].range().start;
     let close = file.partner(open) + 1;
-    let is_body = named.scopes.all().iter().any(|it| match it.kind {
-        DeclaredKind::Type => it.body.as_ref().is_some_and(|body| body.start == offset),
-        DeclaredKind::Function => it.value.as_ref().is_some_and(|value| {
-            let is_last = value.end == close && value.contains(&open);
+    let mut types = named.scopes.types_around(offset);
+    let is_class = types.any(|it| it.body.as_ref().is_some_and(|body| body.start == offset));
+    let is_function = named.scopes.functions_around(open).any(|it| {
+        it.value.as_ref().is_some_and(|value| {
             // The body of `fun f() = with(x) { … }` is an expression.
-            is_last && !(file.partner(value.start + 1)..open).any(|at| file.is_punct(at, b'='))
-        }),
-        _ => false,
+            value.end == close
+                && !(file.partner(value.start + 1)..open).any(|at| file.is_punct(at, b'='))
+        })
     });
-    if is_body || BLOCKS.contains(&file.raw(before)) {
+    if is_class || is_function || BLOCKS.contains(&file.raw(before)) {
         return false;
     }
     let head = file.partner(before).checked_sub(1).filter(|_| file.is_punct(before, b')'));

@@ -2,10 +2,11 @@
 
 use super::declarations::declarations;
 use super::file::{Import, KotlinFile};
-use super::scopes::{DeclaredKind, DeclaredName, Scopes};
+use super::scopes::{DeclaredName, Nest, Scopes};
 use crate::lang::rivals::Rival;
 use std::fmt::Debug;
 use std::path::Path;
+use std::sync::OnceLock;
 
 /// Declarations of the other inputs.
 pub(crate) trait OtherFiles: Debug {
@@ -55,6 +56,8 @@ pub(super) const MAX_ALIASES: usize = 8;
 pub(crate) struct ScopedFile<'s> {
     pub(crate) file: KotlinFile<'s>,
     pub(crate) scopes: Scopes,
+    /// Its braces, once they are asked for.
+    braces: OnceLock<Nest>,
     pub(crate) others: Option<&'s dyn OtherFiles>,
 }
 
@@ -62,7 +65,7 @@ impl<'s> ScopedFile<'s> {
     pub(crate) fn of(text: &'s [u8]) -> Self {
         let file = KotlinFile::of(text);
         let scopes = Scopes::new(declarations(&file));
-        Self { file, scopes, others: None }
+        Self { file, scopes, braces: OnceLock::new(), others: None }
     }
 
     /// The file `text` with names that may lead to `others`.
@@ -167,10 +170,17 @@ impl<'s> ScopedFile<'s> {
     /// Returns whether a declaration stands in the body of a function.
     pub(crate) fn is_local(&self, declared: &DeclaredName) -> bool {
         let at = self.token_at(declared.offset);
-        let functions = self.scopes.all().iter().filter(|it| it.kind == DeclaredKind::Function);
-        functions
-            .filter(|it| it.offset != declared.offset)
-            .any(|it| it.value.as_ref().is_some_and(|value| value.contains(&at)))
+        self.scopes.functions_around(at).any(|it| it.offset != declared.offset)
+    }
+
+    /// The tokens of the braces that are open at the token `at`, the innermost first.
+    pub(crate) fn braces_around(&self, at: usize) -> impl Iterator<Item = usize> {
+        let file = &self.file;
+        let pairs = || {
+            let opening = (0..file.tokens.len()).filter(|open| file.is_punct(*open, b'{'));
+            Nest::new(opening.map(|open| (open + 1..file.partner(open), open)))
+        };
+        self.braces.get_or_init(pairs).around(at)
     }
 
     /// The position of the first token that does not begin before `offset`.

@@ -2,6 +2,7 @@
 //!
 //! Members of receivers (`with(x) { … }`) are not known.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// One declaration.
@@ -47,12 +48,61 @@ pub(crate) enum DeclaredKind {
 #[derive(Debug, Default)]
 pub(crate) struct Scopes {
     all: Vec<DeclaredName>,
+    /// The positions of declarations, by name.
+    by_name: HashMap<String, Vec<usize>>,
+    types: Nest,
+    functions: Nest,
+}
+
+/// Ranges of declarations or brackets, each of which lies within another one or apart from it.
+#[derive(Debug, Default)]
+pub(crate) struct Nest {
+    /// By their starts; with the position of the declaration, and the index here of the range around it.
+    ranges: Vec<(Range<usize>, usize, Option<usize>)>,
+}
+
+impl Nest {
+    /// Those of `ranges`, with the positions of what they belong to.
+    pub(crate) fn new(ranges: impl Iterator<Item = (Range<usize>, usize)>) -> Self {
+        let mut ranges: Vec<_> = ranges.map(|(range, position)| (range, position, None)).collect();
+        ranges.sort_by_key(|(range, ..)| (range.start, std::cmp::Reverse(range.end)));
+        let mut open: Vec<usize> = Vec::new();
+        for index in 0..ranges.len() {
+            let start = ranges[index].0.start;
+            while open.last().is_some_and(|last| ranges[*last].0.end <= start) {
+                open.pop();
+            }
+            ranges[index].2 = open.last().copied();
+            open.push(index);
+        }
+        Self { ranges }
+    }
+
+    /// The positions of those around `at`, the innermost first.
+    pub(crate) fn around(&self, at: usize) -> impl Iterator<Item = usize> {
+        let before = self.ranges.partition_point(|(range, ..)| range.start <= at);
+        let outwards = std::iter::successors(before.checked_sub(1), |index| self.ranges[*index].2);
+        let holding = outwards.filter(move |index| self.ranges[*index].0.contains(&at));
+        holding.map(|index| self.ranges[index].1)
+    }
 }
 
 impl Scopes {
     /// With these declarations, outer ones before those within them.
     pub(crate) fn new(all: Vec<DeclaredName>) -> Self {
-        Self { all }
+        let mut by_name: HashMap<String, Vec<usize>> = HashMap::new();
+        for (position, declared) in all.iter().enumerate() {
+            by_name.entry(declared.name.clone()).or_default().push(position);
+        }
+        let of_kind = |kind: DeclaredKind| {
+            let all = all.iter().enumerate();
+            all.filter(move |(_, declared)| declared.kind == kind)
+        };
+        let types = of_kind(DeclaredKind::Type);
+        let types = Nest::new(types.filter_map(|(at, it)| Some((it.body.clone()?, at))));
+        let functions = of_kind(DeclaredKind::Function);
+        let functions = Nest::new(functions.filter_map(|(at, it)| Some((it.value.clone()?, at))));
+        Self { all, by_name, types, functions }
     }
 
     /// The innermost variable called `name` at `offset`.
@@ -74,35 +124,39 @@ impl Scopes {
 
     /// The innermost function around the token at `at`.
     pub(crate) fn function_around(&self, at: usize) -> Option<&DeclaredName> {
-        let functions = self.all.iter().filter(|it| it.kind == DeclaredKind::Function);
-        let around = functions.filter(|it| it.value.as_ref().is_some_and(|it| it.contains(&at)));
-        around.min_by_key(|it| it.value.as_ref().map(Range::len))
+        self.functions_around(at).next()
+    }
+
+    /// The functions around the token at `at`, the innermost first.
+    pub(crate) fn functions_around(&self, at: usize) -> impl Iterator<Item = &DeclaredName> {
+        self.functions.around(at).map(|position| &self.all[position])
+    }
+
+    /// The declarations called `name`, in the order of their keywords.
+    pub(crate) fn named<'n>(&'n self, name: &str) -> impl Iterator<Item = &'n DeclaredName> {
+        self.by_name.get(name).into_iter().flatten().map(|position| &self.all[*position])
     }
 
     /// Returns whether the file declares more than one function called `name`.
     pub(crate) fn is_overloaded(&self, name: &str) -> bool {
-        let is_one = |it: &&DeclaredName| it.kind == DeclaredKind::Function && it.name == name;
-        self.all.iter().filter(is_one).count() > 1
+        self.named(name).filter(|it| it.kind == DeclaredKind::Function).count() > 1
     }
 
     /// Returns whether the class around the function `declared` has another one of its name.
     pub(crate) fn is_overloaded_in_class(&self, declared: &DeclaredName) -> bool {
         let class = |offset| self.types_around(offset).next().map(|it| it.offset);
         let is_one = |it: &&DeclaredName| {
-            it.kind == DeclaredKind::Function
-                && it.name == declared.name
-                && class(it.offset) == class(declared.offset)
+            it.kind == DeclaredKind::Function && class(it.offset) == class(declared.offset)
         };
-        self.all.iter().filter(is_one).count() > 1
+        self.named(&declared.name).filter(is_one).count() > 1
     }
 
     /// The constant `name` of the class or object `owner`.
     pub(crate) fn constant_of(&self, owner: &str, name: &str) -> Option<&DeclaredName> {
-        self.all.iter().find(|it| {
-            it.kind == DeclaredKind::Constant
-                && it.name == name
-                && it.owner.as_deref() == Some(owner)
-        })
+        let is_of = |it: &&DeclaredName| {
+            it.kind == DeclaredKind::Constant && it.owner.as_deref() == Some(owner)
+        };
+        self.named(name).find(is_of)
     }
 
     /// The names of the classes and objects around `offset`, the innermost first.
@@ -112,11 +166,7 @@ impl Scopes {
 
     /// The classes and objects around `offset`, the innermost first.
     pub(crate) fn types_around(&self, offset: usize) -> impl Iterator<Item = &DeclaredName> {
-        let around = move |it: &&DeclaredName| {
-            it.kind == DeclaredKind::Type
-                && it.body.as_ref().is_some_and(|body| body.contains(&offset))
-        };
-        self.all.iter().rev().filter(around)
+        self.types.around(offset).map(|position| &self.all[position])
     }
 
     /// All declarations, in the order of their keywords.
@@ -130,7 +180,7 @@ impl Scopes {
         offset: usize,
         is_wanted: impl Fn(&&DeclaredName) -> bool,
     ) -> Option<&DeclaredName> {
-        let visible = self.all.iter().filter(|it| it.name == name && it.scope.contains(&offset));
+        let visible = self.named(name).filter(|it| it.scope.contains(&offset));
         visible.filter(is_wanted).min_by_key(|it| it.scope.len())
     }
 }
