@@ -10,6 +10,7 @@ mod growth;
 mod layout;
 mod perfetto;
 mod pictures;
+mod search;
 mod served;
 mod spans;
 mod sparse;
@@ -168,7 +169,10 @@ fn filters_count_and_stay_in_the_address() {
     browser.wait_for(&format!("{shown} === 10"));
     let labels = browser.eval(counts).to_string();
     assert!(labels.contains("\"Info490\"") && labels.contains("AppLog::Disk10\""), "{labels}");
-    assert_eq!(browser.text("document.getElementById('count').textContent"), "10 of 1\u{202f}000");
+    assert_eq!(
+        browser.text("document.getElementById('count').textContent"),
+        "10 of 1\u{202f}000 messages"
+    );
     browser.click("#side input[data-choice='levels:2']");
     browser.wait_for(&format!("{shown} === 500"));
     let link = browser.text("location.href");

@@ -7,6 +7,9 @@ const ERROR = 4, UNKNOWN_LEVEL = 6, LOSS = 7;
 
 const GUESSED = 1, STACK = 2, WHOLE = 4;
 
+/** Kinds of arguments: a text, or a number that is printed as it is. */
+const TEXT_ARG = 1, NUMBER_ARG = 2;
+
 async function inflate(bytes) {
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
@@ -59,7 +62,10 @@ class LogData {
     this.args = new VarintReader(args);
     this.readTexts(texts);
     const [time, head, thread] = [times, heads, threads].map((column) => new VarintReader(column));
-    let now = 0;
+    this.kindsAt = new Uint32Array(this.meta.messages.length);
+    let now = 0, kinds = 0;
+    this.meta.messages.forEach(({ pieces }, message) => { this.kindsAt[message] = kinds; kinds += pieces.length - 1; });
+    this.kinds = new Uint8Array(kinds);
     for (let i = 0; i < n; i++) {
       now += time.signed();
       this.time[i] = now;
@@ -182,20 +188,36 @@ class LogData {
   groupOf(i) { const message = this.messageOf(i); return message ? this.meta.groups[message.group] : null; }
   threadOf(i) { return this.meta.threads[this.thread[i]]; }
 
+  /** Skips the arguments of an item, and notes of which kind they are. */
   skipArgs(i) {
-    const flags = this.flags(i), args = this.args;
+    const flags = this.flags(i), args = this.args, message = this.message(i);
     if (flags & STACK) args.next();
-    const count = flags & WHOLE ? 1 : this.meta.messages[this.message(i)].pieces.length - 1;
-    for (let k = 0; k < count; k++) args.next();
+    if (flags & WHOLE) { args.next(); return; }
+    const end = this.kindsAt[message + 1] ?? this.kinds.length;
+    for (let kind = this.kindsAt[message]; kind < end; kind++) this.kinds[kind] |= args.next() % 2 === 0 ? TEXT_ARG : NUMBER_ARG;
   }
+
+  /** The kinds that an argument of a message is of, in all items. */
+  argKinds(message, arg) {
+    const kinds = this.kinds[this.kindsAt[message] + arg];
+    return { hasTexts: (kinds & TEXT_ARG) !== 0, hasNumbers: (kinds & NUMBER_ARG) !== 0 };
+  }
+
+  /** The reader at the codes of an item's arguments. */
+  argsOf(i) {
+    this.args.at = this.argsAt[i];
+    if (this.flags(i) & STACK) this.args.next();
+    return this.args;
+  }
+
+  /** The index of the text that is the whole of an item; -1 if it is made of pieces. */
+  wholeText(i) { return !this.isLoss(i) && this.flags(i) & WHOLE ? this.argsOf(i).next() : -1; }
 
   /** The pieces of an item's text: strings in turn of the template and of an argument, the template's first. */
   pieces(i) {
     if (this.isLoss(i)) return [this.meta.losses[this.message(i)]];
-    const flags = this.flags(i), args = this.args;
-    args.at = this.argsAt[i];
-    if (flags & STACK) args.next();
-    if (flags & WHOLE) return [this.textOf(args.next())];
+    const args = this.argsOf(i);
+    if (this.flags(i) & WHOLE) return [this.textOf(args.next())];
     const fixed = this.messageOf(i).pieces, all = [fixed[0]];
     for (let k = 1; k < fixed.length; k++) all.push(this.arg(args.next()), fixed[k]);
     return all;
@@ -205,10 +227,9 @@ class LogData {
   argValues(i) {
     if (this.isLoss(i) || this.flags(i) & WHOLE) return null;
     const pieces = this.pieces(i), kinds = this.messageOf(i).pieces.length, values = [];
-    this.args.at = this.argsAt[i];
-    if (this.flags(i) & STACK) this.args.next();
+    const args = this.argsOf(i);
     for (let k = 1; k < kinds; k++) {
-      const code = this.args.next(), text = pieces[2 * k - 1];
+      const code = args.next(), text = pieces[2 * k - 1];
       values.push(code % 2 === 1 && Number.isSafeInteger(Number(text)) ? Number(text) : text);
     }
     return values;

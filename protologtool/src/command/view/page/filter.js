@@ -1,20 +1,8 @@
 // Which items are shown. Choices of one facet add up, choices of different facets must all hold, as in the developer tools of browsers.
 // One pass over all items gives the result and, for each choice, the number of items that it would show beside the other choices.
 
-/** The text that is looked for; an error where it is no regular expression. */
-function parseSearch(text) {
-  if (text === "") return { test: null, find: null, error: null };
-  const regex = /^\/(.*)\/([i]?)$/.exec(text);
-  try {
-    const source = regex ? regex[1] : text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-    // Without a capital letter, either case will do.
-    const flags = regex ? regex[2] : /\p{Lu}/u.test(text) ? "" : "i";
-    const one = new RegExp(source, flags), all = new RegExp(source, flags + "g");
-    return { test: (string) => one.test(string), find: all, error: null };
-  } catch (error) {
-    return { test: null, find: null, error: error.message };
-  }
-}
+/** The longest that a slice takes, in milliseconds; and the part of a search that its texts are. */
+const SLICE = 24, TEXTS_PART = 0.2;
 
 class LogFilter {
   constructor(data) {
@@ -26,6 +14,9 @@ class LogFilter {
     this.from = null;
     this.to = null;
     this.shown = new Uint32Array(0);
+    /** The number of items that match, of those that are shown; and the last search that was finished. */
+    this.matches = 0;
+    this.finished = null;
     /** Of each facet, the choices, and the number of items for each choice there is. */
     this.chosen = {};
     this.counts = {};
@@ -60,28 +51,48 @@ class LogFilter {
     return refused;
   }
 
-  /** Applies the filter in slices, so that the page stays usable. Resolves to false if another run began. */
-  async apply() {
-    const run = ++this.run, { data, facets } = this, { meta } = data;
+  /** The search in these data; null for none. */
+  searchIn() {
+    if (this.search.test === null) return null;
+    if (this.finished?.search.text === this.search.text) return this.finished;
+    return this.running = this.running?.search.text === this.search.text ? this.running : new LogSearch(this.search, this.data);
+  }
+
+  /** Ends a run, with what is shown as it is. */
+  cancel() { this.run++; }
+
+  /**
+   * Applies the filter in slices, so that the page stays usable, and reports the part that is done after each. Resolves to false if another run
+   * began, or this one was cancelled.
+   */
+  async apply(report = () => {}) {
+    const run = ++this.run, { data, facets, markOnly } = this, { meta } = data, search = this.searchIn();
+    let deadline = performance.now() + SLICE;
+    const pause = async (part) => {
+      if (performance.now() <= deadline) return true;
+      report(part);
+      await new Promise((next) => setTimeout(next));
+      deadline = performance.now() + SLICE;
+      return run === this.run;
+    };
+    if (search !== null && !await search.prepare((part) => pause(part * TEXTS_PART))) return false;
     const counts = facets.map(({ size }) => new Uint32Array(size));
-    const test = this.markOnly ? null : this.search.test;
     const first = this.from === null ? 0 : data.firstAt(this.from);
     const end = this.to === null ? data.n : data.firstAt(this.to);
     const kinds = meta.messages.length + 1;
     const byMessage = this.refusals("message", kinds), byThread = this.refusals("thread", meta.threads.length);
     const ofMessage = new Uint32Array(kinds), ofThread = new Uint32Array(meta.threads.length);
     const shown = new Uint32Array(Math.max(end - first, 0));
-    let size = 0, deadline = performance.now() + 24;
+    let size = 0, matches = 0;
     for (let i = first; i < end; i++) {
-      if ((i & 1023) === 0 && performance.now() > deadline) {
-        await new Promise((next) => setTimeout(next));
-        if (run !== this.run) return false;
-        deadline = performance.now() + 24;
-      }
+      if ((i & 255) === 0 && !await pause(TEXTS_PART + (1 - TEXTS_PART) * (i - first) / (end - first))) return false;
       const message = data.kind(i), thread = data.thread[i], refused = byMessage[message] | byThread[thread];
       // An item that two facets refuse would be shown by no single choice.
-      if ((refused & (refused - 1)) !== 0 || test !== null && !test(data.text(i))) continue;
+      if ((refused & (refused - 1)) !== 0) continue;
+      const isMatch = search === null || search.matches(i);
+      if (!isMatch && !markOnly) continue;
       if (refused === 0) {
+        if (isMatch) matches++;
         shown[size++] = i;
         ofMessage[message]++;
         ofThread[thread]++;
@@ -96,6 +107,7 @@ class LogFilter {
       this.counts[facet.name] = counts[at];
     });
     this.shown = shown.subarray(0, size);
+    [this.matches, this.finished] = [matches, search];
     return true;
   }
 

@@ -54,6 +54,7 @@ class App {
       typing = setTimeout(() => this.searchFor(this.text.value), 120);
     });
     on("mode", () => this.toggleMode());
+    on("cancel", () => this.cancelSearch());
     on("clear", () => this.clear());
     on("none-clear", () => this.clear());
     on("help", () => this.showKeys());
@@ -72,19 +73,31 @@ class App {
 
   /** Filters anew and draws. */
   async refresh() {
-    if (!await this.filter.apply()) return;
+    const begun = performance.now();
+    // One that takes longer is shown.
+    if (!await this.filter.apply((part) => this.showProgress(performance.now() - begun > 150 ? part : null))) return;
     this.drawFiltered();
     if (this.chosen !== null && !this.follows) this.list.show(this.filter.placeOf(this.chosen));
   }
 
+  /** Shows how far a search is; null for none. */
+  showProgress(part) {
+    this.isBusy = part !== null;
+    document.getElementById("busy").hidden = !this.isBusy;
+    if (this.isBusy) document.getElementById("progress").value = part;
+  }
+
   drawFiltered() {
     const { shown, search } = this.filter, all = this.data.n;
+    this.showProgress(null);
     this.text.classList.toggle("wrong", search.error !== null);
     this.text.setAttribute("aria-invalid", String(search.error !== null));
     this.text.title = search.error ?? "";
     if (search.error !== null) this.note(search.error);
     document.getElementById("mode").setAttribute("aria-pressed", String(this.filter.markOnly));
-    document.getElementById("count").textContent = shown.length === all ? countText(all) : `${countText(shown.length)} of ${countText(all)}`;
+    const number = shown.length === all ? countText(all) : `${countText(shown.length)} of ${countText(all)}`, unit = all === 1 ? "message" : "messages";
+    const marked = this.filter.markOnly && search.test !== null ? `, ${countText(this.filter.matches)} found` : "";
+    document.getElementById("count").textContent = `${number} ${unit}${marked}`;
     const none = document.getElementById("none");
     none.hidden = shown.length > 0;
     none.firstChild.textContent = all === 0 ? "The log has no messages. " : "No message passes the filters. ";
@@ -112,6 +125,17 @@ class App {
   toggle(facet, choice) { this.filter.toggle(facet, choice); return this.refresh(); }
   toggleMode() { this.filter.markOnly = !this.filter.markOnly; return this.refresh(); }
   searchFor(text) { this.filter.search = parseSearch(text); return this.refresh(); }
+
+  /** Goes back from a search that is not finished to the last one that is. */
+  cancelSearch() {
+    const { filter } = this, last = filter.finished?.search.text ?? "";
+    filter.cancel();
+    this.showProgress(null);
+    this.text.value = filter.search.text === last ? "" : last;
+    this.note("the search was stopped");
+    return this.searchFor(this.text.value);
+  }
+
   chooseTime(from, to) { [this.filter.from, this.filter.to] = [from, to]; return this.refresh(); }
 
   /** Shows `factor` times as much time, around the chosen message, or else the middle. */
@@ -200,7 +224,7 @@ class App {
   }
 
   isError(item) { const level = this.data.level(item); return level >= ERROR && level !== UNKNOWN_LEVEL; }
-  isMatch(item) { return this.filter.search.test !== null && this.filter.search.test(this.data.text(item)); }
+  isMatch(item) { return this.filter.searchIn()?.matches(item) ?? false; }
   isSameThread(item) { return this.chosen !== null && this.data.thread[item] === this.data.thread[this.chosen]; }
 
   goToTime(time) { this.choose(this.filter.placeOf(this.data.firstAt(time))); }
@@ -287,7 +311,8 @@ class App {
   onUserScroll() { if (this.follows && this.list.top < this.list.last) this.toggleFollow(); }
 
   escape() {
-    if (this.text === document.activeElement) this.list.grid.focus();
+    if (this.isBusy) this.cancelSearch();
+    else if (this.text === document.activeElement) this.list.grid.focus();
     else { this.chosen = null; this.refresh(); this.list.grid.focus(); }
   }
 
