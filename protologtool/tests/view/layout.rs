@@ -120,6 +120,7 @@ fn parts_of_the_page_stand_where_they_belong() {
 fn roles_and_names_are_those_of_a_grid() {
     let _lock = lock();
     let Some(mut browser) = Browser::start() else { return };
+    browser.set_zone("UTC");
     let dir = temp_dir();
     browser.open(&page(&dir, &record(&dir, log_a_thousand)));
     browser.press("End");
@@ -135,7 +136,7 @@ fn roles_and_names_are_those_of_a_grid() {
             .collect()
     };
     assert_eq!(names("grid"), ["Messages"]);
-    let columns = ["Time", "Delta", "Thread", "Level", "Group", "Message", "Location"];
+    let columns = ["Time UTC", "Delta", "Thread", "Level", "Group", "Message", "Location"];
     assert_eq!(names("columnheader"), columns);
     assert!(of("gridcell").len() > 50);
     // All that can be pressed has a name.

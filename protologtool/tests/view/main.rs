@@ -15,6 +15,7 @@ mod served;
 mod spans;
 mod sparse;
 mod strip;
+mod times;
 mod users;
 mod watch;
 

@@ -234,6 +234,7 @@ impl<'a> Columns<'a> {
             "id": id,
             "template": if message.is_some() { template } else { format!("#{id}") },
             "pieces": pieces,
+            "verbs": conversions.iter().map(|(verb, ..)| verb_letter(*verb)).collect::<String>(),
             "level": values.level().map(|level| level.letter().to_string()),
             "group": group,
             "location": message.map_or("", |message| &message.location),
@@ -353,6 +354,20 @@ fn take_apart<'a>(
         }
     }
     (pieces, conversions)
+}
+
+/// The letter of a conversion, by which the page knows the numbers that are printed.
+fn verb_letter(verb: Verb) -> char {
+    match verb {
+        Verb::Decimal => 'd',
+        Verb::Octal => 'o',
+        Verb::Hex => 'x',
+        Verb::Fixed => 'f',
+        Verb::Exponent => 'e',
+        Verb::General => 'g',
+        Verb::Bool => 'b',
+        Verb::Str => 's',
+    }
 }
 
 fn zigzag(value: i64) -> u64 {

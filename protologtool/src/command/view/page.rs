@@ -13,10 +13,11 @@ const STYLE: &str = include_str!("page/style.css");
 pub(super) const SESSION: &str = include_str!("page/session.js");
 
 /// The parts of the script, each after what it needs.
-const SCRIPT: [&str; 14] = [
+const SCRIPT: [&str; 15] = [
     SESSION,
     include_str!("page/data.js"),
     include_str!("page/format.js"),
+    include_str!("page/clock.js"),
     include_str!("page/facets.js"),
     include_str!("page/search.js"),
     include_str!("page/filter.js"),

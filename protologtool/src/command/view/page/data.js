@@ -22,7 +22,7 @@ function fromBase64(text) {
   return bytes;
 }
 
-/** Reads varints of a column, up to 2^53. */
+/** Reads varints of a column: numbers, exact up to 2^53. */
 class VarintReader {
   constructor(bytes) { this.bytes = bytes; this.at = 0; }
   next() {
@@ -38,6 +38,17 @@ class VarintReader {
     return value;
   }
   signed() { return unzigzag(this.next()); }
+
+  /** Any 64 bits, with a sign, as a big integer. */
+  signedBig() {
+    let value = 0n, byte, shift = 0n;
+    do {
+      byte = this.bytes[this.at++];
+      value |= BigInt(byte & 127) << shift;
+      shift += 7n;
+    } while (byte >= 128);
+    return value & 1n ? -(value + 1n >> 1n) : value >> 1n;
+  }
 }
 
 function unzigzag(value) { return value % 2 === 1 ? -(value + 1) / 2 : value / 2; }
@@ -63,12 +74,11 @@ class LogData {
     this.readTexts(texts);
     const [time, head, thread] = [times, heads, threads].map((column) => new VarintReader(column));
     this.kindsAt = new Uint32Array(this.meta.messages.length);
-    let now = 0, kinds = 0;
+    let kinds = 0;
     this.meta.messages.forEach(({ pieces }, message) => { this.kindsAt[message] = kinds; kinds += pieces.length - 1; });
     this.kinds = new Uint8Array(kinds);
+    this.readTimes(time);
     for (let i = 0; i < n; i++) {
-      now += time.signed();
-      this.time[i] = now;
       this.head[i] = head.next();
       this.thread[i] = thread.next();
       this.argsAt[i] = this.args.at;
@@ -80,6 +90,32 @@ class LogData {
       return level < 0 ? UNKNOWN_LEVEL : level;
     });
   }
+
+  /** Reads the times: numbers, and big integers too where they are farther from the first than numbers are exact, 104 days. */
+  readTimes(reader) {
+    this.exact = null;
+    for (let i = 0, now = 0; i < this.n; i++) {
+      const { at } = reader, next = now + reader.signed();
+      // Twice as much, since a step has its sign in it.
+      if (this.exact === null && Number.isSafeInteger(2 * (next - now)) && Number.isSafeInteger(next)) {
+        this.time[i] = now = next;
+        continue;
+      }
+      if (this.exact === null) {
+        this.exact = new BigInt64Array(this.n);
+        for (let before = 0; before < i; before++) this.exact[before] = BigInt(this.time[before]);
+      }
+      reader.at = at;
+      this.exact[i] = (i > 0 ? this.exact[i - 1] : 0n) + reader.signedBig();
+      this.time[i] = Number(this.exact[i]);
+    }
+  }
+
+  /** Nanoseconds since the first item, as a big integer. */
+  since(i) { return this.exact?.[i] ?? BigInt(this.time[i]); }
+
+  /** Nanoseconds from one item to another one. */
+  between(from, to) { return this.exact === null ? this.time[to] - this.time[from] : Number(this.since(to) - this.since(from)); }
 
   readTexts(bytes) {
     const reader = new VarintReader(bytes), count = this.meta.texts;
@@ -264,11 +300,11 @@ class LogData {
       const middle = (low + high + 1) >>> 1;
       if (steps[middle][0] <= i) low = middle; else high = middle - 1;
     }
-    return BigInt(steps[low][1]) + BigInt(this.time[i]);
+    return BigInt(steps[low][1]) + this.since(i);
   }
 
   /** Nanoseconds of the trace's clock, as a big integer. */
-  stampOf(i) { return BigInt(this.meta.start) + BigInt(this.time[i]); }
+  stampOf(i) { return BigInt(this.meta.start) + this.since(i); }
 
   /** The same of any time, as text: they need more digits than a number has. */
   stamp(time) { return String(BigInt(this.meta.start) + BigInt(Math.round(time))); }
@@ -278,15 +314,41 @@ class LogData {
 
   /** Names an item by its time, and its number among those of that time: this stays while a log grows, at either end. */
   key(i) {
-    const at = i - this.firstAt(this.time[i]);
-    return this.stamp(this.time[i]) + (at > 0 ? `.${at}` : "");
+    const first = this.firstOf(this.stampOf(i));
+    return this.stampOf(i) + (i > first ? `.${i - first}` : "");
   }
 
   /** The item of such a name; null if it is not there. */
   itemOf(key) {
-    const [stamp, at] = (key ?? "").split("."), time = this.timeOfStamp(stamp);
-    if (time === null) return null;
-    const item = this.firstAt(time) + Number(at ?? 0);
-    return this.time[item] === time ? item : null;
+    const [text, at] = (key ?? "").split(".");
+    if (!/^-?\d{1,19}$/.test(text)) return null;
+    const item = this.firstOf(BigInt(text)) + Number(at ?? 0);
+    return item < this.n && this.stampOf(item) === BigInt(text) ? item : null;
+  }
+
+  /** The first item at this time of the trace's clock, or later. */
+  firstOf(stamp) {
+    let item = this.firstAt(Number(stamp - BigInt(this.meta.start)));
+    // Far from the first, several times are one number.
+    while (item < this.n && this.stampOf(item) < stamp) item++;
+    return item;
+  }
+
+  /** The first and the last time of the wall clock; it may have been set back. */
+  wallRange() {
+    const { wall } = this.meta, ends = wall.flatMap(([from], k) => [this.wall(from), this.wall((wall[k + 1]?.[0] ?? this.n) - 1)]);
+    return [ends.reduce((a, b) => a < b ? a : b), ends.reduce((a, b) => a > b ? a : b)];
+  }
+
+  /** The first item at this time of the wall clock or later, as far as the clock was not set; null if it is not known. */
+  firstAtWall(wall) {
+    const steps = this.meta.wall;
+    for (let k = 0; k < steps.length; k++) {
+      const [from, end] = [steps[k][0], steps[k + 1]?.[0] ?? this.n];
+      let item = Math.max(from, this.firstAt(Number(wall - BigInt(steps[k][1]))));
+      while (item < end && this.wall(item) < wall) item++;
+      if (item < end) return item;
+    }
+    return steps.length === 0 ? null : this.n;
   }
 }

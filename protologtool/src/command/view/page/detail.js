@@ -47,7 +47,8 @@ class Detail {
     const { data } = this.app, message = data.messageOf(item), group = data.groupOf(item), thread = data.threadOf(item);
     const facts = element("dl");
     const fact = (name, value) => { if (value) facts.append(element("dt", {}, name), element("dd", {}, visible(value))); };
-    fact("time", `${dateText(data, item)} ${clockText(data, item)}  (${secondsText(data.stampOf(item))} s since boot)`.trim());
+    const wall = data.wall(item), zone = wall === null ? "" : ` ${zoneText(wall)}`;
+    fact("time", `${dateText(data, item)} ${clockText(data, item)}${zone}  (${secondsText(data.stampOf(item))} s since boot)`.trim());
     if (data.isGuess(item)) fact("", "a guess from neighbouring packets");
     fact("thread", `${threadText(thread)} of ${thread.process ?? "process"} ${thread.pid ?? "?"}`);
     fact("level", LEVEL_NAMES[data.level(item)]);
@@ -73,11 +74,11 @@ class Detail {
   args(item) {
     const { data } = this.app;
     if (data.isLoss(item) || data.flags(item) & WHOLE) return [];
-    const rows = [];
+    const rows = [], { verbs } = data.messageOf(item);
     data.pieces(item).forEach((piece, k) => {
       if (k % 2 === 0) return;
       const name = `argument ${(k + 1) / 2}`, row = element("tr", {}, element("th", { scope: "row" }, name), element("td", { class: "arg" }, element("div", {}, visible(piece))));
-      if (numberOf(piece) !== null) {
+      if (numberOf(piece, verbs[(k - 1) / 2]) !== null) {
         const canvas = element("canvas", { "data-arg": k, role: "img", "aria-label": `${name} over time` });
         canvas.addEventListener("click", (event) => this.app.goToTime(this.app.overview.timeAt(event.offsetX / canvas.clientWidth * this.app.overview.canvas.clientWidth)));
         row.append(element("td", { class: "plot" }, canvas, element("small")));
@@ -98,10 +99,10 @@ class Detail {
 
   /** Draws the values of an argument in these messages, over the time of the strip above. */
   plot(canvas, items, arg) {
-    const { data, chosen, overview } = this.app, every = Math.ceil(items.length / MOST_POINTS), points = [];
+    const { data, chosen, overview } = this.app, every = Math.ceil(items.length / MOST_POINTS), points = [], verb = data.messageOf(chosen).verbs[(arg - 1) / 2];
     let low = Infinity, high = -Infinity, sum = 0;
     for (let k = 0; k < items.length; k += every) {
-      const value = numberOf(data.pieces(items[k])[arg]);
+      const value = numberOf(data.pieces(items[k])[arg], verb);
       if (value === null) continue;
       points.push([data.time[items[k]], value]);
       low = Math.min(low, value);
@@ -128,7 +129,7 @@ class Detail {
     context.fillStyle = overview.color(style.getPropertyValue("--e"));
     context.fillRect(x(data.time[chosen]) - 0.5, 0, 1, height);
     const thinned = every > 1 ? `, every ${every}th shown` : "";
-    const extent = low === high ? `always ${low}` : `${low} to ${high}, mean ${Number((sum / points.length).toPrecision(4))}`;
+    const extent = low === high ? `always ${numberText(low, verb)}` : `${numberText(low, verb)} to ${numberText(high, verb)}, mean ${Number((sum / points.length).toPrecision(4))}`;
     note.textContent = items.length === 1 ? "the only value" : `${extent}, ${countText(items.length)} values${thinned}`;
   }
 
@@ -138,7 +139,7 @@ class Detail {
     for (let at = item + 1; at < data.n && after.length < NEIGHBOURS && at - item < FARTHEST; at++) if (data.thread[at] === thread) after.push(at);
     const line = (at) => element("button", {
       type: "button", class: `near ${LEVELS[data.level(at)]}`, "aria-current": at === item ? "true" : null, on: { click: () => this.app.chooseItem(at) },
-    }, element("span", {}, at === item ? clockText(data, at) : offsetText(data.time[at] - data.time[item])), element("b", {}, levelSign(data.level(at))),
+    }, element("span", {}, at === item ? clockText(data, at) : offsetText(data.between(item, at))), element("b", {}, levelSign(data.level(at))),
     element("span", {}, visible(data.text(at))));
     return [element("h3", {}, "Same thread"), element("div", { class: "near-list" }, ...[...before, item, ...after].map(line))];
   }
@@ -146,9 +147,16 @@ class Detail {
 
 function offsetText(ns) { return `${ns < 0 ? "−" : "+"}${durationText(Math.abs(ns))}`; }
 
-/** The number that a text stands for; null for none. */
-function numberOf(text) {
-  if (!/^\s*[-+]?[0-9]/.test(text)) return null;
-  const value = Number(text);
-  return Number.isFinite(value) ? value : null;
+/** The number that a conversion has printed; null for none. A text is a number only if it is a plain one: "1e5" may be the end of a commit's id. */
+function numberOf(text, verb) {
+  const trimmed = text.trim(), base = { x: 16, o: 8 }[verb];
+  if (base) return /^[-+]?[0-9a-f]+$/i.test(trimmed) ? parseInt(trimmed, base) : null;
+  const form = "fge".includes(verb) ? /^[-+]?[0-9]+(\.[0-9]*)?(e[-+]?[0-9]+)?$/i : /^[-+]?[0-9]+(\.[0-9]+)?$/;
+  return form.test(trimmed) ? Number(trimmed) : null;
+}
+
+/** A number as its conversion prints it. */
+function numberText(number, verb) {
+  const base = { x: 16, o: 8 }[verb];
+  return base ? `${number < 0 ? "-" : ""}${Math.abs(number).toString(base)}` : String(number);
 }

@@ -136,7 +136,7 @@ class LogList {
 
   fillRow(row, place) {
     const { data, filter, bookmarks, chosen } = this.app, item = filter.shown[place];
-    const before = place > 0 ? data.time[item] - data.time[filter.shown[place - 1]] : null;
+    const before = place > 0 ? data.between(filter.shown[place - 1], item) : null;
     const letter = LEVELS[data.level(item)], message = data.messageOf(item);
     row.className = `row ${letter}${bookmarks.has(item) ? " kept" : ""}`;
     row.dataset.place = place;

@@ -30,6 +30,8 @@ class App {
     box.hidden = problems.length === 0;
     // An unchanged alert is not read out again.
     if (box.textContent !== text) box.textContent = text;
+    document.getElementById("zone").textContent = zonesText(this.data);
+    document.getElementById("zone").title = Intl.DateTimeFormat().resolvedOptions().timeZone;
     document.body.classList.toggle("one-process", new Set(threads.map(processKey)).size < 2);
   }
 
@@ -236,23 +238,14 @@ class App {
   }
 
   takeTime(text) {
-    const time = this.parseTime(text.trim());
-    if (time === null) {
-      document.getElementById("wrong-time").textContent = `not a time: ${text}`;
+    const { item, note, error } = findTime(this.data, text.trim(), this.chosen);
+    if (error) {
+      document.getElementById("wrong-time").textContent = error;
       return;
     }
     document.getElementById("ask-time").close();
-    this.goToTime(time);
-  }
-
-  /** The nanoseconds from the beginning that a text means; null for none. */
-  parseTime(text) {
-    if (/^\d+(\.\d+)?$/.test(text)) return Number(BigInt(Math.round(Number(text) * 1e6)) * 1000n - BigInt(this.data.meta.start));
-    const parts = /^(\d{1,2}):(\d{2})(?::(\d{2}(?:\.\d+)?))?$/.exec(text);
-    if (!parts || this.data.n === 0 || this.data.wall(0) === null) return null;
-    const first = this.data.wall(0), day = new Date(Number(first / 1000000n));
-    day.setHours(Number(parts[1]), Number(parts[2]), 0, 0);
-    return Number(BigInt(day.getTime()) * 1000000n - first) + Number(parts[3] ?? 0) * 1e9;
+    if (note) this.note(note);
+    this.choose(this.filter.placeOf(item));
   }
 
   bookmark() {
