@@ -339,7 +339,7 @@ fn a_browser_that_does_not_come_is_not_waited_for() {
 }
 
 /// Returns whether a signal is not ignored. Under `nohup`, or in the background of a script, tests are run with signals that are, and so is `view`.
-fn is_taken(signal: &Signal) -> bool {
+fn is_taken(signal: Signal) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap().trim();
     u64::from_str_radix(ignored, 16).unwrap() & (1 << (signal.as_raw() - 1)) == 0
@@ -350,7 +350,7 @@ fn a_signal_takes_the_redirect_file_away() {
     let _lock = lock();
     let dir = temp_dir();
     let trace = record(&dir, || d!(AppLog::Net, "here"));
-    for signal in [Signal::INT, Signal::TERM, Signal::HUP].into_iter().filter(is_taken) {
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP].into_iter().filter(|it| is_taken(*it)) {
         let desktop = Desktop::new(NOTES);
         let mut served = Served::spawn(&mut desktop.view(&[], &trace));
         let file = given(&desktop);
@@ -392,7 +392,7 @@ fn enter_prints_an_address_for_another_browser() {
     terminal.press(b"\n");
     let both = terminal.addresses(2);
     assert!(Client::open(&both[0]).is_err() && Client::open(&both[1]).is_ok());
-    if is_taken(&Signal::INT) {
+    if is_taken(Signal::INT) {
         terminal.press(b"\x03");
         assert!(!terminal.process.wait().unwrap().success());
     }

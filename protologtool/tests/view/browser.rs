@@ -237,9 +237,15 @@ impl Browser {
 
     /// Nodes of the page as screen readers get them, without those that are left out.
     pub(crate) fn accessibility(&mut self) -> Vec<Value> {
+        let mut nodes = self.accessibility_tree();
+        nodes.retain(|node| node["ignored"] == false);
+        nodes
+    }
+
+    /// The same, with those that are left out.
+    pub(crate) fn accessibility_tree(&mut self) -> Vec<Value> {
         let tree = self.call("Accessibility.getFullAXTree", &json!({}));
-        let nodes = tree["nodes"].as_array().expect("nodes").iter();
-        nodes.filter(|node| node["ignored"] == false).cloned().collect()
+        tree["nodes"].as_array().expect("nodes").clone()
     }
 
     fn call(&mut self, method: &str, params: &Value) -> Value {

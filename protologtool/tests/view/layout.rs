@@ -139,6 +139,21 @@ fn roles_and_names_are_those_of_a_grid() {
     let columns = ["Time UTC", "Delta", "Thread", "Level", "Group", "Message", "Location"];
     assert_eq!(names("columnheader"), columns);
     assert!(of("gridcell").len() > 50);
+    // Rows stand in groups of the grid, and nothing without a role between: what can have the focus is never left out.
+    let tree = browser.accessibility_tree();
+    let parent = |node: &Value| {
+        let of = |id: &Value| tree.iter().find(|it| it["nodeId"] == *id);
+        let mut above = of(&node["parentId"]);
+        while above.is_some_and(|it| it["ignored"] == true) {
+            above = of(&above.unwrap()["parentId"]);
+        }
+        above.map_or("", |it| it["role"]["value"].as_str().unwrap_or(""))
+    };
+    assert_eq!(of("rowgroup").iter().map(|it| parent(it)).collect::<Vec<_>>(), ["grid", "grid"]);
+    // The others are those of the details' table.
+    let rows: Vec<_> =
+        of("row").iter().map(|row| parent(row)).filter(|it| *it != "table").collect();
+    assert!(rows.len() > 10 && rows.iter().all(|it| *it == "rowgroup"), "{rows:?}");
     // All that can be pressed has a name.
     for role in ["button", "checkbox", "searchbox"] {
         assert!(!of(role).is_empty(), "{role}");

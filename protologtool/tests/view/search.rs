@@ -7,7 +7,7 @@ use protolog_testkit::temp_dir;
 use std::fs;
 
 /// Searches parts of the texts that are there, and regular expressions with these, and compares with a look at each text.
-const COMPARE: &str = r#"
+const COMPARE: &str = r"
 (async () => {
   const app = protolog, { data } = app, texts = Array.from({ length: data.n }, (_, item) => data.text(item)), wrong = [];
   app.refresh = () => app.filter.apply();
@@ -31,7 +31,7 @@ const COMPARE: &str = r#"
     if (JSON.stringify([...shown]) !== JSON.stringify(expected)) wrong.push([query, [...shown].length, expected.length]);
   }
   return wrong;
-})()"#;
+})()";
 
 /// Templates with arguments side by side, with nothing but arguments, and with pieces of which matches may begin, in sets of arguments that
 /// may be empty or parts of a match.

@@ -21,7 +21,9 @@
 
 use crate::command::read_log::Filter;
 use protolog_core::{Piece, Template, Verb, render};
-use protolog_reader::{Arg, Entry, Item, Log, Loss, Rendering, SpanSlice, Thread, Values};
+use protolog_reader::{
+    Arg, Entry, Item, Log, Loss, LossCause, LossReason, Rendering, SpanSlice, Thread, Values,
+};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
@@ -86,6 +88,8 @@ struct Columns<'a> {
     thread_index: HashMap<&'a Thread, usize>,
     thread_list: Vec<Value>,
     losses: Vec<String>,
+    /// The number of messages that were lost, as far as it is known.
+    lost: u64,
     /// The item from which on the wall clock is so far from the trace's, and the wall clock's time at the start by that.
     wall: Vec<(u64, i64)>,
 }
@@ -127,6 +131,7 @@ impl<'a> Columns<'a> {
             thread_index: HashMap::new(),
             thread_list: Vec::new(),
             losses: Vec::new(),
+            lost: 0,
             wall: Vec::new(),
         }
     }
@@ -160,6 +165,15 @@ impl<'a> Columns<'a> {
         self.begin(loss.time, self.log.thread_of(loss));
         varint(&mut self.heads, (self.losses.len() as u64) << 1 | 1);
         self.losses.push(loss.describe(self.log.dictionary()));
+        // Neither packets of any kind, nor messages of which an argument was cut off.
+        let is_of_messages = match loss.reason {
+            LossReason::Reported(cause) => cause != LossCause::Truncated,
+            LossReason::ReportedUnknown(_) | LossReason::MissingState => true,
+            _ => false,
+        };
+        if is_of_messages {
+            self.lost = self.lost.saturating_add(loss.count.unwrap_or(0));
+        }
     }
 
     /// Adds time and thread of an item.
@@ -307,6 +321,7 @@ impl<'a> Columns<'a> {
             "threads": self.thread_list,
             "losses": self.losses,
             "problems": problems,
+            "lost": self.lost,
         });
         let meta = meta.to_string().into_bytes();
         let texts = &self.texts.bytes;

@@ -6,6 +6,8 @@ const NEIGHBOURS = 5;
 const FARTHEST = 100000;
 /** The most values that a plot has; more are thinned out evenly. */
 const MOST_POINTS = 20000;
+/** The most values of an argument that are listed. */
+const TOP_VALUES = 5;
 
 class Detail {
   constructor(app) {
@@ -77,12 +79,13 @@ class Detail {
     const rows = [], { verbs } = data.messageOf(item);
     data.pieces(item).forEach((piece, k) => {
       if (k % 2 === 0) return;
-      const name = `argument ${(k + 1) / 2}`, row = element("tr", {}, element("th", { scope: "row" }, name), element("td", { class: "arg" }, element("div", {}, visible(piece))));
+      const name = argName(data.messageOf(item), (k - 1) / 2), row = element("tr", {}, element("th", { scope: "row", title: visible(name) }, visible(name)), element("td", { class: "arg" }, element("div", {}, visible(piece))));
       if (numberOf(piece, verbs[(k - 1) / 2]) !== null) {
         const canvas = element("canvas", { "data-arg": k, role: "img", "aria-label": `${name} over time` });
         canvas.addEventListener("click", (event) => this.app.goToTime(this.app.overview.timeAt(event.offsetX / canvas.clientWidth * this.app.overview.canvas.clientWidth)));
         row.append(element("td", { class: "plot" }, canvas, element("small")));
       }
+      else row.append(element("td", { class: "top", "data-arg": k }));
       rows.push(row);
     });
     return rows.length === 0 ? [] : [element("h3", {}, "Arguments"), element("table", {}, ...rows)];
@@ -90,11 +93,27 @@ class Detail {
 
   plotAll() {
     if (this.app.chosen === null) return;
-    const canvases = [...this.box.querySelectorAll("canvas")];
-    if (canvases.length === 0) return;
+    const canvases = [...this.box.querySelectorAll("canvas")], tops = [...this.box.querySelectorAll("td.top")];
+    if (canvases.length + tops.length === 0) return;
     const { data, filter, chosen } = this.app, template = data.kind(chosen);
     const items = filter.shown.filter((item) => data.kind(item) === template && !(data.flags(item) & WHOLE));
     canvases.forEach((canvas) => this.plot(canvas, items, Number(canvas.dataset.arg)));
+    tops.forEach((cell) => this.listTop(cell, items, Number(cell.dataset.arg)));
+  }
+
+  /** Lists the most frequent values of an argument in these messages, each a button that searches for it. */
+  listTop(cell, items, arg) {
+    const { data } = this.app, every = Math.ceil(items.length / MOST_POINTS), counts = new Map();
+    for (let k = 0; k < items.length; k += every) {
+      const value = data.pieces(items[k])[arg];
+      counts.set(value, (counts.get(value) ?? 0) + 1);
+    }
+    const top = [...counts].sort((a, b) => b[1] - a[1]).slice(0, TOP_VALUES), about = every > 1 ? "about " : "";
+    const button = ([value, count]) => element("button", {
+      type: "button", class: "near", title: `Search for ${visible(value)}`, on: { click: () => { this.app.text.value = value; this.app.searchFor(value); } },
+    }, element("b", {}, about + countText(count * every)), element("span", {}, visible(value)));
+    const left = counts.size > top.length ? [element("small", {}, `and ${countText(counts.size - top.length)} more values`)] : [];
+    cell.replaceChildren(...(counts.size > 1 ? [...top.map(button), ...left] : [element("small", {}, items.length === 1 ? "the only value" : "always the same")]));
   }
 
   /** Draws the values of an argument in these messages, over the time of the strip above. */
@@ -143,6 +162,15 @@ class Detail {
     element("span", {}, visible(data.text(at))));
     return [element("h3", {}, "Same thread"), element("div", { class: "near-list" }, ...[...before, item, ...after].map(line))];
   }
+}
+
+/** The name of an argument: the words of the template beside it; its number where there are none. */
+function argName({ pieces, verbs }, arg) {
+  const words = (text) => text.split(/[\s,;:()[\]{}"|]+/).filter((word) => /\p{L}/u.test(word));
+  // The text ends where it touches the argument: the word before `of %d` is `of`, and before `a=%d` it is `a=`.
+  const before = words(pieces[arg]).slice(-2).join(" "), after = words(pieces[arg + 1]).slice(0, 1).join(" "), verb = `%${verbs[arg]}`;
+  if (before !== "") return `${before}${before.endsWith("=") ? "" : " "}${verb}`;
+  return after === "" ? `argument ${arg + 1}` : `${verb} ${after}`;
 }
 
 function offsetText(ns) { return `${ns < 0 ? "−" : "+"}${durationText(Math.abs(ns))}`; }

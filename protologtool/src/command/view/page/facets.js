@@ -12,16 +12,17 @@ function makeFacets(data) {
   const processIndex = new Map(processes.map((thread, index) => [processKey(thread), index]));
   const orLost = (list, of) => (choice) => choice === list.length ? "lost messages" : of(list[choice]);
   const keyOrLost = (list, of) => (choice) => choice === list.length ? LOST : of(list[choice]);
+  const common = commonPath(groups.map((group) => group.name));
   return [
     {
       name: "levels", param: "level", title: "Level", size: LEVELS.length, isOrdered: true,
       message: byMessage((_, message) => data.levels[message], LOSS),
-      key: (level) => LEVELS[level], label: (level) => LEVEL_NAMES[level], style: (level) => LEVELS[level],
+      key: (level) => LEVELS[level], label: (level) => LEVEL_NAMES[level], more: (level) => LEVEL_NAMES[level][0] === levelSign(level) ? "" : levelSign(level), style: (level) => LEVELS[level],
     },
     {
       name: "groups", param: "group", title: "Group", size: groups.length + 1,
       message: byMessage((message) => message.group, groups.length),
-      key: keyOrLost(groups, (group) => group.name), label: orLost(groups, (group) => group.name),
+      key: keyOrLost(groups, (group) => group.name), label: orLost(groups, (group) => group.name.slice(common)), full: orLost(groups, (group) => group.name),
       more: (choice) => groups[choice]?.tag && groups[choice].tag !== shortName(groups[choice].name) ? groups[choice].tag : "",
     },
     {
@@ -48,6 +49,13 @@ function makeFacets(data) {
       style: (template) => LEVELS[data.levels[template]] ?? "X",
     },
   ];
+}
+
+/** The size of the path that all of these names begin with; 0 where one is nothing else. */
+function commonPath(names) {
+  const [first = "", ...others] = names;
+  const ends = [...first.matchAll(/::|\./g)].map((end) => end.index + end[0].length).reverse();
+  return ends.find((end) => end < first.length && others.every((name) => name.length > end && name.startsWith(first.slice(0, end)))) ?? 0;
 }
 
 function processKey(thread) { return `${thread.pid ?? "?"} ${thread.process ?? ""}`.trim(); }

@@ -2,7 +2,7 @@
 
 const LANE_HEAD = 14, SPAN_ROW = 15;
 /** The narrowest span that has its name in it, in pixels. */
-const LEAST_NAMED = 28;
+const LEAST_NAMED = 16;
 
 class Flames {
   constructor(app) {
@@ -36,7 +36,7 @@ class Flames {
   draw() {
     const { box, canvas, app } = this, { data } = app;
     const isHidden = data.slices.n === 0;
-    if (box.hidden !== isHidden) box.hidden = isHidden;
+    if (box.parentElement.hidden !== isHidden) box.parentElement.hidden = isHidden;
     if (isHidden) return;
     const lanes = this.lanes(), total = lanes.length > 0 ? lanes[lanes.length - 1].bottom + 3 : LANE_HEAD;
     // One more for the line below.
@@ -86,9 +86,22 @@ class Flames {
       context.rect(left, y, wide - 3, SPAN_ROW);
       context.clip();
       context.fillStyle = isDark ? "#eef0f4" : "#1b1e24";
-      context.fillText(visible(name).slice(0, 200), left + 4, y + SPAN_ROW / 2 - 0.5);
+      context.fillText(this.label(context, slice, wide - 7), left + 4, y + SPAN_ROW / 2 - 0.5);
       context.restore();
     }
+  }
+
+  /** The text in a span: its name with as many fields as there is room for, or else the field that tells it from its neighbours; never a part of one. */
+  label(context, slice, room) {
+    const { data } = this.app, name = visible(data.textOf(data.slices.name[slice])), fits = (text) => text.length < 200 && context.measureText(text).width <= room;
+    const fields = data.sliceArgs(slice).map(([field, value]) => visible(`${field}=${value}`));
+    let label = fits(name) ? name : "";
+    for (const field of fields) {
+      const longer = label === "" ? field : `${label} ${field}`;
+      if (!fits(longer)) break;
+      label = longer;
+    }
+    return label;
   }
 
   drawChosen(context, style, total, width) {

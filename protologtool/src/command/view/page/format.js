@@ -87,6 +87,15 @@ function shortGroup(group) {
 
 function countText(count) { return count.toLocaleString("en-US").replaceAll(",", "\u202f"); }
 
+/** A part of a whole. */
+function percentText(part) { return part > 0 && part < 0.001 ? "less than 0.1 %" : `${Number((part * 100).toPrecision(3))} %`; }
+
+/** The time since something, in seconds. */
+function agoText(seconds) {
+  const [size, unit] = [[86400, "d"], [3600, "h"], [60, "min"]].find(([size]) => seconds >= 2 * size) ?? [1, "s"];
+  return seconds < 1 ? "now" : `${Math.floor(seconds / size)} ${unit} ago`;
+}
+
 /** Messages a second, with three digits. */
 function rateText(rate) {
   if (rate === 0) return "0/s";

@@ -6,11 +6,19 @@
 const ROW = 20;
 const HIGHEST = 4000000;
 
-/** Characters that control a terminal, or the direction of a line, as escapes; a line end as a sign. */
+/** Characters that control a terminal or the direction of a line, or that nobody sees, as escapes; a line end as a sign. */
 function visible(text) {
-  return text.replace(/\n/g, "⏎").replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g,
+  return text.replace(/\n/g, "⏎").replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g,
     (char) => `\\u{${char.codePointAt(0).toString(16)}}`);
 }
+
+/** A name and an id, of which a name in a script from right to left leaves the id where it is. */
+function isolated(text) {
+  const [, name, id] = /^(.*) (\S+)$/s.exec(text) ?? [];
+  return name === undefined || !RIGHT_TO_LEFT.test(name) ? visible(text) : `\u2068${visible(name)}\u2069 ${visible(id)}`;
+}
+
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
 
 function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);
@@ -146,9 +154,10 @@ class LogList {
     const [time, delta, process, thread, level, group, text, location] = row.children, of = data.threadOf(item);
     time.textContent = clockText(data, item);
     delta.textContent = before === null ? "" : "+" + durationText(before);
-    process.textContent = visible(processText(of));
-    thread.textContent = visible(threadText(of));
+    process.textContent = isolated(processText(of));
+    thread.textContent = isolated(threadText(of));
     level.textContent = levelSign(data.level(item));
+    level.title = LEVEL_NAMES[data.level(item)];
     group.textContent = data.isLoss(item) ? "lost" : visible(shortGroup(data.groupOf(item)));
     location.textContent = message ? visible(message.location.split("/").pop()) : "";
     this.fillText(text, item);

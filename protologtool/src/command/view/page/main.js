@@ -1,5 +1,8 @@
 // The page: what is chosen, and what happens when something is.
 
+/** The seconds by which the rate of new messages is counted, and the milliseconds for which a log is lively after its last one. */
+const RATE_SECONDS = 10, LIVELY = 30000;
+
 class App {
   constructor(data) {
     this.text = document.getElementById("text");
@@ -26,13 +29,22 @@ class App {
     document.title = `${names.join(", ")} · protolog`;
     title.textContent = visible(names.join(", "));
     title.title = visible(traces.join("\n"));
-    const box = document.getElementById("problems"), text = problems.map(visible).join("\n");
-    box.hidden = problems.length === 0;
-    // An unchanged alert is not read out again.
-    if (box.textContent !== text) box.textContent = text;
+    this.showProblems(problems);
     document.getElementById("zone").textContent = zonesText(this.data);
     document.getElementById("zone").title = Intl.DateTimeFormat().resolvedOptions().timeZone;
     document.body.classList.toggle("one-process", new Set(threads.map(processKey)).size < 2);
+  }
+
+  /** The reasons why the log is not whole: one total where there are several, which opens to all of them. */
+  showProblems(problems) {
+    const box = document.getElementById("problems"), text = problems.map(visible).join("\n"), { lost } = this.data.meta;
+    box.hidden = problems.length === 0;
+    // An unchanged alert is not read out again.
+    if (box.dataset.text === text) return;
+    box.dataset.text = text;
+    if (problems.length < 2) return box.replaceChildren(text);
+    const all = this.data.n - this.data.meta.losses.length + lost, share = lost === 0 ? "" : `${countText(lost)} messages were lost, ${percentText(lost / all)} of what was logged; `;
+    box.replaceChildren(element("details", {}, element("summary", {}, `${share}${problems.length} notes`), text));
   }
 
   /** Takes the data of a log that has grown, with the choices as they are. */
@@ -61,6 +73,12 @@ class App {
     on("none-clear", () => this.clear());
     on("help", () => this.showKeys());
     on("live", () => this.toggleFollow());
+    for (const [id, name] of [["filters", "with-side"], ["columns", "all-columns"]]) {
+      on(id, () => document.getElementById(id).setAttribute("aria-pressed", String(document.body.classList.toggle(name))));
+    }
+    for (const button of document.querySelectorAll("button.fold")) {
+      button.addEventListener("click", () => button.setAttribute("aria-expanded", String(!button.parentElement.classList.toggle("folded"))));
+    }
     document.getElementById("wanted-time").addEventListener("keydown", (event) => {
       if (event.key === "Enter") this.takeTime(event.target.value);
     });
@@ -95,7 +113,9 @@ class App {
     this.text.classList.toggle("wrong", search.error !== null);
     this.text.setAttribute("aria-invalid", String(search.error !== null));
     this.text.title = search.error ?? "";
-    if (search.error !== null) this.note(search.error);
+    const wrong = document.getElementById("wrong-text");
+    wrong.hidden = search.error === null;
+    if (wrong.textContent !== (search.error ?? "")) wrong.textContent = search.error ?? "";
     document.getElementById("mode").setAttribute("aria-pressed", String(this.filter.markOnly));
     const number = shown.length === all ? countText(all) : `${countText(shown.length)} of ${countText(all)}`, unit = all === 1 ? "message" : "messages";
     const marked = this.filter.markOnly && search.test !== null ? `, ${countText(this.filter.matches)} found` : "";
@@ -176,6 +196,12 @@ class App {
     const isShown = (slice) => this.data.slices.begin[slice] >= from && this.data.sliceEnd(slice) + 1 <= to;
     const isAll = this.filter.from === null && this.filter.to === null;
     return this.chooseSpan((isAll ? null : around.find((slice) => !isShown(slice))) ?? around[0]);
+  }
+
+  /** Chooses these of a facet, and no others. */
+  chooseOnly(facet, of) {
+    this.filter.chosen[facet] = new Set(of());
+    return this.refresh();
   }
 
   leastLevel(least) {
@@ -297,8 +323,25 @@ class App {
   toggleFollow() {
     if (!this.data.meta.live) return this.note("this page is a file: nothing follows");
     this.follows = !this.follows;
-    document.getElementById("live").setAttribute("aria-pressed", String(this.follows));
+    this.showLive();
     if (this.follows) this.list.scrollTo(Infinity);
+  }
+
+  /** The state of a log that may grow: whether new messages are scrolled to, how many come, and when the last one came. */
+  showLive() {
+    const button = document.getElementById("live"), { data } = this, last = data.n > 0 ? data.wall(data.n - 1) : null;
+    button.setAttribute("aria-pressed", String(this.follows));
+    button.textContent = this.follows ? "Following" : "Follow";
+    if (last === null) return;
+    const now = BigInt(Date.now()) * 1000000n, ago = Number(now - last) / 1e9;
+    const since = data.n - data.firstAtWall(now - BigInt(RATE_SECONDS) * 1000000000n), rate = since > 0 ? `${rateText(since / RATE_SECONDS)}, ` : "";
+    document.getElementById("age").textContent = `${rate}last message ${agoText(ago)}`;
+  }
+
+  /** True if the newest message came a moment ago: then it is what one looks for. */
+  get isLively() {
+    const last = this.data.n > 0 ? this.data.wall(this.data.n - 1) : null;
+    return last !== null && Math.abs(Date.now() - Number(last / 1000000n)) < LIVELY;
   }
 
   onUserScroll() { if (this.follows && this.list.top < this.list.last) this.toggleFollow(); }
@@ -364,9 +407,13 @@ async function start() {
   const app = new App(new LogData(await inflate(bytes)));
   // For tests, and for who wants to ask the log something in the console.
   globalThis.protolog = app;
-  document.getElementById("live").hidden = !app.data.meta.live;
-  document.getElementById("live").setAttribute("aria-pressed", "false");
+  for (const id of ["live", "age"]) document.getElementById(id).hidden = !app.data.meta.live;
+  app.follows = app.data.meta.live && app.isLively && app.chosen === null && app.filter.from === null && app.filter.to === null;
   await app.refresh();
+  if (app.data.meta.live) {
+    app.showLive();
+    setInterval(() => app.showLive(), 1000);
+  }
   app.list.grid.focus();
   // Until the first rows are there.
   await new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next)));

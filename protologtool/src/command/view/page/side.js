@@ -21,7 +21,7 @@ class Side {
 
   part(facet) {
     const { filter } = this.app, counts = filter.counts[facet.name], chosen = filter.chosen[facet.name];
-    const all = Array.from({ length: facet.size }, (_, choice) => choice).filter((choice) => counts[choice] > 0 || chosen.has(choice));
+    const all = this.there(facet);
     if (facet.isOrdered) all.reverse(); else all.sort((a, b) => counts[b] - counts[a]);
     const isTemplate = facet.name === "templates";
     const lines = all.slice(0, MOST_CHOICES).map((choice) => isTemplate ? this.template(facet, choice) : this.choice(facet, choice));
@@ -36,16 +36,28 @@ class Side {
     return details;
   }
 
+  /** The choices of a facet that are there: that would show an item, or are chosen. */
+  there(facet) {
+    const counts = this.app.filter.counts[facet.name], chosen = this.app.filter.chosen[facet.name];
+    return Array.from({ length: facet.size }, (_, choice) => choice).filter((choice) => counts[choice] > 0 || chosen.has(choice));
+  }
+
   choice(facet, choice) {
     const { filter } = this.app, count = filter.counts[facet.name][choice], more = facet.more?.(choice) ?? "";
     const box = element("input", {
       type: "checkbox", "data-choice": `${facet.name}:${choice}`, on: { change: () => this.app.toggle(facet.name, choice) },
     });
     box.checked = filter.chosen[facet.name].has(choice);
-    const text = visible(facet.label(choice)), title = more ? `${text}, ${visible(more)}` : text;
+    const text = visible(facet.label(choice)), full = visible(facet.full?.(choice) ?? facet.label(choice)), title = more ? `${full}, ${visible(more)}` : full;
+    const button = (name, hint, of) => element("button", {
+      type: "button", class: "only", title: hint, "aria-label": `${hint}: ${full}`, "data-choice": `${facet.name}:${choice}:${name}`,
+      on: { click: (event) => { event.preventDefault(); this.app.chooseOnly(facet.name, of); } },
+    }, name);
+    const others = () => this.there(facet).filter((other) => other !== choice);
     // The end of a long name says most.
     const name = element("span", {}, element("bdi", {}, text), more ? element("i", {}, ` ${visible(more)}`) : "");
-    return element("label", { class: count ? facet.style?.(choice) : "none", title }, box, name, element("b", {}, countText(count)));
+    return element("label", { class: count ? facet.style?.(choice) : "none", title }, box, name,
+      button("only", "Only this", () => [choice]), button("not", "All but this", others), element("b", {}, countText(count)));
   }
 
   template(facet, choice) {
