@@ -4,15 +4,17 @@ dependencies {
 }
 
 // Takes the texts out of log calls before they are compiled, and packs the dictionary.
+val protologTool = findProperty("protologTool")?.toString() ?: "protologtool"
 val protologSources = layout.buildDirectory.dir("generated/sources/protolog/java/main")
 val protologResources = layout.buildDirectory.dir("generated/resources/protolog/main")
 
 val protolog by tasks.registering(Exec::class) {
-    inputs.dir("src/main/java")
-    inputs.file("src/main/java/app/AppLog.java")
+    inputs.files(fileTree("src/main/java"), "src/main/java/app/AppLog.java")
+    // The tool too, wherever it is found: another one may write other sources.
+    inputs.files(if ("/" in protologTool) listOf(protologTool) else System.getenv("PATH").split(":").map { "$it/$protologTool" })
     outputs.dirs(protologSources, protologResources)
     commandLine(
-        findProperty("protologTool") ?: "protologtool", "transform-protolog-calls",
+        protologTool, "transform-protolog-calls", "--allow-no-sources",
         "--protolog-class", "dev.protolog.ProtoLog",
         "--loggroups-class", "app.AppLog",
         "--loggroups-source", "src/main/java/app/AppLog.java",

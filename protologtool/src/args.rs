@@ -159,6 +159,10 @@ pub(crate) struct Sources {
     #[arg(long)]
     pub(crate) keep_going: bool,
 
+    /// Let directories of sources be missing, or hold no sources, as in a module of a build that has none
+    #[arg(long = "allow-no-sources")]
+    pub(crate) allow_none: bool,
+
     /// Ask javac, run through this program as Soong wants it, about Java sources that can't be parsed: those that it refuses
     /// too are skipped, as by `--keep-going`
     #[arg(long, value_name = "PROGRAM")]

@@ -12,7 +12,7 @@ use crate::{Result, jar, java, shell, workspace};
 /// A project with no more than Gradle needs.
 const EMPTY: &str = "plugins { id \"java\" }\n\n";
 
-/// Builds the project with and without the tool, runs it, and compares the traces.
+/// Builds the project with and without the tool, runs it, and compares the traces. Then the tool is replaced, and the sources are removed.
 pub(crate) fn test() -> Result<()> {
     let dir = workspace::target_dir()?.join("java/gradle");
     workspace::empty_dir(&dir)?;
@@ -40,7 +40,37 @@ pub(crate) fn test() -> Result<()> {
         }
         java::check_trace(&project.join("build/libs/app.jar"), runtime, &tool)?;
     }
-    Ok(())
+    replace_tool(&dir, &tool)
+}
+
+/// Another tool at the same place must be asked, although no source is new; and with the last source its outputs go.
+fn replace_tool(dir: &Path, tool: &Path) -> Result<()> {
+    let failed = |error: std::io::Error| format!("can't replace the tool: {error}");
+    let other = dir.join("bin/protologtool");
+    fs::create_dir_all(dir.join("bin")).map_err(failed)?;
+    let runs = dir.join("runs");
+    let build = |comment: &str, expected: usize| {
+        let text = format!(
+            "#!/bin/sh\n# {comment}\necho >> {}\nexec {} \"$@\"\n",
+            runs.display(),
+            tool.display()
+        );
+        fs::write(&other, text).map_err(failed)?;
+        shell::run_quietly(Command::new("chmod").arg("755").arg(&other))?;
+        shell::run_without_output(&mut command(dir, &other, &[]))?;
+        let count = fs::read_to_string(&runs).map_err(failed)?.lines().count();
+        if count == expected {
+            return Ok(());
+        }
+        Err(format!("{comment}: the tool was run {count} times, not {expected}"))
+    };
+    build("the first", 1)?;
+    build("a newer one", 2)?;
+    fs::remove_dir_all(dir.join("app/src")).map_err(failed)?;
+    build("a newer one", 3)?;
+    let classes =
+        shell::read(Command::new("find").arg(dir.join("app/build")).args(["-name", "*.java"]))?;
+    if classes.is_empty() { Ok(()) } else { Err(format!("outputs of removed sources: {classes}")) }
 }
 
 /// Gradle without a process that stays, and without anything of the user's.

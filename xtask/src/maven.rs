@@ -62,7 +62,8 @@ pub(crate) fn test() -> Result<()> {
     if pasted.has_text()? {
         return Err("texts in classes of the project with the fragment of `init`".to_owned());
     }
-    pasted.check_trace(runtime)
+    pasted.check_trace(runtime)?;
+    pasted.remove_sources()
 }
 
 impl Maven {
@@ -101,6 +102,15 @@ impl Maven {
 
     fn succeed(&self, goal: &str, args: &[&str]) -> Result<()> {
         shell::run_without_output(&mut self.command(goal, args))
+    }
+
+    /// Builds the project without a source, as a parent of modules is; outputs of those that were there go with them.
+    fn remove_sources(&self) -> Result<()> {
+        fs::remove_dir_all(self.project.join("src")).map_err(|error| error.to_string())?;
+        self.succeed("package", &[])?;
+        let written = self.project.join("target/generated-sources");
+        let left = shell::read(Command::new("find").arg(written).args(["-name", "*.java"]))?;
+        if left.is_empty() { Ok(()) } else { Err(format!("outputs of removed sources: {left}")) }
     }
 
     /// Returns whether the compiled program has its messages' texts.

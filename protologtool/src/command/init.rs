@@ -14,7 +14,7 @@ use build::Build;
 use std::fmt::Write;
 use std::io;
 use std::path::{Path, PathBuf};
-use survey::Survey;
+use survey::{GroupClass, Survey};
 
 /// Arguments of `init`.
 #[derive(Debug, clap::Args)]
@@ -51,7 +51,11 @@ pub(crate) fn run(args: &InitArgs, system: &dyn System) -> Result<Exit, Failure>
         Some(build) => build,
         None => Build::of_directory(directory, system)?,
     };
-    let survey = Survey::of(directory, system)?;
+    let mut survey = Survey::of(directory, build, system)?;
+    if survey.groups.is_empty() && build.shares_groups() {
+        survey.other_groups.extend(groups_around(directory, build, system)?);
+    }
+    refuse_modules(directory, build, &survey)?;
     let fragment = fragment::fill(build, &survey);
     match &args.output {
         Some(file) => write_new(file, &fragment, system)?,
@@ -59,6 +63,59 @@ pub(crate) fn run(args: &InitArgs, system: &dyn System) -> Result<Exit, Failure>
     }
     system.print_error(&notes(build, &survey, args.output.as_deref()));
     Ok(Exit::Done)
+}
+
+/// The groups of the project that the directory is a module of, with their paths from there.
+fn groups_around(
+    directory: &Path,
+    build: Build,
+    system: &dyn System,
+) -> Result<Vec<GroupClass>, Failure> {
+    for up in ["..", "../.."] {
+        let project = directory.join(up);
+        if !build.has_project(&project, system) {
+            break;
+        }
+        let found = Survey::of(&project, build, system)?;
+        let found = found.all_groups().into_iter();
+        let from_here =
+            found.map(|it| GroupClass { source: Path::new(up).join(&it.source), ..it.clone() });
+        let groups: Vec<GroupClass> = from_here.collect();
+        if !groups.is_empty() {
+            return Ok(groups);
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// Refuses the root of a project whose calls are all in its modules: each of these needs the step, and it nothing.
+fn refuse_modules(directory: &Path, build: Build, survey: &Survey) -> Result<(), Failure> {
+    let modules = with_calls(survey);
+    match modules.as_slice() {
+        [first, ..] if build.takes_groups() && survey.sources_with_calls() == 0 => {
+            let message = format!(
+                "`{}` has log calls in its modules only: {}",
+                directory.display(),
+                modules
+                    .iter()
+                    .map(|it| format!("`{}`", it.display()))
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            );
+            let first = directory.join(first);
+            let first = first.strip_prefix(".").unwrap_or(&first).display();
+            let help =
+                format!("run `protologtool init {first}`, and the same for each other module");
+            Err(Failure::new(message).help(help))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The modules with log calls.
+fn with_calls(survey: &Survey) -> Vec<&Path> {
+    let modules = survey.modules.iter().filter(|(_, calls)| *calls > 0);
+    modules.map(|(path, _)| path.as_path()).collect()
 }
 
 fn write_new(file: &Path, fragment: &str, system: &dyn System) -> Result<(), Failure> {
@@ -82,7 +139,19 @@ fn notes(build: Build, survey: &Survey, output: Option<&Path>) -> String {
     };
     let _ = writeln!(text, "note: {}, {calls}", build.title());
     if build.takes_groups() {
-        match survey.groups.as_slice() {
+        let modules = with_calls(survey);
+        if !modules.is_empty() {
+            let modules: Vec<String> =
+                modules.iter().map(|it| format!("`{}`", it.display())).collect();
+            let _ = writeln!(
+                text,
+                "note: these modules need a step of their own: {}",
+                modules.join(", ")
+            );
+        }
+    }
+    if build.takes_groups() && !fragment::is_for_rust(build, survey) {
+        match survey.all_groups().as_slice() {
             [] => text.push_str(
                 "note: no enum implements `IProtoLogGroup` here: put in your class of groups in place of `com.foo.AppLog`\n",
             ),

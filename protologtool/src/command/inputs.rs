@@ -63,7 +63,10 @@ pub(super) fn process(
     reporter: &mut Reporter<'_>,
     system: &dyn System,
 ) -> Result<Option<Done>, Failure> {
-    let mut files = files::files(&sources.files, run.output, system)?;
+    let mut files = files::files(&sources.files, sources.allow_none, run.output, system)?;
+    if files.is_empty() && !sources.allow_none {
+        warn_of_nothing(&sources.files, reporter);
+    }
     if run.code.is_none() {
         // Whoever writes code refuses a file that is named twice; here it would only be reported twice.
         let mut seen = HashSet::with_capacity(files.len());
@@ -72,7 +75,8 @@ pub(super) fn process(
         files.retain(|_| first.next().unwrap_or(true));
     }
     let mut inputs = files.clone();
-    inputs.extend(sources.loggroups_jar.iter().chain(&sources.loggroups_source).cloned());
+    inputs
+        .extend(asks_for_groups(&files, run).then(|| groups_files(sources)).into_iter().flatten());
     let Some(target) = target(sources, &files, &inputs, run, reporter, system)? else {
         return Ok(None);
     };
@@ -130,12 +134,12 @@ pub(super) fn settings(
     reporter: &mut Reporter<'_>,
     system: &dyn System,
 ) -> Result<Option<(Vec<PathBuf>, Settings)>, Failure> {
-    let mut files = files::files(&sources.files, None, system)?;
+    let mut files = files::files(&sources.files, sources.allow_none, None, system)?;
     if !JavaClasses::are_named(sources) {
         files.retain(|file| is_rust(file));
     }
     let mut inputs = files.clone();
-    inputs.extend(sources.loggroups_jar.iter().chain(&sources.loggroups_source).cloned());
+    inputs.extend(groups_files(sources));
     let run = RunRequest::default();
     let Some(target) = target(sources, &files, &inputs, run, reporter, system)? else {
         return Ok(None);
@@ -156,7 +160,8 @@ fn target(
     reporter: &mut Reporter<'_>,
     system: &dyn System,
 ) -> Result<Option<JavaTarget>, Failure> {
-    let Some(classes) = JavaClasses::of(sources, files)? else {
+    let asks = asks_for_groups(files, run);
+    let Some(classes) = (if asks { JavaClasses::of(sources, files)? } else { None }) else {
         return Ok(Some(JavaTarget {
             java: Java::new(PROTOLOG_CLASS, "dev.protolog.ProtoLogImpl"),
             groups: Groups::default(),
@@ -188,6 +193,11 @@ fn target(
             Ok(None)
         }
     }
+}
+
+/// Returns false where nothing has groups: a module without sources may lack their class too.
+fn asks_for_groups(files: &[PathBuf], run: RunRequest<'_>) -> bool {
+    !files.is_empty() || run.code.is_some_and(|code| code.template.is_some())
 }
 
 /// The class with the log methods of the Java runtime.
@@ -322,6 +332,17 @@ fn take_through(
     unreadable.map_or(Ok(()), Err)
 }
 
+/// Warns of directories without sources. Whoever removes the last source of a module has its outputs removed all the same.
+fn warn_of_nothing(named: &[PathBuf], reporter: &mut Reporter<'_>) {
+    let named: Vec<String> = named.iter().map(|path| format!("`{}`", path.display())).collect();
+    reporter.notice(&Notice {
+        severity: Severity::Warning,
+        code: Code::NoSources,
+        message: format!("no Java, Kotlin or Rust sources in {}", named.join(", ")),
+        help: Some("name files or directories with `.java`, `.kt` or `.rs` files, or set `--allow-no-sources`".to_owned()),
+    });
+}
+
 /// Warns of a class that was named for nothing: calls of any other stay as they are.
 fn warn_of_class(sources: &Sources, processed: &[Processed], reporter: &mut Reporter<'_>) {
     let Some(class) = &sources.protolog_class else { return };
@@ -379,6 +400,11 @@ fn read_groups(
             Ok(None)
         }
     }
+}
+
+/// The files of groups that the command line names.
+fn groups_files(sources: &Sources) -> impl Iterator<Item = PathBuf> {
+    sources.loggroups_jar.iter().chain(&sources.loggroups_source).cloned()
 }
 
 /// The file that the groups are read from.

@@ -69,6 +69,8 @@ codes! {
     NotRewritten = "not-rewritten",
     /// A dictionary is not that of the sources.
     StaleDictionary = "stale-dictionary",
+    /// The directories that are given hold no source.
+    NoSources = "no-sources",
     /// No source names the class whose calls are to be rewritten.
     UnusedClass = "unused-class",
     /// A dictionary's name stands for another format than it is written in.

@@ -27,7 +27,10 @@ pub(crate) fn run_rule(rule: &str) {
         command = command.replace(&format!("$(location {source})"), path);
     }
     let tool = env!("CARGO_BIN_EXE_protologtool");
-    command = command.replace("$(location protologtool)", tool).replace("$(genDir)", OUTPUTS);
+    for name in ["protologtool", "protolog-tool"] {
+        command = command.replace(&format!("$(location {name})"), tool);
+    }
+    command = command.replace("$(genDir)", OUTPUTS);
     command = command.replace("$(in)", &paths.join(" ")).replace("$$", "$");
     run(Command::new("sh").args(["-c", &command]).current_dir(dir.path()));
     for output in strings_of(rule, "out") {
@@ -81,6 +84,19 @@ fn the_fragment_of_init_builds() {
     let ids: Vec<String> =
         dictionary.messages().iter().map(|it| format!(" {}L,", it.id.cast_signed())).collect();
     assert!(!ids.is_empty() && ids.iter().all(|id| written.contains(id)), "{ids:?}\n{written}");
+}
+
+/// The fragment of `init` for a crate in Android's build: its rule runs as that of the README does.
+#[test]
+fn the_fragment_of_init_for_rust_builds() {
+    let dir = protolog_testkit::temp_dir();
+    fs::create_dir_all(dir.path().join("src")).expect("make a directory");
+    fs::write(dir.path().join("src/main.rs"), "use protolog_rt::d;\n").expect("write a source");
+    fs::write(dir.path().join("src/net.rs"), "").expect("write a source");
+    let mut init = Command::new(env!("CARGO_BIN_EXE_protologtool"));
+    let fragment = run(init.args(["init", "--build", "soong"]).current_dir(dir.path())).stdout;
+    assert_eq!(strings_of(&fragment, "srcs"), ["src/main.rs", "src/net.rs"]);
+    run_rule(&fragment);
 }
 
 /// The strings of a property, over several lines if they are added up.

@@ -56,6 +56,25 @@ impl Build {
         }
     }
 
+    /// Returns true for the name of a build file of this build: a directory with one is a module, with a step of its own.
+    pub(super) fn has_file(self, name: &str) -> bool {
+        let is_same = |build: Self| build.title() == self.title();
+        FILES.iter().any(|(file, build)| *file == name && is_same(*build))
+    }
+
+    /// Returns whether a module may name sources of another one by their path.
+    pub(super) fn shares_groups(self) -> bool {
+        matches!(self, Self::Maven | Self::Gradle | Self::GradleKotlin)
+    }
+
+    /// Returns true if the directory has a build file of this build, or settings that name its modules.
+    pub(super) fn has_project(self, directory: &Path, system: &dyn System) -> bool {
+        let settings = ["settings.gradle", "settings.gradle.kts"];
+        let names = FILES.iter().map(|(name, _)| *name).filter(|name| self.has_file(name));
+        let has = |name: &str| system.is_file(&directory.join(name));
+        names.chain(settings.into_iter().filter(|_| self.title() == "Gradle")).any(has)
+    }
+
     /// Its name, for people.
     pub(super) fn title(self) -> &'static str {
         match self {

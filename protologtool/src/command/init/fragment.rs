@@ -3,10 +3,18 @@
 
 use super::build::Build;
 use super::survey::{GroupClass, Survey};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+/// Returns true if the fragment is one for sources in Rust.
+pub(super) fn is_for_rust(build: Build, survey: &Survey) -> bool {
+    build == Build::Cargo || (build == Build::Soong && survey.is_rust())
+}
 
 /// The fragment for a build, with the findings put in.
 pub(super) fn fill(build: Build, survey: &Survey) -> String {
+    if build == Build::Soong && is_for_rust(build, survey) {
+        return fill_rust(include_str!("fragments/Android.rust.bp"), survey);
+    }
     let template = match build {
         Build::Cargo => include_str!("fragments/Cargo.toml"),
         Build::Maven => include_str!("fragments/pom.xml"),
@@ -16,10 +24,13 @@ pub(super) fn fill(build: Build, survey: &Survey) -> String {
         Build::Soong => include_str!("fragments/Android.bp"),
     };
     let root = survey.source_root();
-    let groups = survey.groups.first().cloned().unwrap_or_else(|| GroupClass {
-        class: "com.foo.AppLog".to_owned(),
-        source: root.join("com/foo/AppLog.java"),
-    });
+    let groups = survey.all_groups().first().map_or_else(
+        || GroupClass {
+            class: "com.foo.AppLog".to_owned(),
+            source: root.join("com/foo/AppLog.java"),
+        },
+        |found| (*found).clone(),
+    );
     let class = survey.android_class.unwrap_or("dev.protolog.ProtoLog");
     // The template of the class that rewritten code calls is in Android's sources.
     let is_kept = |line: &&str| survey.android_class.is_some() || !line.contains(":protolog-impl");
@@ -31,6 +42,23 @@ pub(super) fn fill(build: Build, survey: &Survey) -> String {
         .replace("@ROOT@", &root.to_string_lossy())
         .replace("@CLASS@", class)
         .replace("@VERSION@", env!("CARGO_PKG_VERSION"))
+}
+
+/// A rule for a crate: its root first, as Soong wants it.
+fn fill_rust(template: &str, survey: &Survey) -> String {
+    let is_named = |path: &&PathBuf| path.ends_with("main.rs") || path.ends_with("lib.rs");
+    let roots = survey.all_rust.iter().filter(is_named);
+    let root = roots.min_by_key(|path| path.components().count()).unwrap_or(&survey.rust[0]);
+    let below = root.parent().unwrap_or(Path::new(""));
+    let others = survey.all_rust.iter().filter(|path| *path != root && path.starts_with(below));
+    let sources: Vec<String> =
+        [root].into_iter().chain(others).map(|path| format!("\"{}\"", path.display())).collect();
+    let location = format!("$(location {})", root.display());
+    let directory = root.components().fold(location, |path, _| format!("$$(dirname {path})"));
+    template
+        .replace("@ROOT@", &root.to_string_lossy())
+        .replace("@SOURCES@", &sources.join(", "))
+        .replace("@DIRECTORY@", &directory)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //!
 //! A look at words, without parsing: what is found is shown to a person, who knows the project.
 
+use super::build::Build;
 use crate::exit::Failure;
 use crate::lang::Kind;
 use crate::lang::java::lexer::{self, Token, TokenKind};
@@ -28,8 +29,15 @@ pub(super) struct Survey {
     pub(super) kotlin: Vec<PathBuf>,
     /// Those in Rust.
     pub(super) rust: Vec<PathBuf>,
+    /// All sources in Rust, with calls or without.
+    pub(super) all_rust: Vec<PathBuf>,
     /// The classes of groups, those of tests last.
     pub(super) groups: Vec<GroupClass>,
+    /// Those of other modules of the project, in the same order.
+    pub(super) other_groups: Vec<GroupClass>,
+    /// The modules below, which have build files of their own, with the number of their sources with log calls. Nothing
+    /// of theirs but groups is counted elsewhere.
+    pub(super) modules: Vec<(PathBuf, usize)>,
     /// Android's class with the log methods, if that is what the calls are of.
     pub(super) android_class: Option<&'static str>,
 }
@@ -44,29 +52,54 @@ pub(super) struct GroupClass {
 }
 
 impl Survey {
-    /// Looks at the sources below `project`.
-    pub(super) fn of(project: &Path, system: &dyn System) -> Result<Self, Failure> {
+    /// Looks at the sources below `project`, where directories with a build file of `build` are modules.
+    pub(super) fn of(project: &Path, build: Build, system: &dyn System) -> Result<Self, Failure> {
         let mut survey = Self::default();
-        let mut open = vec![PathBuf::new()];
-        while let Some(directory) = open.pop() {
+        let mut open = vec![(PathBuf::new(), None)];
+        while let Some((directory, mut module)) = open.pop() {
             let path = project.join(&directory);
             let mut entries = system.entries(&path).map_err(|error| cant_read(&path, &error))?;
             entries.sort_by(|a, b| a.path.cmp(&b.path));
+            let name =
+                |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let is_module =
+                entries.iter().any(|it| !it.is_directory && build.has_file(&name(&it.path)));
+            if is_module && !directory.as_os_str().is_empty() {
+                module = Some(survey.modules.len());
+                survey.modules.push((directory.clone(), 0));
+            }
             for entry in entries {
-                let Some(name) = entry.path.file_name() else { continue };
-                let below = directory.join(name);
+                let name = name(&entry.path);
+                let below = directory.join(&name);
                 if !entry.is_directory {
-                    survey.look_at(&entry.path, below, system)?;
-                } else if is_searched(&name.to_string_lossy()) {
-                    open.push(below);
+                    survey.look_at(&entry.path, below, module, system)?;
+                } else if is_searched(&name) {
+                    open.push((below, module));
                 }
             }
         }
-        for list in [&mut survey.java, &mut survey.kotlin, &mut survey.rust] {
+        survey.sort();
+        Ok(survey)
+    }
+
+    fn sort(&mut self) {
+        for list in [&mut self.java, &mut self.kotlin, &mut self.rust, &mut self.all_rust] {
             list.sort();
         }
-        survey.groups.sort_by_key(|group| (is_test(&group.source), group.source.clone()));
-        Ok(survey)
+        for groups in [&mut self.groups, &mut self.other_groups] {
+            groups.sort_by_key(|group| (is_test(&group.source), group.source.clone()));
+        }
+        self.modules.sort();
+    }
+
+    /// The classes of groups: its own before those of other modules.
+    pub(super) fn all_groups(&self) -> Vec<&GroupClass> {
+        self.groups.iter().chain(&self.other_groups).collect()
+    }
+
+    /// Returns true if all calls are in Rust.
+    pub(super) fn is_rust(&self) -> bool {
+        self.java.is_empty() && self.kotlin.is_empty() && !self.rust.is_empty()
     }
 
     /// The number of sources with log calls.
@@ -89,23 +122,42 @@ impl Survey {
         }
     }
 
-    fn look_at(&mut self, path: &Path, below: PathBuf, system: &dyn System) -> Result<(), Failure> {
+    /// Looks at a file, of the module with that number or of none.
+    fn look_at(
+        &mut self,
+        path: &Path,
+        below: PathBuf,
+        module: Option<usize>,
+        system: &dyn System,
+    ) -> Result<(), Failure> {
         let Some(kind) = Kind::of_path(path) else { return Ok(()) };
         let bytes = system.read(path).map_err(|error| cant_read(path, &error))?;
         let has = |text: &str| Finder::new(text).find(&bytes).is_some();
-        if kind == Kind::Rust {
-            if has("protolog_rt") {
-                self.rust.push(below);
-            }
+        if kind == Kind::Rust && module.is_none() {
+            self.all_rust.push(below.clone());
+        }
+        if kind != Kind::Rust {
+            let found = group_enums(kind, &bytes);
+            let groups = if module.is_some() { &mut self.other_groups } else { &mut self.groups };
+            let classes = found.into_iter();
+            groups.extend(classes.map(|class| GroupClass { class, source: below.clone() }));
+        }
+        let has_calls = if kind == Kind::Rust { has("protolog_rt") } else { has("ProtoLog.") };
+        if !has_calls {
             return Ok(());
         }
-        for class in group_enums(kind, &bytes) {
-            self.groups.push(GroupClass { class, source: below.clone() });
+        if let Some(module) = module {
+            self.modules[module].1 += 1;
+            return Ok(());
         }
-        if has("ProtoLog.") {
+        if kind != Kind::Rust {
             let android = ANDROID_CLASSES.into_iter().find(|class| has(class));
             self.android_class = self.android_class.or(android);
-            if kind == Kind::Java { &mut self.java } else { &mut self.kotlin }.push(below);
+        }
+        match kind {
+            Kind::Java => self.java.push(below),
+            Kind::Kotlin => self.kotlin.push(below),
+            Kind::Rust => self.rust.push(below),
         }
         Ok(())
     }

@@ -12,9 +12,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// The sources that the arguments name, in their order; those of a directory in the order of their paths' bytes. What a
-/// directory brings comes once, and not if it is named itself.
+/// directory brings comes once, and not if it is named itself. Directories may have no sources, and be missing if `may_be_missing`.
 pub(super) fn files(
     named: &[PathBuf],
+    may_be_missing: bool,
     output: Option<&Path>,
     system: &dyn System,
 ) -> Result<Vec<PathBuf>, Failure> {
@@ -29,6 +30,9 @@ pub(super) fn files(
             continue;
         }
         if !system.is_directory(path) {
+            if may_be_missing && !system.is_file(path) {
+                continue;
+            }
             return Err(not_a_source(path));
         }
         let given = given.get_or_init(|| named.iter().map(PathBuf::as_path).collect());
@@ -46,10 +50,6 @@ pub(super) fn files(
                 format!("`{}` holds the sources, and is the output directory", path.display());
             return Err(Failure::new(message).help("name another directory with `--output-dir`"));
         }
-        return Err(Failure::new(
-            "no Java, Kotlin or Rust sources in the directories that are given",
-        )
-        .help("name files or directories with `.java`, `.kt` or `.rs` files"));
     }
     Ok(files)
 }
