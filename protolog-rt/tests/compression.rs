@@ -45,7 +45,7 @@ fn compression_keeps_messages_and_saves_bytes() {
 fn texts_that_grow_are_not_lost() {
     let recording = record(|session| compressed(session).compress(1).max_string_bytes(4 << 20));
     let mut state = 88_172_645_463_325_252_u64;
-    let mut text = |length: usize| -> String {
+    let text = |length: usize| -> String {
         let character = || {
             state ^= state << 13;
             state ^= state >> 7;
@@ -55,7 +55,7 @@ fn texts_that_grow_are_not_lost() {
         std::iter::repeat_with(character).take(length).collect()
     };
     let lengths = [vec![900; 600], vec![1_000_000]].concat();
-    let texts: Vec<String> = lengths.into_iter().map(|length| text(length)).collect();
+    let texts: Vec<String> = lengths.into_iter().map(text).collect();
     for text in &texts {
         i!(Log::Zip, "%s", text);
     }
