@@ -201,3 +201,32 @@ fn a_start_that_fails_leaves_the_files_of_earlier_runs() {
     ];
     assert_eq!(names, expected);
 }
+
+#[test]
+fn a_start_without_descriptors_ends_and_leaves_nothing() {
+    if ran_in_child("a_start_without_descriptors_ends_and_leaves_nothing") {
+        return;
+    }
+    let dir = temp_dir();
+    let path = dir.path().join("kept.pftrace");
+    let limit = Limit::new(libc::RLIMIT_NOFILE, 64);
+    let mut held: Vec<File> = iter::from_fn(|| File::open("/dev/null").ok()).collect();
+    let (start, starts) = sync_channel::<()>(0);
+    let (send, outcomes) = sync_channel(0);
+    thread::spawn(move || {
+        while starts.recv().is_ok() {
+            let session = Session::builder().file(&path).keep_newest().buffer_size(64 << 10);
+            send.send(session.start().map(drop).is_ok()).expect("somebody waits");
+        }
+    });
+    let mut outcome = |spare| {
+        held.truncate(held.len() - usize::from(spare > 0));
+        start.send(()).expect("it waits");
+        outcomes.recv_timeout(LONG / 6).expect("it ends")
+    };
+    let good: Vec<bool> = (0..8).map(&mut outcome).collect();
+    drop((held, limit));
+    assert!(good.is_sorted() && !good[0] && good[7], "{good:?}");
+    let names: Vec<_> = contents(dir.path()).into_keys().collect();
+    assert_eq!(names, ["kept.pftrace"]);
+}

@@ -10,6 +10,7 @@ use crate::sys::file::{self, claim};
 use protolog_files::Location;
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 
 /// Creates a temporary file for `place`, and removes those that dead processes left.
 pub(super) fn create(place: &Location, mode: u32) -> io::Result<(File, Location)> {
@@ -18,8 +19,8 @@ pub(super) fn create(place: &Location, mode: u32) -> io::Result<(File, Location)
         let part = place.sibling(temporary_name(place.name()))?;
         match part.create_new(mode) {
             // Fails where another process takes it for a stale one, which it is from now on. One that has done so already has
-            // removed it.
-            Ok(file) if !would_block(claim(&file)) && part.is_of(&file) => {
+            // removed it. To look at its name would take a descriptor, and where there is none left, each attempt would fail so.
+            Ok(file) if !would_block(claim(&file)) && has_name(&file) => {
                 return Ok((file, part));
             }
             Ok(file) => _ = part.remove_if(&file),
@@ -32,6 +33,11 @@ pub(super) fn create(place: &Location, mode: u32) -> io::Result<(File, Location)
 /// Gives up the lock of a file that gets its name. A forked child would keep it otherwise, which has the file open, too.
 pub(super) fn release(file: &File) {
     file::release(file);
+}
+
+/// True unless the file was removed.
+fn has_name(file: &File) -> bool {
+    file.metadata().is_ok_and(|found| found.nlink() > 0)
 }
 
 /// True where somebody else has the file. File systems without such locks are none.
