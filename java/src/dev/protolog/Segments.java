@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.Iterator;
 import java.util.Locale;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
@@ -31,6 +32,8 @@ final class Segments implements AutoCloseable {
     /** Segments that are there, the oldest first. */
     private final Deque<Path> old;
     private long next;
+    /** The number of the first one of this session. */
+    private final long first;
     private long begun = System.nanoTime();
     /** The file that is being made; null for none. */
     private Path unfinished;
@@ -51,6 +54,7 @@ final class Segments implements AutoCloseable {
         this.claim = claim;
         old = new ArrayDeque<>(known.values());
         next = known.isEmpty() ? 1 : known.lastKey() + 1;
+        first = next;
     }
 
     /** Claims the segments of {@code path} for a session, and finds those that exist. */
@@ -60,24 +64,55 @@ final class Segments implements AutoCloseable {
             for (Path file : files) {
                 long number = number(path.getFileName().toString(), file.getFileName().toString());
                 if (number >= 0) {
-                    known.put(number, file);
+                    // By the name of a complete one.
+                    known.put(number, path.resolveSibling(name(path.getFileName().toString(), number)));
                 }
             }
         }
         return new Segments(path, limits, compression, Claims.segments(path), known);
     }
 
-    /** Creates the next segment, and removes those that are too old to be kept beside it. */
+    /** Creates the next segment, and then removes those that are too old to be kept beside it: where none can be created, all stay. */
     TraceFile open() throws IOException {
-        // The newest one is still being finished, so it stays even if none is to be kept.
-        while (limits.keep > 0 && old.size() > limits.keep) {
-            Path oldest = old.pop();
-            remove(oldest);
-            remove(path.resolveSibling(oldest.getFileName() + PART));
+        TraceFile file = create();
+        try {
+            removeOld();
+            return file;
+        } catch (RuntimeException | Error e) {
+            abandon(file);
+            throw e;
         }
+    }
+
+    /**
+     * Removes the oldest ones. Those that earlier runs left incomplete are counted apart, as long as they are newer than a complete one that is
+     * kept: runs that die soon take no complete one away.
+     */
+    private void removeOld() {
+        int complete = limits.keep;
+        int parts = limits.keep;
+        Iterator<Path> names = old.descendingIterator();
+        // The one that begins. The one before is still being finished, so it stays even if none is to be kept.
+        names.next();
+        while (limits.keep > 0 && names.hasNext()) {
+            Path name = names.next();
+            boolean isPart = number(path.getFileName().toString(), name.getFileName().toString()) < first && Files.notExists(name);
+            if (complete == 0 || isPart && parts == 0) {
+                names.remove();
+                remove(name);
+                remove(part(name));
+            } else if (isPart) {
+                parts--;
+            } else {
+                complete--;
+            }
+        }
+    }
+
+    private TraceFile create() throws IOException {
         while (true) {
             Path name = path.resolveSibling(name(path.getFileName().toString(), next++));
-            Path part = path.resolveSibling(name.getFileName() + PART);
+            Path part = part(name);
             if (Files.exists(name)) {
                 continue;
             }
@@ -128,6 +163,10 @@ final class Segments implements AutoCloseable {
     @Override
     public void close() {
         claim.close();
+    }
+
+    private static Path part(Path name) {
+        return name.resolveSibling(name.getFileName() + PART);
     }
 
     /** The name of a segment: its number is before the extension. */

@@ -2,10 +2,16 @@ package dev.protolog;
 
 import static dev.protolog.SelfTest.check;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 
-/** Settings of sessions that are refused, and the names of segments. */
+/** Settings of sessions that are refused, and the names of segments and those that stay. */
 final class BuilderTest {
     private BuilderTest() {}
 
@@ -29,6 +35,31 @@ final class BuilderTest {
         for (String other : new String[] {"app.pftrace", "app.0001.pftrace.gz", "app.0001.part", "app.001.pftrace", "app.0x01.pftrace",
                 "app.+001.pftrace", "application.0001.pftrace", "my.app.0001.pftrace", "app.0001.trace", "0001.pftrace"}) {
             check(other, Segments.number("app.pftrace", other), -1L);
+        }
+        runsThatDieSoonTakeNoSegmentAway();
+    }
+
+    private static void runsThatDieSoonTakeNoSegmentAway() {
+        try {
+            Path folder = Files.createTempDirectory("protolog-segments");
+            for (String name : List.of("app.0001.pftrace", "app.0002.pftrace", "app.0007.pftrace.part", "app.0008.pftrace.part",
+                    "app.0009.pftrace.part")) {
+                Files.createFile(folder.resolve(name));
+            }
+            builder().file(folder.resolve("app.pftrace")).keepSegments(2).start().stop();
+            List<Path> left;
+            try (Stream<Path> files = Files.list(folder)) {
+                left = files.sorted().toList();
+            }
+            List<String> names = left.stream().map(file -> file.getFileName().toString()).toList();
+            check("segments that stay", names, List.of("app.0001.pftrace", "app.0002.pftrace", "app.0008.pftrace.part",
+                    "app.0009.pftrace.part", "app.0010.pftrace"));
+            for (Path file : left) {
+                Files.delete(file);
+            }
+            Files.delete(folder);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 
