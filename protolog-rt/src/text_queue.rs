@@ -240,17 +240,18 @@ fn follow_up(queued: Queued) {
 
 /// Waits until [`WRITTEN`] is `end`, or has passed it, for at most `limit`.
 fn wait_for(end: u32, limit: Duration) -> bool {
-    let until = Instant::now() + limit;
+    // None where that is later than any time.
+    let until = Instant::now().checked_add(limit);
     loop {
         let written = WRITTEN.load(Ordering::SeqCst);
         if written.wrapping_sub(end) < 1 << 31 {
             return true;
         }
-        let left = until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
+        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+        if left.is_some_and(|left| left.is_zero()) {
             return false;
         }
-        futex::wait(&WRITTEN, written, Some(left));
+        futex::wait(&WRITTEN, written, left);
     }
 }
 

@@ -214,3 +214,20 @@ fn a_sink_may_log_and_panic() {
         ["Inner   : shows Net", "Inner   : shows Net", "Net     : panic", "Inner   : shows Net"]
     );
 }
+
+#[test]
+fn text_is_waited_for_without_a_limit() {
+    struct Slow;
+    impl TextSink for Slow {
+        fn show(&self, _: &TextLine<'_>) {
+            std::thread::sleep(Duration::from_millis(200));
+        }
+    }
+    if child().is_some() {
+        assert!(set_sink(Slow).is_ok());
+        i!(Log::Net, "longer than a call waits");
+        assert!(flush(Duration::MAX));
+        return;
+    }
+    run("text_is_waited_for_without_a_limit", Path::new(""));
+}
