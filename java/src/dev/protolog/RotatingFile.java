@@ -20,6 +20,7 @@ public final class RotatingFile implements TextSink, AutoCloseable {
     private OutputFile file;
     /** The file ends within a line whose rest had no room. */
     private boolean isTorn;
+    private boolean isClosed;
     private IOException problem;
 
     private RotatingFile(Path path, long maxBytes, int keep) throws IOException {
@@ -55,10 +56,15 @@ public final class RotatingFile implements TextSink, AutoCloseable {
     /** Closes the file. Later lines are dropped. */
     @Override
     public synchronized void close() throws IOException {
+        isClosed = true;
         file.close();
     }
 
     private void write(byte[] line) {
+        if (isClosed) {
+            TextOutput.fail();
+            return;
+        }
         try {
             if (file.isRegular() && !file.isThere()) {
                 begin(Outputs.open(path));

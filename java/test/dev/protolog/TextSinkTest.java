@@ -145,6 +145,11 @@ final class TextSinkTest {
             check("a name that is taken", file.problem() != null, true);
             check("it grows", texts(path), texts(12, 17));
         }
+        RotatingFile closed = RotatingFile.open(path, 3L * length, 1);
+        closed.close();
+        Files.delete(path);
+        closed.show(new TextLine(LogLevel.INFO, "Net", "message 17"));
+        check("a closed file begins no other one", Files.exists(path), false);
         try (Stream<Path> files = Files.list(path.getParent())) {
             check("no other files", files.filter(file -> file.toString().endsWith(".part")).count(), 0L);
         }
