@@ -10,14 +10,27 @@ final class DrainLoop implements Runnable {
 
     private final SessionCore session;
     private final Stream stream;
+    private volatile boolean hasBegun;
 
     DrainLoop(SessionCore session, Stream stream) {
         this.session = session;
         this.stream = stream;
     }
 
+    /** Has the file written from now on. Its thread waits for this, or for the session's end where its start failed. */
+    void begin() {
+        hasBegun = true;
+    }
+
     @Override
     public void run() {
+        while (!hasBegun) {
+            if (session.isStopped()) {
+                return;
+            }
+            Thread.interrupted();
+            LockSupport.park(this);
+        }
         long next = System.nanoTime() + POLL_NANOS;
         boolean isDone;
         while (!session.isStopped()) {

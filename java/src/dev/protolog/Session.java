@@ -236,6 +236,8 @@ public final class Session implements AutoCloseable {
         try {
             return new Stream(core, config, started);
         } catch (IOException | RuntimeException | Error e) {
+            // Its thread ends.
+            core.stop();
             if (core.recording() != null) {
                 core.recording().close(true);
             }

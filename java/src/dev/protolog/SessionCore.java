@@ -116,6 +116,10 @@ final class SessionCore {
         drainThread = thread;
     }
 
+    void wakeDrain() {
+        LockSupport.unpark(drainThread);
+    }
+
     /** Reads from the buffer. An error if the file that has it is not whole any more. */
     <T> T readBuffer(Supplier<T> read) throws IOException {
         if (failure != null) {
@@ -234,7 +238,7 @@ final class SessionCore {
         isStopped = true;
         large.close();
         buffer.close();
-        LockSupport.unpark(drainThread);
+        wakeDrain();
     }
 
     /** Has messages counted instead of recorded, since the program ends. */

@@ -34,6 +34,7 @@ final class Stream {
     private static final int FREED_PART = 8;
 
     private final SessionCore session;
+    private final DrainLoop drain;
     /** Null for a trace in one file. */
     private final Segments segments;
     private volatile TraceFile file;
@@ -73,6 +74,9 @@ final class Stream {
     Stream(SessionCore session, SessionConfig config, BootClock.Moment started) throws IOException {
         this.session = session;
         counts = new SessionStats.Written(session.dictionary());
+        drain = new DrainLoop(session, this);
+        // First, since there may be no thread to have, and what earlier runs left goes when the file is opened.
+        startThread();
         segments = config.limits().areAny() ? Segments.of(config.file(), config.limits(), config.compression()) : null;
         try {
             file = segments == null ? TraceFile.create(config.file(), config.compression()) : segments.open();
@@ -84,7 +88,12 @@ final class Stream {
     }
 
     void start() {
-        Thread thread = RuntimeThread.daemon(new DrainLoop(session, this), "protolog drain");
+        drain.begin();
+        session.wakeDrain();
+    }
+
+    private void startThread() {
+        Thread thread = RuntimeThread.daemon(drain, "protolog drain");
         session.setDrainThread(thread);
         thread.start();
     }
