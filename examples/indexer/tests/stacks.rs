@@ -29,10 +29,10 @@ fn calls(depth: u32) {
     std::hint::black_box(depth);
 }
 
-fn read_log(trace: &Path, option: &str) -> (String, String) {
+fn read_log(trace: &Path, options: &[&str]) -> (String, String) {
     let system = Memory::default();
     system.add_file("trace", fs::read(trace).expect("read the trace"));
-    let words = ["protologtool", "read-log", "trace", option];
+    let words = ["protologtool", "read-log", "trace"].iter().chain(options);
     let exit = cli::run(words.map(Into::into), &system);
     assert_eq!(exit, Exit::Done);
     (system.out(), system.errors())
@@ -47,11 +47,12 @@ fn addresses_get_the_names_of_functions_and_lines() {
     calls(0);
     session.stop().expect("stop it");
 
-    let (raw, _) = read_log(&path, "--time=boot");
+    let (raw, _) = read_log(&path, &["--time=boot"]);
     let own = std::env::current_exe().expect("the test's own path");
     assert!(raw.contains(&format!("  {} (BuildId: ", own.display())), "{raw}");
 
-    let (named, problems) = read_log(&path, "--symbolize");
+    // Root says where programs may be.
+    let (named, problems) = read_log(&path, &["--symbolize", "--symbolize-root=/"]);
     let texts: Vec<&str> =
         named.lines().filter_map(|line| Some(line.split_once("Deep    : ")?.1)).collect();
     assert_eq!(texts[0], "at depth 3");
