@@ -148,10 +148,9 @@ impl Builder {
         self
     }
 
-    /// Records only the thread that calls [`Self::start`], and threads that enter the session ([`Session::thread_scope`]). For tests, several
-    /// of which log side by side in one process: `docs/guides/testing.md`.
-    ///
-    /// [`Session::thread_scope`]: crate::Session::thread_scope
+    /// Records only the thread that calls [`Self::start`], and threads that enter the session
+    /// ([`Session::thread_scope`](crate::Session::thread_scope)). For tests, several of which log side by side in one
+    /// process: `docs/guides/testing.md`.
     ///
     /// ```
     /// # use protolog_rt::{ProtoLogGroup, Session};
