@@ -79,16 +79,19 @@ mod tests {
         fs::remove_file(&file).unwrap();
     }
 
-    /// A wheel of one empty module, in a folder that pip takes for a registry.
+    /// A wheel of one empty module, in a folder that pip takes for a registry. It is of one date, and so the same each time.
     const MAKE_WHEEL: &str = "\
 import hashlib, sys, zipfile
 path = sys.argv[1] + '/sample-1.0-py3-none-any.whl'
-info = 'sample-1.0.dist-info/'
+files = {
+    'sample.py': '',
+    'sample-1.0.dist-info/METADATA': 'Metadata-Version: 2.1\\nName: sample\\nVersion: 1.0\\n',
+    'sample-1.0.dist-info/WHEEL': 'Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n',
+    'sample-1.0.dist-info/RECORD': '',
+}
 with zipfile.ZipFile(path, 'w') as wheel:
-    wheel.writestr('sample.py', '')
-    wheel.writestr(info + 'METADATA', 'Metadata-Version: 2.1\\nName: sample\\nVersion: 1.0\\n')
-    wheel.writestr(info + 'WHEEL', 'Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n')
-    wheel.writestr(info + 'RECORD', '')
+    for name, text in files.items():
+        wheel.writestr(zipfile.ZipInfo(name, (2008, 1, 1, 0, 0, 0)), text)
 print(hashlib.sha256(open(path, 'rb').read()).hexdigest())
 ";
 
@@ -110,15 +113,16 @@ print(hashlib.sha256(open(path, 'rb').read()).hexdigest())
             pip.args(["--no-index", "--find-links"]).arg(&dir).arg("--target").arg(dir.join("it"));
             shell::read(&mut pip)
         };
-        let hash = format!("sample==1.0 --hash=sha256:{}", checksum.trim());
+        let with = |checksum: &str| format!("sample==1.0 --hash=sha256:{checksum}\n");
+        // Each digit is another one, whatever the checksum is.
+        let other: String =
+            checksum.trim().chars().map(|digit| if digit == '0' { '1' } else { '0' }).collect();
         let refused = install("sample==1.0\n").unwrap_err();
         assert!(refused.contains("Hashes are required"), "{refused}");
-        let refused = install(
-            &hash.replace("sha256:", "sha256:0").replace(checksum.trim(), &checksum.trim()[1..]),
-        );
-        assert!(refused.as_ref().unwrap_err().contains("DO NOT MATCH"), "{refused:?}");
+        let refused = install(&with(&other)).unwrap_err();
+        assert!(refused.contains("DO NOT MATCH"), "{refused}");
         assert!(!dir.join("it/sample.py").exists());
-        install(&hash).unwrap();
+        install(&with(checksum.trim())).unwrap();
         assert!(dir.join("it/sample.py").exists());
         fs::remove_dir_all(&dir).unwrap();
     }
