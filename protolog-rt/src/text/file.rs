@@ -216,9 +216,8 @@ impl Output for Out<'_> {
     fn line(&mut self, line: &[u8]) {
         let length = line.len() as u64;
         let state = &mut *self.state;
-        if state.is_deleted()
-            && let Err(error) = self.file.reopen(state)
-        {
+        let reopened = if state.is_deleted() { self.file.reopen(state) } else { Ok(()) };
+        if let Err(error) = reopened {
             // Nobody would see it.
             state.problem = Some(error);
             return text_queue::count_dropped(1);
