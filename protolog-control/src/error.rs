@@ -43,6 +43,12 @@ pub enum Error {
 }
 
 impl Error {
+    /// True if the process did not answer in time.
+    pub fn is_late(&self) -> bool {
+        use io::ErrorKind::{TimedOut, WouldBlock};
+        matches!(self, Self::Connection(error) if matches!(error.kind(), WouldBlock | TimedOut))
+    }
+
     /// The help line, which begins with a verb.
     pub fn help(&self) -> &str {
         match self {
@@ -68,10 +74,8 @@ impl fmt::Display for Error {
             Self::Ended => f.write_str("the program has ended"),
             Self::OtherUser { user } => write!(f, "user {user} listens there"),
             Self::Socket(reason) => f.write_str(reason),
+            Self::Connection(_) if self.is_late() => f.write_str("the program does not answer"),
             Self::Connection(error) => match error.kind() {
-                io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
-                    f.write_str("the program does not answer")
-                }
                 io::ErrorKind::NotConnected => {
                     f.write_str("the program is not asked again, since an answer failed")
                 }

@@ -40,6 +40,11 @@ impl Peer {
         if socket.admits(peer.user) { Ok(peer) } else { Err(Error::OtherUser { user: peer.user }) }
     }
 
+    /// True if it is this user's or root's: who may send open files, which others may not.
+    pub(crate) fn is_trusted(self) -> bool {
+        self.user == 0 || self.user == rustix::process::geteuid().as_raw()
+    }
+
     /// The name of its executable; none if it can't be seen, or has ended.
     pub(crate) fn name(self) -> Option<String> {
         let path = fs::read_link(format!("/proc/{}/exe", self.pid)).ok()?;

@@ -31,6 +31,8 @@ pub struct Program {
     /// The file that came with the last reply.
     file: Option<OwnedFd>,
     timeout: Duration,
+    /// The time by which all replies have to be there.
+    deadline: Option<Instant>,
     /// True once a reply failed, in any way but a refusal: what the process sends later would be
     /// taken for the answer to another request.
     has_failed: bool,
@@ -63,11 +65,25 @@ impl Program {
         let stream = socket.connect(timeout)?;
         let (input, file) = (Vec::new(), None);
         let peer = Peer::of(&stream, socket)?;
+        if peer.is_trusted() {
+            protolog_files::admit_files(&stream);
+        }
         let name = peer.name().or_else(|| peer.short_name());
         let (pid, name, claims) = (peer.pid, name.unwrap_or_default(), None);
-        let (socket, has_failed) = (socket.clone(), false);
-        let mut program =
-            Self { stream, socket, input, file, timeout, has_failed, peer, pid, name, claims };
+        let (socket, has_failed, deadline) = (socket.clone(), false, None);
+        let mut program = Self {
+            stream,
+            socket,
+            input,
+            file,
+            timeout,
+            deadline,
+            has_failed,
+            peer,
+            pid,
+            name,
+            claims,
+        };
         for line in program.request(&Request::Hello(VERSION))? {
             match Reply::parse(&line) {
                 Some(Reply::Hello { pid, program: name, .. }) => {
@@ -83,6 +99,11 @@ impl Program {
             }
         }
         Ok(program)
+    }
+
+    /// Gives the process until then for all replies to come, instead of the timeout for each.
+    pub fn reply_by(&mut self, deadline: Instant) {
+        self.deadline = Some(deadline);
     }
 
     /// The path of the socket.
@@ -136,8 +157,12 @@ impl Program {
         Ok(Some(all))
     }
 
-    /// The switch words of the process, mapped.
+    /// The switch words of the process, mapped. A process of another user is not asked for them: it
+    /// could send any open file, and have this one wait until that is closed.
     pub fn pages(&mut self) -> Result<Pages, Error> {
+        if !self.peer.is_trusted() {
+            return Err(Error::Memory("of another user's process"));
+        }
         let lines = match self.request(&Request::Pages) {
             // A program of another runtime, which can't pass descriptors, has a file.
             Err(Error::Refused { .. }) => return self.pages_file(),
@@ -201,7 +226,7 @@ impl Program {
             return Err(Error::Protocol { line: more.replace(char::is_control, "?") });
         }
         self.stream.write_all(line.as_bytes())?;
-        let until = Instant::now() + self.timeout;
+        let until = self.deadline.unwrap_or_else(|| Instant::now() + self.timeout);
         let (mut lines, mut help, mut size) = (Vec::new(), String::new(), 0);
         loop {
             let line = self.line(until)?;

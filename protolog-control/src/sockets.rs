@@ -129,6 +129,11 @@ impl Socket {
         &self.path
     }
 
+    /// The user that its directory belongs to.
+    pub fn owner(&self) -> u32 {
+        self.directory.owner
+    }
+
     /// The directory that it is in, and the user that this belongs to.
     pub(crate) fn directory(&self) -> (&Directory, u32) {
         (&self.directory.directory, self.directory.owner)

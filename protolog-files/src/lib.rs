@@ -40,5 +40,6 @@ pub use entry::{Entry, Identity};
 pub use location::Location;
 pub use output::{Found, Output, OutputAccess, OutputKind, READER_TIMEOUT};
 pub use refused::{Kind, Refused};
+pub use socket::admit_files;
 pub use staged::StagedFile;
 pub use tree::{Tree, open_lock_file};

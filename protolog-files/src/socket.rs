@@ -4,8 +4,9 @@
 //! what is open whatever its name is now. Such an address is short, too, however long the path of
 //! the directory is.
 //!
-//! Invariants: a connection is to the socket that was looked at, never by way of a link; a socket
-//! that is made has its name only when it listens, with the mode 0600 from the start.
+//! Invariants: a connection is to the socket that was looked at, never by way of a link; nobody
+//! sends open files by it until [`admit_files`]; a socket that is made has its name only when it
+//! listens, with the mode 0600 from the start.
 
 use crate::directory::Directory;
 use crate::entry::Entry;
@@ -27,12 +28,17 @@ const BACKLOG: i32 = -1;
 impl Entry {
     /// Connects to the socket within `timeout`: a stopped process might never accept.
     /// [`io::ErrorKind::ConnectionRefused`] if nobody listens.
+    ///
+    /// The kernel refuses open files that the other end sends, if it can (since Linux 6.16): the last
+    /// one to close a file waits for what its owner made of it, such as a connection that lingers.
     pub fn connect(&self, timeout: Duration) -> io::Result<UnixStream> {
         if !self.is_socket() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no socket"));
         }
         let socket = UnixStream::from(sys::socket()?);
         socket.set_write_timeout(Some(timeout))?;
+        // An older kernel has no such option.
+        let _ = sys::admit_files(&socket, false);
         let connected = sys::connect(&socket, &link_to(self));
         connected.map_err(|error| if has_links() { error } else { no_links() })?;
         Ok(socket)
@@ -62,6 +68,12 @@ impl Directory {
         }
         Ok(socket.into())
     }
+}
+
+/// Lets the other end of a connection send open files from now on.
+pub fn admit_files(connection: &UnixStream) {
+    // A kernel without the option admits them anyway.
+    let _ = sys::admit_files(connection, true);
 }
 
 /// The link that leads to what is open.

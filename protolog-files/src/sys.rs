@@ -173,6 +173,24 @@ pub(crate) fn socket() -> io::Result<OwnedFd> {
     Ok(socket.into())
 }
 
+/// Lets the other end of a Unix socket send open files, or has the kernel refuse them.
+#[cfg(not(any(target_arch = "sparc", target_arch = "sparc64")))]
+pub(crate) fn admit_files(socket: impl AsFd, yes: bool) -> io::Result<()> {
+    /// `SO_PASSRIGHTS` of `asm-generic/socket.h`, since Linux 6.16.
+    const PASS_RIGHTS: c_int = 83;
+    let value = c_int::from(yes);
+    let (socket, from) = (socket.as_fd().as_raw_fd(), (&raw const value).cast());
+    let size = size_of_val(&value) as libc::socklen_t;
+    // SAFETY: `from` points to a value of ours, which has `size` bytes.
+    done(unsafe { libc::setsockopt(socket, libc::SOL_SOCKET, PASS_RIGHTS, from, size) })
+}
+
+/// As above, where the option has another number.
+#[cfg(any(target_arch = "sparc", target_arch = "sparc64"))]
+pub(crate) fn admit_files(_: impl AsFd, _: bool) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 /// Connects a socket to the one at `path`.
 pub(crate) fn connect(socket: impl AsFd, path: &Path) -> io::Result<()> {
     let (address, size) = address(path)?;

@@ -4,12 +4,14 @@
 //! it is called `protolog_configuration`. Target processes are asked over their sockets and switched through their memory, see
 //! docs/design/control.md.
 //!
-//! Invariants: a program that hangs or has ended does not delay the others; each failure is reported, and sets the exit code.
+//! Invariants: a program that hangs or has ended, whoever it belongs to, delays a command by a round at most (`round.rs`); each failure is
+//! reported, and sets the exit code.
 
 mod args;
 mod groups;
 mod process;
 mod programs;
+mod round;
 mod state;
 mod switch;
 mod top;

@@ -7,6 +7,7 @@ mod operator;
 mod program;
 mod recover;
 mod renamed;
+mod slow;
 
 use protolog_testkit::Output;
 use std::fs::{self, Permissions};

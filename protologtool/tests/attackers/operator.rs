@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// All that an operator asks of programs.
-const COMMANDS: [&str; 8] = [
+pub(super) const COMMANDS: [&str; 8] = [
     "configuration groups list",
     "configuration groups status --json",
     "configuration logcat enable",
@@ -22,12 +22,12 @@ const COMMANDS: [&str; 8] = [
 ];
 
 /// Runs the command as root, who looks at the programs of all users.
-fn operate(users: &Users, words: &str) -> Output {
+pub(super) fn operate(users: &Users, words: &str) -> Output {
     run_at_once(Command::new(users.program(Path::new(TOOL))).args(words.split(' ')))
 }
 
 /// A directory as the runtime makes it for a user whom no other one has a place for.
-fn place_of(user: u32) -> PathBuf {
+pub(super) fn place_of(user: u32) -> PathBuf {
     shared().join(format!("protolog-{user}-0123456789abcdef"))
 }
 
@@ -151,7 +151,7 @@ fn root_is_told_of_other_users_programs_and_can_leave_them_out() {
     });
 }
 
-/// A program that swaps its directory when it is asked for its memory, and names a file there.
+/// A program that swaps its directory when it is asked for its groups, and names a file there as its memory.
 #[test]
 fn role_that_names_foreign_memory() {
     let Some(given) = role() else { return };
@@ -162,14 +162,14 @@ fn role_that_names_foreign_memory() {
             || (0..1024).map(|index| format!("group 0 {index} 003f0000 y a::G{index} G\n"));
         let answer = match line.as_str() {
             "protolog 1" => format!("protolog 1 {} attackers\nok\n", std::process::id()),
-            "groups" => groups().chain(["ok\n".to_owned()]).collect(),
-            "pages" => "help ask otherwise\nerror no descriptors\n".to_owned(),
-            "pages-file" => {
+            "groups" => {
                 if !place.is_symlink() {
                     swap(&place, Path::new(target));
                 }
-                format!("pages-file 1 4096 {name}\nok\n")
+                groups().chain(["ok\n".to_owned()]).collect()
             }
+            "pages" => "help ask otherwise\nerror no descriptors\n".to_owned(),
+            "pages-file" => format!("pages-file 1 4096 {name}\nok\n"),
             _ => "ok\n".to_owned(),
         };
         if connection.write_all(answer.as_bytes()).is_err() {

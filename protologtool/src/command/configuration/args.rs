@@ -2,7 +2,7 @@
 
 use crate::args::level::{Least, level, level_or_off};
 use clap::{Subcommand, ValueEnum};
-use protolog_control::Whose;
+use protolog_control::{Program, Whose};
 use protolog_core::Level;
 use std::path::PathBuf;
 
@@ -49,7 +49,7 @@ pub(crate) struct ConfigurationArgs {
 }
 
 /// The choice of programs.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct Choice {
     /// Only the program with this process id; may be repeated
     #[arg(long, global = true, value_name = "PID")]
@@ -69,6 +69,12 @@ pub(crate) struct Choice {
 }
 
 impl Choice {
+    /// True if it names this program, or none at all.
+    pub(super) fn means(&self, program: &Program) -> bool {
+        (self.pid.is_empty() || self.pid.contains(&program.pid))
+            && (self.name.is_empty() || self.name.contains(&program.name))
+    }
+
     /// The users whose programs are looked at.
     pub(super) fn whose(&self) -> Whose {
         if self.own { Whose::Own } else { Whose::All }

@@ -1,18 +1,20 @@
-//! The programs that are meant: found, connected to, several at a time.
+//! The programs that are meant: found, connected to, asked in rounds.
+//!
+//! Invariant: nothing here waits for a program but by [`ask_all`]; to close its connection may take time, too ([`close`]).
 
 use super::args::Choice;
 use super::process::ProcessName;
+use super::round::{ROUND, ask_all};
 use crate::command::suggest::did_you_mean;
 use crate::exit::Failure;
 use crate::system::System;
-use protolog_control::{Error, Program, REPLY_TIMEOUT, Socket, find_sockets};
+use protolog_control::{Error, Found, Program, Socket, Whose, find_sockets};
 use std::collections::BTreeSet;
 use std::io;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
-/// The number of programs that are asked at once, so that one that hangs delays only a part of
-/// them.
-const AT_ONCE: usize = 16;
+/// The most programs that are named where many do not answer.
+const NAMED: usize = 5;
 
 /// The programs, in the order of their names and process ids.
 pub(super) struct Programs {
@@ -29,7 +31,7 @@ impl Programs {
         may_miss: bool,
         system: &dyn System,
     ) -> Result<Self, Failure> {
-        let found = find_sockets(choice.whose());
+        let found = find(choice.whose())?;
         let mut programs = Self { all: Vec::new(), failed: false };
         for error in &found.failed {
             programs.failed = true;
@@ -41,36 +43,23 @@ impl Programs {
             let path = path.display();
             system.print_error(&format!("warning: `{path}` {what}\nhelp: {help}\n"));
         }
-        for (socket, connected) in connect(&found.sockets) {
-            let error = match connected {
-                Ok(program) => {
-                    programs.all.push(program);
-                    continue;
-                }
-                // Its name will never be another's.
-                Err(Error::Ended) => match socket.remove_if_dead() {
-                    Ok(true) => continue,
-                    Ok(false) => Error::Connection(io::ErrorKind::ConnectionAborted.into()),
-                    Err(error) => error,
-                },
-                Err(error) => error,
-            };
-            programs.warn(&format!("`{}`", socket.path().display()), &error, system);
-        }
-        let is_meant = |program: &Program| {
-            (choice.pid.is_empty() || choice.pid.contains(&program.pid))
-                && (choice.name.is_empty() || choice.name.contains(&program.name))
-        };
-        let all: BTreeSet<String> = programs.all.iter().map(|one| one.name.clone()).collect();
-        programs.all.retain(is_meant);
-        for program in &programs.all {
-            if let Some((claimed, number)) = &program.claims {
-                let name = ProcessName::of(program);
-                let claim = format!("says that it is `{claimed}` (pid {number})");
-                let help = "check which program it is before you believe the rest";
-                system.print_error(&format!("warning: {name} {claim}\nhelp: {help}\n"));
+        let mut late = Vec::new();
+        for (socket, connected) in connect(&found.sockets, ROUND) {
+            let path = || format!("`{}`", socket.path().display());
+            match connected {
+                Some(Ok(Some(program))) => programs.all.push(program),
+                Some(Ok(None)) => {}
+                Some(Err(error)) if !error.is_late() => programs.warn(&path(), &error, system),
+                Some(Err(_)) | None => late.push(path()),
             }
         }
+        programs.warn_of_late(&late, system);
+        let all: BTreeSet<String> = programs.all.iter().map(|one| one.name.clone()).collect();
+        let is_meant = |program: &Program| choice.means(program);
+        let (meant, others) = std::mem::take(&mut programs.all).into_iter().partition(is_meant);
+        programs.all = meant;
+        close(others);
+        programs.tell_claims(system);
         programs.tell_other_users(choice, system);
         programs.all.sort_by(|one, other| (&one.name, one.pid).cmp(&(&other.name, other.pid)));
         if programs.all.is_empty()
@@ -86,6 +75,18 @@ impl Programs {
             ));
         }
         Ok(programs)
+    }
+
+    /// Says which programs give themselves another name.
+    fn tell_claims(&self, system: &dyn System) {
+        for program in &self.all {
+            if let Some((claimed, number)) = &program.claims {
+                let name = ProcessName::of(program);
+                let claim = format!("says that it is `{claimed}` (pid {number})");
+                let help = "check which program it is before you believe the rest";
+                system.print_error(&format!("warning: {name} {claim}\nhelp: {help}\n"));
+            }
+        }
     }
 
     /// Says that there are programs of other users among them. Who names a process id knows that.
@@ -110,47 +111,106 @@ impl Programs {
         system.print_error(&format!("warning: {whom}: {error}\nhelp: {}\n", error.help()));
     }
 
-    /// Asks each program, several at once, and gives the answers in their order. What goes wrong is
-    /// said.
-    pub(super) fn each<T: Send>(
+    /// Says in one line which of them did not answer in time.
+    fn warn_of_late(&mut self, whom: &[String], system: &dyn System) {
+        let error = Error::Connection(io::ErrorKind::TimedOut.into());
+        match whom {
+            [] => {}
+            [one] => self.warn(one, &error, system),
+            many => {
+                self.failed = true;
+                let (named, rest) = many.split_at(many.len().min(NAMED));
+                let more = match rest.len() {
+                    0 => String::new(),
+                    more => format!(" and {more} more"),
+                };
+                let (count, named, help) = (many.len(), named.join(", "), error.help());
+                let text = format!("{count} programs do not answer: {named}{more}");
+                system.print_error(&format!("warning: {text}\nhelp: {help}\n"));
+            }
+        }
+    }
+
+    /// Asks each program, many at once, and gives the answers in their order. What goes wrong is
+    /// said, and a program that does not answer in time is not among them any more.
+    pub(super) fn each<T: Send + 'static>(
         &mut self,
-        ask: impl Fn(&mut Program) -> Result<T, Error> + Sync,
+        ask: impl Fn(&mut Program) -> Result<T, Error> + Send + Sync + 'static,
         system: &dyn System,
     ) -> Vec<(ProcessName, T)> {
-        let size = self.all.len().div_ceil(AT_ONCE).max(1);
-        let ask = &ask;
-        let answers: Vec<_> = std::thread::scope(|scope| {
-            let parts = self.all.chunks_mut(size);
-            let threads: Vec<_> = parts
-                .map(|part| scope.spawn(move || part.iter_mut().map(ask).collect::<Vec<_>>()))
-                .collect();
-            threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
-        });
-        let names: Vec<_> = self.all.iter().map(ProcessName::of).collect();
-        let mut given = Vec::new();
-        for (name, answer) in names.into_iter().zip(answers) {
+        let all = std::mem::take(&mut self.all);
+        let names: Vec<_> = all.iter().map(ProcessName::of).collect();
+        let (mut given, mut late) = (Vec::new(), Vec::new());
+        for (name, answer) in names.into_iter().zip(ask_each(all, ROUND, ask)) {
+            let Some((program, answer)) = answer else {
+                late.push(name.to_string());
+                continue;
+            };
+            self.all.push(program);
             match answer {
                 Ok(answer) => given.push((name, answer)),
+                Err(error) if error.is_late() => late.push(name.to_string()),
                 Err(error) => self.warn(&name.to_string(), &error, system),
             }
         }
+        self.warn_of_late(&late, system);
         given
     }
 }
 
-/// Connects to all of them, several at once.
-fn connect(sockets: &[Socket]) -> Vec<(&Socket, Result<Program, Error>)> {
-    let next = AtomicUsize::new(0);
-    let worker = || {
-        let mut done = Vec::new();
-        while let Some(socket) = sockets.get(next.fetch_add(1, Ordering::Relaxed)) {
-            done.push((socket, Program::connect_to(socket, REPLY_TIMEOUT)));
-        }
-        done
-    };
-    std::thread::scope(|scope| {
-        let threads: Vec<_> =
-            (0..AT_ONCE.min(sockets.len())).map(|_| scope.spawn(worker)).collect();
-        threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
+impl Drop for Programs {
+    fn drop(&mut self) {
+        close(std::mem::take(&mut self.all));
+    }
+}
+
+/// Closes connections where nobody waits for it.
+pub(super) fn close(programs: Vec<Program>) {
+    if !programs.is_empty() {
+        // What cannot be closed now is when this process ends.
+        let _ = std::thread::Builder::new().spawn(move || drop(programs));
+    }
+}
+
+/// Finds the sockets. Directories of others may be anything, too.
+pub(super) fn find(whose: Whose) -> Result<Found, Failure> {
+    let own = rustix::process::geteuid().as_raw();
+    let found = ask_all([(own, whose)], ROUND, |whose, _| find_sockets(whose)).pop().flatten();
+    found.ok_or_else(|| {
+        Failure::new("the directories of programs can't be read in time")
+            .help("leave out those of other users with `--own`")
     })
+}
+
+/// Connects to all of them, many at once; gives none for one that has ended, whose socket is removed.
+pub(super) fn connect(
+    sockets: &[Socket],
+    time: Duration,
+) -> impl Iterator<Item = (&Socket, Option<Result<Option<Program>, Error>>)> {
+    let all: Vec<_> = sockets.iter().map(|socket| (socket.owner(), socket.clone())).collect();
+    let connect = |socket: Socket, deadline: Instant| {
+        let left = deadline.saturating_duration_since(Instant::now());
+        match Program::connect_to(&socket, left.max(Duration::from_millis(1))) {
+            // Its name will never be another's.
+            Err(Error::Ended) if socket.remove_if_dead()? => Ok(None),
+            Err(Error::Ended) => Err(Error::Connection(io::ErrorKind::ConnectionAborted.into())),
+            connected => connected.map(Some),
+        }
+    };
+    sockets.iter().zip(ask_all(all, time, connect))
+}
+
+/// Asks each program, many at once, and gives it back with its answer; none of those that did not answer in time.
+pub(super) fn ask_each<T: Send + 'static>(
+    programs: Vec<Program>,
+    time: Duration,
+    ask: impl Fn(&mut Program) -> T + Send + Sync + 'static,
+) -> Vec<Option<(Program, T)>> {
+    let all = programs.into_iter().map(|program| (program.user(), program));
+    let ask = move |mut program: Program, deadline| {
+        program.reply_by(deadline);
+        let answer = ask(&mut program);
+        (program, answer)
+    };
+    ask_all(all, time, ask)
 }

@@ -18,6 +18,7 @@ use serde::Serialize;
 use std::fmt::Write as _;
 
 /// A change of the levels of some groups.
+#[derive(Clone)]
 pub(super) struct LevelChange {
     /// None for all.
     groups: Vec<String>,
@@ -167,7 +168,8 @@ pub(super) fn run(
     if persist {
         state::remember(&change.kept(programs, choice, system), system)?;
     }
-    let switched = programs.each(|program| change.apply(program), system);
+    let own = change.clone();
+    let switched = programs.each(move |program| own.apply(program), system);
     programs.failed |= switched.iter().any(|(.., (.., done))| done.is_err());
     let mut text = String::new();
     for (process, switched) in &switched {

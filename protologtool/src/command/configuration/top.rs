@@ -64,7 +64,7 @@ pub(crate) fn run(args: &TopArgs, system: &dyn System) -> Result<Exit, Failure> 
     }
     let mut programs = Programs::find(&args.choice, false, system)?;
     let was_refused = std::mem::take(&mut programs.failed);
-    let mut watch = Watch::new(programs.all, &args.choice);
+    let mut watch = Watch::new(std::mem::take(&mut programs.all), &args.choice);
     if is_drawn {
         draw(args, &mut watch).map_err(|error| Failure::new(format!("can't draw: {error}")))?;
         return Ok(Exit::Done);

@@ -8,6 +8,7 @@ use crate::command::suggest::did_you_mean;
 use crate::exit::Failure;
 use crate::output::reason;
 use crate::system::System;
+use protolog_control::Program;
 use protolog_core::FillPolicy;
 use protolog_core::control::matches_group;
 use protolog_core::control::protocol::{Reply, Request, TraceStart};
@@ -63,9 +64,9 @@ pub(super) fn start(
         );
     }
     let file_of =
-        |name: &str, pid: u32| start.file.replace("%p", &pid.to_string()).replace("%n", name);
-    let files: BTreeSet<_> =
-        programs.all.iter().map(|program| file_of(&program.name, program.pid)).collect();
+        |file: &str, name: &str, pid: u32| file.replace("%p", &pid.to_string()).replace("%n", name);
+    let file = |program: &Program| file_of(&start.file, &program.name, program.pid);
+    let files: BTreeSet<_> = programs.all.iter().map(file).collect();
     if files.len() < programs.all.len() {
         let many = programs.all.len();
         return Err(Failure::new(format!("{many} programs can't write one file `{}`", start.file))
@@ -80,13 +81,13 @@ pub(super) fn start(
         Some(Keep::Newest) => FillPolicy::RingBuffer,
         Some(Keep::First) => FillPolicy::Discard,
     };
+    let (name, buffer) = (start.file.clone(), start.buffer);
     let started = programs.each(
-        |program| {
-            let path = directory.join(file_of(&program.name, program.pid));
+        move |program| {
+            let path = directory.join(file_of(&name, &program.name, program.pid));
             let file = path.to_string_lossy();
             let settings = settings(&wanted, &program.name);
-            let start =
-                TraceStart { fill_policy, buffer: start.buffer, settings: &settings, file: &file };
+            let start = TraceStart { fill_policy, buffer, settings: &settings, file: &file };
             program.request(&Request::TraceStart(start))?;
             Ok(file.into_owned())
         },

@@ -1,22 +1,24 @@
 //! The programs, asked again and again: one sample has a row for each group of each.
 //!
-//! Invariant: a program that does not answer within [`TIMEOUT`] is asked again only after [`REST`].
+//! Invariants: a round of questions takes at most [`TIMEOUT`]; a program that does not answer in it is asked again only after [`REST`]. No
+//! connection is closed but where nobody waits for that, as in `programs.rs`.
 
 use super::super::args::Choice;
 use super::super::process::ProcessName;
+use super::super::programs::{ask_each, close, connect, find};
 use super::super::switch::LevelChange;
 use super::super::trace::sessions;
-use protolog_control::{Error, Program, Whose, find_sockets};
+use protolog_control::{Error, Program, Socket};
 use protolog_core::Level;
 use protolog_core::control::protocol::Request;
 use protolog_core::control::switch;
 use serde::Serialize;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// The time for a reply.
+/// The time for the replies of all programs.
 const TIMEOUT: Duration = Duration::from_secs(1);
 /// The time in which a program that failed is left alone.
 const REST: Duration = Duration::from_secs(15);
@@ -97,70 +99,89 @@ impl Sample {
 /// The programs that are watched.
 pub(super) struct Watch {
     programs: Vec<Program>,
-    pids: Vec<u32>,
-    names: Vec<String>,
-    whose: Whose,
+    choice: Choice,
+    /// The sockets of programs that are not meant.
+    ignored: HashSet<PathBuf>,
     /// Those that failed, with why and when.
     resting: HashMap<PathBuf, (String, Instant)>,
 }
 
 impl Watch {
     pub(super) fn new(programs: Vec<Program>, choice: &Choice) -> Self {
-        let (pids, names) = (choice.pid.clone(), choice.name.clone());
-        Self { programs, pids, names, whose: choice.whose(), resting: HashMap::new() }
+        let (ignored, resting) = (HashSet::new(), HashMap::new());
+        Self { programs, choice: choice.clone(), ignored, resting }
     }
 
     /// Connects to programs that have started since.
     pub(super) fn look_for_new(&mut self) {
         self.resting.retain(|_, (_, since)| since.elapsed() < REST);
-        let found = find_sockets(self.whose);
+        let Ok(found) = find(self.choice.whose()) else { return };
         for error in found.failed {
             if let Error::Directory { path, .. } = &error {
                 self.resting.insert(path.clone(), (error.to_string(), Instant::now()));
             }
         }
-        for socket in found.sockets {
+        let found: Vec<Socket> = found.sockets;
+        self.ignored.retain(|path| found.iter().any(|socket| socket.path() == path));
+        let known: HashSet<_> = self.programs.iter().map(Program::path).collect();
+        let is_new = |socket: &Socket| {
             let path = socket.path();
-            let is_known = self.programs.iter().any(|program| program.path() == path);
-            if is_known || self.resting.contains_key(path) {
-                continue;
-            }
-            match Program::connect_to(&socket, TIMEOUT) {
-                Ok(program) => {
-                    let is_meant = (self.pids.is_empty() || self.pids.contains(&program.pid))
-                        && (self.names.is_empty() || self.names.contains(&program.name));
-                    if is_meant {
-                        self.programs.push(program);
-                    }
+            !known.contains(path)
+                && !self.ignored.contains(path)
+                && !self.resting.contains_key(path)
+        };
+        let new: Vec<Socket> = found.iter().filter(|socket| is_new(socket)).cloned().collect();
+        let mut others = Vec::new();
+        for (socket, connected) in connect(&new, TIMEOUT) {
+            let path = socket.path().to_owned();
+            match connected {
+                Some(Ok(Some(program))) if self.choice.means(&program) => {
+                    self.programs.push(program);
                 }
-                Err(Error::Ended) => {}
-                Err(error) => self.rest(path.to_owned(), &error.to_string()),
+                Some(Ok(Some(program))) => {
+                    self.ignored.insert(path);
+                    others.push(program);
+                }
+                Some(Ok(None)) => {}
+                Some(Err(error)) => self.rest_at(path, &error),
+                None => self.rest_at(path, &late()),
             }
         }
+        close(others);
     }
 
-    fn rest(&mut self, path: PathBuf, why: &str) {
-        let problem = format!("`{}`: {why}", path.display());
+    fn rest_at(&mut self, path: PathBuf, error: &Error) {
+        let why = format!("`{}`: {error}", path.display());
+        self.rest(path, why);
+    }
+
+    fn rest(&mut self, path: PathBuf, problem: String) {
         self.resting.insert(path, (problem, Instant::now()));
     }
 
     /// Asks all programs. One that ended is left out from now on.
     pub(super) fn sample(&mut self) -> Sample {
         let at = Instant::now();
-        let mut rows = Vec::new();
-        for mut program in std::mem::take(&mut self.programs) {
-            match rows_of(&mut program) {
-                Ok(more) => {
+        let (mut rows, mut failed) = (Vec::new(), Vec::new());
+        let all = std::mem::take(&mut self.programs);
+        let named = |program: &Program| (program.path().to_owned(), ProcessName::of(program));
+        let names: Vec<_> = all.iter().map(named).collect();
+        for ((path, name), answer) in names.into_iter().zip(ask_each(all, TIMEOUT, rows_of)) {
+            match answer {
+                Some((program, Ok(more))) => {
                     rows.extend(more);
                     self.programs.push(program);
                 }
-                Err(error) if has_ended(&error) => {}
-                Err(error) => {
-                    let why = format!("{}: {error}", ProcessName::of(&program));
-                    self.rest(program.path().to_owned(), &why);
+                Some((program, Err(error))) => {
+                    failed.push(program);
+                    if !has_ended(&error) {
+                        self.rest(path, format!("{name}: {error}"));
+                    }
                 }
+                None => self.rest(path, format!("{name}: {}", late())),
             }
         }
+        close(failed);
         let problems = self.resting.values().map(|(problem, _)| problem.clone()).collect();
         Sample { at, rows, problems }
     }
@@ -168,17 +189,33 @@ impl Watch {
     /// Switches the group of a row, and says what was done.
     pub(super) fn switch(&mut self, row: &GroupRow, change: &LevelChange) -> String {
         let process = &row.process;
-        let is_it = |program: &&mut Program| ProcessName::of(program) == *process;
-        let Some(program) = self.programs.iter_mut().find(is_it) else {
+        let is_it = |program: &Program| ProcessName::of(program) == *process;
+        let Some(at) = self.programs.iter().position(is_it) else {
             return format!("{process} has ended");
         };
-        match change.apply(program) {
+        let (program, own) = (self.programs.swap_remove(at), change.clone());
+        let answer = ask_each(vec![program], TIMEOUT, move |program| own.apply(program)).pop();
+        let Some((program, done)) = answer.flatten() else {
+            return format!("can't switch {}: {}", row.group, late());
+        };
+        self.programs.push(program);
+        match done {
             Ok((_, _, Ok(()))) => {
                 format!("switched {} in {process}", row.group)
             }
             Ok((_, _, Err(error))) | Err(error) => format!("can't switch {}: {error}", row.group),
         }
     }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        close(std::mem::take(&mut self.programs));
+    }
+}
+
+fn late() -> Error {
+    Error::Connection(ErrorKind::TimedOut.into())
 }
 
 /// Returns whether a program has ended, before or after it was asked.
