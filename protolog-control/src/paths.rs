@@ -1,7 +1,9 @@
 //! The directories where sockets may be, and the state file: the same rules as in the runtime.
 
 use protolog_core::control::place::{FALLBACK_PREFIX, FALLBACKS, SERVICES};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 use std::{env, fs};
 
 /// The variable with the only directory to look into.
@@ -21,12 +23,38 @@ pub(crate) struct Place {
 
 /// The directories with the sockets of `user`'s processes, or of all users' for root. If
 /// `PROTOLOG_RUNTIME_DIR` is set, it is the only one.
-pub(crate) fn places(user: u32) -> Vec<Place> {
+///
+/// Those come first that only root can make, then fallbacks of `user`, then those of others by turns;
+/// and true if there may be more, since the deadline has passed.
+pub(crate) fn places(user: u32, deadline: Instant) -> (Vec<Place>, bool) {
     let mut all = places_of(user, variable, below);
+    let mut is_cut = false;
     if variable(ONLY).is_none() {
-        all.extend(below(FALLBACKS).into_iter().filter_map(|path| fallback(user, path)));
+        let mut fallbacks = Vec::new();
+        for entry in fs::read_dir(FALLBACKS).into_iter().flatten().flatten() {
+            is_cut = Instant::now() > deadline;
+            if is_cut {
+                break;
+            }
+            fallbacks.extend(fallback(user, entry.path()));
+        }
+        all.extend(by_turns(user, fallbacks));
     }
-    all
+    (all, is_cut)
+}
+
+/// Fallbacks in their order: those of `user`, then the first of each other one, then the second.
+fn by_turns(user: u32, fallbacks: Vec<Place>) -> impl Iterator<Item = Place> {
+    let mut counts: BTreeMap<Option<u32>, usize> = BTreeMap::new();
+    let turn = |place: Place| {
+        let count = counts.entry(place.owner).or_default();
+        *count += 1;
+        let turn = if place.owner == Some(user) { 0 } else { *count };
+        (turn, place)
+    };
+    let mut all: Vec<_> = fallbacks.into_iter().map(turn).collect();
+    all.sort();
+    all.into_iter().map(|(_, place)| place)
 }
 
 /// The place, if a program of `user`, or of any user for root, may have made the directory because
@@ -140,6 +168,24 @@ mod tests {
             let place = fallback(user, Path::new("/tmp").join(name));
             assert_eq!(place.and_then(|place| place.owner), expected, "{user} {name}");
         }
+    }
+
+    #[test]
+    fn fallbacks_are_looked_into_by_turns() {
+        let names = [
+            "protolog-71-1",
+            "protolog-71-2",
+            "protolog-71-3",
+            "protolog-80-1",
+            "protolog-7-1",
+            "protolog-7-2",
+        ];
+        let all = names.iter().filter_map(|name| fallback(0, Path::new("/tmp").join(name)));
+        let places = by_turns(7, all.collect());
+        let found: Vec<_> = places
+            .map(|place| place.path.file_name().unwrap().to_str().unwrap()[9..].to_owned())
+            .collect();
+        assert_eq!(found, ["7-1", "7-2", "71-1", "80-1", "71-2", "71-3"]);
     }
 
     #[test]

@@ -8,21 +8,34 @@
 //!   leads to by then.
 //! - A socket is one only if it is a socket, has no other name, and belongs to the user of its
 //!   directory.
+//! - Another user has limits, of directories, of names and of sockets ([`Share`]), so nobody's hide
+//!   those of this user or of others; and a look around has a limit of time ([`LOOK_AROUND`]). What is
+//!   left out is counted.
 
 use crate::error::Error;
 use crate::paths::{Place, places};
 use protolog_core::control::protocol::{SOCKET_SUFFIX, SWITCHES_EXTENSION};
 use protolog_files::{Directory, Entry};
+use rustix::process::{Resource, Rlimit};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The time for a program to admit a connection that only asks whether it listens.
 const LOOK: Duration = Duration::from_millis(100);
+/// The time to look for directories: longer only if there are a million of them.
+const LOOK_AROUND: Duration = Duration::from_secs(3);
+/// The most directories of another user in which there are sockets.
+const MOST_DIRECTORIES: usize = 256;
+/// The most sockets of another user.
+const MOST_SOCKETS: usize = 1024;
+/// The most names in a directory of another user: a program has two at most.
+const MOST_NAMES: usize = 4 * MOST_SOCKETS;
 
 /// The users whose programs are looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +56,25 @@ pub struct Found {
     pub refused: Vec<PathBuf>,
     /// Directories that can't be read.
     pub failed: Vec<Error>,
+    /// The number of directories and sockets that were left out, by user, since that one has too
+    /// many.
+    pub left_out: BTreeMap<u32, usize>,
+    /// True if the time was too short to look for all directories of other users.
+    pub is_unfinished: bool,
+}
+
+/// What one of other users may have at most.
+#[derive(Clone, Copy, Debug)]
+struct Share {
+    directories: usize,
+    sockets: usize,
+}
+
+/// What one of other users has.
+#[derive(Clone, Copy, Debug, Default)]
+struct Used {
+    directories: usize,
+    sockets: usize,
 }
 
 /// A socket in a directory that was checked. The directory stays open.
@@ -61,19 +93,32 @@ struct SocketDirectory {
 }
 
 /// Finds the sockets of programs. A missing directory has none.
+///
+/// Raises the number of files that this process may open to what it may raise it to: each directory
+/// with sockets stays open, and so do connections.
 pub fn find_sockets(whose: Whose) -> Found {
     let user = rustix::process::geteuid().as_raw();
-    let mut found = Found::default();
-    for place in places(user) {
+    let deadline = Instant::now() + LOOK_AROUND;
+    let share = Share::of(raise_limit());
+    let (places, is_unfinished) = places(user, deadline);
+    let mut found = Found { is_unfinished, ..Found::default() };
+    let mut used: BTreeMap<u32, Used> = BTreeMap::new();
+    for place in places {
         if whose == Whose::Own && place.owner.is_some_and(|owner| owner != user) {
             continue;
         }
+        let is_own = place.owner.is_none_or(|owner| owner == user);
+        if !is_own && Instant::now() > deadline {
+            found.is_unfinished = true;
+            break;
+        }
         match SocketDirectory::open(&place, user) {
             Ok(Some(it)) if whose == Whose::Own && it.owner != user => {}
-            Ok(Some(it)) => match it.sockets() {
-                Ok(sockets) => found.sockets.extend(sockets),
+            Ok(Some(it)) if it.owner == user => match it.sockets(usize::MAX) {
+                Ok((sockets, _)) => found.sockets.extend(sockets),
                 Err(error) => found.failed.push(error),
             },
+            Ok(Some(it)) => found.add(&it, used.entry(it.owner).or_default(), share),
             Ok(None) if place.is_anybodys => {}
             Ok(None) => found.refused.push(place.path),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -82,6 +127,53 @@ pub fn find_sockets(whose: Whose) -> Found {
     }
     found.sockets.sort_by(|one, other| one.path.cmp(&other.path));
     found
+}
+
+impl Found {
+    /// Adds the sockets in a directory of another user, as far as that one's share goes.
+    fn add(&mut self, directory: &Arc<SocketDirectory>, used: &mut Used, share: Share) {
+        let left_out = if used.directories < share.directories {
+            match directory.sockets(MOST_NAMES) {
+                Ok((mut sockets, is_whole)) => {
+                    let left = share.sockets - used.sockets;
+                    let more = sockets.len().saturating_sub(left) + usize::from(!is_whole);
+                    sockets.truncate(left);
+                    used.sockets += sockets.len();
+                    used.directories += usize::from(!sockets.is_empty());
+                    self.sockets.extend(sockets);
+                    more
+                }
+                Err(error) => {
+                    self.failed.push(error);
+                    0
+                }
+            }
+        } else {
+            1
+        };
+        if left_out > 0 {
+            *self.left_out.entry(directory.owner).or_default() += left_out;
+        }
+    }
+}
+
+impl Share {
+    /// That of a user where this process may have so many files open: a quarter of them, at most.
+    fn of(files: usize) -> Self {
+        let directories = MOST_DIRECTORIES.min(files / 16);
+        Self { directories, sockets: MOST_SOCKETS.min(files / 8) }
+    }
+}
+
+/// Raises the number of files that this process may open, and returns it.
+fn raise_limit() -> usize {
+    let Rlimit { current, maximum } = rustix::process::getrlimit(Resource::Nofile);
+    let raised = Rlimit { current: maximum, maximum };
+    let limit = match rustix::process::setrlimit(Resource::Nofile, raised) {
+        Ok(()) => maximum,
+        Err(_) => current,
+    };
+    limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX))
 }
 
 impl SocketDirectory {
@@ -96,15 +188,18 @@ impl SocketDirectory {
         Ok(Some(Arc::new(Self { directory, owner })))
     }
 
-    fn sockets(self: &Arc<Self>) -> Result<Vec<Socket>, Error> {
+    /// The sockets among the first `most` names in it; false if there are more names.
+    fn sockets(self: &Arc<Self>, most: usize) -> Result<(Vec<Socket>, bool), Error> {
         let path = self.directory.path();
-        let names = self.directory.names();
-        let names = names.map_err(|error| Error::Directory { path: path.to_owned(), error })?;
+        let names = self.directory.first_names(most.saturating_add(1));
+        let mut names = names.map_err(|error| Error::Directory { path: path.to_owned(), error })?;
+        let is_whole = names.len() <= most;
+        names.truncate(most);
         let is_socket =
             |name: &OsString| name.to_str().is_some_and(|name| name.ends_with(SOCKET_SUFFIX));
         let socket =
             |name: OsString| Socket { directory: Arc::clone(self), path: path.join(&name), name };
-        Ok(names.into_iter().filter(is_socket).map(socket).collect())
+        Ok((names.into_iter().filter(is_socket).map(socket).collect(), is_whole))
     }
 
     /// True if `user`, who made a socket or listens on it, is this one or root; root admits the
@@ -195,7 +290,7 @@ mod tests {
         let user = rustix::process::geteuid().as_raw();
         let place = Place { path: path.to_owned(), owner: None, is_anybodys: false };
         let opened = SocketDirectory::open(&place, user)?;
-        Ok(opened.map(|directory| directory.sockets().unwrap()))
+        Ok(opened.map(|directory| directory.sockets(usize::MAX).unwrap().0))
     }
 
     fn private(path: &Path) {

@@ -74,7 +74,13 @@ impl Directory {
 
     /// The names in it, sorted.
     pub fn names(&self) -> io::Result<Vec<OsString>> {
-        let mut names = sys::names(&self.readable()?)?;
+        self.first_names(usize::MAX)
+    }
+
+    /// At least the first `most` names in it, or all of them if there are fewer, sorted. Nobody can
+    /// make it take longer by names without end.
+    pub fn first_names(&self, most: usize) -> io::Result<Vec<OsString>> {
+        let mut names = sys::names(&self.readable()?, most)?;
         names.sort();
         Ok(names)
     }

@@ -110,7 +110,7 @@ impl Location {
     /// The names in the directory, in any order.
     pub fn siblings(&self) -> io::Result<Vec<OsString>> {
         let flags = libc::O_RDONLY | libc::O_DIRECTORY;
-        sys::names(&sys::open_at(self, OsStr::new("."), flags, 0)?)
+        sys::names(&sys::open_at(self, OsStr::new("."), flags, 0)?, usize::MAX)
     }
 
     /// Removes what is here, which must not be a directory.

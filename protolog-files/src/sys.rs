@@ -111,8 +111,9 @@ pub(crate) fn name_at(from: &Path, directory: impl AsFd, name: &OsStr) -> io::Re
     done(unsafe { libc::linkat(libc::AT_FDCWD, from.as_ptr(), directory, name.as_ptr(), follow) })
 }
 
-/// Returns the names in a directory that is open for reading, in any order.
-pub(crate) fn names(directory: &File) -> io::Result<Vec<OsString>> {
+/// Returns the names in a directory that is open for reading, in any order: at least `most` of them,
+/// or all.
+pub(crate) fn names(directory: &File, most: usize) -> io::Result<Vec<OsString>> {
     let (mut names, mut bytes) = (Vec::new(), vec![0; ENTRIES]);
     loop {
         let (out, size, number) = (bytes.as_mut_ptr(), bytes.len(), directory.as_raw_fd());
@@ -120,7 +121,7 @@ pub(crate) fn names(directory: &File) -> io::Result<Vec<OsString>> {
         let length = unsafe { libc::syscall(libc::SYS_getdents64, number, out, size) };
         let length = usize::try_from(length).map_err(|_| io::Error::last_os_error())?;
         let mut rest = bytes.get(..length).unwrap_or_default();
-        if rest.is_empty() {
+        if rest.is_empty() || names.len() >= most {
             return Ok(names);
         }
         while let Some((name, next)) = first_name(rest) {

@@ -136,7 +136,7 @@ fn remove_all(directory: BorrowedFd<'_>, name: &OsStr, depth: usize) -> io::Resu
         inner => inner?,
     };
     let flags = libc::O_RDONLY | libc::O_DIRECTORY;
-    for name in sys::names(&sys::open_at(&inner, OsStr::new("."), flags, 0)?)? {
+    for name in sys::names(&sys::open_at(&inner, OsStr::new("."), flags, 0)?, usize::MAX)? {
         remove_all(inner.as_fd(), &name, deeper)?;
     }
     sys::remove_directory_at(directory, name)

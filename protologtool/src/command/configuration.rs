@@ -65,5 +65,5 @@ pub(crate) fn run(args: &ConfigurationArgs, system: &dyn System) -> Result<Exit,
         Action::Trace { command: Trace::Status } => trace::status(&mut programs, json, system),
         Action::Stats => trace::stats(&mut programs, json, system),
     }
-    Ok(if programs.failed { Exit::Failed } else { Exit::Done })
+    Ok(programs.exit())
 }

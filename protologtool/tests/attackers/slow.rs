@@ -1,7 +1,7 @@
 //! Attacks on an operator's time: programs of others that are slow, or send what is slow.
 
 use super::operator::{COMMANDS, operate, place_of};
-use super::{TOOL, directory};
+use super::{TOOL, directory, run_at_once, shared};
 use protolog_testkit::{role, with_users};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sockopt};
 use std::fs;
@@ -9,9 +9,10 @@ use std::io::{BufRead, BufReader, IoSlice, Write};
 use std::mem::MaybeUninit;
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::AsFd;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, chown};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 /// Makes an own directory with listening sockets of these names.
@@ -91,6 +92,49 @@ fn open_files_of_others_keep_nobody_waiting() {
             }
             drop(attacker);
             fs::remove_dir_all(place_of(users.intruder)).unwrap();
+        }
+    });
+}
+
+#[test]
+fn directories_of_a_user_hide_no_programs_of_others() {
+    let test = "slow::directories_of_a_user_hide_no_programs_of_others";
+    with_users(test, &[Path::new(TOOL)], |users| {
+        let name = |user: u32, number| format!("protolog-{user}-{number:016}");
+        // An operator removes those of programs that have ended.
+        let attack = || {
+            for number in 0..1200 {
+                // Some in the victim's name.
+                let named = if number % 4 == 0 { users.victim } else { users.intruder };
+                let place = shared().join(name(named, number));
+                let _ = fs::remove_dir_all(&place);
+                let socket = directory(&place, 0o700).join("1-a.sock");
+                drop(UnixListener::bind(&socket).unwrap());
+                chown(socket, Some(users.intruder), None).unwrap();
+                chown(place, Some(users.intruder), None).unwrap();
+            }
+        };
+        let has_group = "operator::role_that_has_a_group";
+        let _victim = users.role(users.victim, has_group, "theirs::Disk");
+        let _own = users.role(0, has_group, "own::Net");
+        let limited = |limits: &str, words: &str| {
+            let tool = users.program(Path::new(TOOL));
+            let mut command = Command::new("prlimit");
+            run_at_once(command.arg(limits).arg(tool).args(words.split(' ')))
+        };
+        for (limits, left_out) in
+            [("--nofile=1024:8192", 900 - 256), ("--nofile=1024:1024", 900 - 64)]
+        {
+            for words in ["configuration groups list", "top --once"] {
+                attack();
+                let output = limited(limits, words);
+                let both = ["theirs::Disk", "own::Net"];
+                assert!(both.iter().all(|it| output.stdout.contains(it)), "{words}: {output:?}");
+                let user = users.intruder;
+                let said = format!("{left_out} sockets and directories of user {user} are left");
+                assert!(output.stderr.contains(&said), "{words}: {output:?}");
+                assert_eq!(output.code, Some(3), "{words}: {output:?}");
+            }
         }
     });
 }

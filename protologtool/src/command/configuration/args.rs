@@ -28,7 +28,8 @@ With the name `protolog_configuration`, the tool takes the same without the word
 it, from which level on, and where they write. ALLOWED is shown where `level` keeps sessions from recording more. A group \
 that no program has is an error, except with --persist.
 
-Exit codes: 0 done; 2 wrong command line, no group of that name, or a program could not be asked or refused.";
+Exit codes: 0 done; 2 wrong command line, no group of that name, or a program could not be asked or refused; \
+3 another user has more programs than root looks at, and some are left out.";
 
 const START_EXAMPLES: &str = "\
 Examples:

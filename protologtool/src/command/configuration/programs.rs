@@ -6,7 +6,7 @@ use super::args::Choice;
 use super::process::ProcessName;
 use super::round::{ROUND, ask_all};
 use crate::command::suggest::did_you_mean;
-use crate::exit::Failure;
+use crate::exit::{Exit, Failure};
 use crate::system::System;
 use protolog_control::{Error, Found, Program, Socket, Whose, find_sockets};
 use std::collections::BTreeSet;
@@ -21,6 +21,8 @@ pub(super) struct Programs {
     pub(super) all: Vec<Program>,
     /// True if one of them could not be asked, or refused.
     pub(super) failed: bool,
+    /// True if some of other users were left out.
+    pub(super) is_partial: bool,
 }
 
 impl Programs {
@@ -32,7 +34,8 @@ impl Programs {
         system: &dyn System,
     ) -> Result<Self, Failure> {
         let found = find(choice.whose())?;
-        let mut programs = Self { all: Vec::new(), failed: false };
+        let mut programs = Self { all: Vec::new(), failed: false, is_partial: false };
+        programs.tell_left_out(&found, system);
         for error in &found.failed {
             programs.failed = true;
             system.print_error(&format!("warning: {error}\nhelp: {}\n", error.help()));
@@ -75,6 +78,31 @@ impl Programs {
             ));
         }
         Ok(programs)
+    }
+
+    /// Says what of other users is not looked at.
+    fn tell_left_out(&mut self, found: &Found, system: &dyn System) {
+        for (user, count) in &found.left_out {
+            let what = format!("{count} sockets and directories of user {user} are left out");
+            let why = "since that user has too many";
+            let help = "remove those of programs that have ended, or run as that user";
+            system.print_error(&format!("warning: {what}, {why}\nhelp: {help}\n"));
+        }
+        if found.is_unfinished {
+            let what = "not all directories of other users were looked into: there are too many";
+            let help = "remove those that are not needed from the directory for temporary files";
+            system.print_error(&format!("warning: {what}\nhelp: {help}\n"));
+        }
+        self.is_partial = found.is_unfinished || !found.left_out.is_empty();
+    }
+
+    /// The exit code, as far as the programs decide it.
+    pub(super) fn exit(&self) -> Exit {
+        match (self.failed, self.is_partial) {
+            (true, _) => Exit::Failed,
+            (_, true) => Exit::Incomplete,
+            _ => Exit::Done,
+        }
     }
 
     /// Says which programs give themselves another name.

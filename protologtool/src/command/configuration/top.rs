@@ -37,7 +37,8 @@ r the same for what sessions may record; p pauses; q ends. Switching takes effec
 
 With --once, one interval is measured and printed; with --json, each group is a line of JSON, interval after interval.
 
-Exit codes: 0 done; 2 wrong command line, no such program, or a program could not be asked.";
+Exit codes: 0 done; 2 wrong command line, no such program, or a program could not be asked; 3 with --once, \
+another user has more programs than root looks at, and some are left out.";
 
 /// Arguments of `top`.
 #[derive(Debug, clap::Args)]
@@ -63,7 +64,7 @@ pub(crate) fn run(args: &TopArgs, system: &dyn System) -> Result<Exit, Failure> 
             .help("use `--once` for one table, or `--json` for lines of JSON"));
     }
     let mut programs = Programs::find(&args.choice, false, system)?;
-    let was_refused = std::mem::take(&mut programs.failed);
+    let first = programs.exit();
     let mut watch = Watch::new(std::mem::take(&mut programs.all), &args.choice);
     if is_drawn {
         draw(args, &mut watch).map_err(|error| Failure::new(format!("can't draw: {error}")))?;
@@ -83,8 +84,7 @@ pub(crate) fn run(args: &TopArgs, system: &dyn System) -> Result<Exit, Failure> 
             system.print_error(&format!("warning: {problem}\n"));
         }
         if args.once {
-            let is_done = sample.problems.is_empty() && !was_refused;
-            return Ok(if is_done { Exit::Done } else { Exit::Failed });
+            return Ok(if sample.problems.is_empty() { first } else { Exit::Failed });
         }
         last = sample;
     }
