@@ -1,11 +1,14 @@
-//! Another user renames the directory in which a Java program listens.
+//! Another user renames the directory in which a Java program listens or logs.
 
 use super::{classes, renamed::Renamed};
-use protolog_testkit::{among_users, run, tool, with_users};
-use std::fs;
+use protolog_testkit::{Users, among_users, role, run, tool, with_users};
+use std::fs::{self, Permissions};
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
 
 /// The classes in one file, which each user may read.
 fn jar() -> Option<PathBuf> {
@@ -37,5 +40,128 @@ fn a_program_removes_its_files_where_it_made_them() {
         assert_eq!(Renamed::names(&place.other), names, "other files of these names");
         assert!(names.iter().all(|name| fs::read(place.other.join(name)).unwrap() == b"precious"));
         assert_eq!(Renamed::names(&place.moved), [""; 0]);
+    });
+}
+
+/// The files in a directory that nobody but the victim may enter. All of them are names that the program uses.
+const PRIVATE: [&str; 12] = [
+    "app.log",
+    "app.log.1",
+    "app.log.2",
+    "app.rec",
+    "app.rec.old",
+    "kept.pftrace",
+    "stream.pftrace",
+    "trace.0001.pftrace",
+    "trace.0002.pftrace",
+    "trace.0003.pftrace",
+    "trace.0004.pftrace.part",
+    "trace.0100.pftrace",
+];
+
+/// The directory in which the intruder may rename what it likes.
+fn intruders(name: &str) -> PathBuf {
+    std::env::temp_dir().join("intruders").join(name)
+}
+
+/// The file that tells the intruder that the program is done.
+fn done() -> PathBuf {
+    std::env::temp_dir().join("done")
+}
+
+/// Puts a link to the victim's directory `private` into the place of the one with its logs, or another directory of the victim's,
+/// as often as it can. Prints how often.
+#[test]
+fn role_that_swaps_a_directory() {
+    let Some(private) = role() else { return };
+    let [logs, aside, other] = ["logs", "aside", "other"].map(intruders);
+    println!("\nready");
+    let mut turn = 0_u64;
+    while !done().exists() {
+        // Between no time at all, and enough for the program to do all that belongs together.
+        let pause =
+            || thread::sleep(Duration::from_micros([0, 50, 300, 3000][turn as usize / 4 % 4]));
+        pause();
+        fs::rename(&logs, &aside).unwrap();
+        if turn.is_multiple_of(2) || !other.exists() {
+            symlink(&private, &logs).unwrap();
+            pause();
+            fs::remove_file(&logs).unwrap();
+        } else {
+            fs::rename(&other, &logs).unwrap();
+            pause();
+            fs::rename(&logs, &other).unwrap();
+        }
+        fs::rename(&aside, &logs).unwrap();
+        turn += 1;
+    }
+    println!("{turn}");
+}
+
+/// Makes a directory of `user`, which nobody else may enter, with these files.
+fn private_directory(path: &Path, user: u32, files: &[&str]) {
+    fs::create_dir(path).unwrap();
+    fs::set_permissions(path, Permissions::from_mode(0o700)).unwrap();
+    for name in files {
+        fs::write(path.join(name), "precious").unwrap();
+        chown(path.join(name), Some(user), Some(user)).unwrap();
+    }
+    chown(path, Some(user), Some(user)).unwrap();
+}
+
+/// Runs the program as `user`, while the intruder swaps its directory.
+fn rotate_while_swapped(users: &Users, jar: &Path, user: u32, how: &str) {
+    let home = std::env::temp_dir().join("home");
+    fs::create_dir(&home).unwrap();
+    fs::create_dir(intruders("")).unwrap();
+    chown(intruders(""), Some(users.intruder), Some(users.intruder)).unwrap();
+    let private = home.join("private");
+    let mut precious = vec![private.clone()];
+    private_directory(&private, user, &PRIVATE);
+    private_directory(&intruders("logs"), user, &[]);
+    if how == "kept" {
+        // It is no link: only who had the directory open before can tell.
+        private_directory(&intruders("other"), user, &PRIVATE);
+        precious.push(intruders("other"));
+    }
+    let mut java = users.command(user, "java");
+    java.arg("-cp").arg(users.program(jar)).arg("app.Rotating").arg(intruders("logs")).arg(how);
+    let mut program = java.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(program.stdout.take().unwrap()).lines();
+    assert_eq!(lines.next().unwrap().unwrap(), "ready");
+    let role = "attacked::role_that_swaps_a_directory";
+    let intruder = users.role(users.intruder, role, private.to_str().unwrap());
+    drop(program.stdin.take());
+    assert_eq!(lines.next().unwrap().unwrap(), "done");
+    assert!(program.wait().unwrap().success());
+    fs::write(done(), "").unwrap();
+    let swaps = intruder.finish();
+    assert!(
+        swaps.iter().any(|line| line.parse::<u32>().is_ok_and(|swaps| swaps > 500)),
+        "{swaps:?}"
+    );
+    for directory in precious {
+        assert_eq!(Renamed::names(&directory), PRIVATE, "{}", directory.display());
+        for name in PRIVATE {
+            assert_eq!(fs::read_to_string(directory.join(name)).unwrap(), "precious", "{name}");
+        }
+    }
+    // Else nothing was rotated.
+    let logs = Renamed::names(&intruders("logs"));
+    assert!(logs.iter().any(|name| name == "app.log.2"), "{logs:?}");
+    fs::remove_file(done()).unwrap();
+    fs::remove_dir_all(home).unwrap();
+    fs::remove_dir_all(intruders("")).unwrap();
+}
+
+#[test]
+fn a_directory_that_is_swapped_leads_nowhere() {
+    let Some(jar) = jar() else { return };
+    let test = "attacked::a_directory_that_is_swapped_leads_nowhere";
+    with_users(test, &[&jar], |users| {
+        rotate_while_swapped(users, &jar, users.victim, "kept");
+        rotate_while_swapped(users, &jar, 0, "kept");
+        // A link of the intruder's is followed for another user: whose directory it is in, may put another one there.
+        rotate_while_swapped(users, &jar, 0, "anew");
     });
 }

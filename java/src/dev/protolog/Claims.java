@@ -51,29 +51,29 @@ final class Claims {
     }
 
     /** Claims the name of a file that will be there. */
-    static Claim name(Path path) throws IOException {
-        return claim(path, nameOf(path));
+    static Claim name(Location place) throws IOException {
+        return claim(place.path(), nameOf(place));
     }
 
-    /** Claims the names of the segments of {@code path}. */
-    static Claim segments(Path path) throws IOException {
-        return claim(path, new SegmentsOf(nameOf(path)));
+    /** Claims the names of the segments of {@code place}. */
+    static Claim segments(Location place) throws IOException {
+        return claim(place.path(), new SegmentsOf(nameOf(place)));
     }
 
     /**
-     * An error if somebody in this process has the file that is at {@code path}, or its name without {@code own}; {@code found}
+     * An error if somebody in this process has the file that is at {@code place}, or its name without {@code own}; {@code found}
      * describes the file, and is null for none.
      */
-    static void check(Path path, FileStatus found, Claim own) throws IOException {
-        Name name = nameOf(path);
+    static void check(Location place, FileStatus found, Claim own) throws IOException {
+        Name name = nameOf(place);
         synchronized (TAKEN) {
             boolean isNameTaken = TAKEN.contains(name) && (own == null || !own.isGiven || !own.id.equals(name));
             if (isNameTaken || found != null && TAKEN.contains(found.key())) {
-                throw OpenFiles.inUse(path);
+                throw OpenFiles.inUse(place.path());
             }
         }
         if (found != null && found.isRegular() && OpenFiles.isLocked(found.key())) {
-            throw OpenFiles.inUse(path);
+            throw OpenFiles.inUse(place.path());
         }
     }
 
@@ -87,8 +87,7 @@ final class Claims {
         return claim;
     }
 
-    private static Name nameOf(Path path) throws IOException {
-        Path place = OutputRules.place(path);
-        return new Name(FileStatus.behind(place.getParent()).key(), place.getFileName().toString());
+    private static Name nameOf(Location place) {
+        return new Name(place.directory(), place.name());
     }
 }

@@ -2,6 +2,7 @@ package dev.protolog;
 
 import java.io.IOException;
 import java.io.OutputStream;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.List;
@@ -12,40 +13,50 @@ import java.util.TreeMap;
  * Makes a trace of the messages that a session keeps in its ring.
  *
  * <p>Invariants: the file appears whole, or not at all; it is its owner's only. It replaces none that somebody writes or is going to
- * write. The rules of {@link OutputRules} hold for its path when the session starts, and again when it is written.
+ * write. The rules of {@link OutputRules} hold for its path when the session starts, and again, in the directory that was found then, when it is written.
  */
 final class KeptTrace {
     private final SessionCore session;
     private final BootClock.Moment started;
     private final int compression;
-    /** The claim on the name of the session's own file; null where it has none, or one that is written as it is. */
-    private Claims.Claim claim;
+    /** The session's own file; null for none. */
+    private final Own own;
     /** The trace that is written now, or was last. */
     private volatile OutputFile written;
     /** Those of the last trace. */
     private SessionStats stats = new SessionStats(0, 0, 0, List.of());
 
-    /** {@code claim} is that of {@link #claim}. */
-    KeptTrace(SessionCore session, BootClock.Moment started, int compression, Claims.Claim claim) {
+    /** {@code own} is what {@link #claim} returned; null for none. */
+    KeptTrace(SessionCore session, BootClock.Moment started, int compression, Own own) {
         this.session = session;
         this.compression = compression;
         this.started = started;
-        this.claim = claim;
+        this.own = own;
     }
 
-    /** Claims the name of a file that is to be written at the end; null for what is written as it is. An error if it could not be written now. */
-    static Claims.Claim claim(Path file) throws IOException {
-        OutputRules.checkPath(file, null);
-        if (OutputRules.isStream(file)) {
-            return null;
+    /** A file that is to be written at the end, and the claim on its name; null for what is written as it is. */
+    record Own(Location place, Claims.Claim claim) implements AutoCloseable {
+        /** Gives the claim up. It may be given up again. */
+        @Override
+        public void close() {
+            if (claim != null) {
+                claim.close();
+            }
         }
-        Claims.Claim claim = Claims.name(file);
+    }
+
+    /** Claims the name of a file that is to be written at the end. An error if it could not be written now. */
+    static Own claim(Path file) throws IOException {
+        Location place = Location.of(file);
+        if (Outputs.isStream(place, null)) {
+            return new Own(place, null);
+        }
+        Claims.Claim claim = Claims.name(place);
         try {
-            release(Outputs.hold(file, claim));
-            OutputFile part = Outputs.create(partOf(file));
-            part.close();
-            part.remove();
-            return claim;
+            release(Outputs.hold(place, claim));
+            OutputFile part = Outputs.create(partOf(place));
+            part.removeAndClose();
+            return new Own(place, claim);
         } catch (IOException | RuntimeException | Error e) {
             claim.close();
             throw e;
@@ -54,9 +65,8 @@ final class KeptTrace {
 
     /** Gives the claim up. */
     void close() {
-        if (claim != null) {
-            claim.close();
-            claim = null;
+        if (own != null) {
+            own.close();
         }
     }
 
@@ -68,25 +78,37 @@ final class KeptTrace {
         return stats;
     }
 
-    /** Writes a trace of what there is now. {@code staysOpen}: the program is ending, and messages that come after the end are counted in the file. */
-    Summary write(Path file, boolean staysOpen) throws IOException {
-        OutputRules.checkPath(file, claim);
-        if (OutputRules.isStream(file)) {
-            try (OutputFile out = Outputs.open(file)) {
+    /** Writes a trace of what there is now to a file. */
+    Summary writeTo(Path file) throws IOException {
+        return write(Location.of(file), false);
+    }
+
+    /** Writes the session's own file. {@code staysOpen}: the program is ending, and messages that come after the end are counted in the file. */
+    Summary writeOwn(boolean staysOpen) throws IOException {
+        return write(own.place, staysOpen);
+    }
+
+    private Summary write(Location place, boolean staysOpen) throws IOException {
+        Path file = place.path();
+        Claims.Claim claim = own == null ? null : own.claim;
+        if (Outputs.isStream(place, claim)) {
+            try (OutputFile out = Outputs.open(place)) {
                 written = out;
                 return write(file, out, session.total().copy());
             }
         }
-        OutputFile part = Outputs.create(partOf(file));
+        OutputFile part = Outputs.create(partOf(place));
         boolean isLeftOpen = false;
         try {
             try {
                 written = part;
                 Losses total = session.total().copy();
                 Summary summary = write(file, part, total);
-                OutputFile replaced = Outputs.hold(file, claim);
+                OutputFile replaced = Outputs.hold(place, claim);
                 try {
-                    part.moveTo(file);
+                    if (!part.moveTo(place.name())) {
+                        throw new NoSuchFileException(part.path().toString(), null, "somebody has removed it");
+                    }
                 } finally {
                     release(replaced);
                 }
@@ -127,9 +149,9 @@ final class KeptTrace {
     }
 
     /** A name beside a file that nobody can know in advance. */
-    private static Path partOf(Path file) {
+    private static Location partOf(Location place) {
         String random = Long.toHexString(new SecureRandom().nextLong());
-        return file.resolveSibling("." + file.getFileName() + "." + random + ".part");
+        return place.sibling("." + place.name() + "." + random + ".part");
     }
 
     /** {@code total} has the losses so far. */

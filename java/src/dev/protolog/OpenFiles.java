@@ -22,29 +22,14 @@ final class OpenFiles {
     private static final Path DETAILS = Path.of("/proc/self/fdinfo");
     /** The start of a line that describes a lock of a descriptor. */
     private static final String LOCK = "lock:";
+    /** That of the line that says where a descriptor stands. */
+    private static final String POSITION = "pos:";
 
     private OpenFiles() {}
 
     /** A path that leads to the open file itself, wherever its name leads by now. */
     static Path path(int descriptor) {
         return DESCRIPTORS.resolve(Integer.toString(descriptor));
-    }
-
-    /**
-     * A path that leads to an open directory, the one with this key: several descriptors may have
-     * it, and each leads there.
-     */
-    static Path directory(Object key) throws IOException {
-        List<Integer> found = withKey(key);
-        if (found.isEmpty()) {
-            throw new IOException("the directory is no longer open");
-        }
-        return path(found.get(0));
-    }
-
-    /** The path at which an open file is now. */
-    static Path name(int descriptor) throws IOException {
-        return Files.readSymbolicLink(path(descriptor));
     }
 
     /**
@@ -102,7 +87,8 @@ final class OpenFiles {
                 "another program or session writes it");
     }
 
-    private static List<Integer> withKey(Object key) throws IOException {
+    /** The descriptors of the file with this key. */
+    static List<Integer> withKey(Object key) throws IOException {
         List<Integer> found = new ArrayList<>();
         try (DirectoryStream<Path> all = Files.newDirectoryStream(DESCRIPTORS)) {
             for (Path each : all) {
@@ -118,10 +104,26 @@ final class OpenFiles {
         return found;
     }
 
+    /** The place in its file at which a descriptor stands; -1 where that is not known. */
+    static long position(int descriptor) {
+        List<String> lines = details(descriptor, POSITION);
+        try {
+            return lines.isEmpty() ? -1 : Long.parseLong(lines.get(0).substring(POSITION.length()).trim());
+        } catch (NumberFormatException e) {
+            // Beyond what Java's numbers have.
+            return Long.MAX_VALUE;
+        }
+    }
+
     /** The lines that describe the locks of a descriptor. */
     private static List<String> locks(int descriptor) {
+        return details(descriptor, LOCK);
+    }
+
+    /** The kernel's lines on a descriptor with this start. */
+    private static List<String> details(int descriptor, String start) {
         try (Stream<String> lines = Files.lines(DETAILS.resolve(Integer.toString(descriptor)))) {
-            return lines.filter(line -> line.startsWith(LOCK)).toList();
+            return lines.filter(line -> line.startsWith(start)).toList();
         } catch (IOException e) {
             // Closed meanwhile.
             return List.of();

@@ -12,10 +12,8 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.FileSystemException;
-import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -33,9 +31,7 @@ final class OutputFile implements AutoCloseable {
     /** The most bytes that are given to a pipe at once: a slow reader is seen to take some. */
     private static final int PIECE = 4096;
 
-    private Path path;
-    /** The path without links on the way. */
-    private Path place;
+    private Location place;
     private final Object key;
     /** The file as it was opened, and its descriptor, until it is locked: to close it later would release the lock. */
     private final AsynchronousFileChannel anchor;
@@ -53,14 +49,13 @@ final class OutputFile implements AutoCloseable {
     private volatile long written;
 
     /** Takes over a channel whose file was checked. */
-    OutputFile(Path path, Path place, FileStatus status, AsynchronousFileChannel anchor, int descriptor) throws IOException {
-        this.path = path;
+    OutputFile(Location place, FileStatus status, AsynchronousFileChannel anchor, int descriptor) throws IOException {
         this.place = place;
         this.anchor = anchor;
         this.descriptor = descriptor;
         key = status.key();
         isPipe = status.isPipe();
-        claim = status.isRegular() ? Claims.file(path, key) : null;
+        claim = status.isRegular() ? Claims.file(place.path(), key) : null;
         String opened = OpenFiles.path(descriptor).toString();
         try {
             file = status.isRegular() ? new RandomAccessFile(opened, "rw") : null;
@@ -74,9 +69,8 @@ final class OutputFile implements AutoCloseable {
     }
 
     /** Of a descriptor that the process was given. */
-    OutputFile(Path path, int given) throws IOException {
-        this.path = path;
-        place = path;
+    OutputFile(Location place, int given) throws IOException {
+        this.place = place;
         key = FileStatus.behind(OpenFiles.path(given)).key();
         stream = given == 1 ? STDOUT : given == 2 ? STDERR
                 : new FileOutputStream(OpenFiles.path(given).toString(), true);
@@ -88,7 +82,11 @@ final class OutputFile implements AutoCloseable {
     }
 
     Path path() {
-        return path;
+        return place.path();
+    }
+
+    Location place() {
+        return place;
     }
 
     boolean isRegular() {
@@ -100,7 +98,7 @@ final class OutputFile implements AutoCloseable {
         try {
             anchor.close();
             if (file != null && !isLocked()) {
-                throw OpenFiles.inUse(path);
+                throw OpenFiles.inUse(path());
             }
             return this;
         } catch (IOException | RuntimeException | Error e) {
@@ -176,7 +174,7 @@ final class OutputFile implements AutoCloseable {
     /** Cuts a regular file. */
     void truncate(long size) throws IOException {
         if (file == null) {
-            throw new FileSystemException(path.toString(), null, "what was written to a pipe or device can't be taken back");
+            throw new FileSystemException(path().toString(), null, "what was written to a pipe or device can't be taken back");
         }
         file.setLength(size);
     }
@@ -188,34 +186,48 @@ final class OutputFile implements AutoCloseable {
         }
     }
 
-    /** True if the path still leads to this file. */
+    /** True if the path still leads to this file. What is to be changed there has to be looked at in its directory. */
     boolean isThere() throws IOException {
-        FileStatus there = FileStatus.at(place);
+        FileStatus there = FileStatus.at(place.real());
         return there != null && there.key().equals(key);
     }
 
-    /** Gives the file another name, which may replace a file. Nothing is done if the path leads to another file by now. */
-    void moveTo(Path name) throws IOException {
-        if (isThere()) {
-            Files.move(place, OutputRules.place(name), StandardCopyOption.ATOMIC_MOVE);
+    /** Gives the file another name in its directory, which may replace a file. False, and nothing is done, if its name is another file's by now. */
+    boolean moveTo(String name) throws IOException {
+        try (OpenDirectory directory = OpenDirectory.of(place)) {
+            boolean isThere = directory.has(place.name(), key);
+            if (isThere) {
+                directory.rename(place.name(), name);
+            }
+            return isThere;
+        } catch (NoSuchFileException e) {
+            return false;
         }
     }
 
-    /** Gives the file another name, which may replace a file, and follows it there. */
-    void rename(Path name) throws IOException {
-        Path to = OutputRules.place(name);
-        if (!isThere()) {
-            throw new NoSuchFileException(path.toString());
+    /** Gives the file another name in its directory, which may replace a file, and follows it there. */
+    void rename(String name) throws IOException {
+        if (!moveTo(name)) {
+            throw new NoSuchFileException(path().toString());
         }
-        Files.move(place, to, StandardCopyOption.ATOMIC_MOVE);
-        path = name;
-        place = to;
+        place = place.sibling(name);
     }
 
-    /** Removes the file. Nothing is done if the path leads to another one by now. */
+    /** Removes the file. Nothing is done if its name is another one's by now. */
     void remove() throws IOException {
-        if (isThere()) {
-            Files.delete(place);
+        try (OpenDirectory directory = OpenDirectory.of(place)) {
+            directory.remove(place.name(), key);
+        } catch (NoSuchFileException e) {
+            // Nor is it there.
+        }
+    }
+
+    /** As {@link #remove}, and {@link #close} in any case. */
+    void removeAndClose() throws IOException {
+        try {
+            remove();
+        } finally {
+            close();
         }
     }
 
@@ -261,7 +273,7 @@ final class OutputFile implements AutoCloseable {
             if (!isPipe || written > 0) {
                 throw e;
             } else if (System.nanoTime() - begun >= READER_TIMEOUT) {
-                throw new FileSystemException(path.toString(), null, "it is a pipe that no program reads");
+                throw new FileSystemException(path().toString(), null, "it is a pipe that no program reads");
             }
             return false;
         }

@@ -33,21 +33,11 @@ final class OutputRules {
 
     private OutputRules() {}
 
-    /** An error if what is at {@code path} is not to be written or replaced; {@code own} is a claim of the caller on the name, or null. */
-    static void checkPath(Path path, Claims.Claim own) throws IOException {
-        if (descriptor(path) < 0) {
-            FileStatus found = FileStatus.at(place(path));
-            Claims.check(path, found, own);
-            if (found != null) {
-                check(path, found, true);
-            }
-        }
-    }
-
-    /** An error if what was found is not to be written; {@code isReplaced}: a regular file is not changed. */
-    static void check(Path path, FileStatus found, boolean isReplaced) throws IOException {
+    /** An error if what was found in {@code directory}, or opened there, is not to be written; {@code isReplaced}: a regular file is not changed. */
+    static void check(Location place, OpenDirectory directory, FileStatus found, boolean isReplaced) throws IOException {
+        Path path = place.path();
         if (found.isLink()) {
-            String target = printable(Files.readSymbolicLink(path));
+            String target = printable(Files.readSymbolicLink(directory.at(place.name())));
             throw refused(path, "it is a link to `" + target + "`; name `" + target + "` itself");
         } else if (found.isDirectory()) {
             throw refused(path, "it is a directory; name a file in it");
@@ -60,15 +50,6 @@ final class OutputRules {
         }
     }
 
-    /** True if what is at {@code path} is written as it is, since it is there and no regular file. */
-    static boolean isStream(Path path) throws IOException {
-        if (descriptor(path) >= 0) {
-            return true;
-        }
-        FileStatus found = FileStatus.at(path);
-        return found != null && !found.isRegular();
-    }
-
     /** The descriptor of this process that a path stands for; -1 for none. */
     static int descriptor(Path path) {
         String name = path.toString();
@@ -78,9 +59,9 @@ final class OutputRules {
     }
 
     /** The path of a file without links on the way. An error if one is not to be followed. */
-    static Path place(Path path) throws IOException {
+    static Path withoutLinks(Path path) throws IOException {
         Path name = path.getFileName();
-        if (name == null || name.toString().equals("..")) {
+        if (name == null || name.toString().equals(".") || name.toString().equals("..")) {
             throw refused(path, "it is a directory; name a file in it");
         }
         try {
@@ -125,7 +106,8 @@ final class OutputRules {
         return leads;
     }
 
-    private static boolean isTrusted(int owner) throws IOException {
+    /** True of users who can do what this one can: root, and this user. */
+    static boolean isTrusted(int owner) throws IOException {
         return owner == ROOT || owner == RunningProgram.user();
     }
 

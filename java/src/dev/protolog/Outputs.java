@@ -5,28 +5,17 @@ import java.nio.channels.AsynchronousFileChannel;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
-import java.nio.file.Files;
-import java.nio.file.LinkOption;
-import java.nio.file.OpenOption;
-import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.FileAttribute;
-import java.nio.file.attribute.PosixFilePermissions;
-import java.util.HashSet;
-import java.util.Set;
 
 /**
- * Opens files for writing, and renames older ones, by {@link OutputRules}. Nothing else does.
+ * Opens files for writing by {@link OutputRules}. Nothing else does.
  *
- * <p>A path may lead elsewhere at any time, so the rules are tested on the descriptor of what was opened, and what is there by then is
- * nothing that was changed.
+ * <p>A path may lead elsewhere at any time, so each step is done in the {@linkplain OpenDirectory open directory}, and the rules are tested on the
+ * descriptor of what was opened. What is there by then is nothing that was changed.
  *
  * <p>Invariants: nothing here waits for another process. An interrupt of the thread has no effect, and stays set.
  */
 final class Outputs {
-    private static final FileAttribute<?> PRIVATE =
-            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
     /** The attempts to open what is replaced again and again. */
     private static final int ATTEMPTS = 100;
     /** Held while a file is opened and claimed: to close one that another thread has got would release its lock. */
@@ -47,38 +36,39 @@ final class Outputs {
      *
      * @throws FileAlreadyExistsException if anything is there, also a link that leads nowhere
      */
-    static OutputFile create(Path path) throws IOException {
-        Path place = OutputRules.place(path);
+    static OutputFile create(Location place) throws IOException {
         synchronized (OPENING) {
-            AsynchronousFileChannel channel = channel(place, StandardOpenOption.CREATE_NEW);
-            OutputFile file = take(path, place, FileStatus.at(place), channel, Use.WRITE);
-            if (file == null) {
-                throw changing(path);
+            try (OpenDirectory directory = OpenDirectory.of(place)) {
+                AsynchronousFileChannel channel = directory.channel(place.name(), StandardOpenOption.CREATE_NEW);
+                OutputFile file = take(place, directory, directory.status(place.name()), channel, Use.WRITE);
+                if (file == null) {
+                    throw changing(place);
+                }
+                return file;
             }
-            return file;
         }
     }
 
     /** Creates a file, which must not be there, and locks it. */
-    static OutputFile createNew(Path path) throws IOException {
+    static OutputFile createNew(Location place) throws IOException {
         synchronized (OPENING) {
-            return create(path).lock();
+            return create(place).lock();
         }
     }
 
-    /** Opens and locks what is at {@code path}, or creates it. */
-    static OutputFile open(Path path) throws IOException {
-        int given = OutputRules.descriptor(path);
+    /** Opens and locks what is at a place, or creates it. */
+    static OutputFile open(Location place) throws IOException {
+        int given = OutputRules.descriptor(place.path());
         if (given >= 0) {
-            return new OutputFile(path, given);
+            return new OutputFile(place, given);
         }
         for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-            OutputFile file = openExisting(path, null, Use.WRITE);
+            OutputFile file = openExisting(place, null, Use.WRITE);
             if (file != null) {
                 return file;
             }
             try {
-                return createNew(path);
+                return createNew(place);
             } catch (FileAlreadyExistsException e) {
                 if (e.getReason() != null) {
                     throw e;
@@ -86,19 +76,19 @@ final class Outputs {
                 // Created by somebody else meanwhile.
             }
         }
-        throw changing(path);
+        throw changing(place);
     }
 
     /**
      * Opens and locks a regular file that is to be replaced, renamed or removed, so that nobody writes it meanwhile; null where nothing is. A file of
      * this user that may not be written is not held, and null as well. {@code own} is a claim of the caller on the name, or null.
      */
-    static OutputFile hold(Path path, Claims.Claim own) throws IOException {
+    static OutputFile hold(Location place, Claims.Claim own) throws IOException {
         try {
-            OutputFile file = openExisting(path, own, Use.REPLACE);
+            OutputFile file = openExisting(place, own, Use.REPLACE);
             if (file != null && !file.isRegular()) {
                 file.close();
-                throw new FileSystemException(path.toString(), null, "it is no regular file");
+                throw new FileSystemException(place.path().toString(), null, "it is no regular file");
             }
             return file;
         } catch (AccessDeniedException e) {
@@ -106,49 +96,62 @@ final class Outputs {
         }
     }
 
-    /** Gives a file that nobody has open another name, which may replace a file. */
-    static void rename(Path from, Path to) throws IOException {
-        Files.move(OutputRules.place(from), OutputRules.place(to), StandardCopyOption.ATOMIC_MOVE);
+    /**
+     * True if what is at a place is written as it is, since it is there and no regular file. An error if it is not to be written or replaced;
+     * {@code own} is a claim of the caller on the name, or null.
+     */
+    static boolean isStream(Location place, Claims.Claim own) throws IOException {
+        if (OutputRules.descriptor(place.path()) >= 0) {
+            return true;
+        }
+        try (OpenDirectory directory = OpenDirectory.of(place)) {
+            FileStatus found = directory.status(place.name());
+            Claims.check(place, found, own);
+            if (found != null) {
+                OutputRules.check(place, directory, found, true);
+            }
+            return found != null && !found.isRegular();
+        }
     }
 
-    /** Opens and locks what is at {@code path}; null where nothing is. */
-    private static OutputFile openExisting(Path path, Claims.Claim own, Use use) throws IOException {
-        Path place = OutputRules.place(path);
-        for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-            synchronized (OPENING) {
-                FileStatus found = FileStatus.at(place);
-                Claims.check(path, found, own);
-                if (found == null) {
-                    return null;
-                }
-                OutputRules.check(place, found, use == Use.REPLACE);
-                OutputFile file = openFound(path, place, found, use);
-                if (file != null) {
-                    return file;
+    /** Opens and locks what is at a place; null where nothing is. */
+    private static OutputFile openExisting(Location place, Claims.Claim own, Use use) throws IOException {
+        try (OpenDirectory directory = OpenDirectory.of(place)) {
+            for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+                synchronized (OPENING) {
+                    FileStatus found = directory.status(place.name());
+                    Claims.check(place, found, own);
+                    if (found == null) {
+                        return null;
+                    }
+                    OutputRules.check(place, directory, found, use == Use.REPLACE);
+                    OutputFile file = openFound(place, directory, found, use);
+                    if (file != null) {
+                        return file;
+                    }
                 }
             }
         }
-        throw changing(path);
+        throw changing(place);
     }
 
     /** Opens and locks what was found; null if something else is there by now. */
-    private static OutputFile openFound(Path path, Path place, FileStatus found, Use use) throws IOException {
+    private static OutputFile openFound(Location place, OpenDirectory directory, FileStatus found, Use use) throws IOException {
         AsynchronousFileChannel channel;
         try {
-            channel = channel(place);
+            channel = directory.channel(place.name());
         } catch (IOException e) {
-            FileStatus there = FileStatus.at(place);
-            if (there == null || !there.key().equals(found.key())) {
+            if (!directory.has(place.name(), found.key())) {
                 return null;
             }
             throw e;
         }
-        OutputFile file = take(path, place, found, channel, use);
+        OutputFile file = take(place, directory, found, channel, use);
         if (file == null) {
             return null;
         }
         file.lock();
-        if (file.isRegular() && !file.isThere()) {
+        if (file.isRegular() && !directory.has(place.name(), found.key())) {
             // Removed or replaced before it was locked.
             file.close();
             return null;
@@ -156,22 +159,15 @@ final class Outputs {
         return file;
     }
 
-    private static AsynchronousFileChannel channel(Path place, OpenOption... more) throws IOException {
-        // For reading, too: then no pipe waits for a reader. The kind of channel that interrupts don't close.
-        Set<OpenOption> options = new HashSet<>(Set.of(more));
-        options.addAll(Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS));
-        return AsynchronousFileChannel.open(place, options, null, PRIVATE);
-    }
-
     /** A channel's file, if it is the one that was found and the rules allow it; null if it is another one. Closes the channel unless it is kept. */
-    private static OutputFile take(Path path, Path place, FileStatus found, AsynchronousFileChannel channel, Use use) throws IOException {
+    private static OutputFile take(Location place, OpenDirectory directory, FileStatus found, AsynchronousFileChannel channel, Use use) throws IOException {
         OutputFile file = null;
         try {
-            int descriptor = found == null ? -1 : OpenFiles.descriptor(path, channel, found.key());
-            if (descriptor >= 0 && OpenFiles.name(descriptor).equals(place)) {
+            int descriptor = found == null ? -1 : OpenFiles.descriptor(place.path(), channel, found.key());
+            if (descriptor >= 0) {
                 FileStatus opened = FileStatus.behind(OpenFiles.path(descriptor));
-                OutputRules.check(place, opened, use == Use.REPLACE);
-                file = new OutputFile(path, place, opened, channel, descriptor);
+                OutputRules.check(place, directory, opened, use == Use.REPLACE);
+                file = new OutputFile(place, opened, channel, descriptor);
             }
             return file;
         } finally {
@@ -181,7 +177,7 @@ final class Outputs {
         }
     }
 
-    private static IOException changing(Path path) {
-        return new FileSystemException(path.toString(), null, "somebody replaces it again and again");
+    private static IOException changing(Location place) {
+        return new FileSystemException(place.path().toString(), null, "somebody replaces it again and again");
     }
 }

@@ -91,8 +91,7 @@ final class Recording {
             recording.fillHeader(config, sessionId, now);
             return recording;
         } catch (IOException | RuntimeException | Error e) {
-            file.remove();
-            file.close();
+            file.removeAndClose();
             throw e;
         }
     }
@@ -255,11 +254,12 @@ final class Recording {
 
     /** Leaves the file for recovery, or removes it. */
     void close(boolean isRemoved) throws IOException {
-        if (isRemoved) {
-            file.remove();
-        }
         // The lock goes with it. Mappings stay as long as a writer has them.
-        file.close();
+        if (isRemoved) {
+            file.removeAndClose();
+        } else {
+            file.close();
+        }
     }
 
     private void fillHeader(SessionConfig config, byte[] sessionId, BootClock.Moment now) {
@@ -288,9 +288,10 @@ final class Recording {
         String command = System.getProperty("sun.java.command", "java").split(" ", 2)[0];
         String name = Path.of(command).getFileName().toString().replaceAll("[^A-Za-z0-9._-]", "_");
         String prefix = "protolog-" + name.substring(0, Math.min(name.length(), 64)) + "-" + ProcessHandle.current().pid();
+        Location first = Location.of(directory.resolve(prefix));
         for (int number = 0; number < MAX_NAMES; number++) {
             try {
-                return Outputs.create(directory.resolve(prefix + "-" + number + ".rec"));
+                return Outputs.create(first.sibling(prefix + "-" + number + ".rec"));
             } catch (FileAlreadyExistsException e) {
                 // Of an earlier session.
             }
@@ -300,11 +301,12 @@ final class Recording {
 
     /** Creates the file. An existing one, of an earlier run, is renamed, unless a process records to it. */
     private static OutputFile at(Path path) throws IOException {
-        try (OutputFile old = Outputs.hold(path, null)) {
+        Location place = Location.of(path);
+        try (OutputFile old = Outputs.hold(place, null)) {
             if (old != null) {
-                old.moveTo(path.resolveSibling(path.getFileName() + ".old"));
+                old.moveTo(place.name() + ".old");
             }
         }
-        return Outputs.create(path);
+        return Outputs.create(place);
     }
 }

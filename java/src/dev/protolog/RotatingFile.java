@@ -14,7 +14,8 @@ import java.util.UUID;
  * writes the file; a rotation that fails, however often, takes no older file away but the oldest.
  */
 public final class RotatingFile implements TextSink, AutoCloseable {
-    private final Path path;
+    /** Where it is, found once: a link that appears on the way leads nowhere. */
+    private final Location place;
     private final long maxBytes;
     private final int keep;
     private OutputFile file;
@@ -24,10 +25,10 @@ public final class RotatingFile implements TextSink, AutoCloseable {
     private IOException problem;
 
     private RotatingFile(Path path, long maxBytes, int keep) throws IOException {
-        this.path = path;
+        place = Location.of(path);
         this.maxBytes = maxBytes;
         this.keep = keep;
-        file = Outputs.open(path);
+        file = Outputs.open(place);
     }
 
     /**
@@ -67,7 +68,7 @@ public final class RotatingFile implements TextSink, AutoCloseable {
         }
         try {
             if (file.isRegular() && !file.isThere()) {
-                begin(Outputs.open(path));
+                begin(Outputs.open(place));
             }
         } catch (IOException e) {
             // Nobody would see the line.
@@ -113,15 +114,14 @@ public final class RotatingFile implements TextSink, AutoCloseable {
 
     /** Renames the file, and begins a new one, which is open before anything is renamed. */
     private void rotate() throws IOException {
-        OutputFile next = Outputs.createNew(path.resolveSibling(path.getFileName() + "." + UUID.randomUUID() + ".part"));
+        OutputFile next = Outputs.createNew(place.sibling(place.name() + "." + UUID.randomUUID() + ".part"));
         try {
             if (keep > 0) {
                 freeName();
             }
-            next.rename(path);
+            next.rename(place.name());
         } catch (IOException | RuntimeException | Error e) {
-            next.remove();
-            next.close();
+            next.removeAndClose();
             throw e;
         }
         begin(next);
@@ -132,12 +132,14 @@ public final class RotatingFile implements TextSink, AutoCloseable {
      * however many attempts there are.
      */
     private void freeName() throws IOException {
-        int last = 1;
-        while (last < keep && FileStatus.at(older(last)) != null) {
-            last++;
-        }
-        for (int number = last - 1; number > 0; number--) {
-            Outputs.rename(older(number), older(number + 1));
+        try (OpenDirectory directory = OpenDirectory.of(place)) {
+            int last = 1;
+            while (last < keep && directory.status(older(last)) != null) {
+                last++;
+            }
+            for (int number = last - 1; number > 0; number--) {
+                directory.rename(older(number), older(number + 1));
+            }
         }
         file.moveTo(older(1));
     }
@@ -150,7 +152,7 @@ public final class RotatingFile implements TextSink, AutoCloseable {
         before.close();
     }
 
-    private Path older(int number) {
-        return path.resolveSibling(path.getFileName() + "." + number);
+    private String older(int number) {
+        return place.name() + "." + number;
     }
 }

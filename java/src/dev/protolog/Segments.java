@@ -1,10 +1,7 @@
 package dev.protolog;
 
 import java.io.IOException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Iterator;
@@ -25,18 +22,18 @@ final class Segments implements AutoCloseable {
     private static final String PART = ".part";
     private static final Pattern NUMBER = Pattern.compile("\\.([0-9]{4,18})");
 
-    private final Path path;
+    private final Location place;
     private final Limits limits;
     private final int compression;
     private final Claims.Claim claim;
-    /** Segments that are there, the oldest first. */
-    private final Deque<Path> old;
+    /** The names of segments that are there once they are complete, the oldest first. */
+    private final Deque<String> old;
     private long next;
     /** The number of the first one of this session. */
     private final long first;
     private long begun = System.nanoTime();
     /** The file that is being made; null for none. */
-    private Path unfinished;
+    private Location unfinished;
 
     /** The most bytes and the longest time of a segment, in nanoseconds, and the number of complete ones that are kept; 0 for no limit. */
     record Limits(long bytes, long ageNanos, int keep) {
@@ -47,8 +44,8 @@ final class Segments implements AutoCloseable {
         }
     }
 
-    private Segments(Path path, Limits limits, int compression, Claims.Claim claim, TreeMap<Long, Path> known) {
-        this.path = path;
+    private Segments(Location place, Limits limits, int compression, Claims.Claim claim, TreeMap<Long, String> known) {
+        this.place = place;
         this.limits = limits;
         this.compression = compression;
         this.claim = claim;
@@ -57,19 +54,18 @@ final class Segments implements AutoCloseable {
         first = next;
     }
 
-    /** Claims the segments of {@code path} for a session, and finds those that exist. */
-    static Segments of(Path path, Limits limits, int compression) throws IOException {
-        TreeMap<Long, Path> known = new TreeMap<>();
-        try (DirectoryStream<Path> files = Files.newDirectoryStream(path.getParent())) {
-            for (Path file : files) {
-                long number = number(path.getFileName().toString(), file.getFileName().toString());
+    /** Claims the segments of a place for a session, and finds those that exist. */
+    static Segments of(Location place, Limits limits, int compression) throws IOException {
+        TreeMap<Long, String> known = new TreeMap<>();
+        try (OpenDirectory directory = OpenDirectory.of(place)) {
+            for (String file : directory.names("*")) {
+                long number = number(place.name(), file);
                 if (number >= 0) {
-                    // By the name of a complete one.
-                    known.put(number, path.resolveSibling(name(path.getFileName().toString(), number)));
+                    known.put(number, name(place.name(), number));
                 }
             }
         }
-        return new Segments(path, limits, compression, Claims.segments(path), known);
+        return new Segments(place, limits, compression, Claims.segments(place), known);
     }
 
     /** Creates the next segment, and then removes those that are too old to be kept beside it: where none can be created, all stay. */
@@ -89,18 +85,29 @@ final class Segments implements AutoCloseable {
      * kept: runs that die soon take no complete one away.
      */
     private void removeOld() {
+        if (limits.keep == 0) {
+            return;
+        }
+        try (OpenDirectory directory = OpenDirectory.of(place)) {
+            removeOld(directory);
+        } catch (IOException e) {
+            // They stay.
+        }
+    }
+
+    private void removeOld(OpenDirectory directory) throws IOException {
         int complete = limits.keep;
         int parts = limits.keep;
-        Iterator<Path> names = old.descendingIterator();
+        Iterator<String> names = old.descendingIterator();
         // The one that begins. The one before is still being finished, so it stays even if none is to be kept.
         names.next();
-        while (limits.keep > 0 && names.hasNext()) {
-            Path name = names.next();
-            boolean isPart = number(path.getFileName().toString(), name.getFileName().toString()) < first && Files.notExists(name);
+        while (names.hasNext()) {
+            String name = names.next();
+            boolean isPart = number(place.name(), name) < first && directory.status(name) == null;
             if (complete == 0 || isPart && parts == 0) {
                 names.remove();
-                remove(name);
-                remove(part(name));
+                remove(name, false);
+                remove(part(name), false);
             } else if (isPart) {
                 parts--;
             } else {
@@ -111,14 +118,14 @@ final class Segments implements AutoCloseable {
 
     private TraceFile create() throws IOException {
         while (true) {
-            Path name = path.resolveSibling(name(path.getFileName().toString(), next++));
-            Path part = part(name);
-            if (Files.exists(name)) {
+            String name = name(place.name(), next++);
+            if (isTaken(name)) {
                 continue;
             }
+            Location part = place.sibling(part(name));
             unfinished = part;
             try {
-                TraceFile file = TraceFile.createNew(part, name, compression);
+                TraceFile file = TraceFile.createNew(part, place.sibling(name), compression);
                 old.add(name);
                 begun = System.nanoTime();
                 unfinished = null;
@@ -132,9 +139,9 @@ final class Segments implements AutoCloseable {
 
     /** Removes a segment that an error of the JVM interrupted {@link #open} at, unless a process writes it. */
     void removeUnfinished() throws IOException {
-        Path part = unfinished;
-        if (part != null && Files.exists(part) && Files.size(part) == 0) {
-            remove(part);
+        Location part = unfinished;
+        if (part != null) {
+            remove(part.name(), true);
         }
         unfinished = null;
     }
@@ -165,8 +172,14 @@ final class Segments implements AutoCloseable {
         claim.close();
     }
 
-    private static Path part(Path name) {
-        return name.resolveSibling(name.getFileName() + PART);
+    private boolean isTaken(String name) throws IOException {
+        try (OpenDirectory directory = OpenDirectory.of(place)) {
+            return directory.status(name) != null;
+        }
+    }
+
+    private static String part(String name) {
+        return name + PART;
     }
 
     /** The name of a segment: its number is before the extension. */
@@ -189,10 +202,10 @@ final class Segments implements AutoCloseable {
         return number.matches() ? Long.parseLong(number.group(1)) : -1;
     }
 
-    /** Removes a file, unless somebody writes it. That it can't be removed is no reason to stop logging. */
-    private static void remove(Path path) {
-        try (OutputFile file = Outputs.hold(path, null)) {
-            if (file != null) {
+    /** Removes a file, unless somebody writes it, or only if it is empty. That it can't be removed is no reason to stop logging. */
+    private void remove(String name, boolean isEmpty) {
+        try (OutputFile file = Outputs.hold(place.sibling(name), null)) {
+            if (file != null && (!isEmpty || file.size() == 0)) {
                 file.remove();
             }
         } catch (IOException e) {

@@ -54,13 +54,13 @@ public final class Session implements AutoCloseable {
         this.config = config;
         byte[] id = new byte[16];
         new SecureRandom().nextBytes(id);
-        Claims.Claim claim = config.isStream() || config.file() == null ? null : KeptTrace.claim(config.file());
-        SessionCore core = newCore(id, claim);
+        KeptTrace.Own own = config.isStream() || config.file() == null ? null : KeptTrace.claim(config.file());
+        SessionCore core = newCore(id, own);
         recording = core.recording() == null ? null : core.recording().path();
         BootClock.Moment started = core.clock().moment();
         core.dictionary().addKnown();
         Stream stream = config.isStream() ? newStream(core, started) : null;
-        parts = new Parts(core, new KeptTrace(core, started, config.compression(), claim), stream);
+        parts = new Parts(core, new KeptTrace(core, started, config.compression(), own), stream);
         core.setStats(this::stats);
         core.open();
         Sessions.add(core);
@@ -88,7 +88,7 @@ public final class Session implements AutoCloseable {
         if (running.stream != null) {
             throw new IOException("a session that streams has no snapshots; call flush() and read its file");
         }
-        return running.kept.write(Objects.requireNonNull(file).toAbsolutePath(), false);
+        return running.kept.writeTo(Objects.requireNonNull(file).toAbsolutePath());
     }
 
     /** Writes what was logged so far to the file; of a session that keeps its messages, has the recording on the disk, if it is on one. */
@@ -132,7 +132,7 @@ public final class Session implements AutoCloseable {
             if (ended.stream != null) {
                 summary = ended.stream.finish(isAtExit);
             } else {
-                summary = config.file() == null ? new Summary(null, 0, 0, 0) : ended.kept.write(config.file(), isAtExit);
+                summary = config.file() == null ? new Summary(null, 0, 0, 0) : ended.kept.writeOwn(isAtExit);
             }
             last = ended.stream != null ? ended.stream.stats() : ended.kept.stats();
         } catch (IOException e) {
@@ -221,12 +221,12 @@ public final class Session implements AutoCloseable {
         }
     }
 
-    private SessionCore newCore(byte[] id, Claims.Claim claim) throws IOException {
+    private SessionCore newCore(byte[] id, KeptTrace.Own own) throws IOException {
         try {
             return new SessionCore(config, id);
         } catch (IOException | RuntimeException | Error e) {
-            if (claim != null) {
-                claim.close();
+            if (own != null) {
+                own.close();
             }
             throw e;
         }

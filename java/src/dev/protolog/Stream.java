@@ -77,9 +77,10 @@ final class Stream {
         drain = new DrainLoop(session, this);
         // First, since there may be no thread to have, and what earlier runs left goes when the file is opened.
         startThread();
-        segments = config.limits().areAny() ? Segments.of(config.file(), config.limits(), config.compression()) : null;
+        Location place = Location.of(config.file());
+        segments = config.limits().areAny() ? Segments.of(place, config.limits(), config.compression()) : null;
         try {
-            file = segments == null ? TraceFile.create(config.file(), config.compression()) : segments.open();
+            file = segments == null ? TraceFile.create(place, config.compression()) : segments.open();
             begin(started, "protolog session started");
         } catch (IOException | RuntimeException | Error e) {
             release();
@@ -149,11 +150,14 @@ final class Stream {
                 }
                 throw e;
             } finally {
-                if (!isLeftOpen) {
-                    file.close(isComplete);
+                try {
+                    if (!isLeftOpen) {
+                        file.close(isComplete);
+                    }
+                } finally {
+                    out.end();
+                    closeSegments();
                 }
-                out.end();
-                closeSegments();
             }
             long messages = readers.values().stream().mapToLong(SequenceReader::recorded).sum();
             return new Summary(file.name(), messages, lost(), earlierBytes + out.written());
@@ -426,10 +430,13 @@ final class Stream {
     }
 
     private void release() throws IOException {
-        if (file != null) {
-            file.close(false);
+        try {
+            if (file != null) {
+                file.close(false);
+            }
+        } finally {
+            closeSegments();
         }
-        closeSegments();
     }
 
     private void closeSegments() {

@@ -60,7 +60,7 @@ final class SwitchPages {
 
     /** Moves the words to a new file at {@code path}. */
     void share(Path path) throws IOException {
-        OutputFile created = Outputs.create(path);
+        OutputFile created = Outputs.create(Location.of(path));
         try {
             byte[] words = new byte[PAGES * PAGE];
             memory.get(0, words);
@@ -70,8 +70,7 @@ final class SwitchPages {
             file = path;
         } finally {
             if (file == null) {
-                created.remove();
-                created.close();
+                created.removeAndClose();
             }
         }
     }

@@ -10,20 +10,20 @@ import java.nio.file.Path;
  */
 final class TraceFile {
     /** The name that it gets when it is complete; null where it has that already. */
-    private final Path name;
+    private final Location name;
     private final OutputFile file;
     private final TraceOutput out;
     private long beginning;
 
-    private TraceFile(OutputFile file, Path name, int compression) {
+    private TraceFile(OutputFile file, Location name, int compression) {
         this.name = name;
         this.file = file;
         out = new TraceOutput(file.out(), compression);
     }
 
     /** Opens the file by the rules of {@link OutputRules}; an existing one is emptied. */
-    static TraceFile create(Path path, int compression) throws IOException {
-        OutputFile file = Outputs.open(path);
+    static TraceFile create(Location place, int compression) throws IOException {
+        OutputFile file = Outputs.open(place);
         try {
             if (file.isRegular()) {
                 file.truncate(0);
@@ -36,8 +36,8 @@ final class TraceFile {
     }
 
     /** Creates a file that is not there yet; it becomes {@code name} when it is complete. */
-    static TraceFile createNew(Path path, Path name, int compression) throws IOException {
-        return new TraceFile(Outputs.createNew(path), name, compression);
+    static TraceFile createNew(Location place, Location name, int compression) throws IOException {
+        return new TraceFile(Outputs.createNew(place), name, compression);
     }
 
     Path path() {
@@ -45,13 +45,13 @@ final class TraceFile {
     }
 
     /** Where the file is, without links. */
-    Path realPath() throws IOException {
-        return file.isRegular() ? file.path().toRealPath() : file.path();
+    Path realPath() {
+        return file.place().real();
     }
 
     /** The path of the file once it is complete. */
     Path name() {
-        return name == null ? file.path() : name;
+        return name == null ? file.path() : name.path();
     }
 
     TraceOutput out() {
@@ -87,7 +87,7 @@ final class TraceFile {
             return null;
         }
         if (name != null) {
-            file.moveTo(name);
+            file.moveTo(name.name());
         }
         return file;
     }
@@ -96,7 +96,7 @@ final class TraceFile {
     void close(boolean isComplete) throws IOException {
         file.close();
         if (isComplete && name != null) {
-            file.moveTo(name);
+            file.moveTo(name.name());
         }
     }
 

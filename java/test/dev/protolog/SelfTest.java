@@ -39,6 +39,7 @@ public final class SelfTest {
         TextSinkTest.run(vectors);
         OutputTest.run(vectors);
         AttackedOutputTest.run();
+        DirectoryTest.run();
         PrivateDirectoryTest.run();
         MemoryTest.run();
         ForeignCodeTest.run();

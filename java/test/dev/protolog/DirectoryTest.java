@@ -1,0 +1,110 @@
+package dev.protolog;
+
+import static dev.protolog.SelfTest.check;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** What is in the place of an output's directory once it is open: a link, a pipe, a new directory, which others may have made or not. */
+final class DirectoryTest {
+    private static final String BEFORE = "precious\n";
+
+    private final Path around;
+    private final Path logs;
+    /** Another directory, with a file of the same name. */
+    private final Path other;
+
+    private DirectoryTest(Path around) throws IOException {
+        this.around = around;
+        logs = Files.createDirectory(around.resolve("logs"));
+        other = Files.createDirectory(around.resolve("other"));
+        for (String name : List.of("app.log", "app.log.1", "kept.pftrace", "trace.0001.pftrace")) {
+            Files.writeString(other.resolve(name), BEFORE);
+        }
+    }
+
+    static void run() throws Exception {
+        // What takes the directory's place, and whether it is used by a program whose directories only it can change, and by others.
+        for (String[] row : new String[][] {
+            {"a link", "refused", "refused"},
+            {"a pipe", "refused", "refused"},
+            {"another directory", "used", "refused"},
+            {"a new directory", "used", "refused"},
+            {"nothing", "refused", "refused"},
+            {"the same directory", "used", "used"},
+        }) {
+            for (boolean isShared : new boolean[] {false, true}) {
+                Path around = Files.createTempDirectory("protolog-directory");
+                Files.setAttribute(around, "unix:mode", isShared ? 0777 : 0755);
+                try {
+                    new DirectoryTest(around).tryOne(row[0], row[isShared ? 2 : 1]);
+                } finally {
+                    try (Stream<Path> files = Files.walk(around)) {
+                        files.sorted((one, two) -> two.compareTo(one)).forEach(path -> path.toFile().delete());
+                    }
+                }
+            }
+        }
+    }
+
+    private void tryOne(String what, String expected) throws Exception {
+        Session kept = builder().keepNewest().file(logs.resolve("kept.pftrace")).start();
+        Session divided = builder().file(logs.resolve("trace.pftrace")).segmentBytes(1).keepSegments(1).start();
+        try (RotatingFile text = RotatingFile.open(logs.resolve("app.log"), 1, 1)) {
+            text.show(new TextLine(LogLevel.INFO, "Net", "before"));
+            replace(what);
+            text.show(new TextLine(LogLevel.INFO, "Net", "after"));
+            check("text where there is " + what, text.problem() == null ? "used" : "refused", expected);
+        }
+        check("a kept trace where there is " + what, outcome(kept), expected);
+        stop(divided);
+        if (what.equals("another directory") && expected.equals("used")) {
+            return;
+        }
+        Path there = Files.exists(other) ? other : logs;
+        if (!what.equals("a new directory") && !what.equals("the same directory")) {
+            try (Stream<Path> files = Files.list(there)) {
+                check("files where there is " + what, files.count(), 4L);
+            }
+            check("a file where there is " + what, Files.readString(there.resolve("app.log")), BEFORE);
+        }
+    }
+
+    private static Session.Builder builder() {
+        return Session.builder().bufferBytes(256 << 10);
+    }
+
+    private static String outcome(Session session) {
+        try {
+            session.stop();
+            return "used";
+        } catch (IOException e) {
+            return "refused";
+        }
+    }
+
+    private static void stop(Session session) {
+        try {
+            session.stop();
+        } catch (IOException e) {
+            // Its directory is another one.
+        }
+    }
+
+    private void replace(String what) throws Exception {
+        if (what.equals("the same directory")) {
+            return;
+        }
+        Files.move(logs, around.resolve("moved"));
+        switch (what) {
+            case "a link" -> Files.createSymbolicLink(logs, other);
+            case "a pipe" -> check("mkfifo", new ProcessBuilder("mkfifo", logs.toString()).inheritIO().start().waitFor(), 0);
+            case "another directory" -> Files.move(other, logs);
+            case "a new directory" -> Files.createDirectory(logs);
+            default -> { }
+        }
+    }
+}
