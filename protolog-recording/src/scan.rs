@@ -2,9 +2,12 @@
 //!
 //! Invariants: any bytes can be surveyed; a packet that is cut off ends the survey.
 
-use protolog_core::schema::{loss, packet, sequence_info, trace};
+use protolog_core::schema::{
+    loss, packet, process_descriptor, sequence_info, trace, track_descriptor, track_event,
+};
 use protozero::{Field, Reader};
 use std::collections::BTreeMap;
+use std::io::{self, BufRead};
 
 /// Inflates the packets of a bundle (`compressed_packets`); none if they are damaged, or there is no decompressor.
 pub type Inflate<'a> = &'a dyn Fn(&[u8]) -> Option<Vec<u8>>;
@@ -19,8 +22,12 @@ pub struct TraceSurvey {
     pub pid: Option<u32>,
     /// The drops that it reports, by group and cause.
     pub losses: BTreeMap<(u32, u32), u64>,
+    /// The name of the process, as it was called.
+    pub program: Option<Vec<u8>>,
     /// Number of messages.
     pub messages: u64,
+    /// True if the session that wrote it was ended by its program.
+    pub has_end: bool,
     /// True if the trace lacks a part of what it had, so that nothing can build on it.
     pub is_cut: bool,
 }
@@ -28,12 +35,33 @@ pub struct TraceSurvey {
 /// The first byte of a message's packet.
 const TIMESTAMP: u8 = (packet::TIMESTAMP << 3) as u8;
 
+/// The first byte of each packet of a trace.
+const PACKET: u8 = (trace::PACKET << 3 | 2) as u8;
+
+/// The largest packet that is looked into, in bytes, where a trace is not in memory.
+const MAX_PACKET: u64 = 64 << 20;
+
 impl TraceSurvey {
+    /// The names of the events that end a session, in Rust and in Java. One that was recovered has none of them.
+    pub const ENDS: [&[u8]; 2] = [b"protolog session stopped", b"protolog session ended"];
+
     /// Surveys a whole trace.
     pub fn of(trace: &[u8], inflate: Inflate<'_>) -> Self {
         let mut survey = Self::default();
         survey.read(trace, inflate, &mut |_| true);
         survey
+    }
+
+    /// Surveys a trace that is read to its end, with no more memory than its largest packet takes.
+    ///
+    /// # Errors
+    /// It can't be read.
+    pub fn of_stream(mut trace: impl BufRead, inflate: Inflate<'_>) -> io::Result<Self> {
+        let (mut survey, mut packet) = (Self::default(), Vec::new());
+        while next_packet(&mut trace, &mut packet)? {
+            survey.packet(&packet, inflate, &mut |_| true);
+        }
+        Ok(survey)
     }
 
     /// As far as the id of the session that wrote a trace, which its first packets have.
@@ -51,28 +79,51 @@ impl TraceSurvey {
 
     /// Reads packets as long as `more` says so.
     fn read(&mut self, trace: &[u8], inflate: Inflate<'_>, more: &mut dyn FnMut(&Self) -> bool) {
-        for field in Reader::new(trace).map_while(Result::ok) {
-            let packet = field.as_bytes().unwrap_or_default();
-            if field.number != trace::PACKET
-                || packet.first() == Some(&TIMESTAMP) && !has_loss(packet)
-            {
-                self.messages += u64::from(has(packet, packet::PROTOLOG_MESSAGE));
-                continue;
-            }
-            for field in Reader::new(packet).map_while(Result::ok) {
-                match field.number {
-                    packet::COMPRESSED_PACKETS => {
-                        let packets = field.as_bytes().ok().and_then(inflate);
-                        self.read(&packets.unwrap_or_default(), &|_| None, more);
-                    }
-                    packet::SEQUENCE_INFO => self.add_info(field),
-                    packet::LOSS => self.add_loss(field),
-                    _ => {}
-                }
-            }
-            if !more(self) {
+        let packets = Reader::new(trace).map_while(Result::ok);
+        for field in packets.filter(|field| field.number == trace::PACKET) {
+            if !self.packet(field.as_bytes().unwrap_or_default(), inflate, more) {
                 return;
             }
+        }
+    }
+
+    /// Looks into a packet. Returns whether to go on.
+    fn packet(
+        &mut self,
+        packet: &[u8],
+        inflate: Inflate<'_>,
+        more: &mut dyn FnMut(&Self) -> bool,
+    ) -> bool {
+        if packet.first() == Some(&TIMESTAMP) && !has(packet, packet::LOSS) {
+            let is_message = has(packet, packet::PROTOLOG_MESSAGE);
+            self.messages += u64::from(is_message);
+            // What is there for Perfetto's UI only may follow the end.
+            if is_message || !has(packet, packet::FOR_UI) {
+                self.has_end = !is_message && is_end(packet);
+            }
+            return true;
+        }
+        for field in Reader::new(packet).map_while(Result::ok) {
+            match field.number {
+                packet::COMPRESSED_PACKETS => {
+                    let packets = field.as_bytes().ok().and_then(inflate);
+                    self.read(&packets.unwrap_or_default(), &|_| None, more);
+                }
+                packet::SEQUENCE_INFO => self.add_info(field),
+                packet::TRACK_DESCRIPTOR => self.add_track(field),
+                packet::LOSS => self.add_loss(field),
+                _ => {}
+            }
+        }
+        more(self)
+    }
+
+    /// Learns the name of the process; that of the first one counts.
+    fn add_track(&mut self, track: Field<'_>) {
+        if self.program.is_none() {
+            self.program = inner(track, track_descriptor::PROCESS)
+                .and_then(|process| inner(process, process_descriptor::PROCESS_NAME))
+                .and_then(|name| name.as_bytes().ok().map(<[u8]>::to_vec));
         }
     }
 
@@ -110,9 +161,48 @@ impl TraceSurvey {
     }
 }
 
-/// True if a packet has a record of drops; messages have none.
-fn has_loss(packet: &[u8]) -> bool {
-    has(packet, packet::LOSS)
+/// Reads the next packet of a trace, empty if it is too large; false at the end, and where the trace is damaged or cut.
+fn next_packet(trace: &mut impl BufRead, packet: &mut Vec<u8>) -> io::Result<bool> {
+    packet.clear();
+    if byte(trace)? != Some(PACKET) {
+        return Ok(false);
+    }
+    let mut length = 0u64;
+    for shift in (0..63).step_by(7) {
+        let Some(byte) = byte(trace)? else { return Ok(false) };
+        length |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            let mut bytes = io::Read::take(trace, length);
+            let read = if length <= MAX_PACKET {
+                io::Read::read_to_end(&mut bytes, packet)? as u64
+            } else {
+                io::copy(&mut bytes, &mut io::sink())?
+            };
+            return Ok(read == length);
+        }
+    }
+    Ok(false)
+}
+
+fn byte(trace: &mut impl BufRead) -> io::Result<Option<u8>> {
+    let byte = trace.fill_buf()?.first().copied();
+    trace.consume(usize::from(byte.is_some()));
+    Ok(byte)
+}
+
+/// The first field `number` of a message.
+fn inner(message: Field<'_>, number: u32) -> Option<Field<'_>> {
+    message.as_message().into_iter().flatten().flatten().find(|field| field.number == number)
+}
+
+/// Returns whether a packet is the event that ends a session.
+fn is_end(packet: &[u8]) -> bool {
+    let event = Reader::new(packet).map_while(Result::ok);
+    let events = event.filter(|field| field.number == packet::TRACK_EVENT);
+    let names = events.flat_map(|event| event.as_message().into_iter().flatten().flatten());
+    names
+        .filter(|field| field.number == track_event::NAME)
+        .any(|name| name.as_bytes().is_ok_and(|name| TraceSurvey::ENDS.contains(&name)))
 }
 
 fn has(packet: &[u8], number: u32) -> bool {
@@ -154,6 +244,42 @@ mod tests {
         assert_eq!(TraceSurvey::session_id_of(&trace, &|_| None), [7; 16]);
         let cut = TraceSurvey::of(&trace[..trace.len() - 1], &|_| None);
         assert_eq!(cut.losses, [((9, loss_cause::BUFFER_FULL), 3)].into());
+    }
+
+    #[test]
+    fn a_stream_is_surveyed_as_memory_is() {
+        let trace = trace();
+        for length in 0..=trace.len() {
+            let cut = &trace[..length];
+            for buffer in [1, 7, 4096] {
+                let stream = io::BufReader::with_capacity(buffer, cut);
+                let survey = TraceSurvey::of_stream(stream, &|_| None).unwrap();
+                assert_eq!(survey, TraceSurvey::of(cut, &|_| None), "{length} bytes");
+            }
+        }
+    }
+
+    #[test]
+    fn an_end_is_one_only_if_nothing_follows() {
+        let mut trace = trace();
+        let event = |trace: &mut Vec<u8>, name: &str| {
+            let mut to = PacketWriter::new(trace);
+            to.write_with(1, |to| {
+                to.uint64(packet::TIMESTAMP, 5);
+                to.nested(packet::TRACK_EVENT).string(track_event::NAME, name);
+            })
+            .unwrap();
+        };
+        for (name, has_end) in [
+            ("protolog session started", false),
+            ("protolog session stopped", true),
+            ("protolog session goes on", false),
+            ("protolog session ended", true),
+            ("protolog session recovered", false),
+        ] {
+            event(&mut trace, name);
+            assert_eq!(TraceSurvey::of(&trace, &|_| None).has_end, has_end, "{name}");
+        }
     }
 
     #[test]

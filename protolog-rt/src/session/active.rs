@@ -4,6 +4,7 @@
 
 use super::claim::Claim;
 use super::core::Core;
+use super::earlier::{self, Earlier};
 use super::file::FileForm;
 use super::requests::Requests;
 use super::running::{self, RunningSession};
@@ -56,6 +57,7 @@ pub(super) struct Kept {
     /// The claim on its name.
     pub(super) claim: Option<Claim>,
     pub(super) form: FileForm,
+    pub(super) earlier: Earlier,
 }
 
 impl Active {
@@ -154,6 +156,7 @@ impl Active {
             || Ok(Summary::default()),
             |(kept, path)| {
                 let what = "protolog session stopped";
+                earlier::keep(path, kept.earlier, self.core.owner.reports_losses)?;
                 snapshot::write(&self.core, path, &kept.form, kept.claim.as_ref(), what)
             },
         );

@@ -2,10 +2,12 @@
 //!
 //! Invariant: settings that contradict each other are refused at the start, with the name of the method.
 
+mod last_run;
 mod memory;
 mod start;
 
 use super::config::{Config, GroupOverride, TracingMode};
+use super::earlier::Earlier;
 use super::epilogue::Epilogue;
 use super::file::FileForm;
 use super::leftover::Keep;
@@ -21,8 +23,6 @@ use std::time::Duration;
 const MIN_BUFFER: usize = 64 << 10;
 /// The least age of a segment, so that its thread has time for more than rotation.
 const MIN_AGE: Duration = Duration::from_millis(10);
-/// The default for the most bytes of a string argument.
-const MAX_STRING_BYTES: usize = 4096;
 
 /// The settings of a session that is not started yet.
 #[derive(Clone, Debug)]
@@ -44,6 +44,7 @@ pub struct Builder {
     limits: Limits,
     form: FileForm,
     keep: Keep,
+    earlier: Earlier,
 }
 
 impl Builder {
@@ -59,17 +60,18 @@ impl Builder {
             config: Config::default(),
             fill_policy: FillPolicy::Stream,
             buffer: None,
-            max_string_bytes: MAX_STRING_BYTES,
+            max_string_bytes: memory::MAX_STRING_BYTES,
             chunk_timeout: None,
             limits: Limits::default(),
             form: FileForm { compression: None, mode: PRIVATE, epilogue: None },
             keep: Keep::default(),
+            earlier: Earlier::default(),
         }
     }
 
-    /// Sets the file of the trace. A relative path refers to the directory that is current now. An existing file is replaced,
-    /// unless another session is writing it, in this process or another one ([`Error::FileInUse`](crate::Error::FileInUse)): give each process a name of
-    /// its own, with [`std::process::id`] for example.
+    /// Sets the file of the trace. A relative path refers to the directory that is current now. What the last run left there gets
+    /// another name ([`Self::keep_previous`]), unless another session is writing it, in this process or another one
+    /// ([`Error::FileInUse`](crate::Error::FileInUse)): give each process a name of its own, with [`std::process::id`] for example.
     ///
     /// A link is refused, and so is a file, pipe or device of another user; so are links of others on the way, as another user may
     /// put them into `/tmp`. A named pipe of this user is opened for writing, and has to be read by another process: within a second
@@ -83,8 +85,8 @@ impl Builder {
     /// Sets the permissions of new files: traces, segments and snapshots. By default only their owner may read and write them
     /// (`0o600`), since messages may hold secrets; `0o640` lets the file's group read them, too. The process's umask takes bits away.
     ///
-    /// A file that is there keeps its permissions if the session streams to it. A snapshot, or the file of a session that keeps
-    /// its messages, is a new file that replaces it, with these permissions. A recording is always its owner's only.
+    /// A session that streams gives its file the permissions of the one that was there. A snapshot, or the file of a session that keeps
+    /// its messages, is a new file with these permissions. A recording is always its owner's only.
     ///
     /// ```
     /// # use protolog_rt::Session;
@@ -451,37 +453,6 @@ impl Builder {
     {
         let epilogue = Epilogue::new(move |trace| make(trace).map_err(Into::into));
         self.form.epilogue = Some(epilogue);
-        self
-    }
-
-    /// Sets the most bytes of a string argument, 4 KiB by default. A longer one is truncated, with an ellipsis, and counted.
-    ///
-    /// ```
-    /// # use protolog_rt::{LossCause, ProtoLogGroup, Session};
-    /// # #[derive(ProtoLogGroup)]
-    /// # enum AppLog { Net }
-    /// # let path = std::env::temp_dir().join(format!("protolog-text-{}.pftrace", std::process::id()));
-    /// let session = Session::builder()
-    ///     .file(&path)
-    ///     .enable_all()
-    ///     .buffer_size(16 << 20)
-    ///     .max_string_bytes(6 << 20)
-    ///     .start()?;
-    /// protolog_rt::d!(AppLog::Net, "whole: %s", "x".repeat(5 << 20));
-    /// protolog_rt::d!(AppLog::Net, "with an ellipsis: %s", "x".repeat(7 << 20));
-    /// let summary = session.stop()?;
-    /// assert_eq!((summary.messages, summary.losses[0].cause), (2, LossCause::Truncated));
-    /// # std::fs::remove_file(path)?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// Strings that make a message larger than half of the buffer are truncated, too, to equal shares of that half.
-    ///
-    /// A message of more than 4 KiB is put together before it is divided among chunks, and a value of more than 1 KiB is formatted
-    /// before that, so they allocate as much memory for a moment; without it, strings are truncated. Other messages allocate
-    /// nothing once their thread has logged to the session, except for templates interned at run time.
-    pub fn max_string_bytes(mut self, bytes: usize) -> Self {
-        self.max_string_bytes = bytes;
         self
     }
 }

@@ -18,6 +18,7 @@ mod counts;
 mod diagnosis;
 pub(crate) mod dictionary;
 mod drain;
+mod earlier;
 mod epilogue;
 mod file;
 mod gap;
@@ -91,8 +92,8 @@ use std::sync::Arc;
 ///
 /// A session that streams writes its file at least once a second while something is logged. Until then a message is in the buffer, and
 /// the buffer is in a *recording*: a file in `/dev/shm` that outlives the process, or beside the trace if that has no room
-/// ([`Session::recording`]). The stop of the session removes it. After a crash, [`recover_previous`](crate::recover_previous) completes
-/// the trace at the program's next start, and `protologtool recover app.pftrace` does so at any time; `protologtool read-log app.pftrace`
+/// ([`Session::recording`]). The stop of the session removes it. After a crash, the program's next start completes
+/// the trace and gives it another name ([`Builder::keep_previous`]), and `protologtool recover app.pftrace` completes it at any time; `protologtool read-log app.pftrace`
 /// shows the messages of both. The program's next sessions remove a recording that lacks its trace, once there are too many, or that is
 /// too old ([`Builder::keep_recordings`]). [`Builder::without_recording`] switches recordings of streams off.
 ///
@@ -179,8 +180,8 @@ use std::sync::Arc;
 ///
 /// # Other users
 ///
-/// Messages may hold secrets, so new files are their owner's only, unless [`Builder::file_mode`] says otherwise; a file that is
-/// there keeps its permissions when a session streams to it. In a directory that everybody may write to, such as `/tmp`, a file
+/// Messages may hold secrets, so new files are their owner's only, unless [`Builder::file_mode`] says otherwise; a session that
+/// streams gives its file the permissions of the one that was there. In a directory that everybody may write to, such as `/tmp`, a file
 /// or link of another user is refused, even where the system does not see to that itself.
 ///
 /// # The clock is set

@@ -5,8 +5,7 @@
 //!   when the trace is complete on the disk; until then the same can be done again, with the same outcome.
 //! - Only files of this user are read or written, and only the trace that has the id of the recording's session: whatever another user
 //!   put beside them, and whatever a recording says.
-//! - That nothing is found means that nothing can be completed, not that somebody looked at the recording at the same time: the
-//!   program's next session empties the trace.
+//! - That nothing is found means that nothing can be completed, not that somebody looked at the recording at the same time.
 
 use super::claim::{Claim, Held, hold};
 use super::segments;
@@ -19,7 +18,7 @@ use protolog_core::recorder::{Header, LOSSES_AT, RING_AT};
 use protolog_files::{Location, Output, OutputAccess, Refused};
 use protolog_recording::{Inflate, Recording, TraceFile, TraceSurvey, find};
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -27,6 +26,9 @@ use std::time::{Duration, Instant};
 
 /// The part of a trace that has the id of its session, in bytes.
 const HEAD: u64 = 1 << 20;
+
+/// Bytes that are read at a time.
+const BUFFER: usize = 256 << 10;
 
 /// The time to wait for others that have the recording of a dead process, and of a living one; and between two looks.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -52,11 +54,11 @@ pub struct RecoveredTrace {
 /// going on, or has left no recording (the machine was shut down meanwhile). Files of other users are no trace and no recording of it.
 ///
 /// It waits up to five seconds while another process has the recording of a dead one, such as a `protologtool` that completes the same
-/// trace. An [`Error::File`] if it waits in vain, or if the trace can't be written: then the recording stays, and a session that starts
-/// nevertheless replaces the trace.
+/// trace. An [`Error::File`] if it waits in vain, or if the trace can't be written: then the recording stays.
 ///
 /// `path` is the file that the session was given. Of a session that divides its trace, the segment that was left incomplete
-/// (`.part`) is completed, and gets its final name. Call this before the next session starts, which replaces the file:
+/// (`.part`) is completed, and gets its final name. A session that starts does this by itself for a trace in one file, and renames it
+/// ([`Builder::keep_previous`](crate::Builder::keep_previous)); to do something else with it, call this before:
 ///
 /// ```
 /// use protolog_rt::{Session, recover_previous};
@@ -122,7 +124,7 @@ fn remove_if_begun(part: &Path, sessions: &[[u8; 16]]) -> io::Result<()> {
 
 /// Completes one file, or the segment before it if its process died between the two; none if there is nothing to do. Returns the
 /// id of the session, too.
-fn complete(path: &Path) -> io::Result<Option<(RecoveredTrace, [u8; 16])>> {
+pub(super) fn complete(path: &Path) -> io::Result<Option<(RecoveredTrace, [u8; 16])>> {
     let Some((held, session_id)) = hold_own(path)? else { return Ok(None) };
     // One of a session of this process is not even opened, since closing it releases the lock.
     let open = |path: &Path| {
@@ -235,9 +237,7 @@ fn append(
     let (valid, missing_bytes) = (trace.bytes.min(length), trace.bytes.saturating_sub(length));
     let mut survey = TraceSurvey::default();
     if recording.has_losses() {
-        let mut bytes = Vec::new();
-        (&mut file).take(valid).read_to_end(&mut bytes)?;
-        survey = TraceSurvey::of(&bytes, INFLATE);
+        survey = survey_of(&file, valid)?;
     }
     survey.is_cut = missing_bytes > 0;
     let mut rest = Vec::new();
@@ -257,6 +257,18 @@ fn append(
     }
     let (messages, lost) = (report.messages, report.lost);
     Ok(RecoveredTrace { path: name, messages, lost, missing_bytes })
+}
+
+/// Surveys the first `length` bytes of a trace.
+pub(super) fn survey_of(file: &File, length: u64) -> io::Result<TraceSurvey> {
+    let mut file = file;
+    file.seek(SeekFrom::Start(0))?;
+    TraceSurvey::of_stream(BufReader::with_capacity(BUFFER, file.take(length)), INFLATE)
+}
+
+/// Surveys the first bytes of a trace, which have the id of its session and the name of its program.
+pub(super) fn survey_of_head(file: &File) -> io::Result<TraceSurvey> {
+    Ok(TraceSurvey::of_head(&head(file)?, INFLATE))
 }
 
 /// The first bytes of a trace, which have the id of its session.

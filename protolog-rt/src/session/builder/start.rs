@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::session::active::{Active, Destination, Kept};
 use crate::session::config::Filter;
 use crate::session::core::{Core, SessionOwner};
+use crate::session::earlier::{self, Earlier};
 use crate::session::file::{FileForm, TraceFile};
 use crate::session::requests::Requests;
 use crate::session::segments::{Limits, Segments};
@@ -52,14 +53,17 @@ impl Builder {
         let core = Arc::new(Core::new(buffer, self.max_string_bytes, owner));
         let (destination, kept) = match (self.fill_policy, self.path) {
             (FillPolicy::Stream, Some(path)) => {
-                let stream = Self::stream(&core, &path, self.limits, &self.form);
+                let stream = Self::stream(&core, &path, self.limits, &self.form, self.earlier);
                 if let (Err(_), Some(recorder)) = (&stream, core.stream_recorder()) {
                     // Nothing was recorded to it.
                     let _ = recorder.remove();
                 }
                 (stream?, None)
             }
-            (_, path) => (Destination::Kept, Some(Kept { path, claim, form: self.form })),
+            (_, path) => {
+                let kept = Kept { path, claim, form: self.form, earlier: self.earlier };
+                (Destination::Kept, Some(kept))
+            }
         };
         Ok(Session { active: Active::start(core, destination, kept) })
     }
@@ -84,6 +88,7 @@ impl Builder {
         path: &Path,
         limits: Limits,
         form: &FileForm,
+        earlier: Earlier,
     ) -> Result<Destination, Error> {
         let requests = Arc::<Requests>::default();
         let (give, given) = sync_channel::<Stream>(1);
@@ -94,7 +99,11 @@ impl Builder {
         let file = match &mut segments {
             Some(segments) => segments.open()?,
             None => {
+                let found = earlier::keep(path, earlier, core.owner.reports_losses)?;
                 let mut file = TraceFile::create(path, form.mode)?;
+                if let Some(found) = found {
+                    file.set_mode(found.mode);
+                }
                 file.set_form(form);
                 file
             }

@@ -1,0 +1,253 @@
+//! What earlier runs left at the path of a trace: it gets another name before the path is written again.
+//!
+//! ```text
+//! app.pftrace      the run that begins
+//! app.1.pftrace    the one before it
+//! app.2.pftrace    the one before that, and so on
+//! ```
+//!
+//! The trace of a run that crashed is completed from its recording first. It is then made read-only, which marks it: it stays beside
+//! those that are asked for, until all that crashed take more than [`CRASH_BYTES`]; the newest one stays in any case.
+//!
+//! Invariants
+//! - A file under one of these names is renamed or removed only if it is a trace of this program and user that nobody has. Others keep
+//!   their names, and their numbers are left out.
+//! - Files are renamed from the oldest to the newest, each to a name that is free by then. If that ends half-way, all are there.
+
+use super::claim::{Held, hold};
+use super::previous::{complete, survey_of, survey_of_head};
+use crate::error::Error;
+use crate::sys::create::is_own;
+use crate::text_queue;
+use protolog_files::{Kind, Location, Output};
+use protolog_recording::TraceSurvey;
+use std::ffi::{OsStr, OsString};
+use std::fs::Permissions;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
+use std::path::Path;
+
+/// The most bytes of traces of crashed runs that are kept beside the others.
+const CRASH_BYTES: u64 = 256 << 20;
+
+/// The largest trace without a recording that is read to see whether its session was ended; of a larger one the last [`TAIL`] bytes.
+const MAX_SURVEYED: u64 = 64 << 20;
+const TAIL: u64 = 512;
+
+/// The end of the numbers: those of segments have four digits.
+const LAST: u64 = 1000;
+
+/// What becomes of the trace that the last run left.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Earlier {
+    /// The number of traces that are kept, but for those of runs that crashed.
+    pub(super) keep: usize,
+    /// The file is emptied or replaced, as it is.
+    pub(super) truncates: bool,
+}
+
+impl Default for Earlier {
+    fn default() -> Self {
+        Self { keep: 1, truncates: false }
+    }
+}
+
+/// A trace that was given another name, or is to be replaced.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// Its permissions.
+    pub(super) mode: u32,
+}
+
+/// A trace of an earlier run under one of the names.
+#[derive(Debug)]
+struct Kept {
+    number: u64,
+    /// So that nobody begins to write it.
+    held: Held,
+    is_crash: bool,
+    bytes: u64,
+}
+
+/// Gives what is at `path` another name, unless `earlier` says that it may go; none if there is nothing but an empty file.
+/// With `reports`, a line says so if the run crashed. [`Error::FileInUse`] if somebody writes it.
+pub(super) fn keep(path: &Path, earlier: Earlier, reports: bool) -> Result<Option<Found>, Error> {
+    let failed = |error| Error::File { path: path.to_path_buf(), error };
+    // What is refused has its error when it is opened.
+    if !matches!(Output::check(path), Ok(Some(Kind::File))) {
+        return Ok(None);
+    }
+    let Some(found) = look(path)? else { return Ok(None) };
+    if earlier.truncates || found.links > 1 {
+        return Ok(Some(Found { mode: found.mode }));
+    }
+    // If it can't be completed, its recording stays, and completes it under the other name.
+    let recovered = complete(path).ok().flatten().map(|(trace, _)| trace.messages);
+    let Some(held) = hold(path)? else { return Ok(None) };
+    let place = Location::of(path).map_err(failed)?;
+    let is_crash = recovered.is_some() || !is_ended(&held).map_err(failed)?;
+    if earlier.keep == 0 && !is_crash || !place.is_of(held.file()) {
+        return Ok(Some(Found { mode: found.mode }));
+    }
+    if is_crash {
+        // What can't be marked is kept as long as others.
+        let _ = held.file().set_permissions(Permissions::from_mode(found.mode & 0o444));
+    }
+    let name = give_name(path, &held, is_crash, earlier.keep).map_err(failed)?;
+    if is_crash && reports {
+        report(path, &name, recovered);
+    }
+    Ok(Some(Found { mode: found.mode }))
+}
+
+/// What is known of a file before it is opened to be completed.
+struct Look {
+    mode: u32,
+    links: u64,
+}
+
+/// Looks at the file at `path`; none if it is empty, or not this user's.
+fn look(path: &Path) -> Result<Option<Look>, Error> {
+    let failed = |error| Error::File { path: path.to_path_buf(), error };
+    let Some(held) = hold(path)? else { return Ok(None) };
+    let found = held.file().metadata().map_err(failed)?;
+    let counts = found.len() > 0 && is_own(held.file()).map_err(failed)?;
+    Ok(counts.then(|| Look { mode: found.mode() & 0o777, links: found.nlink() }))
+}
+
+/// Returns whether the session that wrote a trace was ended, as far as a look tells. What is no trace has no session.
+fn is_ended(held: &Held) -> io::Result<bool> {
+    let length = held.file().metadata()?.len();
+    if survey_of_head(held.file())?.session_id == [0; 16] {
+        return Ok(true);
+    }
+    if length <= MAX_SURVEYED {
+        return Ok(survey_of(held.file(), length)?.has_end);
+    }
+    let mut tail = [0; TAIL as usize];
+    held.file().read_exact_at(&mut tail, length - TAIL)?;
+    let has = |end: &[u8]| tail.windows(end.len()).any(|part| part == end);
+    Ok(TraceSurvey::ENDS.iter().any(|end| has(end)))
+}
+
+/// Renames the file at `path`, which is `held`, to the first of the names, and those that are in the way to the next ones. Then removes
+/// those that need not be kept. Returns its name.
+fn give_name(path: &Path, held: &Held, is_crash: bool, keep: usize) -> io::Result<OsString> {
+    let place = Location::of(path)?;
+    let (mut kept, foreign) = find(path, &place)?;
+    let mut numbers = (1..LAST).filter(|number| !foreign.contains(number));
+    let first = numbers.next().ok_or_else(no_name)?;
+    let is_in_the_way = |number: &u64| kept.iter().any(|kept| kept.number == *number);
+    // Up to the first free one.
+    let mut chain: Vec<u64> = vec![first];
+    while is_in_the_way(chain.last().unwrap_or(&LAST)) {
+        chain.push(numbers.next().ok_or_else(no_name)?);
+    }
+    for pair in chain.windows(2).rev() {
+        let from = kept.iter_mut().find(|kept| kept.number == pair[0]).ok_or_else(no_name)?;
+        let to = numbered(place.name(), pair[1]);
+        place.sibling(numbered(place.name(), pair[0]))?.rename(&to)?;
+        from.number = pair[1];
+    }
+    let name = numbered(place.name(), first);
+    place.rename(&name)?;
+    let bytes = if is_crash { held.file().metadata()?.len() } else { 0 };
+    for kept in needless(kept, bytes, keep.saturating_sub(usize::from(!is_crash))) {
+        // That one can't be removed is no reason not to start.
+        let place = place.sibling(numbered(place.name(), kept.number));
+        let _ = place.and_then(|place| place.remove_if(kept.held.file()));
+    }
+    Ok(name)
+}
+
+/// Returns those that need not be kept beside `keep` ended ones, where newer ones of crashed runs have `crash_bytes`.
+fn needless(mut kept: Vec<Kept>, mut crash_bytes: u64, mut keep: usize) -> Vec<Kept> {
+    kept.sort_by_key(|kept| kept.number);
+    kept.retain(|kept| {
+        if kept.is_crash {
+            crash_bytes = crash_bytes.saturating_add(kept.bytes);
+            crash_bytes > CRASH_BYTES && crash_bytes != kept.bytes
+        } else {
+            let is_needless = keep == 0;
+            keep = keep.saturating_sub(1);
+            is_needless
+        }
+    });
+    kept
+}
+
+/// Finds the traces of earlier runs beside `path`, and the numbers of what else has such names.
+fn find(path: &Path, place: &Location) -> io::Result<(Vec<Kept>, Vec<u64>)> {
+    let (mut all, mut foreign) = (Vec::new(), Vec::new());
+    for name in place.siblings()? {
+        let Some(number) = number(place.name(), &name) else { continue };
+        match Kept::open(&path.with_file_name(name), number) {
+            Some(kept) => all.push(kept),
+            None => foreign.push(number),
+        }
+    }
+    Ok((all, foreign))
+}
+
+impl Kept {
+    /// Returns what is at `path` if it is a trace of this program and user that nobody has.
+    fn open(path: &Path, number: u64) -> Option<Self> {
+        let held = hold(path).ok()??;
+        let found = held.file().metadata().ok()?;
+        let survey = survey_of_head(held.file()).ok()?;
+        let is_own = is_own(held.file()).ok()? && found.nlink() == 1;
+        let is_of_program = survey.session_id != [0; 16] && is_this_program(&survey.program?);
+        let is_crash = found.mode() & 0o222 == 0;
+        let kept = Self { number, held, is_crash, bytes: found.len() };
+        (is_own && is_of_program).then_some(kept)
+    }
+}
+
+/// Returns whether a process was called as this one is, whatever the directory.
+fn is_this_program(name: &[u8]) -> bool {
+    let own = std::env::args_os().next().unwrap_or_default();
+    let base = |name: &OsStr| Path::new(name).file_name().map(OsStr::to_owned);
+    base(OsStr::from_bytes(name)) == base(OsStr::new(own.to_string_lossy().as_ref()))
+}
+
+/// Says that the last run crashed.
+fn report(path: &Path, name: &OsStr, recovered: Option<u64>) {
+    let name = path.with_file_name(name);
+    let mut line =
+        format!("protolog: the last run crashed; its trace is `{}`", name.display());
+    if let Some(messages) = recovered {
+        line += &format!(", with {messages} messages from its recording");
+    }
+    line.push('\n');
+    text_queue::write_line(line.as_bytes());
+}
+
+/// Returns the name of trace `number`: the number stands before the extension.
+fn numbered(name: &OsStr, number: u64) -> OsString {
+    let name = Path::new(name);
+    let mut numbered = name.file_stem().unwrap_or_default().to_owned();
+    numbered.push(format!(".{number}"));
+    if let Some(extension) = name.extension() {
+        numbered.push(".");
+        numbered.push(extension);
+    }
+    numbered
+}
+
+/// Returns the number of a trace of `name`; none if `file` has no such name.
+fn number(name: &OsStr, file: &OsStr) -> Option<u64> {
+    let (name, file) = (Path::new(name), Path::new(file));
+    let stem = name.file_stem()?.as_bytes();
+    let rest = file.as_os_str().as_bytes().strip_prefix(stem)?.strip_prefix(b".")?;
+    let digits = match name.extension() {
+        Some(extension) => rest.strip_suffix(extension.as_bytes())?.strip_suffix(b".")?,
+        None => rest,
+    };
+    let number = str::from_utf8(digits).ok()?.parse().ok()?;
+    (numbered(name.as_os_str(), number) == file.as_os_str() && number < LAST).then_some(number)
+}
+
+fn no_name() -> io::Error {
+    io::Error::other("no number below 1000 is free for the trace of the last run")
+}

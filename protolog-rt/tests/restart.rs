@@ -1,0 +1,191 @@
+//! A program that starts again at the path of its last run, which ended or crashed: each run is a process of its own.
+
+use protolog_reader::{Rendering, Trace};
+use protolog_rt::{ProtoLogGroup, Session, i, recover_previous};
+use protolog_testkit::temp_dir;
+use std::env;
+use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Output, abort};
+
+#[derive(ProtoLogGroup)]
+enum Log {
+    Work,
+}
+
+/// The name of the variable that makes a process one that is run, with what it does.
+const RUN: &str = "PROTOLOG_TEST_RUN";
+
+/// What a run does, by words: `crash` or `end`, `ring`, `recover`, `truncate`, `without`, `keep=N`; and the number that it logs.
+#[test]
+fn run() {
+    let Ok(words) = env::var(RUN) else { return };
+    let has = |word: &str| words.split(' ').any(|it| it == word);
+    let number = |name: &str| words.split(' ').find_map(|it| it.strip_prefix(name)?.parse().ok());
+    if has("recover") {
+        recover_previous("app.pftrace").expect("recover");
+    }
+    let mut builder = Session::builder().file("app.pftrace").enable_all();
+    if let Some(count) = number("keep=") {
+        builder = builder.keep_previous(count);
+    }
+    if has("truncate") {
+        builder = builder.truncate();
+    }
+    if has("ring") {
+        builder = builder.keep_newest();
+    }
+    if has("without") {
+        builder = builder.without_recording();
+    }
+    let session = builder.start().expect("a session");
+    let run = number("run=").unwrap_or(0);
+    (0..5).for_each(|line| i!(Log::Work, "line %d of run %d", line, run));
+    if has("crash") {
+        abort();
+    }
+    session.stop().expect("stop");
+}
+
+/// Runs the program in `dir`. Returns what it writes to standard error.
+fn start(dir: &Path, words: &str) -> String {
+    let mut program = Command::new(env::current_exe().expect("this program"));
+    program.args(["--exact", "run", "--nocapture"]).current_dir(dir).env(RUN, words);
+    let Output { status, stderr, .. } = program.output().expect("it runs");
+    let stderr = String::from_utf8(stderr).expect("UTF-8");
+    assert_eq!(status.success(), !words.contains("crash"), "{stderr}");
+    stderr
+}
+
+/// The traces in `dir`: `app 7` is one with all messages of run 7, `app.1 7!` one that is read-only.
+fn traces(dir: &Path) -> Vec<String> {
+    let files = fs::read_dir(dir).expect("list").map(|file| file.expect("a file").path());
+    let mut all: Vec<_> = files.map(|file| describe(&file)).collect();
+    all.sort();
+    all
+}
+
+fn describe(file: &Path) -> String {
+    let name = file.file_stem().expect("a name").to_str().expect("UTF-8");
+    let mode = fs::metadata(file).expect("metadata").permissions().mode() & 0o777;
+    let mark = match mode {
+        0o600 => "",
+        0o400 => "!",
+        _ => "?",
+    };
+    let trace = Trace::open(file).expect("open");
+    let log = trace.read().expect("a trace");
+    let texts: Vec<String> = log.entries().map(|entry| entry.values().text(Rendering::Full)).collect();
+    let run = texts[0].rsplit(' ').next().expect("a run");
+    let expected: Vec<_> = (0..5).map(|line| format!("line {line} of run {run}")).collect();
+    assert_eq!(texts, expected, "{}", file.display());
+    format!("{name} {run}{mark}")
+}
+
+/// Runs, one after the other, and the traces that are there after the last one.
+fn check(runs: &[&str], expected: &[&str]) {
+    let dir = temp_dir();
+    for (number, words) in (1..).zip(runs) {
+        start(dir.path(), &format!("{words} run={number}"));
+    }
+    assert_eq!(traces(dir.path()), expected, "{runs:?}");
+}
+
+#[test]
+fn the_trace_of_the_last_run_stays() {
+    check(&["end"], &["app 1"]);
+    check(&["end", "end"], &["app 2", "app.1 1"]);
+    check(&["end", "end", "end", "end"], &["app 4", "app.1 3"]);
+    check(&["end"; 5].map(|_| "end keep=2"), &["app 5", "app.1 4", "app.2 3"]);
+    check(&["end", "end", "end keep=0"], &["app 3", "app.1 1"]);
+    check(&["end", "end truncate"], &["app 2"]);
+    check(&["ring", "ring", "ring"], &["app 3", "app.1 2"]);
+    check(&["ring", "end", "ring keep=3"], &["app 3", "app.1 2", "app.2 1"]);
+}
+
+#[test]
+fn traces_of_runs_that_crashed_stay_and_are_complete() {
+    check(&["crash", "end"], &["app 2", "app.1 1!"]);
+    check(&["crash", "end keep=0"], &["app 2", "app.1 1!"]);
+    check(&["crash", "crash", "crash", "end"], &["app 4", "app.1 3!", "app.2 2!", "app.3 1!"]);
+    // Those that ended go, the others don't.
+    check(&["crash", "end", "end", "end", "end"], &["app 5", "app.1 4", "app.3 1!"]);
+    check(&["crash", "end truncate"], &["app 2"]);
+    check(&["crash", "ring"], &["app 2", "app.1 1!"]);
+    // The program has completed it itself.
+    check(&["crash", "end recover", "end", "end"], &["app 4", "app.1 3", "app.3 1!"]);
+}
+
+#[test]
+fn a_line_says_that_the_last_run_crashed() {
+    let dir = temp_dir();
+    assert_eq!(start(dir.path(), "end"), "");
+    assert_eq!(start(dir.path(), "crash"), "");
+    let said = start(dir.path(), "end");
+    let path = dir.path().canonicalize().expect("a path").join("app.1.pftrace");
+    let begin = format!("protolog: the last run crashed; its trace is `{}`, with ", path.display());
+    assert!(said.starts_with(&begin) && said.ends_with(" messages from its recording\n"), "{said}");
+    assert_eq!(start(dir.path(), "end"), "");
+}
+
+#[test]
+fn without_a_recording_a_crash_is_known_by_the_missing_end() {
+    let dir = temp_dir();
+    start(dir.path(), "end run=1");
+    // As if it had been killed before it wrote the last packets.
+    let path = dir.path().join("app.pftrace");
+    let length = fs::metadata(&path).expect("a file").len();
+    File::options().write(true).open(&path).expect("open").set_len(length - 20).expect("cut");
+    for run in 2..5 {
+        start(dir.path(), &format!("end without run={run}"));
+    }
+    assert_eq!(traces(dir.path()), ["app 4", "app.1 3", "app.3 1!"]);
+}
+
+#[test]
+fn files_of_others_keep_their_names() {
+    let dir = temp_dir();
+    let write = |name: &str| fs::write(dir.path().join(name), "no trace").expect("write");
+    write("app.1.pftrace");
+    write("app.3.pftrace");
+    write("app.0002.pftrace");
+    write("app.2.pftrace.gz");
+    for run in 1..5 {
+        start(dir.path(), &format!("end keep=2 run={run}"));
+    }
+    for name in ["app.1.pftrace", "app.3.pftrace", "app.0002.pftrace", "app.2.pftrace.gz"] {
+        let path = dir.path().join(name);
+        assert_eq!(fs::read_to_string(&path).expect("it is there"), "no trace", "{name}");
+        fs::remove_file(path).expect("remove");
+    }
+    assert_eq!(traces(dir.path()), ["app 4", "app.2 3", "app.4 2"]);
+}
+
+#[test]
+fn a_file_that_is_no_trace_is_not_emptied() {
+    let dir = temp_dir();
+    let path = dir.path().join("app.pftrace");
+    fs::write(&path, "somebody's notes").expect("write");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("chmod");
+    start(dir.path(), "end run=1");
+    start(dir.path(), "end run=2");
+    start(dir.path(), "end run=3");
+    let notes = dir.path().join("app.1.pftrace");
+    assert_eq!(fs::read_to_string(&notes).expect("it is there"), "somebody's notes");
+    fs::remove_file(notes).expect("remove");
+    assert_eq!(traces(dir.path()), ["app 3", "app.2 2"]);
+}
+
+#[test]
+fn the_new_file_has_the_permissions_of_the_old_one() {
+    let dir = temp_dir();
+    start(dir.path(), "end run=1");
+    let path = dir.path().join("app.pftrace");
+    let mode = |path: &Path| fs::metadata(path).expect("a file").permissions().mode() & 0o777;
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o660)).expect("chmod");
+    start(dir.path(), "crash run=2");
+    start(dir.path(), "end run=3");
+    assert_eq!((mode(&path), mode(&dir.path().join("app.1.pftrace"))), (0o660, 0o440));
+    assert_eq!(mode(&dir.path().join("app.2.pftrace")), 0o660);
+}
