@@ -215,7 +215,8 @@ fn a_start_without_descriptors_ends_and_leaves_nothing() {
     let (send, outcomes) = sync_channel(0);
     thread::spawn(move || {
         while starts.recv().is_ok() {
-            let session = Session::builder().file(&path).keep_newest().buffer_size(64 << 10);
+            let session =
+                Session::builder().file(&path).keep_newest().truncate().buffer_size(64 << 10);
             send.send(session.start().map(drop).is_ok()).expect("somebody waits");
         }
     });

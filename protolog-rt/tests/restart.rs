@@ -76,7 +76,8 @@ fn describe(file: &Path) -> String {
     };
     let trace = Trace::open(file).expect("open");
     let log = trace.read().expect("a trace");
-    let texts: Vec<String> = log.entries().map(|entry| entry.values().text(Rendering::Full)).collect();
+    let texts: Vec<String> =
+        log.entries().map(|entry| entry.values().text(Rendering::Full)).collect();
     let run = texts[0].rsplit(' ').next().expect("a run");
     let expected: Vec<_> = (0..5).map(|line| format!("line {line} of run {run}")).collect();
     assert_eq!(texts, expected, "{}", file.display());

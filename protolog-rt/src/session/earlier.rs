@@ -214,8 +214,7 @@ fn is_this_program(name: &[u8]) -> bool {
 /// Says that the last run crashed.
 fn report(path: &Path, name: &OsStr, recovered: Option<u64>) {
     let name = path.with_file_name(name);
-    let mut line =
-        format!("protolog: the last run crashed; its trace is `{}`", name.display());
+    let mut line = format!("protolog: the last run crashed; its trace is `{}`", name.display());
     if let Some(messages) = recovered {
         line += &format!(", with {messages} messages from its recording");
     }
