@@ -214,11 +214,9 @@ fn is_this_program(name: &[u8]) -> bool {
 /// Says that the last run crashed.
 fn report(path: &Path, name: &OsStr, recovered: Option<u64>) {
     let name = path.with_file_name(name);
-    let mut line = format!("protolog: the last run crashed; its trace is `{}`", name.display());
-    if let Some(messages) = recovered {
-        line += &format!(", with {messages} messages from its recording");
-    }
-    line.push('\n');
+    let of = recovered.map(|messages| format!(", with {messages} messages from its recording"));
+    let of = of.unwrap_or_default();
+    let line = format!("protolog: the last run crashed; its trace is `{}`{of}\n", name.display());
     text_queue::write_line(line.as_bytes());
 }
 
@@ -243,7 +241,7 @@ fn number(name: &OsStr, file: &OsStr) -> Option<u64> {
         Some(extension) => rest.strip_suffix(extension.as_bytes())?.strip_suffix(b".")?,
         None => rest,
     };
-    let number = str::from_utf8(digits).ok()?.parse().ok()?;
+    let number = std::str::from_utf8(digits).ok()?.parse().ok()?;
     (numbered(name.as_os_str(), number) == file.as_os_str() && number < LAST).then_some(number)
 }
 
