@@ -55,14 +55,14 @@ impl Default for Earlier {
 
 /// A trace that was given another name, or is to be replaced.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct LastRun {
     /// Its permissions.
     pub(super) mode: u32,
 }
 
 /// A trace of an earlier run under one of the names.
 #[derive(Debug)]
-struct Kept {
+struct EarlierRun {
     number: u64,
     /// So that nobody begins to write it.
     held: Held,
@@ -72,7 +72,7 @@ struct Kept {
 
 /// Gives what is at `path` another name, unless `earlier` says that it may go; none if there is nothing but an empty file.
 /// With `reports`, a line says so if the run crashed. [`Error::FileInUse`] if somebody writes it.
-pub(super) fn keep(path: &Path, earlier: Earlier, reports: bool) -> Result<Option<Found>, Error> {
+pub(super) fn keep(path: &Path, earlier: Earlier, reports: bool) -> Result<Option<LastRun>, Error> {
     let failed = |error| Error::File { path: path.to_path_buf(), error };
     // What is refused has its error when it is opened.
     if !matches!(Output::check(path), Ok(Some(Kind::File))) {
@@ -80,7 +80,7 @@ pub(super) fn keep(path: &Path, earlier: Earlier, reports: bool) -> Result<Optio
     }
     let Some(found) = look(path)? else { return Ok(None) };
     if earlier.truncates || found.links > 1 {
-        return Ok(Some(Found { mode: found.mode }));
+        return Ok(Some(LastRun { mode: found.mode }));
     }
     // If it can't be completed, its recording stays, and completes it under the other name.
     let recovered = complete(path).ok().flatten().map(|(trace, _)| trace.messages);
@@ -88,7 +88,7 @@ pub(super) fn keep(path: &Path, earlier: Earlier, reports: bool) -> Result<Optio
     let place = Location::of(path).map_err(failed)?;
     let is_crash = recovered.is_some() || !is_ended(&held).map_err(failed)?;
     if earlier.keep == 0 && !is_crash || !place.is_of(held.file()) {
-        return Ok(Some(Found { mode: found.mode }));
+        return Ok(Some(LastRun { mode: found.mode }));
     }
     if is_crash {
         // What can't be marked is kept as long as others.
@@ -98,7 +98,7 @@ pub(super) fn keep(path: &Path, earlier: Earlier, reports: bool) -> Result<Optio
     if is_crash && reports {
         report(path, &name, recovered);
     }
-    Ok(Some(Found { mode: found.mode }))
+    Ok(Some(LastRun { mode: found.mode }))
 }
 
 /// What is known of a file before it is opened to be completed.
@@ -162,7 +162,7 @@ fn give_name(path: &Path, held: &Held, is_crash: bool, keep: usize) -> io::Resul
 }
 
 /// Returns those that need not be kept beside `keep` ended ones, where newer ones of crashed runs have `crash_bytes`.
-fn needless(mut kept: Vec<Kept>, mut crash_bytes: u64, mut keep: usize) -> Vec<Kept> {
+fn needless(mut kept: Vec<EarlierRun>, mut crash_bytes: u64, mut keep: usize) -> Vec<EarlierRun> {
     kept.sort_by_key(|kept| kept.number);
     kept.retain(|kept| {
         if kept.is_crash {
@@ -178,11 +178,11 @@ fn needless(mut kept: Vec<Kept>, mut crash_bytes: u64, mut keep: usize) -> Vec<K
 }
 
 /// Finds the traces of earlier runs beside `path`, and the numbers of what else has such names.
-fn find(path: &Path, place: &Location) -> io::Result<(Vec<Kept>, Vec<u64>)> {
+fn find(path: &Path, place: &Location) -> io::Result<(Vec<EarlierRun>, Vec<u64>)> {
     let (mut all, mut foreign) = (Vec::new(), Vec::new());
     for name in place.siblings()? {
         let Some(number) = number(place.name(), &name) else { continue };
-        match Kept::open(&path.with_file_name(name), number) {
+        match EarlierRun::open(&path.with_file_name(name), number) {
             Some(kept) => all.push(kept),
             None => foreign.push(number),
         }
@@ -190,7 +190,7 @@ fn find(path: &Path, place: &Location) -> io::Result<(Vec<Kept>, Vec<u64>)> {
     Ok((all, foreign))
 }
 
-impl Kept {
+impl EarlierRun {
     /// Returns what is at `path` if it is a trace of this program and user that nobody has.
     fn open(path: &Path, number: u64) -> Option<Self> {
         let held = hold(path).ok()??;
