@@ -72,6 +72,25 @@ fn a_hook_may_start_a_session() {
 }
 
 #[test]
+fn what_another_thread_has_begun_is_waited_for() {
+    let Some(classes) = classes() else { return };
+    for kind in ["closing", "copying"] {
+        let dir = temp_dir();
+        let [pipe, copy] = ["pipe", "copy.pftrace"].map(|name| dir.path().join(name));
+        assert_eq!(run_any(Command::new("mkfifo").arg(&pipe)).code, Some(0));
+        // It takes nothing before the program has begun to end.
+        let mut reader = Command::new("sh");
+        reader.args(["-c", "exec 3<$0; sleep 1; exec cat <&3 >$1"]).args([&pipe, &copy]);
+        let mut reader = reader.spawn().unwrap();
+        let args = [kind, pipe.to_str().unwrap()];
+        let output = run_java(&[classes.to_path_buf()], "app.Ending", &args).unwrap();
+        assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""), "{kind}");
+        reader.wait().unwrap();
+        assert_eq!((messages(&copy).len(), lost(&copy)), (20_000, 0), "{kind}");
+    }
+}
+
+#[test]
 fn a_pipe_whose_reader_stands_still_does_not_keep_the_jvm() {
     let dir = temp_dir();
     let Some(classes) = classes() else { return };

@@ -8,9 +8,9 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * The end of sessions that run when the JVM ends. The JVM starts all shutdown hooks at once, and the others log, too. So the one hook of
  * this runtime waits for them first, while the sessions go on. Then each session writes its file to the end, and counts what comes after
- * that in the file, until the JVM is gone.
+ * that in the file, until the JVM is gone. An end or a snapshot that another thread has begun is waited for.
  *
- * <p>Invariants: the hook is there as long as sessions are, so that it keeps no class loader. It does not wait for ever, neither for other hooks
+ * <p>Invariants: a session is here until its end is complete. The hook is there as long as sessions are, so that it keeps no class loader. It does not wait for ever, neither for other hooks
  * nor for a file that takes nothing: a pipe whose reader stands still.
  */
 final class AtExit {
@@ -117,8 +117,10 @@ final class AtExit {
                 last = now;
             }
             if (now - last > SILENCE) {
-                LogPrinter.problem("can't complete the trace `" + session.file() + "`, which takes nothing any more",
-                        "run `protologtool recover`");
+                boolean isSnapshot = session.file() == null;
+                String file = isSnapshot ? "a snapshot" : "the trace `" + session.file() + "`";
+                String help = isSnapshot ? "have what reads it take it before the program ends" : "run `protologtool recover`";
+                LogPrinter.problem("can't complete " + file + ", which takes nothing any more", help);
                 return;
             }
             LockSupport.parkNanos(POLL);

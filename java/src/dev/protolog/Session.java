@@ -118,13 +118,20 @@ public final class Session implements AutoCloseable {
         } else if (failure != null) {
             throw failure;
         }
-        Parts ended = parts;
+        try {
+            return complete(parts, isAtExit);
+        } finally {
+            // Last: where the JVM ends meanwhile, it waits for all of this.
+            AtExit.remove(this);
+        }
+    }
+
+    private Summary complete(Parts ended, boolean isAtExit) throws IOException {
         SessionCore core = ended.core;
         if (!isAtExit) {
             Sessions.remove(core);
         }
         core.stop();
-        AtExit.remove(this);
         try {
             if (core.failure() != null) {
                 throw core.failure();
@@ -210,8 +217,8 @@ public final class Session implements AutoCloseable {
         }
     }
 
-    /** Completes the file of a program that ends. */
-    void stopAtExit() {
+    /** Completes the file of a program that ends. What another thread has begun, an end or a snapshot, is waited for. */
+    synchronized void stopAtExit() {
         try {
             if (config.file() != null) {
                 stop(true);

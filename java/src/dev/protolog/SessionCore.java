@@ -216,6 +216,11 @@ final class SessionCore {
         return isStopped;
     }
 
+    /** True if messages that come now are none of the session's. While the program ends they are: those of a stopped session are counted. */
+    boolean isOver() {
+        return isStopped && !isEnding;
+    }
+
     /** The error that ended the session early; null for none. */
     IOException failure() {
         if (failure == null) {
@@ -323,7 +328,7 @@ final class SessionCore {
 
     /** Counts a lost message of a sequence; null where it has none. */
     void lose(Sequence sequence, int group, LossCause cause) {
-        if (isStopped && !isEnding) {
+        if (isOver()) {
             return;
         }
         total.add(group, cause, 1);
@@ -343,7 +348,8 @@ final class SessionCore {
             // The JVM links the operation when it first runs. The trace has the loss all the same.
         }
         try {
-            if (sequence != null && !keepsMessages()) {
+            // While the program ends, the last count of the file is of the total alone.
+            if (sequence != null && !keepsMessages() && !isEnding) {
                 sequence.losses.add(group, cause, 1);
             }
         } catch (StackOverflowError | LinkageError e) {

@@ -20,7 +20,8 @@ import java.util.TreeSet;
  *
  * <p>Invariants: the dictionary of a message is in the file before it. A chunk is freed once its packets are in the file. An error
  * of the file ends the session, and is that of {@link #finish}; the recording stays then. After one out of memory or stack, everything is as
- * the recording has it, and the next look at the buffer goes on from there.
+ * the recording has it, and the next look at the buffer goes on from there. After {@link #finish} nothing is written or closed: the thread of
+ * the session may be on its way to a look, and messages that come later are counted in the file.
  */
 final class Stream {
     /** A change of the distance between wall clock and BOOTTIME by which the wall clock counts as set, in nanoseconds. */
@@ -60,6 +61,8 @@ final class Stream {
     /** Null where nothing has changed since the recording was told of the file. */
     private Checkpoint checkpoint;
     private IOException failure;
+    /** True once {@link #finish} has written the rest. */
+    private boolean isFinished;
     /** The failure where there is no memory for another one. */
     private final IOException noMemory = new IOException("no memory was left to write the trace");
 
@@ -125,6 +128,8 @@ final class Stream {
         synchronized (this) {
             boolean isComplete = false;
             boolean isLeftOpen = false;
+            // After an error of the JVM it is done again.
+            isFinished = false;
             try {
                 boolean isDrained = drain(true);
                 if (failure != null) {
@@ -139,6 +144,7 @@ final class Stream {
                 end("protolog session ended");
                 commit();
                 isComplete = true;
+                isFinished = true;
                 OutputFile left = staysOpen ? file.completeOpen() : null;
                 if (left != null) {
                     isLeftOpen = true;
@@ -176,7 +182,7 @@ final class Stream {
 
     /** Writes what is there, of chunks that are being written only if {@code unfinishedToo}. False where there is no memory for that now; nothing has changed then. */
     private synchronized boolean drain(boolean unfinishedToo) {
-        if (failure != null) {
+        if (failure != null || isFinished) {
             return true;
         }
         return attempt(() -> {
@@ -318,7 +324,7 @@ final class Stream {
 
     /** False where there is no memory for it now. */
     private synchronized boolean rotateIfOld() {
-        if (segments == null || failure != null || session.isStopped() || segments.left() > 0) {
+        if (segments == null || failure != null || isFinished || session.isStopped() || segments.left() > 0) {
             return true;
         }
         if (inFile.isEmpty()) {
@@ -417,7 +423,7 @@ final class Stream {
     /** Gives up the files of a session that has failed: others may write them now, and the recording can be recovered. */
     synchronized void releaseFailed() {
         try {
-            if (session.failure() != null) {
+            if (session.failure() != null && !isFinished) {
                 Sessions.remove(session);
                 release();
                 if (session.recording() != null) {

@@ -135,7 +135,7 @@ final class TraceWriter {
             complete();
         }
         if (chunk == SharedBuffer.NONE && !begin(0)) {
-            return session.isStopped();
+            return session.isOver();
         }
         long now = Math.max(clock.now(), sequence.time);
         return writeFast(call, now) || writeSlow(call, now);
@@ -149,7 +149,7 @@ final class TraceWriter {
             complete();
             int size = HEAD + encoder.measure(call, false) + encoder.internedSize();
             if (!begin(size)) {
-                return session.isStopped();
+                return session.isOver();
             }
             now = Math.max(now, sequence.time);
             encoder.measure(call, true);

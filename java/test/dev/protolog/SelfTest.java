@@ -47,6 +47,7 @@ public final class SelfTest {
         LocaleTest.run();
         BuilderTest.run();
         LargeMessageTest.run();
+        EndTest.run();
         TemplateLimitTest.run();
         System.out.println(checks + " checks passed");
     }

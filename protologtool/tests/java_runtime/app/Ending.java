@@ -9,12 +9,15 @@ import java.io.UncheckedIOException;
 import java.nio.LongBuffer;
 import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Path;
+import java.util.concurrent.Callable;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 /**
  * Logs while the JVM ends: {@code Ending KIND TRACE}. {@code hooks}: in hooks that take a while; {@code busy} and {@code kept}: in threads that go on
  * until the JVM is gone, which count their calls in {@code TRACE.calls}; {@code recorded}: without a file for the trace; {@code start}: in a session that
- * a hook starts; {@code pipe}: nothing but many messages.
+ * a hook starts; {@code pipe}: nothing but many messages; {@code closing} and {@code copying}: many messages, while another thread closes the session,
+ * or writes a snapshot.
  */
 public final class Ending {
     private static final int THREADS = 4;
@@ -48,9 +51,17 @@ public final class Ending {
             }));
             case "pipe" -> {
                 builder.file(args[1]).start();
-                for (int i = 0; i < 20_000; i++) {
-                    ProtoLog.i(Log.WORK, "number %d of %s", i, "text " + i);
-                }
+                logMany();
+            }
+            case "closing" -> {
+                Session session = builder.keepNewest().file(args[1]).start();
+                logMany();
+                begin(session::stop, "stop");
+            }
+            case "copying" -> {
+                Session session = builder.keepNewest().start();
+                logMany();
+                begin(() -> session.snapshot(Path.of(args[1])), "snapshot");
             }
             default -> {
                 (args[0].equals("kept") ? builder.keepNewest() : builder).file(args[1]).start();
@@ -62,6 +73,30 @@ public final class Ending {
             }
         }
         System.exit(0);
+    }
+
+    private static void logMany() {
+        for (int i = 0; i < 20_000; i++) {
+            ProtoLog.i(Log.WORK, "number %d of %s", i, "text " + i);
+        }
+    }
+
+    /** Has another thread do something that takes long, and comes back once it is within that method of the session. */
+    private static void begin(Callable<?> action, String method) {
+        Thread thread = new Thread(() -> {
+            try {
+                action.call();
+            } catch (Exception e) {
+                throw new IllegalStateException(e);
+            }
+        });
+        thread.setDaemon(true);
+        thread.start();
+        while (Stream.of(thread.getStackTrace()).noneMatch(it -> it.getMethodName().equals(method))) {
+            sleep(1);
+        }
+        // Long enough ago that it isn't taken for a hook.
+        sleep(100);
     }
 
     /** Hooks that log at their end, one of them twice as late as another. */
