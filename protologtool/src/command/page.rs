@@ -70,7 +70,13 @@ _protologtool_and_groups() {
     local words=" ${COMP_WORDS[*]:1:COMP_CWORD-1} " cur="${COMP_WORDS[COMP_CWORD]}"
     case "$words" in
         *" configuration "*" status "*|*" configuration "*" enable "*|*" configuration "*" disable "*|*" configuration "*" level ")
-            [[ "$cur" == -* ]] || COMPREPLY=($(compgen -W "$(protologtool configuration groups names 2>/dev/null)" -- "$cur"))
+            [[ "$cur" == -* ]] && return
+            COMPREPLY=()
+            # Not `compgen -W`, which runs the commands in the words that it is given.
+            local name
+            while IFS= read -r name; do
+                [[ "$name" == "$cur"* ]] && COMPREPLY+=("$name")
+            done < <(protologtool configuration groups names 2>/dev/null)
             ;;
     esac
 }

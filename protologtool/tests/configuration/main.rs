@@ -257,6 +257,62 @@ fn completed(shell: &str, script: &str, lines: &[&str]) -> Option<String> {
     Some(stdout)
 }
 
+/// A program whose groups have these names, which it tells whoever asks.
+fn listen(place: &Path, names: &'static [&'static str]) {
+    let path = place.join(format!("{}-1.sock", std::process::id()));
+    let listener = std::os::unix::net::UnixListener::bind(path).unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let lines = BufReader::new(stream.try_clone().unwrap()).lines();
+            for line in lines.map_while(Result::ok) {
+                let mut reply = String::new();
+                match line.split(' ').next() {
+                    Some("protolog") => reply = format!("protolog 1 {} x\n", std::process::id()),
+                    Some("groups") => {
+                        for name in names {
+                            let _ = writeln!(reply, "group - 0 003f3f3f y {name} T");
+                        }
+                    }
+                    _ => {}
+                }
+                if stream.write_all(format!("{reply}ok\n").as_bytes()).is_err() {
+                    break;
+                }
+            }
+        }
+    });
+}
+
+/// Another user's program names its groups as it likes, and root presses the tab key.
+#[test]
+fn bash_runs_nothing_of_what_groups_are_called() {
+    let Some(shell) = tool("bash") else { return };
+    let dir = temp_dir_for_sockets();
+    let place = dir.path().join("run");
+    std::fs::create_dir(&place).unwrap();
+    std::fs::set_permissions(&place, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    listen(&place, &["x$(>ran)", "`>ran`", "a;>ran;", "app::Log::Net"]);
+    let script = "source <(protologtool completions bash)
+        COMP_WORDS=(protologtool configuration logcat enable ''); COMP_CWORD=4
+        _protologtool_and_groups protologtool '' enable
+        printf '<%s>' \"${COMPREPLY[@]}\"
+        # What is there when the tool is an older or another one.
+        protologtool() { printf '%s\\n' 'x$(>ran)' 'two words' '*'; }
+        _protologtool_and_groups protologtool '' enable
+        printf '<%s>' \"${COMPREPLY[@]}\"";
+    let program = Path::new(env!("CARGO_BIN_EXE_protologtool"));
+    let mut command = Command::new(shell);
+    command.args(["--norc", "-c", script]);
+    let path = std::env::var("PATH").unwrap_or_default();
+    command.env("PATH", format!("{}:{path}", program.parent().unwrap().display()));
+    surroundings(&mut command, dir.path());
+    let Output { code, stdout, stderr } = run_any(&mut command);
+    assert_eq!((code, &*stderr), (Some(0), ""));
+    assert_eq!(stdout, "<Net><x$(>ran)><two words><*>");
+    assert!(!dir.path().join("ran").exists() && !Path::new("ran").exists());
+}
+
 #[test]
 fn fish_completes_groups_that_are_there() {
     let script = "protologtool completions fish | source

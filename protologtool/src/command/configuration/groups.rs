@@ -9,7 +9,7 @@ use protolog_control::{Error, Group, Program, Session};
 use protolog_core::Level;
 use protolog_core::control::{self, switch};
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 
 const NONE: &str = "No ProtoLog groups registered with ProtoLog service.\n";
@@ -147,15 +147,36 @@ pub(super) fn list(programs: &mut Programs, json: bool, system: &dyn System) {
 }
 
 /// `groups names`: for shells. The last segments, where they mean one group, since shells part words at colons.
+///
+/// A shell puts what it is given into a line that it obeys, and a program of another user may give a group any name. So names
+/// with a character that any shell takes for more than itself are left out.
 pub(super) fn names(programs: &mut Programs, system: &dyn System) {
-    let mut text = String::new();
-    let all = unknown::names(programs, system);
-    for name in &all {
-        let short = name.rsplit([':', '.']).next().unwrap_or(name);
-        let is_one = all.iter().filter(|other| control::matches_group(short, other)).count() == 1;
-        let _ = writeln!(text, "{}", if is_one { short } else { name });
+    system.print(&names_for_shells(&unknown::names(programs, system)));
+}
+
+fn names_for_shells(all: &BTreeSet<String>) -> String {
+    let last = |name: &str| name.rsplit([':', '.']).next().map_or(String::new(), str::to_owned);
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    for name in all {
+        // As `matches_group` compares them.
+        *counts.entry(last(name).to_ascii_lowercase()).or_default() += 1;
     }
-    system.print(&text);
+    let mut text = String::new();
+    for name in all {
+        let short = last(name);
+        let is_one = counts.get(&short.to_ascii_lowercase()) == Some(&1);
+        let shown = if is_one { &short } else { name };
+        if is_plain_word(shown) {
+            let _ = writeln!(text, "{shown}");
+        }
+    }
+    text
+}
+
+/// Returns whether every shell takes a word for itself, and the tool takes it for no option.
+fn is_plain_word(word: &str) -> bool {
+    let is_plain = |char: char| char.is_alphanumeric() || "_:.-".contains(char);
+    !word.is_empty() && !word.starts_with('-') && word.chars().all(is_plain)
 }
 
 /// `groups status`
@@ -294,5 +315,50 @@ fn lines(found: &[ProcessGroups], groups: &[String], system: &dyn System) {
             };
             print_json(&line, system);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shells_are_given_names_that_they_do_not_obey() {
+        let names =
+            |all: &[&str]| names_for_shells(&all.iter().map(|name| (*name).to_owned()).collect());
+        assert_eq!(names(&["app::Log::Net", "app::Log::Disk"]), "Disk\nNet\n");
+        assert_eq!(names(&["a::Net", "b.net", "c::Größe"]), "a::Net\nb.net\nGröße\n");
+        for hostile in [
+            "x$(id>pwned)",
+            "`id`",
+            "a;id",
+            "a|id",
+            "a&id",
+            "a>b",
+            "*",
+            "~",
+            "{a,b}",
+            "a\\b",
+            "'",
+            "\"",
+            "!id",
+            "a\tb",
+            "a\u{a0}b",
+            "a\u{202e}b",
+            "--persist",
+            "-h",
+            "a::",
+            "",
+        ] {
+            assert_eq!(names(&[hostile]), "", "{hostile:?}");
+            assert_eq!(names(&[&format!("app::{hostile}"), "Net"]), "Net\n", "{hostile:?}");
+        }
+    }
+
+    #[test]
+    fn many_names_take_no_longer_for_each_other() {
+        // Each with each other would be 10^11 comparisons.
+        let all = (0..300_000).map(|number| format!("app::Group{number}")).collect();
+        assert_eq!(names_for_shells(&all).lines().count(), 300_000);
     }
 }
