@@ -9,7 +9,7 @@ use protolog_control::{Error, Group, Program, Session};
 use protolog_core::Level;
 use protolog_core::control::{self, switch};
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 
 const NONE: &str = "No ProtoLog groups registered with ProtoLog service.\n";
@@ -47,12 +47,15 @@ struct SessionOfGroup<'a> {
     levels: Vec<&'static str>,
 }
 
-/// The groups and sessions of a program.
+/// The groups and sessions of a program. A program of another user answers what it likes, so a name that comes again is left
+/// out, and nothing looks at each session for each group: work and memory are in proportion to the answer.
 struct ProcessGroups {
     process: ProcessName,
     groups: Vec<Group>,
     /// None if the program is too old to list them.
     sessions: Option<Vec<Session>>,
+    /// The sessions that enable levels of a group, by its name, each with the levels.
+    by_group: HashMap<String, Vec<(usize, u8)>>,
 }
 
 impl ProcessGroups {
@@ -62,16 +65,29 @@ impl ProcessGroups {
             Ok((program.groups()?, program.sessions()?))
         };
         let all = programs.each(ask, system).into_iter();
-        all.map(|(process, (groups, sessions))| Self { process, groups, sessions }).collect()
+        all.map(|(process, (groups, sessions))| Self::new(process, groups, sessions)).collect()
+    }
+
+    fn new(process: ProcessName, mut groups: Vec<Group>, sessions: Option<Vec<Session>>) -> Self {
+        let mut known = HashSet::new();
+        groups.retain(|group| known.insert(group.name.clone()));
+        let mut by_group: HashMap<String, Vec<_>> = HashMap::new();
+        for (index, session) in sessions.iter().flatten().enumerate() {
+            for (group, levels) in &session.groups {
+                if let Some(group) = known.get(group) {
+                    by_group.entry(group.clone()).or_default().push((index, *levels));
+                }
+            }
+        }
+        Self { process, groups, sessions, by_group }
     }
 
     /// The sessions that record a group, with the levels that are left of what they enable.
     fn tracing<'a>(&'a self, group: &Group) -> Option<Vec<(&'a Session, u8)>> {
+        let sessions = self.sessions.as_ref()?;
         let allowed = switch::allowed_levels(group.word);
-        let levels = |session: &Session| {
-            session.groups.get(&group.name).map_or(0, |levels| levels & allowed)
-        };
-        let all = self.sessions.as_ref()?.iter().map(|session| (session, levels(session)));
+        let all = self.by_group.get(&group.name).into_iter().flatten();
+        let all = all.filter_map(|(index, levels)| Some((sessions.get(*index)?, levels & allowed)));
         Some(all.filter(|(_, levels)| *levels != 0).collect())
     }
 
@@ -360,5 +376,27 @@ mod tests {
         // Each with each other would be 10^11 comparisons.
         let all = (0..300_000).map(|number| format!("app::Group{number}")).collect();
         assert_eq!(names_for_shells(&all).lines().count(), 300_000);
+    }
+
+    #[test]
+    fn an_answer_takes_no_more_than_its_size() {
+        // Each session for each group, or for each mention of one, would be 10^10 lines.
+        let count = 100_000;
+        let group =
+            |name: String| Group { name, word: 0x3f3f_3f3f, compiled: true, ..Group::default() };
+        let session = |_| Session {
+            control: false,
+            fill_policy: protolog_core::FillPolicy::Stream,
+            file: None,
+            groups: BTreeMap::from([("a::Net".to_owned(), 0x3f)]),
+        };
+        let same = (0..count).map(|_| group("a::Net".to_owned()));
+        let others = (0..count).map(|number| group(format!("a::Group{number}")));
+        let sessions = (0..count).map(session).collect();
+        let name = ProcessName::default();
+        let process = ProcessGroups::new(name, same.chain(others).collect(), Some(sessions));
+        assert_eq!(process.groups.len(), count + 1);
+        let lines = process.groups.iter().map(|group| process.tracing_lines(group).len());
+        assert_eq!(lines.sum::<usize>(), count);
     }
 }

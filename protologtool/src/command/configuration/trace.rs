@@ -15,7 +15,7 @@ use protolog_core::control::protocol::{Reply, Request, TraceStart};
 use protolog_core::control::setting::{GroupSetting, Settings};
 use protolog_reader::printable_json;
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 
 /// A session, as JSON and for text.
@@ -220,6 +220,8 @@ fn show(answers: &[(ProcessName, Vec<String>)], json: bool, by_group: bool, syst
 /// The sessions in the reply of a program.
 pub(super) fn sessions(process: &ProcessName, lines: &[String]) -> Vec<Session> {
     let mut all: Vec<Session> = Vec::new();
+    // Places of groups in the last session: what a program answers may be any number of lines.
+    let mut places: HashMap<&str, usize> = HashMap::new();
     for line in lines {
         match Reply::parse(line) {
             Some(Reply::Session { fill_policy, messages, lost, bytes, file, .. }) => {
@@ -232,17 +234,19 @@ pub(super) fn sessions(process: &ProcessName, lines: &[String]) -> Vec<Session> 
                     bytes,
                     groups: Vec::new(),
                 });
+                places.clear();
             }
             Some(Reply::Written { messages, lost, bytes, group }) => {
                 if let Some(session) = all.last_mut() {
+                    places.entry(group).or_insert(session.groups.len());
                     let (group, losses) = (group.to_owned(), BTreeMap::new());
                     session.groups.push(OfGroup { group, messages, lost, bytes, losses });
                 }
             }
             Some(Reply::Lost { count, cause, group }) => {
                 let groups = all.last_mut().map(|session| &mut session.groups);
-                let of = groups.and_then(|groups| groups.iter_mut().find(|of| of.group == group));
-                if let Some(of) = of {
+                let place = places.get(group);
+                if let Some(of) = groups.zip(place).and_then(|(all, place)| all.get_mut(*place)) {
                     *of.losses.entry(cause.to_owned()).or_default() += count;
                 }
             }
@@ -286,5 +290,26 @@ pub(super) fn destination(fill_policy: &str, file: Option<&str>) -> String {
 pub(super) fn print_json(value: &impl Serialize, system: &dyn System) {
     if let Ok(line) = serde_json::to_string(value) {
         system.print(&format!("{}\n", printable_json(&line)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn losses_are_those_of_the_group_in_the_last_session() {
+        let session = "session n stream 1 0 0 f";
+        // Each loss with each group would be 10^10 comparisons.
+        let many = (0..100_000).map(|number| format!("written 1 0 0 a::G{number}"));
+        let lost = (0..100_000).map(|number| format!("lost 2 buffer_full a::G{number}"));
+        let lines = ["written 1 0 0 a::Lone", session, "written 1 0 0 a::G7", session];
+        let lines = lines.map(str::to_owned).into_iter().chain(many).chain(lost);
+        let lines: Vec<_> = lines.chain(["lost 1 buffer_full b::None".to_owned()]).collect();
+        let all = sessions(&ProcessName::default(), &lines);
+        let losses = |session: &Session| {
+            session.groups.iter().filter(|of| of.losses.get("buffer_full") == Some(&2)).count()
+        };
+        assert_eq!(all.iter().map(losses).collect::<Vec<_>>(), [0, 100_000]);
     }
 }
