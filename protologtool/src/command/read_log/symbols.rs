@@ -14,10 +14,12 @@
 //!
 //! Invariant: a file with another build id, or with none where the trace has one, names nothing.
 
+mod demangled;
 mod image;
 mod images;
 
 use crate::exit::Failure;
+use demangled::demangled;
 use image::Image;
 use images::Images;
 use std::collections::BTreeMap;
@@ -104,7 +106,9 @@ impl Symbols {
         let mut names = Vec::new();
         image.frames(frame.address, &self.found, |frame| {
             // Without full debug information only functions that were inlined have a name here.
-            let name = frame.function.as_ref().and_then(|function| function.demangle().ok());
+            let name = frame.function.as_ref().and_then(|function| {
+                Some(demangled(&function.raw_name().ok()?, function.language))
+            });
             let name = name.map(|name| without_hash(&name).to_owned());
             let at = frame.location.as_ref().and_then(|location| location.file.zip(location.line));
             let at = at.map_or(String::new(), |(file, line)| format!(" at {file}:{line}"));
@@ -112,7 +116,7 @@ impl Symbols {
         });
         // The symbol's name says where the function belongs, which that of the debug information may leave out.
         if let Some(symbol) = image.symbol(frame.address) {
-            let name = addr2line::demangle_auto(symbol.into(), None);
+            let name = demangled(symbol, None);
             let at = names.pop().map_or(String::new(), |(_, at)| at);
             names.push((without_hash(&name).to_owned(), at));
         }
