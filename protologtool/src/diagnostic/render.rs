@@ -1,8 +1,10 @@
 //! Diagnostics as text for people: a line that editors and build logs can jump from, then the snippet in the look of rustc.
 
 use super::{Diagnostic, Severity};
+use crate::exit::printable_lines;
 use crate::source::Source;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use protolog_reader::printable;
 use std::ops::Range;
 
 /// The options for rendering.
@@ -24,7 +26,9 @@ pub fn render(diagnostic: &Diagnostic, source: &Source, style: Style) -> String 
     let paint = |color: &str, text: &str| {
         if style.color { format!("{color}{text}{RESET}") } else { text.to_owned() }
     };
-    let place = format!("{}:{}:{}: ", source.path().display(), position.line, position.column);
+    // Names of files may hold anything, and messages quote them.
+    let path = printable(&source.path().to_string_lossy());
+    let place = format!("{path}:{}:{}: ", position.line, position.column);
     let severity = format!("{}: ", diagnostic.severity);
     let color = match diagnostic.severity {
         Severity::Error => RED,
@@ -33,7 +37,8 @@ pub fn render(diagnostic: &Diagnostic, source: &Source, style: Style) -> String 
     };
     let mut out = paint(BOLD, &place);
     out.push_str(&paint(color, &severity));
-    out.push_str(&paint(BOLD, &format!("{} [{}]", diagnostic.message, diagnostic.code.name())));
+    let message = printable_lines(&diagnostic.message);
+    out.push_str(&paint(BOLD, &format!("{message} [{}]", diagnostic.code.name())));
     out.push('\n');
     out.push_str(&snippet(diagnostic, source, style));
     out.push('\n');
@@ -75,7 +80,7 @@ fn snippet(diagnostic: &Diagnostic, source: &Source, style: Style) -> String {
         group = group.element(Snippet::source(text).line_start(first_line).annotation(annotation));
     }
     if let Some(help) = &diagnostic.help {
-        group = group.element(Level::HELP.message(help.as_str()));
+        group = group.element(Level::HELP.message(printable_lines(help)));
     }
     let renderer = if style.color { Renderer::styled() } else { Renderer::plain() };
     renderer.render(&[group])
@@ -159,5 +164,16 @@ mod tests {
             rendered.contains("... ä ä here ö ö") || rendered.contains("ä here ö"),
             "{rendered}"
         );
+    }
+
+    #[test]
+    fn names_and_messages_have_nothing_that_a_terminal_obeys() {
+        let source = Source::new("\x1b]0;a\x07/\u{202e}A.java", b"call();".to_vec());
+        let mut diagnostic = Diagnostic::error(Code::Syntax, 0..4, "no `\x1b[2J`");
+        diagnostic.help = Some("a \x1b[2J help".to_owned());
+        let rendered = render(&diagnostic, &source, Style::default());
+        let first = "\\u{1b}]0;a\\u{7}/\\u{202e}A.java:1:1: error: no `\\u{1b}[2J` [syntax]\n";
+        assert!(rendered.starts_with(first), "{rendered}");
+        assert!(!rendered.contains('\x1b'), "{rendered}");
     }
 }

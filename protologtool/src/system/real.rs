@@ -6,8 +6,10 @@ use super::{
     DirectoryEntry, Fill, Lock, OpenFile, OutputDirectory, Reader, Staged, Stamp, System,
     has_record_lock, join, staged, too_large,
 };
+use protolog_core::escape::controls_output;
 use protolog_files::{Location, Root, Tree};
 use protolog_reader::{ByteSource, FileBytes};
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
@@ -252,6 +254,55 @@ impl System for Real {
     }
 
     fn print_error(&self, text: &str) {
-        let _ = io::stderr().lock().write_all(text.as_bytes());
+        let _ = io::stderr().lock().write_all(shown(text).as_bytes());
+    }
+}
+
+/// Text for standard error: whatever names of files are in it, a terminal obeys nothing but our colours.
+fn shown(text: &str) -> Cow<'_, str> {
+    let stands = |char: char| matches!(char, '\n' | '\t') || !controls_output(char);
+    if text.chars().all(stands) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut rest = text;
+    while let Some(at) = rest.find(|char| !stands(char)) {
+        let (plain, from) = rest.split_at(at);
+        out.push_str(plain);
+        let size = color(from).unwrap_or(0);
+        let (color, after) = from.split_at(size);
+        out.push_str(color);
+        let mut chars = after.chars();
+        if size == 0 {
+            out.extend(chars.next().into_iter().flat_map(char::escape_default));
+        }
+        rest = chars.as_str();
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+/// The size of the sequence that `text` begins with, if it is one that changes colours.
+fn color(text: &str) -> Option<usize> {
+    let rest = text.strip_prefix("\x1b[")?;
+    let end = rest.find(|char: char| !(char.is_ascii_digit() || char == ';'))?;
+    rest[end..].starts_with('m').then_some("\x1b[".len() + end + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_obeys_nothing_in_errors_but_colours() {
+        for (text, expected) in [
+            ("warning: `a`\n\thelp: ü\n", "warning: `a`\n\thelp: ü\n"),
+            ("\x1b[1;31merror\x1b[0m: x", "\x1b[1;31merror\x1b[0m: x"),
+            ("`\x1b]0;title\x07.sock`", "`\\u{1b}]0;title\\u{7}.sock`"),
+            ("\x1b[2J\x1b[", "\\u{1b}[2J\\u{1b}["),
+            ("a\rb\u{9b}31m\u{202e}c\x7f", "a\\rb\\u{9b}31m\\u{202e}c\\u{7f}"),
+        ] {
+            assert_eq!(shown(text), expected);
+        }
     }
 }
