@@ -7,6 +7,7 @@
 //! A packet is applied in this order: loss, clear, defaults, interned strings, clock snapshot, thread, timestamp, message.
 
 mod message;
+pub(crate) mod texts;
 
 use std::mem;
 use std::sync::Arc;
@@ -35,11 +36,16 @@ use crate::sessions::Sessions;
 use crate::slices::SliceEvents;
 use crate::stats::{self, ServiceLosses, Stats};
 use crate::thread::{self, Source, Threads};
+use texts::TextBudget;
 
 /// Index for "no string".
 pub(crate) const NO_STRING: u32 = u32::MAX;
 /// Index of a string that was never defined.
 pub(crate) const UNDEFINED_STRING: u32 = u32::MAX - 1;
+/// Index of a text that is left out, since it does not fit its budget.
+pub(crate) const CUT_STRING: u32 = u32::MAX - 2;
+/// In place of a stack trace: the message's template does not fit the budget of texts.
+pub(crate) const CUT_TEMPLATE: u32 = u32::MAX - 3;
 
 /// A message as it was read.
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +57,7 @@ pub(crate) struct MessageRecord {
     pub(crate) strings: u32,
     /// The segment that it is in, if the trace is read by segments: of one time, the first in the file comes first.
     pub(crate) segment: u32,
-    /// Index into `Collected::strings`, [`UNDEFINED_STRING`] or [`NO_STRING`].
+    /// Index into `Collected::strings`, or one of the indices above, [`NO_STRING`] if there is none.
     pub(crate) stack_trace: u32,
     pub(crate) thread: u32,
 }
@@ -93,6 +99,8 @@ pub(crate) struct Collected {
     /// Indices into `strings`, in the order of the messages' arguments.
     pub(crate) string_refs: Vec<u32>,
     pub(crate) strings: Vec<Span>,
+    /// What messages may name of them.
+    pub(crate) texts: TextBudget,
     pub(crate) threads: Arc<Threads>,
     /// Names of processes by pid.
     pub(crate) processes: Arc<HashMap<u32, String>>,

@@ -6,7 +6,9 @@
 use foldhash::HashMap;
 
 use crate::blocks::{BlockHint, Span};
-use crate::collect::{Collected, MessageRecord, NO_STRING, UNDEFINED_STRING};
+use crate::collect::{
+    CUT_STRING, CUT_TEMPLATE, Collected, MessageRecord, NO_STRING, UNDEFINED_STRING,
+};
 use crate::message_fields::{self, MessageField};
 use crate::sequence::SequenceState;
 
@@ -71,7 +73,7 @@ impl Kept {
     }
 
     fn string(&mut self, from: &Collected, index: u32) -> u32 {
-        if matches!(index, NO_STRING | UNDEFINED_STRING) {
+        if matches!(index, NO_STRING | UNDEFINED_STRING | CUT_STRING | CUT_TEMPLATE) {
             return index;
         }
         if let Some(known) = self.indices.get(&index) {

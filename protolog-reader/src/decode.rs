@@ -9,6 +9,7 @@ use protolog_core::schema::trace;
 use protozero::wire::{WireType, decode_varint, tag};
 use protozero::{DecodeError, Field, Reader};
 
+use crate::collect::texts::TextBudget;
 use crate::collect::{Collected, Pass};
 use crate::expansion::Expansion;
 use crate::hole;
@@ -44,7 +45,9 @@ struct LimitReached(EndReason);
 impl Decoder {
     pub(crate) fn new(limits: Limits, is_inflated: bool) -> Self {
         let expansion = Expansion::new(&limits);
-        Self { limits, is_inflated, expansion, ..Self::default() }
+        let mut decoder = Self { limits, is_inflated, expansion, ..Self::default() };
+        decoder.collected.texts = TextBudget::new(&limits);
+        decoder
     }
 
     /// A decoder for another pass over the trace that this one has read.
@@ -60,6 +63,7 @@ impl Decoder {
     /// Raises the limits, as a trace grows.
     pub(crate) fn raise(&mut self, limits: Limits) {
         self.expansion.grow(&self.limits, &limits);
+        self.collected.texts.grow(&self.limits, &limits);
         self.limits = limits;
     }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use protolog_core::{Arg, ParamKind};
 use protozero::Reader;
 
-use crate::collect::{MessageRecord, UNDEFINED_STRING};
+use crate::collect::{CUT_STRING, CUT_TEMPLATE, MessageRecord, UNDEFINED_STRING};
 use crate::collision;
 use crate::dictionary::Message;
 use crate::fast_values::{BlockHints, FastValues};
@@ -13,7 +13,7 @@ use crate::log::Log;
 use crate::message_fields::{self, MessageField};
 use crate::render;
 use crate::thread::Thread;
-use crate::values::Values;
+use crate::values::{CUT_TEXT, Values};
 
 /// Placeholder for a string that was never defined.
 const MISSING_STRING: &str = "[MISSING_STRING]";
@@ -78,6 +78,7 @@ impl<'a> Entry<'a> {
     pub fn stack_trace(&self) -> Option<&'a str> {
         match self.record.stack_trace {
             UNDEFINED_STRING => Some(MISSING_STRING),
+            CUT_STRING => Some(CUT_TEXT),
             index => self.log.stack_trace(index),
         }
     }
@@ -85,15 +86,17 @@ impl<'a> Entry<'a> {
     /// Decodes the message with its values. Call it once and reuse the result.
     pub fn values(&self) -> Values<'a> {
         let mut strings = self.log.strings_from(self.record.strings as usize).iter();
-        let mut values = Values::default();
+        let is_cut = self.record.stack_trace == CUT_TEMPLATE;
+        let mut values = Values { is_cut, ..Values::default() };
         self.visit_fields(|value| match value {
             MessageField::MessageId(id) => values.message_id = id,
             MessageField::Int(value) => values.args.push(Arg::Int(value)),
             MessageField::Float(value) => values.args.push(Arg::Float(value)),
             MessageField::Bool(value) => values.args.push(Arg::Bool(value)),
             MessageField::String(_) => {
-                let text = strings.next().and_then(|index| self.log.interned(*index));
-                values.args.push(Arg::Str(text.unwrap_or(MISSING_STRING)));
+                let index = strings.next().copied().unwrap_or(UNDEFINED_STRING);
+                let mark = if index == CUT_STRING { CUT_TEXT } else { MISSING_STRING };
+                values.args.push(Arg::Str(self.log.interned(index).unwrap_or(mark)));
             }
             MessageField::Unsigned(bits) => values.unsigned |= bits,
             MessageField::StackTrace(_) => {}

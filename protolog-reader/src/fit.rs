@@ -1,5 +1,6 @@
 //! The fit of an entry's values to the template of its message.
 
+use crate::collect::texts::SHORT;
 use crate::collision;
 use crate::dictionary::Dictionary;
 use crate::message_fields;
@@ -42,6 +43,8 @@ impl KnownFits {
     #[cold]
     fn learn(&mut self, dictionary: &Dictionary, id: u64, counts: u32) -> bool {
         let message = dictionary.message(id).filter(|_| dictionary.others(id).is_empty());
+        // A long template is taken from a budget.
+        let message = message.filter(|it| it.template().len() <= SHORT);
         let taken = message.and_then(|it| message_fields::packed(&it.plan().counts));
         if taken != Some(counts) {
             return false;

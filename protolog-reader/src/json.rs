@@ -59,7 +59,7 @@ pub struct JsonWriter<'a> {
     messages: Prepared<'a, MessageMembers>,
     hints: BlockHints,
     /// The same for the slow path, by the address in the dictionary: of one id there may be several.
-    slow_messages: HashMap<*const Message, MessageMembers>,
+    slow_messages: HashMap<(*const Message, bool), MessageMembers>,
     /// The values of an entry.
     args: Vec<FastArg>,
     /// True if all lines take the slow path, for a comparison of both.
@@ -138,7 +138,8 @@ impl<'a> JsonWriter<'a> {
         self.push_time_and_thread(entry.time(), entry.time_is_guess(), entry.thread_index(), out);
         let (id, mut values) = entry.fast_values(&mut self.hints)?;
         let log = self.log;
-        let prepare = |message: &Message| MessageMembers::new(log, id, message);
+        let prepare =
+            |message: &Message| MessageMembers::new(log, id, (message, message.template()));
         let (message, members) = self.messages.get(log.dictionary(), id, prepare)?;
         out.extend_from_slice(&members.common);
         let args = &mut self.args;
@@ -170,8 +171,9 @@ impl<'a> JsonWriter<'a> {
         self.start("message", entry.time(), entry.time_is_guess(), entry.thread_index(), out);
         let log = self.log;
         let members = values.message().map(|message| {
-            let members = self.slow_messages.entry(ptr::from_ref(message));
-            &*members.or_insert_with(|| MessageMembers::new(log, values.message_id(), message))
+            let members = self.slow_messages.entry((ptr::from_ref(message), values.is_cut));
+            let (id, template) = (values.message_id(), values.template().unwrap_or_default());
+            &*members.or_insert_with(|| MessageMembers::new(log, id, (message, template)))
         });
         match members {
             Some(members) => out.extend_from_slice(&members.common),
@@ -270,7 +272,7 @@ impl<'a> JsonWriter<'a> {
 }
 
 impl MessageMembers {
-    fn new(log: &Log, id: u64, message: &Message) -> Self {
+    fn new(log: &Log, id: u64, (message, template): (&Message, &str)) -> Self {
         let (mut common, mut location) = (Vec::new(), Vec::new());
         if let Some(level) = message.level.map(Level::name) {
             push_member(&mut common, "level", level);
@@ -280,7 +282,7 @@ impl MessageMembers {
             push_member(&mut common, "group", &known.name);
         }
         push_id(&mut common, id);
-        push_member(&mut common, "template", message.template());
+        push_member(&mut common, "template", template);
         if !message.location.is_empty() {
             push_member(&mut location, "location", &message.location);
         }

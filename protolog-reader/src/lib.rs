@@ -106,4 +106,4 @@ pub use time_writer::{TimeFormat, TimeWriter};
 pub use times::{TimePoint, Times};
 pub use trace::Trace;
 pub use unfinished::{TraceHead, complete, session_id};
-pub use values::Values;
+pub use values::{Values, beginning};

@@ -14,6 +14,9 @@ pub struct Limits {
     /// Number of packets in what was compressed. A packet takes time and, if it is a message, 48
     /// bytes, however short it is.
     pub inflated_packets: u64,
+    /// Total size of the long texts that messages name, interned texts and templates: a text stands
+    /// in the trace once, however often it is named.
+    pub named_texts: u64,
     /// Depth of nested compressed bundles. Default: 4; Perfetto writes one level.
     pub nesting: u32,
     /// Number of entries. Default: none, since an entry takes some bytes of the trace.
@@ -43,6 +46,7 @@ impl Limits {
         Self {
             inflated_bytes,
             inflated_packets: inflated_bytes / 16,
+            named_texts: inflated_bytes,
             nesting: NESTING,
             entries: u64::MAX,
             sequences: 1 << 20,

@@ -184,7 +184,12 @@ impl Log {
         let malformed = stats.lost.keys().any(|(reason, _)| *reason == LossReason::Malformed);
         let skipped = stats.skipped_bytes + stats.damaged_bytes;
         let is_damaged = malformed || stats.malformed_elements + skipped > 0;
-        stats.ended_early.is_none() && bundles == 0 && !is_damaged
+        stats.ended_early.is_none() && bundles + stats.cut_texts == 0 && !is_damaged
+    }
+
+    /// The bytes that the entries of this page were read from.
+    pub fn size(&self) -> usize {
+        self.collected.blocks.size()
     }
 
     /// The dictionary of the messages.

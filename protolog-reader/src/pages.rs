@@ -176,6 +176,7 @@ impl Pages {
         log.collected_mut().stats = shared.stats.clone();
         shared.relations = relations;
         shared.begin_entries();
+        shared.texts = log.collected_mut().texts;
         decoder.put_back(shared);
         let surveyed = log.stats().clone();
         let rest = Remainder {

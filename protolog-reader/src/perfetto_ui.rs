@@ -24,6 +24,7 @@ use protozero::{Field, Heap, Message, Reader};
 use crate::entry::Entry;
 use crate::error::{ReadError, ReadErrorKind};
 use crate::items::Item;
+use crate::limits::Limits;
 use crate::log::Log;
 use crate::render::Rendering;
 use crate::thread::Thread;
@@ -86,9 +87,13 @@ pub struct AddedForUi {
     pub without_wall_clock: u64,
     /// Values of each counter, in the order in which they were asked for.
     pub counter_values: Vec<u64>,
+    /// Texts that are left out, since the trace expands to more than its limit.
+    pub cut_texts: u64,
 }
 
 /// The trace with what the UI shows, in place of what it had of that. Counters that it had stay, behind those that are asked for.
+///
+/// The texts of messages may be so many times the size of the trace, as [`Limits::of_expansion`] says.
 ///
 /// # Errors
 ///
@@ -96,6 +101,7 @@ pub struct AddedForUi {
 pub fn for_perfetto_ui(
     trace: Vec<u8>,
     counters: &[CounterArg],
+    expansion: u64,
 ) -> Result<(Vec<u8>, AddedForUi), ReadError> {
     let (mut trace, known) = without_perfetto_ui(trace);
     let is_asked_for = |known: &CounterArg| {
@@ -103,7 +109,8 @@ pub fn for_perfetto_ui(
     };
     let kept = known.into_iter().filter(|known| !is_asked_for(known));
     let counters: Vec<CounterArg> = counters.iter().cloned().chain(kept).collect();
-    let log = Trace::from_bytes(trace.clone()).read()?;
+    let limits = Limits::of_expansion(trace.len() as u64, expansion);
+    let log = Trace::from_bytes(trace.clone()).with_limits(limits).read()?;
     let added = write(&log, &counters, &mut trace).map_err(ReadErrorKind::Io)?;
     Ok((trace, added))
 }
@@ -122,7 +129,8 @@ pub fn perfetto_ui_packets(trace: &[u8]) -> Result<Vec<u8>, ReadError> {
 
 /// Appends to `out`, which has the trace of `log`, what the UI shows.
 fn write(log: &Log, counters: &[CounterArg], out: &mut dyn Write) -> io::Result<AddedForUi> {
-    let added = AddedForUi { counter_values: vec![0; counters.len()], ..AddedForUi::default() };
+    let (counter_values, cut_texts) = (vec![0; counters.len()], log.stats().cut_texts);
+    let added = AddedForUi { counter_values, cut_texts, ..AddedForUi::default() };
     let mut ui = UiWriter {
         log,
         counters,

@@ -5,6 +5,7 @@
 //! Invariant: no part of text is empty, and no two follow each other.
 
 use std::fmt::{self, Write};
+use std::mem;
 use std::sync::OnceLock;
 
 use protolog_core::{Arg, Conversion, MISSING, ParamKind, Piece, Template, Verb};
@@ -60,28 +61,31 @@ impl Form {
 impl Plan {
     fn new(text: &str) -> Self {
         let mut plan = Self { parts: Vec::new(), counts: [0; 4] };
+        let mut literal = String::new();
         match Template::parse(text) {
-            Ok(template) => template.pieces().for_each(|piece| plan.add(piece)),
-            Err(_) => LenientPieces::new(text).for_each(|piece| plan.add(piece)),
+            Ok(template) => template.pieces().for_each(|piece| plan.add(piece, &mut literal)),
+            Err(_) => LenientPieces::new(text).for_each(|piece| plan.add(piece, &mut literal)),
         }
+        plan.add_text(&mut literal);
         plan
     }
 
-    fn add(&mut self, piece: Piece<'_>) {
-        let text = match piece {
-            Piece::Text(text) => text,
-            Piece::Percent => "%",
+    /// Adds a piece; of text, it is kept in `literal` until its end is known.
+    fn add(&mut self, piece: Piece<'_>, literal: &mut String) {
+        match piece {
+            Piece::Text(text) => literal.push_str(text),
+            Piece::Percent => literal.push('%'),
             Piece::Conversion(conversion) => {
+                self.add_text(literal);
                 self.counts[conversion.verb.kind() as usize] += 1;
                 self.parts.push(Part::Conversion(conversion, Form::of(&conversion)));
-                return;
             }
-        };
-        match self.parts.last_mut() {
-            Some(Part::Text(before)) => {
-                *before = Snippet::new(format!("{}{text}", before.as_str()));
-            }
-            _ => self.parts.push(Part::Text(Snippet::new(text))),
+        }
+    }
+
+    fn add_text(&mut self, literal: &mut String) {
+        if !literal.is_empty() {
+            self.parts.push(Part::Text(Snippet::new(mem::take(literal))));
         }
     }
 

@@ -9,7 +9,7 @@ use protolog_core::{Arg, MISSING, ParamKind, Piece};
 
 use crate::lenient::LenientPieces;
 use crate::plan::is_set;
-use crate::values::{Values, as_unsigned};
+use crate::values::{CUT_TEXT, Values, as_unsigned};
 
 /// The way in which messages become text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,6 +57,10 @@ pub(crate) fn write<W: Write>(
         write_list(out, values.args.iter())?;
         return out.write_char(')');
     };
+    if values.is_cut {
+        out.write_str(values.template().unwrap_or_default())?;
+        return out.write_str(CUT_TEXT);
+    }
     let mut picker = Picker::new(values);
     if rendering == Rendering::Bare {
         picker.unsigned = 0;

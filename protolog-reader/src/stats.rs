@@ -47,6 +47,9 @@ pub struct Stats {
     /// Bundles of which only a part was read, or nothing: the trace expands to more than its limit
     /// (see [`Limits`](crate::Limits)).
     pub cut_bundles: u64,
+    /// Texts of messages that are left out: those that messages name are more than the limit (see
+    /// [`Limits`](crate::Limits)): `[CUT_TEXT]`.
+    pub cut_texts: u64,
     /// Bytes of zeros, and of what can't be told from a part of a packet after them: another program truncated the file while
     /// it was written. What follows was read.
     pub skipped_bytes: u64,
@@ -66,7 +69,7 @@ impl Stats {
     /// Returns whether the trace expands to more than its limit, so that a part of it was not read.
     pub fn is_cut_by_expansion(&self) -> bool {
         let reason = self.ended_early.map(|ended| ended.reason);
-        self.cut_bundles > 0 || reason == Some(EndReason::Expansion)
+        self.cut_bundles + self.cut_texts > 0 || reason == Some(EndReason::Expansion)
     }
 
     /// Adds what was found in the entries of a page.
@@ -77,6 +80,7 @@ impl Stats {
         self.missing_strings += page.missing_strings;
         self.redefined_strings += page.redefined_strings;
         self.guessed_times += page.guessed_times;
+        self.cut_texts += page.cut_texts;
         for (reason, count) in &page.lost {
             *self.lost.entry(*reason).or_default() += count;
         }
@@ -90,6 +94,7 @@ impl Stats {
         self.missing_strings = read.missing_strings;
         self.redefined_strings = read.redefined_strings;
         self.guessed_times = read.guessed_times;
+        self.cut_texts = read.cut_texts;
     }
 }
 

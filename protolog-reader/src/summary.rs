@@ -105,7 +105,7 @@ fn service(f: &mut fmt::Formatter<'_>, stats: &Stats) -> fmt::Result {
 }
 
 /// Counters, with their sentences for one and for several.
-fn sentences(stats: &Stats) -> [(u64, &'static str, &'static str); 12] {
+fn sentences(stats: &Stats) -> [(u64, &'static str, &'static str); 13] {
     [
         (
             stats.unknown_messages,
@@ -154,6 +154,11 @@ fn sentences(stats: &Stats) -> [(u64, &'static str, &'static str); 12] {
             stats.cut_bundles,
             "bundle of packets left out, at least in part: the trace expands to more than its limit",
             "bundles of packets left out, at least in part: the trace expands to more than its limit",
+        ),
+        (
+            stats.cut_texts,
+            "text of a message left out: the trace expands to more than its limit",
+            "texts of messages left out: the trace expands to more than its limit",
         ),
     ]
 }

@@ -298,6 +298,9 @@ impl<'a> TextWriter<'a> {
     }
 }
 
+/// Of longer tags the first characters are shown, so many. Android's have up to 23.
+const MAX_TAG: usize = 128;
+
 /// Shorter tags are padded to this width.
 const TAG_WIDTH: usize = 8;
 
@@ -342,7 +345,9 @@ fn level_and_tag_of(dictionary: &Dictionary, level: Option<Level>, group: Option
 
 /// ` D Net     : `
 fn level_and_tag(level: char, tag: &str) -> String {
-    let tag = printable(tag);
+    // Each line of a message repeats it.
+    let end = tag.char_indices().nth(MAX_TAG).map_or(tag.len(), |(end, _)| end);
+    let tag = printable(&tag[..end]) + if end < tag.len() { "…" } else { "" };
     let missing = TAG_WIDTH.saturating_sub(tag.chars().count());
     format!(" {level} {tag}{:missing$}: ", "")
 }

@@ -4,9 +4,13 @@
 
 use protolog_core::{Arg, Level};
 
+use crate::collect::texts::SHORT;
 use crate::dictionary::{Group, Message};
 use crate::log::Log;
 use crate::plan::is_set;
+
+/// Placeholder for a text that is left out, since the texts of a trace expand to more than their limit.
+pub(crate) const CUT_TEXT: &str = "[CUT_TEXT]";
 
 /// The values of an entry, and the message that they belong to.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +21,8 @@ pub struct Values<'a> {
     pub(crate) args: Vec<Arg<'a>>,
     /// Bit `i` is set if argument `i` is an unsigned integer, as the dictionary or the message itself says.
     pub(crate) unsigned: u32,
+    /// Only the beginning of the template stands for the text.
+    pub(crate) is_cut: bool,
 }
 
 impl<'a> Values<'a> {
@@ -40,6 +46,12 @@ impl<'a> Values<'a> {
         log.dictionary().group(self.message?.group)
     }
 
+    /// The template, or its beginning if that is all that is shown of it.
+    pub(crate) fn template(&self) -> Option<&'a str> {
+        let template = self.message?.template();
+        Some(if self.is_cut { beginning(template, SHORT) } else { template })
+    }
+
     /// Sets the message that they belong to, and marks its unsigned arguments.
     pub(crate) fn resolve(&mut self, message: Option<&'a Message>) {
         self.message = message;
@@ -55,6 +67,11 @@ impl<'a> Values<'a> {
             }
         }
     }
+}
+
+/// The characters that fit into the first bytes of a text, so many.
+pub fn beginning(text: &str, most: usize) -> &str {
+    (0..=most).rev().find_map(|end| text.get(..end)).unwrap_or_default()
 }
 
 /// The value as an unsigned integer, if it is an integer.

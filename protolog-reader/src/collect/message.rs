@@ -7,6 +7,7 @@
 use protolog_core::ParamKind;
 use protozero::{DecodeError, Reader};
 
+use super::texts::take_template;
 use super::{Collected, MessageRecord, NO_STRING, Pass, UNDEFINED_STRING};
 use crate::blocks::Span;
 use crate::clock::Moment;
@@ -46,7 +47,8 @@ impl Collected {
         if self.pass == Pass::Entries
             && fits.take_usual(&self.dictionary, &sequence.strings, fields.rest(), refs)
         {
-            self.records.push(record(NO_STRING));
+            let stack_trace = self.take_texts(strings as usize, NO_STRING);
+            self.records.push(record(stack_trace));
             return Ok(());
         }
         self.string_refs.truncate(strings as usize);
@@ -74,6 +76,11 @@ impl Collected {
         }
         // Of a damaged message, the values before the damage are shown.
         self.stats.missing_strings += missing;
+        stack_trace = self.take_texts(strings as usize, stack_trace);
+        if self.pass == Pass::Entries {
+            let budget = (&mut self.texts, &mut self.stats);
+            stack_trace = take_template(&self.dictionary, id, stack_trace, budget);
+        }
         self.records.push(record(stack_trace));
         done
     }

@@ -80,11 +80,11 @@ pub(crate) fn run(args: &MergeArgs, system: &dyn System) -> Result<Exit, Failure
     let traces: Vec<InputFile<'_>> =
         args.traces.iter().map(|path| InputFile::new(path, system)).collect();
     let inputs: Vec<&dyn MergeInput> = traces.iter().map(|file| file as &dyn MergeInput).collect();
-    let merged = if args.perfetto_ui {
+    let (merged, is_all_added) = if args.perfetto_ui {
         write_for_ui(args, &inputs, system)?
     } else {
         let mode = args.output_file.mode_of_new();
-        write(&inputs, args.expansion, (&args.output, mode), &args.traces, system)?
+        (write(&inputs, args.expansion, (&args.output, mode), &args.traces, system)?, true)
     };
     for line in problems(&merged, args.expansion) {
         system.print_error(&line);
@@ -94,7 +94,7 @@ pub(crate) fn run(args: &MergeArgs, system: &dyn System) -> Result<Exit, Failure
         let print = if is_standard(&args.output) { System::print_error } else { System::print };
         print(system, &line);
     }
-    Ok(if merged.is_whole() { Exit::Done } else { Exit::Incomplete })
+    Ok(if merged.is_whole() && is_all_added { Exit::Done } else { Exit::Incomplete })
 }
 
 /// Says what is missing of the inputs, a line each.
@@ -155,28 +155,40 @@ pub(super) fn write(
     Ok(merged)
 }
 
-/// As [`write()`], with what Perfetto's UI shows.
+/// As [`write()`], with what Perfetto's UI shows; and whether that is all.
 fn write_for_ui(
     args: &MergeArgs,
     inputs: &[&dyn MergeInput],
     system: &dyn System,
-) -> Result<Merged, Failure> {
+) -> Result<(Merged, bool), Failure> {
     let mut trace = Vec::new();
     let merged = merge_within(inputs, args.expansion.max_expansion, &mut trace)
         .map_err(|error| failure(&error, &args.output))?;
-    let (trace, added) = for_perfetto_ui(trace, &args.counter).map_err(|error| {
+    let expansion = args.expansion;
+    let added = for_perfetto_ui(trace, &args.counter, expansion.max_expansion);
+    let (trace, added) = added.map_err(|error| {
         Failure::new(format!("can't read the merged traces: {error}")).help(error.help())
     })?;
     let fill = |out: &mut dyn io::Write| out.write_all(&trace);
     let failed = |error: io::Error| cant_write(&args.output, &error);
     let mode = args.output_file.mode_of_new();
     write_one(&args.output, mode, &args.traces, system, fill, failed)?;
-    report_added(&added, &args.counter, system);
-    Ok(merged)
+    report_added(&added, (&args.counter, expansion), system);
+    Ok((merged, added.cut_texts == 0))
 }
 
 /// Reports what Perfetto's UI does not show though it was asked for.
-pub(super) fn report_added(added: &AddedForUi, counters: &[CounterArg], system: &dyn System) {
+pub(super) fn report_added(
+    added: &AddedForUi,
+    (counters, expansion): (&[CounterArg], Expansion),
+    system: &dyn System,
+) {
+    if added.cut_texts > 0 {
+        let (texts, advice) = (added.cut_texts, expansion.advice());
+        system.print_error(&format!(
+            "warning: {texts} texts of messages left out: the trace expands to more than its limit\n{advice}"
+        ));
+    }
     if added.without_wall_clock > 0 {
         system.print_error(&format!(
             "warning: {} messages are not in the table of logs: the trace does not know the wall clock\n",

@@ -12,6 +12,7 @@ mod form;
 mod gather;
 mod input;
 mod joined;
+mod line_budget;
 mod links;
 mod pager;
 mod select;
@@ -172,14 +173,15 @@ pub(crate) fn run(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Failu
     let shown = show(args, &mut pages, (limits, &mut symbols), (&pager, system));
     // Problems are printed when the terminal is free again.
     pager.finish();
-    match shown {
+    let left_out = match shown {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(Exit::Done),
         Err(error) => {
             return Err(Failure::new(format!("can't write the log: {}", reason(&error))));
         }
         Ok(Err(error)) => return Err(cant_go_on(&args.traces[0], &error)),
-        Ok(Ok(())) => {}
-    }
+        Ok(Ok(left_out)) => left_out,
+    };
+    system.print_error(&left_out);
     let log = pages.log();
     explain::explain(log, system);
     if args.spans && log.slices().is_empty() && log.slices_without_begin() == 0 {
@@ -196,7 +198,7 @@ pub(crate) fn run(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Failu
     system.print_error(hint_of_content(log));
     system.print_error(hint_of_dictionary(log));
     let is_lost = args.fail_on_loss && !log.stats().lost.is_empty();
-    let is_whole = is_whole && log.is_complete();
+    let is_whole = is_whole && left_out.is_empty() && log.is_complete();
     Ok(if is_whole && !is_lost { Exit::Done } else { Exit::Incomplete })
 }
 
@@ -262,13 +264,14 @@ fn open(args: &ReadLogArgs, system: &dyn System) -> Result<(Pages, bool), Failur
     Ok((texts.pages(trace, path)?, true))
 }
 
-/// Shows what is asked for, page by page. The outer error is one of writing, the inner one of reading.
+/// Shows what is asked for, page by page, and returns the lines that say that some was left out. The outer error is one of writing, the inner
+/// one of reading.
 fn show(
     args: &ReadLogArgs,
     pages: &mut Pages,
     (limits, symbols): (TimeLimits, &mut Option<Symbols>),
     (pager, system): (&Pager<'_>, &dyn System),
-) -> io::Result<io::Result<()>> {
+) -> io::Result<io::Result<String>> {
     let has_context = args.selection.has_context();
     // Context may be before the times that are asked for, and after.
     if let Some(time) = limits.earliest(pages.log()).filter(|_| !has_context) {
@@ -285,7 +288,8 @@ fn show(
         pages.choose(since, end, |thread| args.filters.admit_thread(thread));
     }
     pages.read_ahead();
-    let mut show = Show::new(&args.form, args.selection, system).with_pager(pager);
+    let show = Show::new(&args.form, args.selection, system).with_pager(pager);
+    let mut show = show.with_expansion(args.expansion);
     loop {
         let is_past = end.zip(pages.next_time()).is_some_and(|(end, next)| next >= end);
         if is_past && !show.wants_context() {
@@ -305,8 +309,7 @@ fn show(
     for problem in symbols.iter().flat_map(Symbols::problems) {
         system.print_error(&format!("warning: {}\n", printable(problem)));
     }
-    show.finish(pages.log())?;
-    Ok(Ok(()))
+    show.finish(pages.log()).map(Ok)
 }
 
 /// The log of the trace at `path`, with the texts of these dictionaries, and directories of them.

@@ -7,6 +7,7 @@ use super::tally::MessageKey;
 use super::values::Range;
 use protolog_reader::{Level, printable_json};
 use serde_json::{Value, json};
+use std::rc::Rc;
 
 /// Appends the lines.
 pub(super) fn write(args: &DiffArgs, differences: &[Difference<'_>], out: &mut Vec<u8>) {
@@ -42,7 +43,8 @@ fn line(difference: &Difference<'_>, [before, after]: &[String; 2]) -> Value {
 }
 
 fn of(key: &MessageKey) -> Value {
-    json!({"level": key.level.map(Level::name), "group": key.group, "template": key.template})
+    let template = key.shown_template();
+    json!({"level": key.level.map(Level::name), "group": key.group, "template": template})
 }
 
 fn of_change(change: &ValueChange<'_>) -> Value {
@@ -64,6 +66,6 @@ fn of_change(change: &ValueChange<'_>) -> Value {
 }
 
 fn of_place(place: &Place<'_>) -> Value {
-    let all = |keys: &[MessageKey]| -> Vec<Value> { keys.iter().map(of).collect() };
+    let all = |keys: &[Rc<MessageKey>]| -> Vec<Value> { keys.iter().map(|key| of(key)).collect() };
     json!({"at": place.at, "removed": all(place.removed), "added": all(place.added)})
 }

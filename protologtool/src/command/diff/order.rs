@@ -3,6 +3,7 @@
 use super::tally::MessageKey;
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 use std::collections::HashMap;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 /// The longest that the shortest way from one order to the other is looked for; after it, a longer way will do.
@@ -14,20 +15,25 @@ pub(super) struct Place<'a> {
     /// The number of messages of the thread before it, in the first and in the second run.
     pub(super) at: [usize; 2],
     /// The message before it, which both have.
-    pub(super) after: Option<&'a MessageKey>,
+    pub(super) after: Option<&'a Rc<MessageKey>>,
     /// Messages that only the first run has here.
-    pub(super) removed: &'a [MessageKey],
+    pub(super) removed: &'a [Rc<MessageKey>],
     /// Messages that only the second run has here.
-    pub(super) added: &'a [MessageKey],
+    pub(super) added: &'a [Rc<MessageKey>],
 }
 
 /// Finds the places where the orders of two runs differ.
-pub(super) fn places<'a>(before: &'a [MessageKey], after: &'a [MessageKey]) -> Vec<Place<'a>> {
+pub(super) fn places<'a>(
+    before: &'a [Rc<MessageKey>],
+    after: &'a [Rc<MessageKey>],
+) -> Vec<Place<'a>> {
     let mut numbers = HashMap::new();
-    let mut number_all = |keys: &'a [MessageKey]| -> Vec<usize> {
-        let mut number = |key| {
+    let mut number_all = |keys: &'a [Rc<MessageKey>]| -> Vec<usize> {
+        // A key may be long: it is looked at once.
+        let mut known: HashMap<*const MessageKey, usize> = HashMap::new();
+        let mut number = |key: &'a Rc<MessageKey>| {
             let next = numbers.len();
-            *numbers.entry(key).or_insert(next)
+            *known.entry(Rc::as_ptr(key)).or_insert_with(|| *numbers.entry(key).or_insert(next))
         };
         keys.iter().map(&mut number).collect()
     };
@@ -51,17 +57,18 @@ pub(super) fn places<'a>(before: &'a [MessageKey], after: &'a [MessageKey]) -> V
 mod tests {
     use super::*;
 
-    fn keys(letters: &str) -> Vec<MessageKey> {
+    fn keys(letters: &str) -> Vec<Rc<MessageKey>> {
         let key = |letter: char| MessageKey {
             group: String::new(),
             level: None,
             template: letter.to_string(),
         };
-        letters.chars().map(key).collect()
+        letters.chars().map(key).map(Rc::new).collect()
     }
 
     fn shown(before: &str, after: &str) -> Vec<String> {
-        let text = |keys: &[MessageKey]| keys.iter().map(|key| &*key.template).collect::<String>();
+        let text =
+            |keys: &[Rc<MessageKey>]| keys.iter().map(|key| &*key.template).collect::<String>();
         let (before, after) = (keys(before), keys(after));
         let show = |place: Place<'_>| {
             format!("{:?} -{} +{}", place.at, text(place.removed), text(place.added))

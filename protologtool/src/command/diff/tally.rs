@@ -2,8 +2,10 @@
 //! messages of each thread in their order.
 
 use super::values::ArgColumn;
-use protolog_reader::{Level, Log, Thread};
+use protolog_reader::{Level, Log, Message, Thread, Values, beginning};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 
 /// The identity of a message in all runs.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -29,9 +31,9 @@ pub(super) struct MessageTally {
 /// The messages of a run.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
-    pub(super) messages: BTreeMap<MessageKey, MessageTally>,
+    pub(super) messages: BTreeMap<Rc<MessageKey>, MessageTally>,
     /// The messages of each thread whose order can be compared, by the thread's name.
-    pub(super) threads: BTreeMap<String, Vec<MessageKey>>,
+    pub(super) threads: BTreeMap<String, Vec<Rc<MessageKey>>>,
     /// The number of entries.
     pub(super) entries: u64,
 }
@@ -41,27 +43,38 @@ impl Tally {
     pub(super) fn of(log: &Log, admits: impl Fn(Option<Level>, &str) -> bool) -> Self {
         let mut tally = Self::default();
         let names = comparable_threads(log);
+        // A key is made once for its many entries: names and templates may be long.
+        let mut known: HashMap<(u64, Option<*const Message>), Option<usize>> = HashMap::new();
+        let mut places: BTreeMap<Rc<MessageKey>, usize> = BTreeMap::new();
+        let mut all: Vec<(Rc<MessageKey>, MessageTally)> = Vec::new();
         for entry in log.entries() {
             let values = entry.values();
-            let group = values.group(log).map(|group| group.name.clone()).unwrap_or_default();
-            let level = values.level();
-            if !admits(level, &group) {
-                continue;
-            }
-            let (template, location) = match values.message() {
-                Some(message) => (message.template().to_owned(), &*message.location),
-                None => (format!("#{:016x}", values.message_id()), ""),
-            };
-            let key = MessageKey { group, level, template };
+            let identity = (values.message_id(), values.message().map(std::ptr::from_ref));
+            let place = known.entry(identity).or_insert_with(|| {
+                let key = MessageKey::of(&values, log);
+                admits(key.level, &key.group).then(|| {
+                    let key = Rc::new(key);
+                    let place = *places.entry(Rc::clone(&key)).or_insert(all.len());
+                    if place == all.len() {
+                        all.push((key, MessageTally::default()));
+                    }
+                    let location = values.message().map_or("", |message| &*message.location);
+                    if all[place].1.location.is_empty() {
+                        location.clone_into(&mut all[place].1.location);
+                    }
+                    place
+                })
+            });
+            let Some(place) = *place else { continue };
+            let (key, message) = &mut all[place];
             tally.entries += 1;
             if let Some(name) = names.get(entry.thread()) {
-                tally.threads.entry(name.clone()).or_default().push(key.clone());
+                match tally.threads.get_mut(name) {
+                    Some(keys) => keys.push(Rc::clone(key)),
+                    None => drop(tally.threads.insert(name.clone(), vec![Rc::clone(key)])),
+                }
             }
-            let message = tally.messages.entry(key).or_default();
             message.count += 1;
-            if message.location.is_empty() {
-                location.clone_into(&mut message.location);
-            }
             for (index, arg) in values.args().into_iter().enumerate() {
                 if message.columns.len() == index {
                     message.columns.push(ArgColumn::default());
@@ -69,9 +82,34 @@ impl Tally {
                 message.columns[index].add(arg);
             }
         }
+        tally.messages = all.into_iter().collect();
         tally
     }
 }
+
+impl MessageKey {
+    fn of(values: &Values<'_>, log: &Log) -> Self {
+        Self {
+            group: values.group(log).map(|group| group.name.clone()).unwrap_or_default(),
+            level: values.level(),
+            template: match values.message() {
+                Some(message) => message.template().to_owned(),
+                None => format!("#{:016x}", values.message_id()),
+            },
+        }
+    }
+
+    /// The template, or the beginning of a long one: the report may name it for each of its entries.
+    pub(super) fn shown_template(&self) -> Cow<'_, str> {
+        if self.template.len() <= SHOWN {
+            return (&*self.template).into();
+        }
+        format!("{}[CUT_TEXT]", beginning(&self.template, SHOWN)).into()
+    }
+}
+
+/// The size up to which a template is shown, in bytes.
+const SHOWN: usize = 1024;
 
 /// The names by which threads are found in the other run: of those that have a name of their own in their process, and of main threads.
 fn comparable_threads(log: &Log) -> HashMap<&Thread, String> {

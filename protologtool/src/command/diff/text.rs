@@ -12,6 +12,7 @@ use super::tally::{MessageKey, MessageTally, Tally};
 use protolog_reader::{Level, printable};
 use std::fmt::Write;
 use std::path::Path;
+use std::rc::Rc;
 
 /// The most values of one argument to show.
 const VALUES: usize = 8;
@@ -170,7 +171,7 @@ impl DiffReport<'_> {
     }
 
     /// Messages in a row; equal ones on one line.
-    fn run(&mut self, sign: char, keys: &[MessageKey]) -> std::fmt::Result {
+    fn run(&mut self, sign: char, keys: &[Rc<MessageKey>]) -> std::fmt::Result {
         let limit = self.args.limit(RUN);
         let mut equal = keys.chunk_by(|one, other| one == other);
         for run in equal.by_ref().take(limit) {
@@ -193,7 +194,7 @@ impl DiffReport<'_> {
 fn show(key: &MessageKey) -> String {
     let level = key.level.map_or('?', Level::letter);
     let group = if key.group.is_empty() { "?" } else { &key.group };
-    format!("{level} {}: {}", printable(group), printable(&key.template))
+    format!("{level} {}: {}", printable(group), printable(&key.shown_template()))
 }
 
 fn percent(before: f64, after: f64) -> String {

@@ -84,7 +84,7 @@ fn follow(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Stopped> {
     }
     let mut show = Shower {
         args,
-        lines: Show::new(&args.form, args.selection, system),
+        lines: Show::new(&args.form, args.selection, system).with_expansion(args.expansion),
         system,
         texts,
         missing: BTreeMap::new(),
@@ -310,7 +310,7 @@ impl Shower<'_> {
         let mut unread = None;
         let known = log.known;
         let show = |part: &Log| {
-            unread = Some(FollowedLog::unread_bundles(part));
+            unread = Some(FollowedLog::unread(part));
             if limits.is_none() {
                 *limits = args.filters.bounds(part, &args.form.times(), *now);
             }
@@ -333,15 +333,16 @@ impl Shower<'_> {
         };
         let taken = follower.read(bytes, find, show).map_err(|error| failure(path, &error))?;
         texts.finish()?;
-        if let Some(unread) = unread.filter(|unread| *unread > known) {
+        if let Some(unread) = unread {
+            system.print_error(&FollowedLog::warning(unread, known, path));
             log.known = unread;
-            system.print_error(&FollowedLog::warning(unread - known, path));
         }
         shown.map(|()| taken)
     }
 
     /// Shows what was held back, and writes all.
     fn flush(&mut self) -> Result<(), Stopped> {
+        self.system.print_error(&self.lines.left_out());
         self.lines.flush().map_err(|error| cant_write(&error))
     }
 }

@@ -6,9 +6,11 @@ use super::columns::{self, Row};
 use super::counts::{Counted, Counts};
 use super::filter::Filter;
 use super::form::{EntryForm, OutputFormat, TimeForm};
+use super::line_budget::LineBudget;
 use super::links::Links;
 use super::pager::Pager;
 use super::select::{Selected, Selection, Selector};
+use crate::args::Expansion;
 use crate::system::System;
 use protolog_reader::{Item, JsonWriter, Log, TextWriter, TimeWriter};
 use regex::Regex;
@@ -29,6 +31,7 @@ pub(super) struct Show<'a> {
     marks_gaps: bool,
     /// Lines that are not written yet.
     block: Vec<u8>,
+    budget: LineBudget,
 }
 
 /// Lines, or numbers.
@@ -56,7 +59,19 @@ impl<'a> Show<'a> {
         let links = Links::new(&form.hyperlink_format, &form.source_root, system)
             .filter(|_| form.format == OutputFormat::Text);
         let marks_gaps = form.format == OutputFormat::Text;
-        Self { form, system, links, pager: None, content, marks_gaps, block }
+        let budget = LineBudget::default();
+        Self { form, system, links, pager: None, content, marks_gaps, block, budget }
+    }
+
+    /// Bounds the lines by what is read: the trace may expand to so many times its size.
+    pub(super) fn with_expansion(mut self, expansion: Expansion) -> Self {
+        self.budget.expansion = expansion;
+        self
+    }
+
+    /// The lines that say that some are left out from now on; empty if none are, or if it was said.
+    pub(super) fn left_out(&mut self) -> String {
+        self.budget.report()
     }
 
     /// Shows all in a pager.
@@ -66,7 +81,8 @@ impl<'a> Show<'a> {
 
     /// Shows what is selected of a page.
     pub(super) fn page(&mut self, log: &Log, filter: &Filter<'_>) -> io::Result<()> {
-        let Self { form, system, links, pager, content, marks_gaps, block } = self;
+        let Self { form, system, links, pager, content, marks_gaps, block, budget } = self;
+        budget.grow(log.size());
         match content {
             Shown::Counts { selector, counts } => {
                 let keep = |item: &Item<'_>| Counts::of(form.count_by, log, item);
@@ -79,7 +95,9 @@ impl<'a> Show<'a> {
                 let mut writer = Writer::new(form, log, filter.marked(), links.as_ref(), *system);
                 if selector.shows_at_once() {
                     for item in log.items().filter(|item| filter.admits(item)) {
+                        let before = block.len();
                         writer.push(&item, times, last, block);
+                        budget.take(block, before);
                         write_full(block, *pager, *system)?;
                     }
                     return Ok(());
@@ -87,6 +105,7 @@ impl<'a> Show<'a> {
                 let keep = |item: &Item<'_>| {
                     let mut lines = Vec::with_capacity(LINE);
                     writer.push(item, times, last, &mut lines);
+                    budget.take(&mut lines, 0);
                     lines
                 };
                 selector.page(log, filter, keep, |selected| {
@@ -119,9 +138,10 @@ impl<'a> Show<'a> {
         Ok(())
     }
 
-    /// Shows what stands at the end.
-    pub(super) fn finish(mut self, log: &Log) -> io::Result<()> {
+    /// Shows what stands at the end, and returns the lines that say that some was left out.
+    pub(super) fn finish(mut self, log: &Log) -> io::Result<String> {
         self.flush()?;
+        let left_out = self.budget.report();
         let Self { form, system, pager, content, mut block, .. } = self;
         let is_json = form.format == OutputFormat::Json;
         match content {
@@ -141,7 +161,7 @@ impl<'a> Show<'a> {
                 block.extend_from_slice(table.as_bytes());
             }
         }
-        write(&block, pager, system)
+        write(&block, pager, system).map(|()| left_out)
     }
 }
 

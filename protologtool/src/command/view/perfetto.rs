@@ -66,11 +66,16 @@ fn made_for_ui(
         read_log::gather_whole((traces, &args.traces), args.expansion, system, &|line| {
             system.print_error(line);
         })?;
-    let (trace, added) = for_perfetto_ui(trace, &args.counter).map_err(|error| {
+    let expansion = args.expansion;
+    let added = for_perfetto_ui(trace, &args.counter, expansion.max_expansion);
+    let (trace, added) = added.map_err(|error| {
         Failure::new(format!("can't read the traces: {error}")).help(error.help())
     })?;
-    merge::report_added(&added, &args.counter, system);
-    Ok((trace, if merged.is_whole() { Exit::Done } else { Exit::Incomplete }))
+    merge::report_added(&added, (&args.counter, expansion), system);
+    Ok((
+        trace,
+        if merged.is_whole() && added.cut_texts == 0 { Exit::Done } else { Exit::Incomplete },
+    ))
 }
 
 /// The trace to hand over, and its name with the address of the UI.
