@@ -10,6 +10,7 @@
 
 use crate::entry::{Entry, Identity};
 use crate::sys;
+use crate::walk::{self, Links};
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
 use std::io;
@@ -49,6 +50,34 @@ impl Directory {
         let parent = parent.unwrap_or(Path::new("."));
         let descriptor = sys::open(parent, libc::O_PATH | libc::O_DIRECTORY)?;
         Ok((Self { descriptor: descriptor.into(), path: parent.to_owned() }, name))
+    }
+
+    /// Opens the directory at `path`, which may be a link; an error if it, or one on the way, is a link
+    /// that another user could have made to lead elsewhere, by the rule of `walk.rs`.
+    pub fn open_trusted(path: &Path) -> io::Result<Self> {
+        let descriptor = walk::find(None, path, Links::Trusted, None)?;
+        Ok(Self { descriptor: descriptor.into(), path: path.to_owned() })
+    }
+
+    /// As [`holding`](Self::holding), but by way of no link that another user could have made to lead
+    /// elsewhere. What is at the last component is not looked at.
+    pub fn trusted_holding(path: &Path) -> io::Result<(Self, OsString)> {
+        let (parent, name) = walk::split(path)?;
+        let descriptor = walk::find(None, parent, Links::Trusted, None)?;
+        Ok((Self { descriptor: descriptor.into(), path: parent.to_owned() }, name.to_owned()))
+    }
+
+    /// As [`trusted_holding`](Self::trusted_holding), of what a link at `path` leads to if there is one,
+    /// followed by the same rule.
+    pub fn trusted_holding_target(path: &Path) -> io::Result<(Self, OsString)> {
+        let (descriptor, name) = walk::resolve(path)?;
+        let shown = path.parent().unwrap_or(path).to_owned();
+        Ok((Self { descriptor: descriptor.into(), path: shown }, name))
+    }
+
+    /// Opens the directory `name` in this one; an error if it is a link.
+    pub fn open_inner(&self, name: impl AsRef<OsStr>) -> io::Result<Self> {
+        self.open_directory(name.as_ref())
     }
 
     /// Opens a directory in this one.

@@ -18,7 +18,7 @@
 
 use crate::refused::Refused;
 use crate::sys;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -52,6 +52,51 @@ pub(crate) fn find(
     };
     let mut walk = Walk { links, make, followed: 0, shown: PathBuf::new() };
     walk.go(start, path)
+}
+
+/// Finds what `path` names: the directory that it is in, and its name there. A link at the end is
+/// followed by the module's rule, as those on the way are.
+pub(crate) fn resolve(path: &Path) -> io::Result<(File, OsString)> {
+    let mut walk = Walk { links: Links::Trusted, make: None, followed: 0, shown: PathBuf::new() };
+    let (mut from, mut path) = (sys::open(".", sys::PLACE | libc::O_DIRECTORY)?, path.to_owned());
+    let mut links = Vec::new();
+    loop {
+        let (parent, name) = split(&path)?;
+        let at = walk.go(from, parent)?;
+        let found = sys::open_at(&at, name, sys::PLACE, 0)?;
+        let metadata = found.metadata()?;
+        if !metadata.is_symlink() {
+            let owner = metadata.uid();
+            let is_followed = |link: &Followed| {
+                is_trusted(link.owner)
+                    || link.owner == owner
+                    || sys::user() != 0 && link.owner == link.directory_owner
+            };
+            return match links.into_iter().find(|link| !is_followed(link)) {
+                Some(Followed { link, target, .. }) => {
+                    Err(Refused::LinkOnTheWay { link, target }.into())
+                }
+                None => Ok((at, name.to_owned())),
+            };
+        }
+        walk.followed += 1;
+        if walk.followed > MAX_LINKS {
+            return Err(io::Error::from_raw_os_error(libc::ELOOP));
+        }
+        let target = sys::read_link_at(&found, OsStr::new(""))?;
+        let (owner, directory_owner) = (metadata.uid(), at.metadata()?.uid());
+        let link = walk.shown.join(name);
+        links.push(Followed { link, target: target.clone(), owner, directory_owner });
+        (from, path) = (at, target);
+    }
+}
+
+/// A link at the end of a path.
+struct Followed {
+    link: PathBuf,
+    target: PathBuf,
+    owner: u32,
+    directory_owner: u32,
 }
 
 /// Returns whether a user can do what this one can: root, or this user itself.

@@ -72,6 +72,51 @@ fn a_trace_of_another_user_is_not_opened_to_all() {
 }
 
 #[test]
+fn no_link_on_the_way_leads_to_other_recordings() {
+    let test = "recover::no_link_on_the_way_leads_to_other_recordings";
+    with_users(test, &[Path::new(TOOL)], |users| {
+        let private = directory(&shared().join("root-only"), 0o700);
+        let trace = private.join("root.pftrace");
+        let recording = leave_recording(users, 0, &trace);
+        let before = fs::read(&trace).unwrap();
+        let place = directory(&shared().join("intruders"), 0o755);
+        let links = [("memory", Path::new(MEMORY)), ("private", &private)];
+        for (name, target) in links {
+            symlink(target, place.join(name)).unwrap();
+            std::os::unix::fs::lchown(place.join(name), Some(users.intruder), None).unwrap();
+        }
+        symlink(&trace, place.join("app.pftrace")).unwrap();
+        let link = place.join("app.pftrace");
+        std::os::unix::fs::lchown(link, Some(users.intruder), None).unwrap();
+        chown(&place, Some(users.intruder), None).unwrap();
+        let name = recording.file_name().unwrap();
+        let remove = "--prune --older-than 0s";
+        for (words, path) in [
+            (remove, place.join("memory").join(name)),
+            (remove, place.join("memory/.")),
+            (remove, place.join("memory/../shm")),
+            ("--list", place.join("memory").join(name)),
+            ("", place.join("memory").join(name)),
+            ("", place.join("private/root.pftrace")),
+            ("", place.join("app.pftrace")),
+        ] {
+            let output = recover(users, words, &path);
+            assert_eq!(output.code, Some(2), "{words} {}: {output:?}", path.display());
+            assert!(output.stderr.contains("is a link to"), "{words}: {output:?}");
+            assert!(output.stderr.contains("help: "), "{words}: {output:?}");
+            assert!(recording.exists() && fs::read(&trace).unwrap() == before, "{words}");
+        }
+        // Links of this user's own are followed.
+        symlink(MEMORY, shared().join("own")).unwrap();
+        symlink(&trace, shared().join("own.pftrace")).unwrap();
+        let output = recover(users, "--list", &shared().join("own").join(name));
+        assert!(output.code == Some(0) && output.stdout.contains("dead"), "{output:?}");
+        let output = recover(users, "", &shared().join("own.pftrace"));
+        assert!(output.code == Some(0) && !recording.exists(), "{output:?}");
+    });
+}
+
+#[test]
 fn only_names_in_the_directory_are_removed() {
     let test = "recover::only_names_in_the_directory_are_removed";
     with_users(test, &[Path::new(TOOL)], |users| {

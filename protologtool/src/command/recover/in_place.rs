@@ -4,7 +4,8 @@
 //! - Nobody else has the recording or the trace, from the first look until the recording is gone:
 //!   both are open, and locked as sessions lock theirs. So a program that starts meanwhile waits, or
 //!   is refused, and loses nothing.
-//! - Directories are opened once. What is written and removed is what was looked at, in the directory
+//! - Directories are found as those of outputs are, by way of no link of another user's that leads
+//!   elsewhere (docs/design/outputs.md), and opened once. What is written and removed is what was looked at, in the directory
 //!   that it was found in, whatever the paths lead to by then. The trace keeps owner and mode.
 //! - Trace and recording are regular files of one user, and the trace has one name: another user may
 //!   have given it more, in directories of theirs. The path in a recording is followed only if that
@@ -61,10 +62,13 @@ struct LockedRecording {
 }
 
 impl FoundFile {
-    /// Looks at the file at `path`, by way of a link if `follow` is set.
+    /// Looks at the file at `path`, which may be a link if `follow` is set.
     fn find(path: &Path, follow: bool) -> io::Result<Self> {
-        let real = if follow { fs::canonicalize(path)? } else { path.to_owned() };
-        let (directory, name) = Directory::holding(&real)?;
+        let (directory, name) = if follow {
+            Directory::trusted_holding_target(path)?
+        } else {
+            Directory::trusted_holding(path)?
+        };
         let entry = directory.look(&name)?;
         if !entry.is_regular() {
             return Err(io::Error::other("it is no regular file"));
@@ -123,6 +127,7 @@ fn find_of_recording(path: &Path) -> Result<(Incomplete, Recovered), Failure> {
     // It was a regular file a moment ago, by way of a link if there is one.
     let place = FoundFile::find(path, false).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => cant_read(path, &error),
+        _ if protolog_files::Refused::of(&error).is_some() => cant_read(path, &error),
         _ => left_alone("is a link"),
     })?;
     if place.entry.owner() != user.uid() {

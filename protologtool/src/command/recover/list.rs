@@ -1,7 +1,7 @@
 //! `recover --list` and `recover --prune`: the recordings that are there, and those that nobody needs any more.
 //!
-//! Invariants: only regular files of this user are opened, never through a link. A directory is opened
-//! once, and files are removed in it, whatever its path leads to by then. What a process records to is
+//! Invariants: only regular files of this user are opened, never through a link, nor by way of one of another user's
+//! that leads elsewhere (docs/design/outputs.md). A directory is opened once, and files are removed in it, whatever its path leads to by then. What a process records to is
 //! never removed: it holds a lock on the file, and so does this command when it removes one. It holds
 //! none while it reads: the program that starts again would wait for it.
 
@@ -218,13 +218,23 @@ fn find(places: &[PathBuf]) -> Result<Vec<NamedEntry>, Failure> {
     let mut found = Vec::new();
     for place in places {
         let failed = |error| cant_read(place, &error);
-        let metadata = fs::symlink_metadata(place).map_err(failed)?;
-        if !metadata.is_dir() {
-            let (directory, name) = Directory::holding(place).map_err(failed)?;
-            found.push(NamedEntry { directory: directory.into(), name, path: place.clone() });
-            continue;
-        }
-        let directory = Arc::new(Directory::open(place).map_err(failed)?);
+        let directory = match Directory::trusted_holding(place) {
+            Ok((directory, name)) => match directory.open_inner(&name) {
+                Ok(inner) => inner,
+                Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+                    let directory = Arc::new(directory);
+                    found.push(NamedEntry { directory, name, path: place.clone() });
+                    continue;
+                }
+                Err(error) => return Err(failed(error)),
+            },
+            // A path that can be none but a directory's, such as `.`.
+            Err(error) if error.kind() == io::ErrorKind::IsADirectory => {
+                Directory::open_trusted(place).map_err(failed)?
+            }
+            Err(error) => return Err(failed(error)),
+        };
+        let directory = Arc::new(directory);
         let names = directory.names().map_err(failed)?;
         let file = |name: OsString| {
             let path = place.join(&name);
