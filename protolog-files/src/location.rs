@@ -35,6 +35,12 @@ impl Location {
         Self::find_in(path, Some(0o777))
     }
 
+    /// As [`Self::of_new`], but root makes directories only in its own.
+    pub fn of_new_own(path: &Path) -> io::Result<Self> {
+        let (parent, name) = walk::split(path)?;
+        Ok(Self::new(walk::find_own(parent, 0o777)?.into(), name))
+    }
+
     fn find_in(path: &Path, make: Option<u32>) -> io::Result<Self> {
         let (parent, name) = walk::split(path)?;
         Ok(Self::new(walk::find(None, parent, Links::Trusted, make)?.into(), name))

@@ -50,14 +50,23 @@ pub(crate) fn find(
         Some(start) => start.try_clone_to_owned()?.into(),
         None => sys::open(".", sys::PLACE | libc::O_DIRECTORY)?,
     };
-    let mut walk = Walk { links, make, followed: 0, shown: PathBuf::new() };
+    let mut walk = Walk { links, make, own: false, followed: 0, shown: PathBuf::new() };
     walk.go(start, path)
+}
+
+/// As [`find`], of a directory whose files are for this user alone: root makes what is missing only in
+/// directories of its own. What it makes in those of others would be in their way.
+pub(crate) fn find_own(path: &Path, make: u32) -> io::Result<File> {
+    let start = sys::open(".", sys::PLACE | libc::O_DIRECTORY)?;
+    let (links, shown) = (Links::Trusted, PathBuf::new());
+    Walk { links, make: Some(make), own: true, followed: 0, shown }.go(start, path)
 }
 
 /// Finds what `path` names: the directory that it is in, and its name there. A link at the end is
 /// followed by the module's rule, as those on the way are.
 pub(crate) fn resolve(path: &Path) -> io::Result<(File, OsString)> {
-    let mut walk = Walk { links: Links::Trusted, make: None, followed: 0, shown: PathBuf::new() };
+    let mut walk =
+        Walk { links: Links::Trusted, make: None, own: false, followed: 0, shown: PathBuf::new() };
     let (mut from, mut path) = (sys::open(".", sys::PLACE | libc::O_DIRECTORY)?, path.to_owned());
     let mut links = Vec::new();
     loop {
@@ -107,6 +116,8 @@ pub(crate) fn is_trusted(user: u32) -> bool {
 struct Walk {
     links: Links,
     make: Option<u32>,
+    /// True if root makes directories only in its own.
+    own: bool,
     followed: u32,
     /// The path so far.
     shown: PathBuf,
@@ -131,6 +142,11 @@ impl Walk {
         Ok(at)
     }
 
+    /// True for a directory where root makes none.
+    fn is_foreign(&self, at: &fs::Metadata) -> bool {
+        self.own && sys::user() == 0 && at.uid() != 0
+    }
+
     fn step(&mut self, at: &File, name: &OsStr) -> io::Result<File> {
         let error = match sys::directory_at(at, name) {
             Err(error) => error,
@@ -138,6 +154,9 @@ impl Walk {
         };
         match (error.raw_os_error(), self.make) {
             (Some(libc::ENOTDIR), _) => self.follow(at, name),
+            (Some(libc::ENOENT), Some(_)) if self.is_foreign(&at.metadata()?) => {
+                Err(Refused::ForeignDirectory.into())
+            }
             (Some(libc::ENOENT), Some(mode)) => {
                 match sys::make_directory_at(at, name, mode) {
                     Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),

@@ -255,8 +255,16 @@ fn root_leaves_its_files_alone_in_the_home_of_another_user() {
         make(&state);
         symlink(root.join("precious"), state.join("settings.lock")).unwrap();
         give(&state.join("settings.lock"));
-        run("settings.lock`: its directory belongs to another user\nhelp: run with the home");
-        fs::remove_dir_all(&state).unwrap();
+        let refused =
+            "settings.lock`: its directory belongs to another user\nhelp: run with the home";
+        run(refused);
+        // Nor does root make a directory there, which its owner could not use.
+        for missing in [&*state, state.parent().unwrap(), &home.join(".local")] {
+            fs::remove_dir_all(missing).unwrap();
+            run(refused);
+            assert!(!missing.exists(), "{}", missing.display());
+        }
+        make(state.parent().unwrap());
         symlink(root.join("directory"), &state).unwrap();
         give(&state);
         run(".local/state/protolog`, on the way to it, is a link to `");

@@ -212,7 +212,7 @@ impl System for Real {
     }
 
     fn lock(&self, path: &Path) -> io::Result<Box<dyn Lock>> {
-        lock(&Location::of_new(path)?)
+        lock(&Location::of_new_own(path)?)
     }
 
     fn succeeds(&self, program: &Path, args: &[&OsStr]) -> io::Result<bool> {
