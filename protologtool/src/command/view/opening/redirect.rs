@@ -1,7 +1,8 @@
 //! The file that leads a browser to the page.
 //!
 //! Invariant: the file can be read by this user alone, and is in a new directory that only this user
-//! can enter, so nobody else can have put anything in its place.
+//! can enter, in one where nobody else can rename it ([`is_safe`]); so nobody else can have put
+//! anything in its place.
 
 use std::fs::{self, OpenOptions, Permissions};
 use std::io::{self, Write};
@@ -11,6 +12,9 @@ use tempfile::{Builder, TempDir};
 
 /// Where snaps are, on systems that have any.
 const SNAPS: &str = "/snap/bin";
+
+/// The directory for temporary files where the one that is named can't be trusted.
+const TEMPORARY: &str = "/tmp";
 
 /// Writes the file that leads to `address`. It goes when the directory is dropped.
 pub(super) fn write(address: &str) -> io::Result<(TempDir, PathBuf)> {
@@ -32,7 +36,19 @@ fn places(has_snaps: bool) -> Vec<PathBuf> {
     let home = std::env::var_os("HOME").map(PathBuf::from).filter(|_| has_snaps);
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
     let own = [home, runtime].into_iter().flatten().filter(|it| is_own(it));
-    own.chain([std::env::temp_dir()]).collect()
+    // Another user may have made the directory that TMPDIR names, or one on the way to it.
+    let temporary = [std::env::temp_dir(), PathBuf::from(TEMPORARY)].into_iter();
+    own.chain(temporary.filter_map(|it| fs::canonicalize(it).ok()).filter(|it| is_safe(it)))
+        .collect()
+}
+
+/// Returns whether nobody but this user and root can rename what this user makes in a directory, or that directory.
+fn is_safe(real: &Path) -> bool {
+    let user = rustix::process::geteuid().as_raw();
+    let is_kept = |it: fs::Metadata| {
+        (it.uid() == user || it.uid() == 0) && (it.mode() & 0o022 == 0 || it.mode() & 0o1000 != 0)
+    };
+    real.ancestors().all(|above| fs::symlink_metadata(above).is_ok_and(is_kept))
 }
 
 /// Returns whether a directory is this user's, and nobody else can write there.
@@ -74,6 +90,28 @@ mod tests {
         assert_eq!(text.matches("http://127.1.2.3:80/#code=12\"").count(), 2, "{text}");
         drop(directory);
         assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_directory_is_safe_if_all_above_it_are() {
+        let place =
+            fs::canonicalize(protolog_testkit::temp_dir().path().parent().unwrap()).unwrap();
+        let temporary = tempfile::tempdir_in(&place).unwrap();
+        let inner = temporary.path().join("inner");
+        fs::create_dir(&inner).unwrap();
+        let set_mode = |mode| {
+            fs::set_permissions(temporary.path(), Permissions::from_mode(mode)).unwrap();
+        };
+        assert!(is_safe(&place) && is_safe(&inner));
+        for (mode, expected) in [(0o777, false), (0o1777, true), (0o775, false), (0o755, true)] {
+            set_mode(mode);
+            assert_eq!((is_safe(temporary.path()), is_safe(&inner)), (expected, expected));
+        }
+        let user = rustix::process::geteuid().as_raw();
+        // Only root may give it away.
+        if std::os::unix::fs::chown(temporary.path(), Some(user + 1), None).is_ok() {
+            assert!(!is_safe(temporary.path()) && !is_safe(&inner));
+        }
     }
 
     #[test]
