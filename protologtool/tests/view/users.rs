@@ -79,6 +79,74 @@ fn another_user_gets_nothing_and_stops_nothing() {
     });
 }
 
+/// Each kind of flood: connections that ask at once, that ask for nothing, and that are closed at once.
+const FLOODS: [&str; 3] = ["asking", "silent", "closing"];
+
+#[test]
+fn another_users_flood_keeps_no_browser_out() {
+    let test = "users::another_users_flood_keeps_no_browser_out";
+    let program = Path::new(env!("CARGO_BIN_EXE_protologtool"));
+    with_users(test, &[program], |users| {
+        let home = own_directory(&Path::new(SHARED).join(HOME), users.victim);
+        let served = start_view(users, program, &home);
+        let file = wait_for("xdg-open", || fs::read_to_string(home.join("given")).ok());
+        let text = fs::read_to_string(file.trim_end()).unwrap();
+        let url = text.split("url=").nth(1).unwrap().split('"').next().unwrap().to_owned();
+        let floods = FLOODS.map(|kind| {
+            let given = format!("{kind} {}", served.address());
+            users.role(users.intruder, "users::role_that_floods", &given)
+        });
+        for _ in 0..3 {
+            let browser = users.role(users.victim, "users::role_of_a_new_browser", &url);
+            browser.finish();
+        }
+        drop(floods);
+    });
+}
+
+/// Connects again and again, as fast as it goes.
+#[test]
+fn role_that_floods() {
+    let Some(given) = role() else { return };
+    let (kind, address) = given.split_once(' ').unwrap();
+    let address: SocketAddr = address.parse().unwrap();
+    println!("\nready");
+    let request = format!("GET / HTTP/1.1\r\nHost: {address}\r\n\r\n");
+    let mut open = std::collections::VecDeque::new();
+    loop {
+        let Ok(mut stream) = TcpStream::connect_timeout(&address, Duration::from_secs(1)) else {
+            continue;
+        };
+        if kind == "asking" {
+            let _ = stream.write_all(request.as_bytes());
+        }
+        if kind != "closing" {
+            open.push_back(stream);
+        }
+        if open.len() > 500 {
+            open.pop_front();
+        }
+    }
+}
+
+/// A browser that has not been there before, and gets the page.
+#[test]
+fn role_of_a_new_browser() {
+    let Some(url) = role() else { return };
+    println!("\nready");
+    let address = address(&url);
+    for round in 0..20 {
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        // It may take a moment to ask; old connections of others are in its way by then.
+        std::thread::sleep(Duration::from_millis(round % 4 * 30));
+        write!(stream, "GET / HTTP/1.1\r\nHost: {address}\r\n\r\n").unwrap();
+        let mut page = String::new();
+        stream.read_to_string(&mut page).unwrap();
+        assert!(page.starts_with("HTTP/1.1 200 OK") && page.ends_with("</html>\n"), "{page:.100}");
+    }
+}
+
 /// The intruder, given the id of the victim; and an address to take.
 #[test]
 fn intruder() {
@@ -135,7 +203,9 @@ fn attack(address: SocketAddr) {
         ] {
             let mut stream = TcpStream::connect(address).unwrap();
             stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-            stream.write_all(request.as_bytes()).unwrap();
+            // One too many is closed at once.
+            let sent = stream.write_all(request.as_bytes());
+            assert!(sent.is_ok() || round > 0, "{sent:?}");
             if round == 0 && request.ends_with("\r\n\r\n") {
                 let mut reply = String::new();
                 let _ = stream.read_to_string(&mut reply);

@@ -14,12 +14,13 @@
 mod connections;
 #[cfg(any(test, fuzzing))]
 mod exercise;
+mod peer;
 mod stream;
 
 use super::admission::{Admission, Admitted, Claim, hex};
 use super::loopback::is_loopback;
 use crate::exit::Failure;
-use connections::{Connections, Lease};
+use connections::{Comer, Connections, Lease};
 #[cfg(fuzzing)]
 pub use exercise::exchange;
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
@@ -30,6 +31,7 @@ use hyper::header::{
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
+use peer::Users;
 use sha2::{Digest, Sha256};
 use std::convert::Infallible;
 use std::future::poll_fn;
@@ -46,13 +48,15 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::runtime::Builder;
 use tokio::sync::oneshot;
-use tokio::task::LocalSet;
+use tokio::task::{LocalSet, yield_now};
 use tokio::time::sleep;
 
 /// The most bytes of a request's head. Other programs of this machine may have left a browser many cookies.
 const HEAD: usize = 32 << 10;
 /// The path that makes a key of a code.
 const SESSION: &str = "/session";
+/// The most connections that wait to be taken; the system may have a lower limit.
+const BACKLOG: i32 = 4096;
 /// The pause after a connection could not be taken, for want of descriptors.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -107,6 +111,8 @@ impl HttpServer {
         let cant = |error| Failure::new(format!("can't serve the page: {error}"));
         let runtime = Builder::new_current_thread().enable_all().build().map_err(cant)?;
         listener.set_nonblocking(true).map_err(cant)?;
+        // More than the standard library has wait: whoever comes in a crowd waits for his turn, and is not turned away.
+        rustix::net::listen(&listener, BACKLOG).map_err(|error| cant(error.into()))?;
         let entered = runtime.enter();
         let listener = TcpListener::from_std(listener).map_err(cant)?;
         drop(entered);
@@ -295,6 +301,7 @@ fn closing(mut response: Response<ResponseBody>) -> Response<ResponseBody> {
 /// Takes connections until it is stopped.
 async fn accept(listener: TcpListener, gate: Rc<Gate>, mut stop: oneshot::Receiver<()>) {
     let connections = Rc::new(Connections::default());
+    let (users, own) = (Users::new(), listener.local_addr());
     loop {
         let next = poll_fn(|cx| match Pin::new(&mut stop).poll(cx) {
             Poll::Ready(_) => Poll::Ready(None),
@@ -302,7 +309,11 @@ async fn accept(listener: TcpListener, gate: Rc<Gate>, mut stop: oneshot::Receiv
         });
         match next.await {
             Some(Ok((stream, address))) => {
-                connections.add(address.ip(), |lease| serve(stream, lease, gate.clone()));
+                let user = own.as_ref().ok().and_then(|own| users.of(address, *own));
+                let comer = Comer::new(user, address.ip());
+                connections.add(comer, |lease| serve(stream, lease, gate.clone()));
+                // What has arrived by now is read before another one can take its place.
+                yield_now().await;
             }
             Some(Err(_)) => sleep(PAUSE).await,
             None => return connections.finish().await,

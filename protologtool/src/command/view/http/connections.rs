@@ -1,9 +1,11 @@
 //! The connections that are open, each with the time that it has left.
 //!
 //! Invariants:
-//! - There are at most [`MOST`], and [`MOST_OF_ADDRESS`] of one address. One more is let in all the
-//!   same: the oldest one that has proven nothing is closed for it. So strangers can't keep a browser
-//!   out by holding connections, however many they open and however slow they are.
+//! - There are at most [`MOST`], and [`MOST_OF_ONE`] of one user; where the kernel does not say whose one
+//!   is, of one address. One more of somebody else than this user is closed at once. Otherwise it is let
+//!   in all the same, and the oldest one that has proven nothing is closed for it: of the same user, or
+//!   of the one who has most. So strangers can't keep a browser out by holding connections, and those of
+//!   other users can't by any number of new ones.
 //! - A connection that has proven nothing has [`STRANGER`] in all. One that has is closed when nothing
 //!   is written and nothing asked for [`IDLE`].
 
@@ -17,8 +19,8 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 /// The most connections.
 pub(super) const MOST: usize = 128;
-/// The most connections of one address: half, so that one address alone never closes those of others.
-pub(super) const MOST_OF_ADDRESS: usize = MOST / 2;
+/// The most connections of one user: so few that three who have as many leave room for another one.
+pub(super) const MOST_OF_ONE: usize = MOST / 4;
 /// The time of a connection that has proven nothing.
 const STRANGER: Duration = Duration::from_secs(20);
 /// The time that a browser has to ask again, or to take the next part of a reply.
@@ -74,6 +76,28 @@ impl Lease {
     }
 }
 
+/// Who has connected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Comer {
+    /// This user.
+    Own,
+    /// Another user.
+    Other(u32),
+    /// Somebody at this address.
+    Unknown(IpAddr),
+}
+
+impl Comer {
+    /// This user, if there is one, at this address.
+    pub(super) fn new(user: Option<u32>, address: IpAddr) -> Self {
+        match user {
+            Some(user) if user == rustix::process::geteuid().as_raw() => Self::Own,
+            Some(user) => Self::Other(user),
+            None => Self::Unknown(address),
+        }
+    }
+}
+
 /// The connections, by number: the oldest first.
 #[derive(Default)]
 pub(super) struct Connections {
@@ -82,19 +106,21 @@ pub(super) struct Connections {
 }
 
 struct Connection {
-    address: IpAddr,
+    comer: Comer,
     lease: Rc<Lease>,
     task: AbortHandle,
 }
 
 impl Connections {
-    /// Serves a connection in a task of its own, for which another one may be closed.
+    /// Serves a connection in a task of its own, for which another one may be closed; or closes it.
     pub(super) fn add<F: Future<Output = ()> + 'static>(
         self: &Rc<Self>,
-        address: IpAddr,
+        comer: Comer,
         serve: impl FnOnce(Rc<Lease>) -> F,
     ) {
-        self.make_room(address);
+        if !self.make_room(comer) {
+            return;
+        }
         let number = self.last.get() + 1;
         self.last.set(number);
         let lease = Rc::new(Lease::new());
@@ -103,18 +129,26 @@ impl Connections {
             served.await;
             connections.open.borrow_mut().remove(&number);
         });
-        let connection = Connection { address, lease, task: task.abort_handle() };
+        let connection = Connection { comer, lease, task: task.abort_handle() };
         self.open.borrow_mut().insert(number, connection);
     }
 
-    fn make_room(&self, address: IpAddr) {
-        let is_here = |it: &Connection| it.address == address;
-        let of_address = self.open.borrow().values().filter(|it| is_here(it)).count();
-        if of_address >= MOST_OF_ADDRESS {
-            self.close_one(is_here);
-        } else if self.open.borrow().len() >= MOST {
-            self.close_one(|_| true);
+    /// Makes room for one more; false if there is to be none.
+    fn make_room(&self, comer: Comer) -> bool {
+        let mut counts: BTreeMap<Comer, usize> = BTreeMap::new();
+        for connection in self.open.borrow().values() {
+            *counts.entry(connection.comer).or_default() += 1;
         }
+        if counts.get(&comer).is_some_and(|count| *count >= MOST_OF_ONE) {
+            if matches!(comer, Comer::Other(_)) {
+                return false;
+            }
+            self.close_one(|it| it.comer == comer);
+        } else if counts.values().sum::<usize>() >= MOST {
+            let most = counts.iter().max_by_key(|(_, count)| **count).map(|(comer, _)| *comer);
+            self.close_one(|it| most == Some(it.comer));
+        }
+        true
     }
 
     /// Closes the oldest one of these that has proven nothing, or else the one that has been idle for longest.
@@ -146,14 +180,15 @@ mod tests {
     use tokio::runtime::Builder;
     use tokio::task::LocalSet;
 
-    /// The connections that are open, as `address:order of coming`, after these came; `p` has proven a key.
-    fn open(comers: impl IntoIterator<Item = (u8, bool)>) -> Vec<(u8, u64)> {
+    const ONE: Comer = Comer::Unknown(IpAddr::V4(Ipv4Addr::LOCALHOST));
+
+    /// The connections that are open, with the order of their coming, after these came; true has proven a key.
+    fn open(comers: impl IntoIterator<Item = (Comer, bool)>) -> Vec<(Comer, u64)> {
         let runtime = Builder::new_current_thread().enable_time().build().unwrap();
         LocalSet::new().block_on(&runtime, async {
             let connections = Rc::new(Connections::default());
-            for (address, is_proven) in comers {
-                let address = IpAddr::V4(Ipv4Addr::new(127, 0, 0, address));
-                connections.add(address, |lease| {
+            for (comer, is_proven) in comers {
+                connections.add(comer, |lease| {
                     if is_proven {
                         lease.note_proof();
                         lease.note_reply(false);
@@ -162,28 +197,35 @@ mod tests {
                 });
             }
             let open = connections.open.borrow();
-            let last = |address| match address {
-                IpAddr::V4(address) => address.octets()[3],
-                IpAddr::V6(_) => 0,
-            };
-            open.iter().map(|(number, it)| (last(it.address), *number)).collect()
+            open.iter().map(|(number, it)| (it.comer, *number)).collect()
         })
     }
 
     #[test]
     fn strangers_push_out_strangers() {
-        let one = open([(1, true)].into_iter().chain((0..500).map(|_| (1, false))));
-        assert_eq!(one.len(), MOST_OF_ADDRESS);
-        assert_eq!(one[0], (1, 1), "the one that has proven a key stays");
-        assert_eq!(one[one.len() - 1], (1, 501), "and the newest is let in");
-        let all = open([(1, true), (1, false)].into_iter().chain((0..=255).map(|it| (it, false))));
-        assert_eq!(all.len(), MOST);
-        assert_eq!((all[0], all[MOST - 1]), ((1, 1), (255, 258)));
-        // One address alone leaves those of others as they are.
-        let alone = open([(2, false)].into_iter().chain((0..500).map(|_| (1, false))));
-        assert_eq!(alone[0], (2, 1));
+        for comer in [Comer::Own, ONE] {
+            let one = open([(comer, true)].into_iter().chain((0..500).map(|_| (comer, false))));
+            assert_eq!(one.len(), MOST_OF_ONE);
+            assert_eq!(one[0], (comer, 1), "the one that has proven a key stays");
+            assert_eq!(one[one.len() - 1], (comer, 501), "and the newest is let in");
+        }
         // A browser with too many loses the one that has been idle for longest.
-        let proven = open((0..100).map(|_| (1, true)));
-        assert_eq!((proven.len(), proven[0]), (MOST_OF_ADDRESS, (1, 37)));
+        let proven = open((0..100).map(|_| (Comer::Own, true)));
+        assert_eq!((proven.len(), proven[0].1), (MOST_OF_ONE, 101 - MOST_OF_ONE as u64));
+    }
+
+    #[test]
+    fn other_users_push_out_nobody_but_the_greediest() {
+        let many = |comer| (0..500).map(move |_| (comer, false));
+        let mine = [(Comer::Own, false), (ONE, false)];
+        let all = open(mine.into_iter().chain(many(Comer::Other(1))).chain(many(Comer::Other(2))));
+        assert_eq!(all.len(), 2 + 2 * MOST_OF_ONE);
+        assert_eq!((all[0].1, all[1].1, all[2].1), (1, 2, 3), "those that came first");
+        // However many users there are.
+        let users = (0..20).flat_map(|user| many(Comer::Other(user)));
+        let all = open(mine.into_iter().chain(users));
+        assert_eq!((all.len(), all[0].1, all[1].1), (MOST, 1, 2));
+        let late = open(many(Comer::Other(1)).chain(many(Comer::Other(2))).chain(mine));
+        assert_eq!(late.len(), 2 + 2 * MOST_OF_ONE);
     }
 }
