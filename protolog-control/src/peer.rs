@@ -7,6 +7,7 @@
 
 use crate::error::Error;
 use crate::sockets::Socket;
+use protolog_core::escape::controls_output;
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::{fs, io};
@@ -49,13 +50,13 @@ impl Peer {
     pub(crate) fn name(self) -> Option<String> {
         let path = fs::read_link(format!("/proc/{}/exe", self.pid)).ok()?;
         let name = path.file_name()?.to_string_lossy();
-        Some(without_mark(&name).replace(char::is_control, "?"))
+        Some(without_mark(&name).replace(controls_output, "?"))
     }
 
     /// Its short name, which the process may change.
     pub(crate) fn short_name(self) -> Option<String> {
         let name = fs::read(format!("/proc/{}/comm", self.pid)).ok()?;
-        Some(String::from_utf8_lossy(&name).trim_end().replace(char::is_control, "?"))
+        Some(String::from_utf8_lossy(&name).trim_end().replace(controls_output, "?"))
     }
 
     /// True if `pid` and `name` are its own, in its own PID namespace or in this one.

@@ -7,6 +7,7 @@ use crate::peer::Peer;
 use crate::session::Session;
 use crate::sockets::Socket;
 use protolog_core::control::protocol::{MAX_LINE, Reply, Request, VERSION, descriptor_of};
+use protolog_core::escape::controls_output;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -19,8 +20,8 @@ use std::time::{Duration, Instant};
 
 /// The time that a process has for one reply.
 pub const REPLY_TIMEOUT: Duration = Duration::from_secs(5);
-/// Maximum size of one reply, in bytes.
-pub const MAX_REPLY_BYTES: usize = 64 << 20;
+/// Maximum size of one reply, in bytes that it takes in memory: a line takes more than its characters.
+pub const MAX_REPLY_BYTES: usize = 16 << 20;
 
 /// A connection to a target process. See the crate.
 #[derive(Debug)]
@@ -223,14 +224,14 @@ impl Program {
         if !self.input.is_empty() {
             // More than was asked for, which would be taken for this answer.
             let more = String::from_utf8_lossy(&self.input).into_owned();
-            return Err(Error::Protocol { line: more.replace(char::is_control, "?") });
+            return Err(Error::Protocol { line: more.replace(controls_output, "?") });
         }
         self.stream.write_all(line.as_bytes())?;
         let until = self.deadline.unwrap_or_else(|| Instant::now() + self.timeout);
         let (mut lines, mut help, mut size) = (Vec::new(), String::new(), 0);
         loop {
             let line = self.line(until)?;
-            size += line.len() + 1;
+            size += line.len() + size_of::<String>();
             match Reply::parse(&line) {
                 Some(Reply::Ok) => return Ok(lines),
                 Some(Reply::Help(text)) => text.clone_into(&mut help),
@@ -243,19 +244,19 @@ impl Program {
         }
     }
 
-    /// The next line, without control characters.
+    /// The next line, without characters that a terminal obeys.
     fn line(&mut self, until: Instant) -> Result<String, Error> {
         let mut seen = 0;
         loop {
             if let Some(end) = self.input[seen..].iter().position(|byte| *byte == b'\n') {
                 let line: Vec<u8> = self.input.drain(..=seen + end).collect();
                 let line = String::from_utf8_lossy(&line[..line.len() - 1]);
-                return Ok(line.replace(char::is_control, "?"));
+                return Ok(line.replace(controls_output, "?"));
             }
             seen = self.input.len();
             if seen > MAX_LINE {
                 let line = String::from_utf8_lossy(&self.input[..64]);
-                return Err(Error::Protocol { line: line.replace(char::is_control, "?") });
+                return Err(Error::Protocol { line: line.replace(controls_output, "?") });
             }
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {

@@ -10,6 +10,7 @@ use protolog_core::control::protocol::{Reply, Request};
 use protolog_core::control::setting::{Setting, Settings};
 use protolog_core::control::switch::{self, SwitchWord as _};
 use protolog_core::control::{levels_at_least, matches_group, minimum_level};
+use protolog_core::escape::controls_output;
 use protolog_rt::control::serve_in;
 use protolog_testkit::temp_dir_for_sockets;
 use std::io::{Read, Write};
@@ -157,8 +158,8 @@ fn operators_accept_any_reply() {
                 match operator.groups() {
                     Ok(groups) => {
                         let clean = |group: &Group| {
-                            !group.name.contains(char::is_control)
-                                && !group.tag.contains(char::is_control)
+                            !group.name.contains(controls_output)
+                                && !group.tag.contains(controls_output)
                         };
                         prop_assert!(groups.iter().all(clean));
                     }

@@ -212,6 +212,13 @@ fn groups_are_those_of_the_reply() {
 }
 
 #[test]
+fn what_a_terminal_obeys_is_replaced() {
+    let line = "group - 0 00000000 n app::\u{202e}Log\u{2028}\u{9b}::Net \u{1b}Net\nok\n";
+    let [group] = groups(line.to_owned()).unwrap().try_into().unwrap();
+    assert_eq!((group.name.as_str(), group.tag.as_str()), ("app::?Log??::Net", "?Net"));
+}
+
+#[test]
 fn a_refusal_has_a_message_and_help() {
     let refusal = groups("help ask another one\nerror it is wrong\n".to_owned());
     assert_eq!(error_of(refusal), ("it is wrong".to_owned(), "ask another one".to_owned()));
@@ -223,6 +230,9 @@ fn a_reply_without_end_is_an_error() {
     let (message, help) = error_of(groups(line.repeat(MAX_REPLY_BYTES / line.len() + 1)));
     assert!(message.starts_with("unexpected reply `group - 0 00000000 n xxx"), "{message}");
     assert_eq!(help, "use a protologtool of the version that the program was built with");
+    // A line takes memory though it is empty.
+    let (message, _) = error_of(groups("\n".repeat(MAX_REPLY_BYTES / 16)));
+    assert_eq!(message, "unexpected reply ``");
     // A long reply that ends is fine.
     let long = line.repeat(MAX_REPLY_BYTES / 8 / line.len()) + "ok\n";
     assert_eq!(groups(long).unwrap().len(), MAX_REPLY_BYTES / 8 / line.len());
