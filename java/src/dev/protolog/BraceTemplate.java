@@ -3,6 +3,7 @@ package dev.protolog;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -31,7 +32,19 @@ record BraceTemplate(String template, List<String> pieces, List<Integer> indexes
     private static final AtomicLong KEPT_LENGTH = new AtomicLong();
 
     /** Everything that a template depends on; without a text it is that of messages whose text is their argument. */
-    private record Key(String text, int count, long kinds, boolean isNumbered, List<String> names, boolean hasStack) {}
+    private record Key(String text, int count, long kinds, boolean isNumbered, List<String> names, boolean hasStack) {
+        /** Spelled out: what the JDK makes for records keeps the class loader of the last one that it has compared. */
+        @Override
+        public boolean equals(Object other) {
+            return other instanceof Key key && count == key.count && kinds == key.kinds && isNumbered == key.isNumbered && hasStack == key.hasStack
+                    && Objects.equals(text, key.text) && names.equals(key.names);
+        }
+
+        @Override
+        public int hashCode() {
+            return Objects.hash(text, count, kinds, isNumbered, names, hasStack);
+        }
+    }
 
     /** A message: its template and values. */
     record Message(String template, Object[] values) {}

@@ -1,5 +1,11 @@
 package dev.protolog;
 
+import java.lang.ref.Reference;
+import java.lang.ref.ReferenceQueue;
+import java.lang.ref.WeakReference;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
 /**
  * One call's arguments, taken over from the application before anything is written. There is one object for each thread; it is used
  * again and again, so that a call allocates nothing.
@@ -21,7 +27,13 @@ final class Call {
 
     /** Takes what a disabled call passes. Its content means nothing. */
     private static final Call UNUSED = new Call();
-    private static final ThreadLocal<Call> OF_THREAD = ThreadLocal.withInitial(Call::new);
+    /**
+     * That of the thread. A container's threads outlive its applications, so they refer to nothing of this class loader: {@link #KEPT} keeps it, which
+     * goes with the loader.
+     */
+    private static final ThreadLocal<WeakReference<Call>> OF_THREAD = new ThreadLocal<>();
+    private static final Set<Kept> KEPT = ConcurrentHashMap.newKeySet();
+    private static final ReferenceQueue<Thread> ENDED = new ReferenceQueue<>();
 
     /** The message. */
     long id;
@@ -47,6 +59,16 @@ final class Call {
 
     private Call() {}
 
+    /** Keeps the call of a thread as long as there is the thread. */
+    private static final class Kept extends WeakReference<Thread> {
+        private final Call call;
+
+        Kept(Thread thread, Call call) {
+            super(thread, ENDED);
+            this.call = call;
+        }
+    }
+
     /** Begins a call of the thread. */
     static Call begin(IProtoLogGroup group, LogLevel level, long id, long mask) {
         GroupState state;
@@ -56,7 +78,11 @@ final class Call {
             if (state == null) {
                 return UNUSED;
             }
-            call = OF_THREAD.get();
+            WeakReference<Call> known = OF_THREAD.get();
+            call = known == null ? null : known.get();
+            if (call == null) {
+                call = ofNewThread();
+            }
         } catch (Error e) {
             Groups.repair(e);
             Sessions.lose(group, level, LossCause.BUFFER_FULL);
@@ -75,6 +101,16 @@ final class Call {
         call.count = 0;
         call.kinds = 0;
         return call;
+    }
+
+    private static Call ofNewThread() {
+        for (Reference<?> ended = ENDED.poll(); ended != null; ended = ENDED.poll()) {
+            KEPT.remove(ended);
+        }
+        Kept kept = new Kept(Thread.currentThread(), new Call());
+        OF_THREAD.set(new WeakReference<>(kept.call));
+        KEPT.add(kept);
+        return kept.call;
     }
 
     /** Says that the call is an unprocessed one, with this template. */

@@ -26,15 +26,13 @@ final class CallStacks {
     private static final List<String> LOGGERS = List.of("dev.protolog.", "java.util.logging.", "java.lang.System$Logger", "jdk.internal.logger.",
             "sun.util.logging.", "sun.logging.", "org.slf4j.", "org.apache.logging.log4j.", "org.apache.log4j.");
     private static final StackWalker WALKER = StackWalker.getInstance();
-    private static final ThreadLocal<Deque<Noted>> NOTED = ThreadLocal.withInitial(ArrayDeque::new);
+    /** The texts of Throwables, each with its stack trace: of no class of this loader, since threads may outlive it. */
+    private static final ThreadLocal<Deque<String[]>> NOTED = ThreadLocal.withInitial(ArrayDeque::new);
 
     /** True while a session that runs asks for stack traces. */
     private static volatile boolean areCollected;
 
     private CallStacks() {}
-
-    /** The stack trace of a Throwable, and its text. */
-    private record Noted(String text, String stack) {}
 
     static void setCollected(boolean collected) {
         areCollected = collected;
@@ -51,8 +49,8 @@ final class CallStacks {
             return text;
         }
         String own = new String(text);
-        Deque<Noted> noted = NOTED.get();
-        noted.addLast(new Noted(own, BridgedLogger.stackTrace(thrown)));
+        Deque<String[]> noted = NOTED.get();
+        noted.addLast(new String[] {own, BridgedLogger.stackTrace(thrown)});
         if (noted.size() > MAX_NOTED) {
             noted.removeFirst();
         }
@@ -65,11 +63,11 @@ final class CallStacks {
                 .limit(MAX_FRAMES)
                 .map(frame -> "at " + frame.toStackTraceElement())
                 .collect(Collectors.toList()));
-        for (Iterator<Noted> noted = NOTED.get().iterator(); noted.hasNext();) {
-            Noted one = noted.next();
+        for (Iterator<String[]> noted = NOTED.get().iterator(); noted.hasNext();) {
+            String[] one = noted.next();
             for (int i = 0; i < call.count; i++) {
-                if (call.texts[i] == one.text) {
-                    one.stack.replace("\t", "").lines().forEach(lines::add);
+                if (call.texts[i] == one[0]) {
+                    one[1].replace("\t", "").lines().forEach(lines::add);
                     noted.remove();
                     break;
                 }

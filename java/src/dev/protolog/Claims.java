@@ -2,7 +2,9 @@ package dev.protolog;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 
 /**
@@ -17,12 +19,6 @@ final class Claims {
     private static final Set<Object> TAKEN = new HashSet<>();
 
     private Claims() {}
-
-    /** A name in a directory, wherever links in the path lead. */
-    private record Name(Object directory, String name) {}
-
-    /** The name that segments are derived from. */
-    private record SegmentsOf(Name name) {}
 
     /** The right of one session to write a file. */
     static final class Claim implements AutoCloseable {
@@ -57,7 +53,7 @@ final class Claims {
 
     /** Claims the names of the segments of {@code place}. */
     static Claim segments(Location place) throws IOException {
-        return claim(place.path(), new SegmentsOf(nameOf(place)));
+        return claim(place.path(), List.of(nameOf(place), "segments"));
     }
 
     /**
@@ -65,7 +61,7 @@ final class Claims {
      * describes the file, and is null for none.
      */
     static void check(Location place, FileStatus found, Claim own) throws IOException {
-        Name name = nameOf(place);
+        List<Object> name = nameOf(place);
         synchronized (TAKEN) {
             boolean isNameTaken = TAKEN.contains(name) && (own == null || !own.isGiven || !own.id.equals(name));
             if (isNameTaken || found != null && TAKEN.contains(found.key())) {
@@ -87,7 +83,8 @@ final class Claims {
         return claim;
     }
 
-    private static Name nameOf(Location place) {
-        return new Name(place.directory(), place.name());
+    /** A name in a directory, wherever links in the path lead. No record: the JDK keeps the class loader of the last one that it has compared. */
+    private static List<Object> nameOf(Location place) {
+        return Arrays.asList(place.directory(), place.name());
     }
 }

@@ -40,7 +40,7 @@ final class Segments implements AutoCloseable {
         static final Limits NONE = new Limits(0, 0, 0);
 
         boolean areAny() {
-            return !equals(NONE);
+            return bytes != 0 || ageNanos != 0 || keep != 0;
         }
     }
 

@@ -5,6 +5,12 @@ import static dev.protolog.SelfTest.check;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.ref.WeakReference;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.function.Supplier;
 
 /** Groups of several class loaders, which go with them; and groups whose methods do what they should not. */
@@ -29,7 +35,37 @@ final class LoaderTest {
             kept.run();
             misbehave();
             // Two messages of each of three groups, and one of each that has no name.
+            redeploy();
             check("messages of loaders that are there and gone, and of groups that are hardly ones", session.stats().messages(), 3L + 3 * 2 + 2);
+        }
+    }
+
+    /** An application with the runtime among its classes, which is taken away; the threads that it has used go on. */
+    private static void redeploy() throws Exception {
+        // Of an earlier test, whose file is gone: to print that takes a thread, which stays for some seconds.
+        System.clearProperty(Dictionaries.PROPERTY);
+        ExecutorService threads = Executors.newFixedThreadPool(2);
+        try {
+            List<WeakReference<ClassLoader>> gone = List.of(deploy(threads), deploy(threads), deploy(threads));
+            for (int i = 0; i < MAX_COLLECTIONS && gone.stream().anyMatch(each -> each.get() != null); i++) {
+                System.gc();
+                Thread.sleep(10);
+            }
+            check("loaders of runtimes that stay", gone.stream().filter(each -> each.get() != null).count(), 0L);
+        } finally {
+            threads.shutdown();
+        }
+    }
+
+    private static WeakReference<ClassLoader> deploy(ExecutorService threads) throws Exception {
+        URL classes = LoaderTest.class.getProtectionDomain().getCodeSource().getLocation();
+        try (URLClassLoader own = new URLClassLoader(new URL[] {classes}, ClassLoader.getPlatformClassLoader())) {
+            Class<?> application = Class.forName(Deployed.class.getName(), true, own);
+            check("its own runtime", application == Deployed.class, false);
+            for (int i = 0; i < 2; i++) {
+                threads.submit((Callable<?>) application.getDeclaredConstructor().newInstance()).get();
+            }
+            return new WeakReference<>(own);
         }
     }
 
