@@ -131,7 +131,7 @@ fn a_log_is_read_to_its_end() {
     assert_eq!((code, out.lines().count()), (Some(0), 15), "{errors}");
     assert!(
         errors.starts_with(
-            "note: its process died; 5 messages more come from `./protolog-app-1-0.rec`"
+            "note: the process of `app.pftrace` died; 5 messages more come from `./protolog-app-1-0.rec`"
         ) && errors
             .contains("help: make them a part of it with `protologtool recover app.pftrace`"),
         "{errors}"

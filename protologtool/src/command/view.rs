@@ -92,7 +92,7 @@ pub(crate) struct ViewArgs {
     #[arg(long, value_name = "TEXT[:NUMBER]", value_parser = merge::counter, requires = "perfetto")]
     counter: Vec<CounterArg>,
 
-    /// Serve on this port of 127.0.0.1; any that is free, of any address of this machine's own, if not given
+    /// Serve on this port of 127.0.0.1; without it, or with 0, on any that is free, of any address of this machine's own
     #[arg(
         long,
         value_name = "PORT",
@@ -119,6 +119,10 @@ pub(crate) struct ViewArgs {
 }
 
 pub(crate) fn run(args: &ViewArgs, system: &dyn System) -> Result<Exit, Failure> {
+    if args.output.is_none() && args.output_file.mode.is_some() {
+        let failure = Failure::new("`--mode` is that of a file, and none is written");
+        return Err(failure.help("name the file by `-o`, or leave `--mode` out"));
+    }
     once(&args.traces, "trace", system)?;
     if let Some(ui) = &args.perfetto {
         return perfetto::run(args, ui, system);
@@ -230,7 +234,9 @@ impl View<'_> {
     fn columns(&self, read: &ReadLog) -> Result<Vec<u8>, Failure> {
         let Self { args, system, .. } = self;
         let log = &read.log;
-        let filter = args.filters.resolve(log, &Times::local(), system.now())?;
+        let times = Times::local();
+        let filter = args.filters.resolve(log, &times, system.now())?;
+        filter.problems(&times).iter().for_each(|problem| self.note(problem));
         let names: Vec<String> =
             args.traces.iter().map(|path| path.display().to_string()).collect();
         let is_live = args.output.is_none();

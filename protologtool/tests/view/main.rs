@@ -420,3 +420,14 @@ fn mistakes_are_answered() {
     check(&["none.pftrace", "-o", "x.html", "--port", "80"], "`--port`");
     check(&["none.pftrace", "--port", "http"], "`http` for `--port`");
 }
+
+#[test]
+fn filters_that_match_nothing_are_said() {
+    let _lock = lock();
+    let dir = temp_dir();
+    let trace = record(&dir, log_a_thousand);
+    let page = dir.path().join("page.html");
+    let output = tool(&["view", "--group", "Nte", "-o", page.to_str().unwrap()], &trace);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && errors.contains("the trace has no group `Nte`"), "{errors}");
+}

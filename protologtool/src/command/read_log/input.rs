@@ -10,7 +10,8 @@ use crate::exit::Failure;
 use crate::output::reason;
 use crate::system::{Spool, System};
 use protolog_reader::{
-    ByteSource, Decompressed, Limits, Log, Recording, SourceReader, decompress, session_id,
+    ByteSource, Decompressed, Limits, Log, Recording, SourceReader, decompress, printable,
+    session_id,
 };
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -19,8 +20,11 @@ use std::sync::Arc;
 /// Ends of names of traces.
 const ENDINGS: [&str; 3] = ["pftrace", "perfetto-trace", "pftrace.gz"];
 
-const STILL_WRITTEN: &str =
-    "note: it is still being written; messages of the last second may be missing\n";
+/// The note of a trace that a session writes.
+fn still_written(path: &Path) -> String {
+    let shown = printable(&path.to_string_lossy());
+    format!("note: `{shown}` is still being written; messages of the last second may be missing\n")
+}
 
 /// The trace at `path`, `-` for standard input. `note` gets lines about what is not as it stands in the file.
 pub(in crate::command) fn read_trace(
@@ -43,18 +47,18 @@ pub(in crate::command) fn read_trace(
     match complete_trace(path, &mut bytes, system) {
         Ok(Completion::Done(Completed { report, .. })) if report.messages == 0 => {
             note(&format!(
-                "note: its process died, after all messages were in it\nhelp: give it an end with `protologtool recover {}`\n",
+                "note: the process of `{0}` died, after all messages were in it\nhelp: give it an end with `protologtool recover {0}`\n",
                 path.display(),
             ));
         }
         Ok(Completion::Done(Completed { recording, report })) => note(&format!(
-            "note: its process died; {} more come from `{}`\nhelp: make them a part of it with `protologtool recover {}`\n",
+            "note: the process of `{2}` died; {} more come from `{}`\nhelp: make them a part of it with `protologtool recover {2}`\n",
             counted(report.messages, "message", "messages"),
             recording.display(),
             path.display(),
         )),
         Ok(Completion::Running) => {
-            note(STILL_WRITTEN);
+            note(&still_written(path));
         }
         Ok(Completion::None) => {}
         Err(error) => {
@@ -131,7 +135,7 @@ pub(super) fn source_of(
             // It completes the trace.
             return None;
         }
-        note(STILL_WRITTEN);
+        note(&still_written(path));
     }
     Some(source)
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 impl Filter<'_> {
     /// The warnings, each with the help line that follows it.
-    pub(in super::super) fn problems(&self, times: &Times) -> Vec<String> {
+    pub(in crate::command) fn problems(&self, times: &Times) -> Vec<String> {
         let log = self.log;
         let Filters { group, tag, thread, location, .. } = self.options;
         let groups = || log.dictionary().groups();
