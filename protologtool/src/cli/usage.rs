@@ -5,6 +5,7 @@
 use crate::command::{binary, suggest};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::ffi::OsString;
+use std::num::ParseIntError;
 
 /// The text for an error, with its line ends; `args` is the command line, the program's name first, and `origin` where in a
 /// response file the argument stands that it is about.
@@ -65,11 +66,35 @@ fn message(error: &clap::Error, args: &[OsString]) -> Option<String> {
             value => format!("`{value}` is not a value of `{}`", flag?),
         },
         ErrorKind::ValueValidation => {
-            let cause = std::error::Error::source(error)?;
+            let cause = cause(std::error::Error::source(error)?);
             format!("`{}` for `{}`: {cause}", get(ContextKind::InvalidValue)?, flag?)
         }
         _ => return None,
     })
+}
+
+/// The reason why a value is none, in one line and in our words.
+fn cause(cause: &(dyn std::error::Error + 'static)) -> String {
+    if cause.is::<ParseIntError>() {
+        return "it is no whole number, or too large".to_owned();
+    }
+    let text = cause.to_string();
+    if cause.is::<regex::Error>() {
+        // A drawing of the place stands before it.
+        let last = text.lines().next_back().unwrap_or_default();
+        return last.strip_prefix("error: ").unwrap_or(last).to_owned();
+    }
+    // Clap's words for a range, whose end is the largest number there is if none was set.
+    let Some((_, range)) = text.split_once(" is not in ") else { return text };
+    match range.split_once("..") {
+        Some((first, last)) if last.trim_start_matches('=') == u64::MAX.to_string() => {
+            format!("it is less than {first}")
+        }
+        Some((first, last)) => {
+            format!("it is not from {first} to {}", last.trim_start_matches('='))
+        }
+        None => text,
+    }
 }
 
 fn help(error: &clap::Error, args: &[OsString]) -> String {
@@ -77,7 +102,8 @@ fn help(error: &clap::Error, args: &[OsString]) -> String {
     if !valid.is_empty() {
         return format!("use one of `{}`", valid.join("`, `"));
     }
-    if let Some(one) = format_flag(error, args).or_else(|| separate_level(error, args)) {
+    let special = format_flag(error, args).or_else(|| separate_level(error, args));
+    if let Some(one) = special.or_else(|| output_flag(error, args)) {
         return one;
     }
     let similar = match string(error, ContextKind::InvalidSubcommand) {
@@ -100,6 +126,19 @@ fn help(error: &clap::Error, args: &[OsString]) -> String {
         Some(similar) => format!("use {similar}, or {see}"),
         None => see,
     }
+}
+
+/// The help for `-o` and `--output`, which most commands have, where outputs have flags of their own.
+fn output_flag(error: &clap::Error, args: &[OsString]) -> Option<String> {
+    let flag = name(string(error, ContextKind::InvalidArg)?);
+    let (words, _) = command(args)?;
+    let own = match words.last()?.as_str() {
+        "generate-viewer-config" => "`--viewer-config FILE`",
+        "transform-protolog-calls" => "`--output-dir DIR` or `--output-srcjar FILE.srcjar`",
+        _ => return None,
+    };
+    let is_it = error.kind() == ErrorKind::UnknownArgument && ["-o", "--output"].contains(&flag);
+    is_it.then(|| format!("use {own}"))
 }
 
 /// The help for `level Net=warn`, the form of `trace start`, where the group and the level are two arguments.

@@ -52,7 +52,7 @@ pub(crate) struct Previous {
 impl Previous {
     /// None if there is none. A directory without one is not touched.
     pub(crate) fn of(root: &Path, system: &dyn System) -> Result<Option<Self>, Failure> {
-        let failed = |error| cant_write(root, &error);
+        let failed = |error| cant_open(root, &error);
         let directory = match system.output_directory(root, Path::new(SCRATCH), false) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             directory => directory.map_err(failed)?,
@@ -69,6 +69,16 @@ impl Previous {
         let lock = lock(root, &*directory)?;
         Ok(directory.read(state).ok().map(|state| Self { state, _lock: lock }))
     }
+}
+
+/// Why the directory of outputs can't be used.
+fn cant_open(root: &Path, error: &io::Error) -> Failure {
+    let failure = cant_write(root, error);
+    if !matches!(Refused::of(error), Some(Refused::Link { .. })) {
+        return failure;
+    }
+    let what = format!("`{}/.` for what it leads to", root.display());
+    failure.help(format!("name the link's target itself, or {what}, or remove the link"))
 }
 
 fn lock(root: &Path, directory: &dyn OutputDirectory) -> Result<Box<dyn Lock>, Failure> {
@@ -91,7 +101,7 @@ pub(super) fn stage(
 ) -> Result<Change, Failure> {
     let scratch = Path::new(SCRATCH);
     let directory = system.output_directory(root, scratch, true);
-    let directory = directory.map_err(|error| cant_write(root, &error))?;
+    let directory = directory.map_err(|error| cant_open(root, &error))?;
     let held = (!is_locked).then(|| lock(root, &*directory)).transpose()?;
     directory.clear_scratch().map_err(|error| cant_write(&root.join(scratch), &error))?;
     let old = match directory.read(Path::new(MANIFEST)) {

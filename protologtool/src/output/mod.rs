@@ -238,6 +238,7 @@ pub(crate) fn cant_write(path: &Path, error: &io::Error) -> Failure {
     let failure = Failure::new(format!("can't write `{}`: {}", path.display(), reason(error)));
     match Refused::of(error) {
         Some(refused) => failure.help(refused.help()),
+        None if error.kind() == io::ErrorKind::IsADirectory => failure.help("name a file in it"),
         None => failure,
     }
 }

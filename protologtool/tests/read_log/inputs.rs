@@ -54,7 +54,11 @@ fn what_can_not_be_read() {
     }
     let (exit, _, errors) = run(&[app], &["app", "--grep", "("]);
     assert_eq!(exit, Exit::Failed);
-    assert!(errors.contains("regex parse error"), "{errors}");
+    assert_eq_text(
+        "error: `(` for `--grep`: unclosed group\n\
+         help: run `protologtool read-log --help` for its flags\n",
+        &errors,
+    );
 }
 
 /// Files that a newcomer takes for traces, by what they are.
