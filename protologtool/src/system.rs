@@ -16,6 +16,7 @@ mod reopened;
 mod spool;
 mod staged;
 mod stamp;
+mod whole;
 
 pub use captured::Captured;
 pub(crate) use locks::has_record_lock;
@@ -33,8 +34,13 @@ use std::path::{Component, Path, PathBuf};
 
 /// The interface between the command and its surroundings.
 pub trait System: Sync {
-    /// The content of a file.
+    /// The content of an input: of a regular file with a limited size, or of a descriptor that this process was given.
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
+
+    /// The content of a log or a program that was asked for, of any size; it may come through a pipe.
+    fn read_large(&self, path: &Path) -> io::Result<Vec<u8>> {
+        self.read(path)
+    }
 
     /// Reads a file into `reader`, which makes reading many of them cheaper.
     fn read_into(&self, path: &Path, reader: &mut Reader) -> io::Result<()> {

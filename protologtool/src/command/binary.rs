@@ -148,7 +148,7 @@ fn collect(
 ) -> Result<Option<Dictionary>, Failure> {
     let mut collector = Collector::new();
     for path in &args.from_binary {
-        let bytes = system.read(path).map_err(|error| cant_read(path, &error))?;
+        let bytes = system.read_large(path).map_err(|error| cant_read(path, &error))?;
         binary::read(&bytes, &mut collector).map_err(|error| refused("read", path, &error))?;
     }
     for path in &args.merge {
@@ -184,7 +184,7 @@ fn paths(
 
 /// The program without texts.
 fn strip(from: &Path, hash: u64, system: &dyn System) -> Result<Vec<u8>, Failure> {
-    let mut bytes = system.read(from).map_err(|error| cant_read(from, &error))?;
+    let mut bytes = system.read_large(from).map_err(|error| cant_read(from, &error))?;
     binary::strip(&mut bytes, hash).map_err(|error| refused("strip", from, &error))?;
     Ok(bytes)
 }

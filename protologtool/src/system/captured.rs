@@ -32,6 +32,10 @@ impl System for Captured {
         Real.read(path)
     }
 
+    fn read_large(&self, path: &Path) -> io::Result<Vec<u8>> {
+        Real.read_large(path)
+    }
+
     fn read_into(&self, path: &Path, reader: &mut Reader) -> io::Result<()> {
         Real.read_into(path, reader)
     }

@@ -4,8 +4,8 @@
 //!
 //! Invariant: a reader is for one run. Who replaces a directory meanwhile may get files of the one that was there.
 
-use super::Stamp;
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, open, openat, stat, statat};
+use super::{Stamp, too_large, whole};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, open, openat, stat, statat};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
@@ -39,7 +39,7 @@ impl Reader {
     pub(super) fn read(&mut self, path: &Path) -> io::Result<()> {
         self.length = 0;
         let mut file = self.open(path)?;
-        let mut filled = 0;
+        let (mut filled, most) = (0, whole::limit(path));
         // Not `read_to_end`, which asks for the size first: most files fit at once.
         loop {
             if filled == self.bytes.len() {
@@ -47,6 +47,7 @@ impl Reader {
             }
             match file.read(&mut self.bytes[filled..]) {
                 Ok(0) => break,
+                Ok(count) if (filled + count) as u64 > most => return Err(too_large(most)),
                 Ok(count) => filled += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
@@ -75,11 +76,19 @@ impl Reader {
 
     fn open(&mut self, path: &Path) -> io::Result<File> {
         // Where anything goes wrong the whole path says what.
-        let Some((directory, name)) = self.place(path) else { return File::open(path) };
-        match openat(directory, name, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) {
-            Ok(file) => Ok(file.into()),
-            Err(_) => File::open(path),
+        let Some((directory, name)) = self.place(path) else { return whole::open(path) };
+        let is_file = |file: Stat| FileType::from_raw_mode(file.st_mode).is_file();
+        if !statat(directory, name, AtFlags::empty()).is_ok_and(is_file) {
+            return whole::open(path);
         }
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let Ok(file) = openat(directory, name, flags, Mode::empty()) else {
+            return whole::open(path);
+        };
+        let file = File::from(file);
+        // By now it may be something else.
+        whole::check(&file.metadata()?)?;
+        Ok(file)
     }
 
     /// The directory that a file is in, and its name there.

@@ -1,7 +1,8 @@
 //! Rust sources open, make, rename and remove files by one crate, `protolog-files`, which has the rules on what may be touched
 //! (docs/design/outputs.md).
 //!
-//! The standard library does all of this by path, follows links, and waits at pipes. So its functions are for tests, and for the
+//! The standard library does all of this by path, follows links, waits at pipes, and reads devices that never end: inputs are read whole by
+//! `protologtool/src/system/whole.rs`. So its functions are for tests, and for the
 //! few places below that have a reason.
 
 use super::length::without_tests;
@@ -9,7 +10,9 @@ use super::mask::is_word;
 use super::{File, Finding, extension, is_data};
 
 /// Names that open a file in any way but by `File::open`, or change a directory.
-const FORBIDDEN: [&str; 37] = [
+const FORBIDDEN: [&str; 39] = [
+    "fs::read(",
+    "fs::read_to_string(",
     "File::create",
     "File::options",
     "OpenOptions",
@@ -50,7 +53,13 @@ const FORBIDDEN: [&str; 37] = [
 ];
 
 /// Places that may have one of these names, each with its reason.
-const ALLOWED: [(&str, &str, &str); 9] = [
+const ALLOWED: [(&str, &str, &str); 16] = [
+    ("protolog-control/src/peer.rs", "fs::read(", "/proc"),
+    ("protolog-control/src/peer.rs", "fs::read_to_string(", "/proc"),
+    ("protolog-rt/src/clock.rs", "fs::read_to_string(", "/sys"),
+    ("protolog-rt/src/sys/process.rs", "fs::read(", "/proc"),
+    ("protolog-rt/src/sys/time.rs", "fs::read_to_string(", "/proc"),
+    ("protologtool/src/command/view/opening/attendant.rs", "fs::read_to_string(", "/proc"),
     ("protolog-control/src/pages.rs", "OFlags", "a file in memory that the kernel has shown"),
     (
         "protolog-rt/src/control/place.rs",
@@ -71,6 +80,7 @@ const ALLOWED: [(&str, &str, &str); 9] = [
     ),
     ("protologtool/src/command/view/opening/redirect.rs", "OpenOptions", "a new file in it"),
     ("protologtool/src/system/reader.rs", "OFlags", "reads"),
+    ("protologtool/src/system/whole.rs", "OFlags", "reads"),
     ("protologtool/src/system/spool.rs", "tempfile", "a file without a name"),
 ];
 

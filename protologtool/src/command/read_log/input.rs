@@ -36,7 +36,7 @@ pub(in crate::command) fn read_trace(
     if !is_input && system.is_directory(path) {
         return Err(directory(path, system));
     }
-    let bytes = if is_input { system.read_input() } else { system.read(path) };
+    let bytes = if is_input { system.read_input() } else { system.read_large(path) };
     let mut bytes = bytes.map_err(|error| cant_read(path, &error))?;
     if Recording::matches(&bytes) {
         return read_recording(path, bytes, system, note);

@@ -1,0 +1,112 @@
+//! An attacker's checkout: inputs that are read whole are links to a device that never ends, pipes that nobody writes, or holes of
+//! gigabytes.
+//!
+//! Each command runs as a process whose memory is limited, and has to end by itself with an error that names the input.
+
+use protolog_testkit::temp_dir;
+use std::fs::{self, File};
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+/// The address space of a command, in KiB.
+const MEMORY: u64 = 900 << 10;
+
+/// A command that waits is ended after so many seconds, which is a failure.
+const PATIENCE: &str = "120";
+
+fn run(directory: &Path, args: &[&str]) -> Output {
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("ulimit -v {MEMORY}; exec \"$@\"; exit 99"), "sh"]);
+    command.args(["timeout", "-k", "1", PATIENCE, env!("CARGO_BIN_EXE_protologtool")]);
+    command.args(args).current_dir(directory).stdin(Stdio::null()).output().unwrap()
+}
+
+/// The groups of a good checkout.
+const LOG: &str = r#"package demo;
+public enum Log implements dev.protolog.IProtoLogGroup {
+    A(true, true, "a");
+    private final boolean enabled; private final boolean logToLogcat; private final String tag;
+    Log(boolean enabled, boolean logToLogcat, String tag) { this.enabled = enabled; this.logToLogcat = logToLogcat; this.tag = tag; }
+    @Override public boolean isEnabled() { return enabled; }
+    @Override public boolean isLogToLogcat() { return logToLogcat; }
+    @Override public String getTag() { return tag; }
+    @Override public int getId() { return 1 + ordinal(); }
+}
+"#;
+
+/// The commands, each with an input of this name.
+fn commands(name: &str) -> Vec<(String, Vec<String>)> {
+    let with = |end: &str, args: &[&str]| {
+        let name = format!("{name}.{end}");
+        let args = args.iter().map(|arg| arg.replace("INPUT", &name)).collect();
+        (name, args)
+    };
+    let groups = ["--loggroups-class", "demo.Log"];
+    vec![
+        with(
+            "java",
+            &[&["check", "INPUT", "--loggroups-source", "Log.java"], &groups[..]].concat(),
+        ),
+        with("kt", &[&["check", "INPUT", "--loggroups-source", "Log.java"], &groups[..]].concat()),
+        with("rs", &["check", "INPUT", "--crate-name", "a", "--crate-root", "INPUT"]),
+        with("java", &[&["check", "A.java", "--loggroups-source", "INPUT"], &groups[..]].concat()),
+        with("jar", &[&["check", "A.java", "--loggroups-jar", "INPUT"], &groups[..]].concat()),
+        with(
+            "json",
+            &["generate-viewer-config", "--merge", "INPUT", "--viewer-config", "new.json"],
+        ),
+        with("json", &["read-log", "empty.pftrace", "--viewer-config", "INPUT"]),
+        with("pftrace", &["read-log", "INPUT"]),
+    ]
+}
+
+#[test]
+fn nothing_that_is_no_file_is_read_or_waited_for() {
+    let dir = temp_dir();
+    let at = |name: &str| dir.path().join(name);
+    fs::write(at("A.java"), "class A {}").unwrap();
+    fs::write(at("Log.java"), LOG).unwrap();
+    fs::write(at("empty.pftrace"), "").unwrap();
+    for end in ["java", "kt", "rs", "jar", "json", "pftrace"] {
+        symlink("/dev/zero", at(&format!("zero.{end}"))).unwrap();
+        if end != "pftrace" {
+            // One who asks for a log may wait for it.
+            let pipe = at(&format!("pipe.{end}"));
+            assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        }
+        let large = File::create(at(&format!("large.{end}"))).unwrap();
+        large.set_len(if end == "pftrace" { 0 } else { (1 << 30) + 1 }).unwrap();
+    }
+    for kind in ["zero", "pipe", "large"] {
+        for (name, args) in commands(kind) {
+            if name.ends_with("pftrace") && kind != "zero" {
+                continue;
+            }
+            let args: Vec<&str> = args.iter().map(String::as_str).collect();
+            let output = run(dir.path(), &args);
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert!(matches!(output.status.code(), Some(1 | 2)), "{args:?}: {errors}");
+            let why = if kind == "large" { "it has more than" } else { "it is no regular file" };
+            assert!(errors.contains(why) && errors.contains(&name), "{args:?}: {errors}");
+        }
+    }
+}
+
+#[test]
+fn what_a_shell_hands_over_is_read() {
+    let dir = temp_dir();
+    fs::write(dir.path().join("dictionary.json"), "{\"messages\": {}, \"groups\": {}}").unwrap();
+    let script =
+        "\"$0\" generate-viewer-config --merge <(cat dictionary.json) --viewer-config new.json";
+    let mut command = Command::new("bash");
+    command.args(["-c", script, env!("CARGO_BIN_EXE_protologtool")]).current_dir(dir.path());
+    let direct = run(
+        dir.path(),
+        &["generate-viewer-config", "--merge", "dictionary.json", "--viewer-config", "old.json"],
+    );
+    let output = command.output().unwrap();
+    let errors = [&direct, &output].map(|it| String::from_utf8_lossy(&it.stderr).into_owned());
+    assert_eq!(output.status.code(), direct.status.code(), "{errors:?}");
+    assert!(!errors[1].contains("no regular file"), "{errors:?}");
+}
