@@ -30,12 +30,15 @@ pub(crate) struct NoTemplate {
 /// The limit on constants that are the values of other constants.
 const MAX_DEPTH: usize = 16;
 
+/// The limit on sums in parentheses and on texts in texts. Deeper ones are no constants.
+const MAX_NESTING: usize = 64;
+
 /// The parts of the template that the tokens `tokens` give; texts next to each other are one.
 pub(crate) fn pieces(
     named: &ScopedFile<'_>,
     tokens: Range<usize>,
 ) -> Result<Vec<Piece>, NoTemplate> {
-    let mut reader = TemplateReader { named, pieces: Vec::new() };
+    let mut reader = TemplateReader { named, pieces: Vec::new(), nesting: 0 };
     reader.sum(tokens, 0)?;
     Ok(reader.pieces)
 }
@@ -55,12 +58,14 @@ pub(crate) fn constant(
     declared: &DeclaredName,
     depth: usize,
 ) -> Option<Text> {
-    TemplateReader { named, pieces: Vec::new() }.declared(declared, depth)
+    TemplateReader { named, pieces: Vec::new(), nesting: 0 }.declared(declared, depth)
 }
 
 struct TemplateReader<'n, 's> {
     named: &'n ScopedFile<'s>,
     pieces: Vec<Piece>,
+    /// Sums and texts around what is read.
+    nesting: usize,
 }
 
 impl<'s> TemplateReader<'_, 's> {
@@ -73,9 +78,25 @@ impl<'s> TemplateReader<'_, 's> {
         self.pieces.push(Piece::Text(text));
     }
 
+    /// A reader of what is within.
+    fn within(&self) -> Self {
+        Self { named: self.named, pieces: Vec::new(), nesting: self.nesting }
+    }
+
+    fn append(&mut self, piece: Piece) {
+        match (self.pieces.last_mut(), piece) {
+            (Some(Piece::Text(text)), Piece::Text(more)) => text.append(more),
+            (_, piece) => self.pieces.push(piece),
+        }
+    }
+
     /// Operands with `+` between them, of which the first must be a text.
     fn sum(&mut self, tokens: Range<usize>, depth: usize) -> Result<(), NoTemplate> {
         let file = &self.named.file;
+        self.nesting += 1;
+        if self.nesting > MAX_NESTING {
+            return Err(self.too_deep(tokens));
+        }
         let tokens = file.unparenthesized(tokens);
         let (mut at, mut from, mut is_first) = (tokens.start, tokens.start, true);
         while at <= tokens.end {
@@ -85,6 +106,7 @@ impl<'s> TemplateReader<'_, 's> {
             }
             at = if at < tokens.end { file.next(at, tokens.end) } else { at + 1 };
         }
+        self.nesting -= 1;
         Ok(())
     }
 
@@ -147,17 +169,19 @@ impl<'s> TemplateReader<'_, 's> {
     fn value(&mut self, tokens: Range<usize>, depth: usize) {
         let inner = self.named.file.unparenthesized(tokens.clone());
         let kind = self.named.file.kind(inner.start);
-        let before = self.pieces.clone();
         let is_literal = matches!(
             kind,
             Some(LexemeKind::TextOpen { .. } | LexemeKind::Char | LexemeKind::Number)
         );
         let is_path = self.named.file.path(inner.clone()).is_some();
-        if is_literal || is_path {
-            if self.operand(inner, depth, false).is_ok() {
+        // A text that is too deep is an expression as well.
+        if (is_literal || is_path) && self.nesting < MAX_NESTING {
+            let mut reader = self.within();
+            reader.nesting += 1;
+            if reader.operand(inner, depth, false).is_ok() {
+                reader.pieces.into_iter().for_each(|piece| self.append(piece));
                 return;
             }
-            self.pieces = before;
         }
         self.pieces.push(Piece::Expression(tokens));
     }
@@ -276,7 +300,7 @@ impl<'s> TemplateReader<'_, 's> {
     fn declared(&self, declared: &DeclaredName, depth: usize) -> Option<Text> {
         let file = &self.named.file;
         let value = file.unparenthesized(declared.value.clone()?);
-        let mut inner = TemplateReader { named: self.named, pieces: Vec::new() };
+        let mut inner = self.within();
         let is_number = value.len() == 1
             && matches!(file.kind(value.start), Some(LexemeKind::Number | LexemeKind::Char));
         let done = if is_number { inner.literal(value.start) } else { inner.sum(value, depth + 1) };
@@ -298,6 +322,14 @@ impl<'s> TemplateReader<'_, 's> {
             range,
             message: format!("the template is not a constant: `{shown}` is not known when the tool runs"),
             help: "write the text as a literal or a `const val` of the sources, and pass what varies as arguments, or as `$name` within the literal".to_owned(),
+        }
+    }
+
+    fn too_deep(&self, tokens: Range<usize>) -> NoTemplate {
+        NoTemplate {
+            range: self.named.file.bytes_of(&tokens),
+            message: "the template is nested too deeply to be read".to_owned(),
+            help: "write the text as one literal".to_owned(),
         }
     }
 

@@ -3,7 +3,7 @@
 //! Only what can lead to a log call or its group is kept, and that something else bears a name. A table holds no spans, so it
 //! may outlive the file that it was made of and be used by any thread.
 
-use super::tokens::{Path, content, group, is_colons, is_punct, is_word, plain, word};
+use super::tokens::{MAX_DEPTH, Path, content, group, is_colons, is_punct, is_word, plain, word};
 use proc_macro2::{Delimiter, Group, TokenTree};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -46,10 +46,15 @@ pub(super) struct Use {
 
 impl Table {
     pub(super) fn of(trees: &[TokenTree]) -> Self {
+        Self::within(trees, 0)
+    }
+
+    /// As [`of`](Self::of), within so many modules that stand in each other.
+    fn within(trees: &[TokenTree], depth: usize) -> Self {
         let mut table = Self::default();
         let mut at = 0;
         while at < trees.len() {
-            at = table.item(trees, at).max(at + 1);
+            at = table.item(trees, at, depth).max(at + 1);
         }
         table
     }
@@ -59,7 +64,7 @@ impl Table {
     }
 
     /// Takes in the item that begins at `at`, if one does; gives where to go on.
-    fn item(&mut self, trees: &[TokenTree], at: usize) -> usize {
+    fn item(&mut self, trees: &[TokenTree], at: usize, depth: usize) -> usize {
         let TokenTree::Ident(keyword) = &trees[at] else { return at };
         if !may_begin_item(at.checked_sub(1).map(|before| &trees[before])) {
             return at;
@@ -68,12 +73,17 @@ impl Table {
         match (keyword.to_string().as_str(), name) {
             ("use", _) if !is_punct(trees.get(at + 1), '<') => {
                 let end = end_of_item(trees, at);
-                self.import(&trees[at + 1..end], &Path { absolute: false, names: Vec::new() });
+                let tree = &trees[at + 1..end];
+                if too_deep_import(tree).is_none() {
+                    self.import(tree, &Path { absolute: false, names: Vec::new() });
+                }
                 return end;
             }
             ("mod", Some(name)) => {
                 let item = match group(trees.get(at + 2), Delimiter::Brace) {
-                    Some(body) => Item::Inline(Arc::new(Self::of(&content(body)))),
+                    // The walk reports it.
+                    Some(_) if depth == MAX_DEPTH => Item::Other,
+                    Some(body) => Item::Inline(Arc::new(Self::within(&content(body), depth + 1))),
                     None => Item::File,
                 };
                 self.items.insert(name, item);
@@ -174,6 +184,50 @@ impl Table {
         let name = Some(renamed.unwrap_or(krate)).filter(|name| name != "_");
         self.uses.extend(name.map(|name| Use { path, name: Some(name) }));
     }
+}
+
+/// The average number of names in the paths of an import. Each name that it imports has a path of its own in the table, but their common
+/// beginnings stand in the source once.
+const MAX_NAMES: usize = 16;
+
+/// The names that a small import may have in all its paths.
+const FEW_NAMES: usize = 1024;
+
+/// The group of an import that is nested deeper than anybody looks, or in which its paths become too long.
+pub(super) fn too_deep_import(tree: &[TokenTree]) -> Option<Group> {
+    let (mut written, mut all) = (0, 0);
+    let mut open: Vec<(Vec<TokenTree>, usize, usize)> = vec![(tree.to_vec(), 0, 0)];
+    while let Some((trees, depth, before)) = open.pop() {
+        let mut names = before;
+        let mut at = 0;
+        while let Some(tree) = trees.get(at) {
+            match tree {
+                TokenTree::Ident(_) => (names, written) = (names + 1, written + 1),
+                TokenTree::Group(group) if depth == MAX_DEPTH => return Some(group.clone()),
+                TokenTree::Group(group) => {
+                    all += names;
+                    if all > FEW_NAMES + MAX_NAMES * written {
+                        return Some(group.clone());
+                    }
+                    open.push((content(group), depth + 1, names));
+                }
+                TokenTree::Punct(comma) if comma.as_char() == ',' => {
+                    all += names;
+                    names = before;
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+        all += names;
+        if all > FEW_NAMES + MAX_NAMES * written {
+            return tree.iter().find_map(|tree| match tree {
+                TokenTree::Group(group) => Some(group.clone()),
+                _ => None,
+            });
+        }
+    }
+    None
 }
 
 /// Returns whether an item may begin after this token: not after the mark of `'static`, and not after what stands before the

@@ -243,8 +243,31 @@ pub(crate) fn split_at_commas(trees: &[TokenTree]) -> Vec<&[TokenTree]> {
     parts
 }
 
-/// Tokens as text on one line.
+/// A group that is nested deeper than anybody looks.
+pub(crate) fn deep_group<'t>(trees: impl IntoIterator<Item = &'t TokenTree>) -> Option<Group> {
+    let groups = trees.into_iter().filter_map(|tree| match tree {
+        TokenTree::Group(group) => Some((group.clone(), 1)),
+        _ => None,
+    });
+    let mut open: Vec<(Group, usize)> = groups.collect();
+    while let Some((group, depth)) = open.pop() {
+        if depth > MAX_DEPTH {
+            return Some(group);
+        }
+        open.extend(group.stream().into_iter().filter_map(|tree| match tree {
+            TokenTree::Group(inner) => Some((inner, depth + 1)),
+            _ => None,
+        }));
+    }
+    None
+}
+
+/// Tokens as text on one line; what is nested too deeply is left out.
 pub(crate) fn shown(trees: &[TokenTree]) -> String {
+    shown_within(trees, 0)
+}
+
+fn shown_within(trees: &[TokenTree], depth: usize) -> String {
     let mut out = String::new();
     for tree in trees {
         match tree {
@@ -255,7 +278,12 @@ pub(crate) fn shown(trees: &[TokenTree]) -> String {
                     Delimiter::Bracket => ("[", "]"),
                     Delimiter::None => ("", ""),
                 };
-                out = out + open + &shown(&content(group)) + close;
+                let inner = if depth == MAX_DEPTH {
+                    "…".to_owned()
+                } else {
+                    shown_within(&content(group), depth + 1)
+                };
+                out = out + open + &inner + close;
             }
             other => {
                 let word = TokenStream::from(other.clone()).to_string();

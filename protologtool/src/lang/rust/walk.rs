@@ -6,8 +6,10 @@
 
 use super::crates::Module;
 use super::resolve::Scope;
-use super::table::{Table, attributes_before, end_of_item};
-use super::tokens::{MAX_DEPTH, Path, Spans, content, group, is_colons, is_punct, is_word, word};
+use super::table::{Table, attributes_before, end_of_item, too_deep_import};
+use super::tokens::{
+    MAX_DEPTH, Path, Spans, content, deep_group, group, is_colons, is_punct, is_word, word,
+};
 use proc_macro2::{Delimiter, Group, TokenTree};
 use std::ops::Range;
 use std::sync::Arc;
@@ -107,7 +109,13 @@ impl Walker<'_> {
                 at + 1
             }
             TokenTree::Ident(keyword) => match keyword.to_string().as_str() {
-                "use" if !is_punct(trees.get(at + 1), '<') => end_of_item(trees, at),
+                "use" if !is_punct(trees.get(at + 1), '<') => {
+                    let end = end_of_item(trees, at);
+                    if let Some(group) = too_deep_import(&trees[at + 1..end]) {
+                        self.visitor.too_deep(self.spans.of_group(&group));
+                    }
+                    end
+                }
                 "mod" => self.inline_module(trees, at),
                 "macro_rules" if is_punct(trees.get(at + 1), '!') => self.macro_rules(trees, at),
                 "macro" => self.declarative_macro(trees, at),
@@ -240,6 +248,11 @@ impl Walker<'_> {
         let Some(body_at) = length.map(|length| at + 2 + length) else { return at + 2 };
         let TokenTree::Group(body) = &trees[body_at] else { return at + 2 };
         let attributes = attributes_with_marks(trees, at);
+        let all = attributes.iter().copied().flatten().chain(&trees[at + 2..=body_at]);
+        if let Some(group) = deep_group(all).filter(|_| !attributes.is_empty()) {
+            self.visitor.too_deep(self.spans.of_group(&group));
+            return body_at + 1;
+        }
         if !attributes.is_empty() {
             let generics = &trees[at + 2..body_at];
             let found = EnumFound { name, attributes, generics, body };
