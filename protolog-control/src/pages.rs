@@ -43,11 +43,12 @@ unsafe impl Sync for Pages {}
 impl Pages {
     /// Maps `count` pages of `page_size` bytes.
     pub(crate) fn map(file: &OwnedFd, count: u32, page_size: u32) -> Result<Self, Error> {
-        let (size, _) = measure(file, count, page_size)?;
+        // First, since it asks the kernel alone: whoever serves a file system may leave a look at the size of its file unanswered.
         let seals = rustix::fs::fcntl_get_seals(file);
         if !seals.is_ok_and(|seals| seals.contains(SealFlags::SHRINK)) {
             return Err(Error::Memory("not sealed against shrinking"));
         }
+        let (size, _) = measure(file, count, page_size)?;
         Self::map_checked(file, size, page_size)
     }
 
