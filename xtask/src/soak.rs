@@ -197,11 +197,21 @@ const ROUNDS: &str = "PROTOLOG_KILL_ROUNDS";
 /// The number of damaged copies.
 const COPIES: &str = "PROTOLOG_DAMAGED_COPIES";
 
+/// Of the crates that the models depend on, those that run for long are optimized; others, with which loom logs, are not.
+const LOOM_PROFILE: [&str; 6] = [
+    "--config=profile.release.package.'*'.opt-level=0",
+    "--config=profile.release.package.loom.opt-level=3",
+    "--config=profile.release.package.generator.opt-level=3",
+    "--config=profile.release.package.scoped-tls.opt-level=3",
+    "--config=profile.release.package.tracing.opt-level=3",
+    "--config=profile.release.package.tracing-core.opt-level=3",
+];
+
 /// Runs loom's models, in a target directory of their own, since the flag concerns every package.
 pub(crate) fn models(preemptions: Option<u32>) -> Result<()> {
     let target_dir = workspace::target_dir()?.join("loom");
     let packages = ["--package=protolog-rt", "--package=protolog-shmem", "--test=loom"];
-    let args = [&["test", "--locked", "--release"], &packages[..]].concat();
+    let args = [&["test", "--locked", "--release"], &packages[..], &LOOM_PROFILE].concat();
     // A bound of one's own is for who has the time.
     let limit = preemptions.map_or(programs::LIMIT, |_| Duration::from_secs(24 * 60 * 60));
     programs::run(&args, &[], limit, |command| {
