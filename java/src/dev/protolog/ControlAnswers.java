@@ -44,6 +44,19 @@ final class ControlAnswers {
         problems = found;
     }
 
+    /** Completes the trace that an operator has started, since nobody can stop it any more. */
+    void close() {
+        Trace ended = trace;
+        trace = null;
+        try {
+            if (ended != null) {
+                ended.session.stop();
+            }
+        } catch (IOException e) {
+            LogPrinter.problem("can't complete the trace `" + ended.file + "`: " + e.getMessage(), "run `protologtool recover`");
+        }
+    }
+
     /** Answers a line. */
     void answer(ControlConnection.Line line, ControlConnection connection) {
         String help = "ask as docs/design/control.md says, in lines of UTF-8";

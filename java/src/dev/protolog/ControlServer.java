@@ -6,6 +6,7 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.nio.file.ClosedWatchServiceException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardWatchEventKinds;
@@ -36,8 +37,19 @@ final class ControlServer implements Runnable {
     private static final long PAUSE = 100;
     private static final SocketOption<UnixDomainPrincipal> PEER = ExtendedSocketOptions.SO_PEERCRED;
 
-    private static boolean isRunning;
+    /** The one that listens; null for none. */
+    private static ControlServer running;
+    /** The longest that a thread is waited for, in milliseconds. */
+    private static final long LONGEST_END = 5000;
 
+    private final SocketPlace place;
+    /** Removes socket and switches when the JVM ends. */
+    private final Thread hook;
+    /** The threads of this server. */
+    private final List<Thread> threads = new ArrayList<>();
+    /** The changes of the configuration file; null for none. */
+    private WatchService changes;
+    private volatile boolean isStopped;
     private final ServerSocketChannel listener;
     private final Selector selector;
     private final ControlAnswers answers = new ControlAnswers();
@@ -47,8 +59,10 @@ final class ControlServer implements Runnable {
     private long windowBegan = System.nanoTime();
     private int requests;
 
-    private ControlServer(ServerSocketChannel listener, UserPrincipal own) throws IOException {
+    private ControlServer(SocketPlace place, ServerSocketChannel listener, UserPrincipal own) throws IOException {
+        this.place = place;
         this.listener = listener;
+        hook = RuntimeThread.of(place::remove, "protolog exit");
         // A principal of the file system is equal to another one with the same id.
         admitted = List.of(own, Files.getOwner(Path.of("/")));
         selector = Selector.open();
@@ -60,13 +74,13 @@ final class ControlServer implements Runnable {
      * a settings file to be read again when it changes, or null. Returns the reason why the socket is not where it should be, or null.
      */
     static synchronized InitException start(Path directory, Path config) throws InitException, IOException {
-        if (isRunning) {
+        if (running != null) {
             return null;
         }
         SocketPlace place = SocketPlace.find(directory);
-        ControlServer server = new ControlServer(place.listen(), place.owner());
+        ControlServer server = new ControlServer(place, place.listen(), place.owner());
         try {
-            Runtime.getRuntime().addShutdownHook(RuntimeThread.of(place::remove, "protolog exit"));
+            Runtime.getRuntime().addShutdownHook(server.hook);
         } catch (IllegalStateException e) {
             server.listener.close();
             place.remove();
@@ -77,10 +91,10 @@ final class ControlServer implements Runnable {
         } catch (IOException | RuntimeException e) {
             // Without memory to share, groups are switched by request.
         }
-        isRunning = true;
-        RuntimeThread.daemon(server, "protolog-control").start();
+        running = server;
+        server.start(server, "protolog-control");
         if (config != null) {
-            watch(config, server.answers);
+            server.watch(config);
         }
         InitException displaced = place.displaced();
         if (displaced == null) {
@@ -90,9 +104,78 @@ final class ControlServer implements Runnable {
         return new InitException(lines[0] + "; listening on `" + place.path() + "` instead", lines[1]);
     }
 
+    /** Ends the server that listens, if there is one, with all that keeps this class's loader. */
+    static synchronized void stop() {
+        ControlServer server = running;
+        if (server == null) {
+            return;
+        }
+        try {
+            Runtime.getRuntime().removeShutdownHook(server.hook);
+        } catch (IllegalStateException e) {
+            // The program is ending, and the hook does its work.
+            return;
+        }
+        running = null;
+        server.end();
+        Groups.unshare();
+        server.place.remove();
+        server.place.close();
+    }
+
+    private void start(Runnable body, String name) {
+        Thread thread = RuntimeThread.daemon(body, name);
+        threads.add(thread);
+        thread.start();
+    }
+
+    private void end() {
+        isStopped = true;
+        selector.wakeup();
+        try {
+            if (changes != null) {
+                changes.close();
+            }
+        } catch (IOException e) {
+            // It is of no use any more.
+        }
+        boolean isInterrupted = Thread.interrupted();
+        for (Thread thread : threads) {
+            isInterrupted |= await(thread);
+        }
+        if (isInterrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Waits for the end of a thread. True if this one was interrupted meanwhile. */
+    private static boolean await(Thread thread) {
+        boolean isInterrupted = false;
+        while (true) {
+            try {
+                thread.join(LONGEST_END);
+                return isInterrupted;
+            } catch (InterruptedException e) {
+                isInterrupted = true;
+            }
+        }
+    }
+
     @Override
     public void run() {
-        while (listener.isOpen()) {
+        serveAll();
+        connections.forEach(ControlConnection::close);
+        try {
+            selector.close();
+            listener.close();
+        } catch (IOException e) {
+            // They are of no use any more.
+        }
+        answers.close();
+    }
+
+    private void serveAll() {
+        while (!isStopped) {
             try {
                 selector.select(timeout());
                 admit();
@@ -221,12 +304,13 @@ final class ControlServer implements Runnable {
         }
     }
 
-    private static void watch(Path config, ControlAnswers answers) throws InitException {
+    private void watch(Path config) throws InitException {
         try {
-            WatchService events = config.getFileSystem().newWatchService();
-            config.getParent().register(events, StandardWatchEventKinds.ENTRY_CREATE, StandardWatchEventKinds.ENTRY_MODIFY,
+            changes = config.getFileSystem().newWatchService();
+            config.getParent().register(changes, StandardWatchEventKinds.ENTRY_CREATE, StandardWatchEventKinds.ENTRY_MODIFY,
                     StandardWatchEventKinds.ENTRY_DELETE);
-            RuntimeThread.daemon(() -> reload(config, events, answers), "protolog-settings").start();
+            WatchService events = changes;
+            start(() -> reload(config, events, answers), "protolog-settings");
         } catch (IOException e) {
             throw new InitException("can't watch the configuration file: " + SocketPlace.reason(e), "make its directory");
         }
@@ -240,6 +324,8 @@ final class ControlServer implements Runnable {
                 key.pollEvents();
                 isValid = key.reset();
                 answers.setProblems(SettingsFile.apply(config, GroupSettings.Source.CONFIG_FILE));
+            } catch (ClosedWatchServiceException e) {
+                return;
             } catch (Throwable e) {
                 pause();
             }

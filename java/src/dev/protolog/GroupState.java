@@ -137,7 +137,8 @@ final class GroupState extends WeakReference<IProtoLogGroup> {
         }
     }
 
-    private void refresh() {
+    /** Takes the word that there is now, of operators, too. */
+    void refresh() {
         word = Switch.load(words, at);
     }
 }

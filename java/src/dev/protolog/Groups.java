@@ -164,6 +164,18 @@ final class Groups {
         }
     }
 
+    /** Takes the switch words out of their file again, as operators have left them. */
+    static void unshare() {
+        synchronized (ALL) {
+            if (PAGES.file() != null) {
+                if (!PAGES.isTruncated()) {
+                    ALL.forEach(GroupState::refresh);
+                }
+                makePrivate();
+            }
+        }
+    }
+
     /** The file with the switch words; null where others can't map them. */
     static Path sharedFile() {
         synchronized (ALL) {
@@ -183,11 +195,15 @@ final class Groups {
     /** Takes the words out of a file that somebody has truncated. Operators switch groups by request from then on. */
     private static void checkPages() {
         if (PAGES.isTruncated()) {
-            PAGES.unshare();
-            ALL.forEach(state -> state.moveBack(PAGES.memory()));
-            // Published again, so that threads see the new place.
-            table = table.clone();
+            makePrivate();
         }
+    }
+
+    private static void makePrivate() {
+        PAGES.unshare();
+        ALL.forEach(state -> state.moveBack(PAGES.memory()));
+        // Published again, so that threads see the new place.
+        table = table.clone();
     }
 
     private static GroupState register(IProtoLogGroup group) {

@@ -112,6 +112,17 @@ public final class Init {
         }
     }
 
+    /**
+     * Stops to listen to operators, and completes the trace that one of them has started. Settings stay as they are, and another {@link #start} listens
+     * again.
+     *
+     * <p>An application that a container may take away calls this when it ends, once its sessions are closed: then no thread, file or hook of the
+     * runtime is left, and nothing keeps its class loader.
+     */
+    public static void stop() {
+        ControlServer.stop();
+    }
+
     private void listen(List<String> problems) {
         try {
             InitException displaced = ControlServer.start(directory, reloads ? config : null);

@@ -134,6 +134,11 @@ final class SocketPlace {
         }
     }
 
+    /** Closes the directory. Nothing can be done in it any more. */
+    void close() {
+        close(directory);
+    }
+
     /** The error of the system in words. */
     static String reason(Exception error) {
         String message = error.getMessage();

@@ -5,7 +5,7 @@ import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 
-/** An application that has the runtime among its own classes, logs by threads of others, and ends its session. */
+/** An application that has the runtime among its own classes, uses all that keeps threads, files and hooks, and ends all of it. */
 public final class Deployed implements Callable<Long> {
     enum Log implements IProtoLogGroup {
         QUIET;
@@ -24,7 +24,10 @@ public final class Deployed implements Callable<Long> {
     @Override
     public Long call() throws Exception {
         Path directory = Files.createTempDirectory("protolog-deployed");
+        Path config = Files.writeString(directory.resolve("settings"), "*=debug");
         try {
+            Init init = new Init().groups(Log.values()).directory(directory.resolve("run")).persistentSettings(false).configFile(config).reload();
+            init.start();
             long messages;
             try (Session session = Session.builder().file(directory.resolve("trace.pftrace")).bufferBytes(256 << 10).enableAll()
                     .collectStacktrace(Log.QUIET).start()) {
@@ -33,9 +36,14 @@ public final class Deployed implements Callable<Long> {
                 ProtoLogImpl.s(new IllegalStateException("unused"));
                 messages = session.stop().messages();
             }
-            if (messages != 1) {
-                throw new AssertionError(messages + " messages");
+            Init.stop();
+            if (messages != 1 || directory.resolve("run").toFile().list().length > 0) {
+                throw new AssertionError(messages + " messages, or files of the socket");
             }
+            // It can be had again.
+            init.start();
+            Init.stop();
+            Init.stop();
             return messages;
         } finally {
             try (Stream<Path> files = Files.walk(directory)) {
