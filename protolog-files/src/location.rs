@@ -74,6 +74,11 @@ impl Location {
         Self::new(Arc::clone(&self.directory), format!("{prefix}{number:016x}"))
     }
 
+    /// Looks at the file that is here, which may be a link, without any effect on it.
+    pub fn look(&self) -> io::Result<Entry> {
+        Entry::new(self.open_with(sys::PLACE, 0)?.into())
+    }
+
     /// Opens the regular file that is here for reading. Never waits.
     pub fn open_regular(&self) -> io::Result<File> {
         let regular = |found: &Metadata| match found.file_type().into() {
@@ -91,12 +96,12 @@ impl Location {
 
     /// Returns whether this is a name of the open file.
     pub fn is_of(&self, file: &File) -> bool {
-        matches!((Identity::of_file(file), self.entry()), (Ok(id), Ok(entry)) if entry.identity() == id)
+        matches!((Identity::of_file(file), self.look()), (Ok(id), Ok(entry)) if entry.identity() == id)
     }
 
     /// Returns whether anything is here, even a link. An error where that can't be told, which is no free name.
     pub fn is_taken(&self) -> io::Result<bool> {
-        match self.entry() {
+        match self.look() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
             there => there.map(|_| true),
         }
@@ -119,6 +124,11 @@ impl Location {
         sys::names(&sys::open_at(self, OsStr::new("."), flags, 0)?, usize::MAX)
     }
 
+    /// The metadata of the directory.
+    pub fn directory_metadata(&self) -> io::Result<Metadata> {
+        self.directory.metadata()
+    }
+
     /// Removes what is here, which must not be a directory.
     pub fn remove(&self) -> io::Result<()> {
         sys::remove_at(self, &self.name)
@@ -131,7 +141,7 @@ impl Location {
 
     /// As [`Self::remove_if`], of a file that may be closed.
     pub fn remove_entry(&self, identity: Identity) -> io::Result<bool> {
-        let removed = match self.entry() {
+        let removed = match self.look() {
             Ok(there) if there.identity() != identity => return Ok(false),
             there => there.and_then(|_| self.remove()),
         };
@@ -149,19 +159,9 @@ impl Location {
         }
     }
 
-    /// Looks at the file that is here, which may be a link.
-    pub(crate) fn entry(&self) -> io::Result<Entry> {
-        Entry::new(self.open_with(sys::PLACE, 0)?.into())
-    }
-
     /// Its metadata.
     pub(crate) fn metadata(&self) -> io::Result<Metadata> {
         self.open_with(sys::PLACE, 0)?.metadata()
-    }
-
-    /// The metadata of the directory.
-    pub(crate) fn directory_metadata(&self) -> io::Result<Metadata> {
-        self.directory.metadata()
     }
 
     pub(crate) fn open_with(&self, flags: c_int, mode: u32) -> io::Result<File> {

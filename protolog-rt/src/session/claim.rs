@@ -12,7 +12,7 @@
 //! release the lock of the next one who has it.
 
 use crate::error::Error;
-use crate::sys::create::{directory, open_regular};
+use crate::sys::create::directory;
 use crate::sys::file::{is_claimed, is_open, lock, lock_shared, not_found};
 use crate::sys::fork::{ForkLock, Order};
 use crate::writer;
@@ -148,15 +148,21 @@ impl Held {
 /// Holds the file at `path`; none if there is none, or one that can't be held because it is no regular file or can't be read.
 /// [`Error::FileInUse`] if somebody writes it.
 pub(super) fn hold(path: &Path) -> Result<Option<Held>, Error> {
+    let Ok(place) = Location::of(path) else { return Ok(None) };
+    hold_at(&place, path)
+}
+
+/// As [`hold`], in a directory that is open. `path` is for errors.
+pub(super) fn hold_at(place: &Location, path: &Path) -> Result<Option<Held>, Error> {
     let in_use = || Error::FileInUse { path: path.to_path_buf() };
-    // Not even opened, as for `is_taken`.
-    match fs::symlink_metadata(path) {
+    // Not even opened, as for `is_taken`: looking at it releases no lock. What it was looked at by is closed by then, or it would count as open.
+    match place.look().map(|entry| entry.metadata().clone()) {
         Ok(metadata) if !metadata.is_file() => return Ok(None),
         Ok(metadata) if is_in_table(&file_id(&metadata)) => return Err(in_use()),
         Ok(_) => {}
         Err(_) => return Ok(None),
     }
-    let Ok(file) = open_regular(path) else { return Ok(None) };
+    let Ok(file) = place.open_regular() else { return Ok(None) };
     let id = file.metadata().map(|metadata| file_id(&metadata));
     let id = id.map_err(|error| Error::File { path: path.to_path_buf(), error })?;
     forget_closed(&id, Some(&file));

@@ -13,8 +13,9 @@
 //! - A file under one of these names is renamed or removed only if it is a trace of this program and user that nobody has. Others keep
 //!   their names, and their numbers are left out.
 //! - Files are renamed from the oldest to the newest, each to a name that is free by then. If that ends half-way, all are there.
+//! - All is done in one directory, which is found once, wherever its path leads by then.
 
-use super::claim::{Held, hold};
+use super::claim::{Held, hold_at};
 use super::previous::{complete, survey_of, survey_of_head};
 use crate::error::Error;
 use crate::sys::create::is_own;
@@ -78,14 +79,14 @@ pub(super) fn keep(path: &Path, earlier: Earlier, reports: bool) -> Result<Optio
     if !matches!(Output::check(path), Ok(Some(Kind::File))) {
         return Ok(None);
     }
-    let Some(found) = look(path)? else { return Ok(None) };
+    let Ok(place) = Location::of(path) else { return Ok(None) };
+    let Some(found) = look(&place, path)? else { return Ok(None) };
     if earlier.truncates || found.links > 1 {
         return Ok(Some(LastRun { mode: found.mode }));
     }
     // If it can't be completed, its recording stays, and completes it under the other name.
     let recovered = complete(path).ok().flatten().map(|(trace, _)| trace.messages);
-    let Some(held) = hold(path)? else { return Ok(None) };
-    let place = Location::of(path).map_err(failed)?;
+    let Some(held) = hold_at(&place, path)? else { return Ok(None) };
     let is_crash = recovered.is_some() || !is_ended(&held).map_err(failed)?;
     if earlier.keep == 0 && !is_crash || !place.is_of(held.file()) {
         return Ok(Some(LastRun { mode: found.mode }));
@@ -94,7 +95,7 @@ pub(super) fn keep(path: &Path, earlier: Earlier, reports: bool) -> Result<Optio
         // What can't be marked is kept as long as others.
         let _ = held.file().set_permissions(Permissions::from_mode(found.mode & 0o444));
     }
-    let name = give_name(path, &held, is_crash, earlier.keep).map_err(failed)?;
+    let name = give_name((&place, path), &held, is_crash, earlier.keep).map_err(failed)?;
     if is_crash && reports {
         report(path, &name, recovered);
     }
@@ -107,10 +108,10 @@ struct Look {
     links: u64,
 }
 
-/// Looks at the file at `path`; none if it is empty, or not this user's.
-fn look(path: &Path) -> Result<Option<Look>, Error> {
+/// Looks at the file at `place`; none if it is empty, or not this user's.
+fn look(place: &Location, path: &Path) -> Result<Option<Look>, Error> {
     let failed = |error| Error::File { path: path.to_path_buf(), error };
-    let Some(held) = hold(path)? else { return Ok(None) };
+    let Some(held) = hold_at(place, path)? else { return Ok(None) };
     let found = held.file().metadata().map_err(failed)?;
     let counts = found.len() > 0 && is_own(held.file()).map_err(failed)?;
     Ok(counts.then(|| Look { mode: found.mode() & 0o777, links: found.nlink() }))
@@ -131,11 +132,15 @@ fn is_ended(held: &Held) -> io::Result<bool> {
     Ok(TraceSurvey::ENDS.iter().any(|end| has(end)))
 }
 
-/// Renames the file at `path`, which is `held`, to the first of the names, and those that are in the way to the next ones. Then removes
-/// those that need not be kept. Returns its name.
-fn give_name(path: &Path, held: &Held, is_crash: bool, keep: usize) -> io::Result<OsString> {
-    let place = Location::of(path)?;
-    let (mut kept, foreign) = find(path, &place)?;
+/// Renames the file at `place`, which is `held`, to the first of the names, and those that are in the way to the next ones. Then removes
+/// those that need not be kept. Returns its name. The path is for errors.
+fn give_name(
+    (place, path): (&Location, &Path),
+    held: &Held,
+    is_crash: bool,
+    keep: usize,
+) -> io::Result<OsString> {
+    let (mut kept, foreign) = find(place, path)?;
     let mut numbers = (1..LAST).filter(|number| !foreign.contains(number));
     let first = numbers.next().ok_or_else(no_name)?;
     let is_in_the_way = |number: &u64| kept.iter().any(|kept| kept.number == *number);
@@ -177,12 +182,12 @@ fn needless(mut kept: Vec<EarlierRun>, mut crash_bytes: u64, mut keep: usize) ->
     kept
 }
 
-/// Finds the traces of earlier runs beside `path`, and the numbers of what else has such names.
-fn find(path: &Path, place: &Location) -> io::Result<(Vec<EarlierRun>, Vec<u64>)> {
+/// Finds the traces of earlier runs beside `place`, and the numbers of what else has such names.
+fn find(place: &Location, path: &Path) -> io::Result<(Vec<EarlierRun>, Vec<u64>)> {
     let (mut all, mut foreign) = (Vec::new(), Vec::new());
     for name in place.siblings()? {
         let Some(number) = number(place.name(), &name) else { continue };
-        match EarlierRun::open(&path.with_file_name(name), number) {
+        match EarlierRun::open(&place.sibling(&name)?, &path.with_file_name(name), number) {
             Some(kept) => all.push(kept),
             None => foreign.push(number),
         }
@@ -191,9 +196,9 @@ fn find(path: &Path, place: &Location) -> io::Result<(Vec<EarlierRun>, Vec<u64>)
 }
 
 impl EarlierRun {
-    /// Returns what is at `path` if it is a trace of this program and user that nobody has.
-    fn open(path: &Path, number: u64) -> Option<Self> {
-        let held = hold(path).ok()??;
+    /// Returns what is at `place` if it is a trace of this program and user that nobody has.
+    fn open(place: &Location, path: &Path, number: u64) -> Option<Self> {
+        let held = hold_at(place, path).ok()??;
         let found = held.file().metadata().ok()?;
         let survey = survey_of_head(held.file()).ok()?;
         let is_own = is_own(held.file()).ok()? && found.nlink() == 1;
@@ -247,4 +252,36 @@ fn number(name: &OsStr, file: &OsStr) -> Option<u64> {
 
 fn no_name() -> io::Error {
     io::Error::other("no number below 1000 is free for the trace of the last run")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn names_are_given_in_the_directory_that_was_found() {
+        let dir = protolog_testkit::temp_dir();
+        let at = |name: &str| dir.path().join(name);
+        for (name, texts) in
+            [("logs", ["the last run", "no trace"]), ("other", ["precious", "precious, too"])]
+        {
+            fs::create_dir(at(name)).expect("a directory");
+            fs::write(at(name).join("app.pftrace"), texts[0]).expect("write");
+            fs::write(at(name).join("app.1.pftrace"), texts[1]).expect("write");
+        }
+        let path = at("logs/app.pftrace");
+        let place = Location::of(&path).expect("a place");
+        fs::rename(at("logs"), at("moved")).expect("rename");
+        fs::rename(at("other"), at("logs")).expect("rename");
+        let held = hold_at(&place, &path).expect("nobody has it").expect("a file");
+        let name = give_name((&place, &path), &held, false, 1).expect("a name");
+        assert_eq!(name, "app.2.pftrace");
+        let read = |name: &str| fs::read_to_string(at(name)).expect("a file");
+        assert_eq!(read("moved/app.2.pftrace"), "the last run");
+        assert_eq!(read("moved/app.1.pftrace"), "no trace");
+        assert_eq!(read("logs/app.pftrace"), "precious");
+        assert_eq!(read("logs/app.1.pftrace"), "precious, too");
+        assert!(!at("moved/app.pftrace").exists() && !at("logs/app.2.pftrace").exists());
+    }
 }
