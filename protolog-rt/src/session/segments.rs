@@ -22,6 +22,10 @@ use std::{fs, io};
 /// The extension of a file that is not complete.
 const PART: &str = "part";
 
+/// The most digits of a segment's number, as in Java. No program comes so far, and after the greatest number that fits there would
+/// be none: another user may have put such a file into a directory that both share.
+const MOST_DIGITS: usize = 18;
+
 /// The size and age at which a segment ends, and the number that is kept.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Limits {
@@ -197,7 +201,8 @@ fn number(path: &Path, file: &Path) -> Option<u64> {
     };
     let digits = numbered.extension()?.to_str()?;
     let known = numbered.file_stem() == path.file_stem();
-    let good = digits.len() >= 4 && digits.bytes().all(|digit| digit.is_ascii_digit());
+    let is_number = digits.bytes().all(|digit| digit.is_ascii_digit());
+    let good = (4..=MOST_DIGITS).contains(&digits.len()) && is_number;
     if known && good { digits.parse().ok() } else { None }
 }
 
@@ -274,6 +279,8 @@ mod tests {
             "app.0x01.pftrace",
             "app.+001.pftrace",
             "application.0001.pftrace",
+            "app.18446744073709551615.pftrace",
+            "app.99999999999999999999.pftrace",
             "my.app.0001.pftrace",
             "app.0001.trace",
             "0001.pftrace",
