@@ -235,6 +235,28 @@ mod tests {
         recorder.remove().expect("remove");
     }
 
+    #[test]
+    fn names_that_others_have_taken_keep_no_session_from_recording() {
+        let dir = protolog_testkit::temp_dir();
+        let (program, pid) = (program(), std::process::id());
+        let numbered = |number: u64| format!("protolog-{program}-{pid}-{number}.rec");
+        for number in 0..12_000 {
+            symlink("nowhere", dir.path().join(numbered(number))).expect("a link");
+        }
+        let place = RecordingPath::Beside(dir.path().join("app.pftrace"));
+        let filter = Filter::default();
+        let form = BufferForm {
+            bytes: 64 << 10,
+            fill_policy: protolog_core::FillPolicy::Stream,
+            session_id: [1; 16],
+            filter: &filter,
+        };
+        let (recorder, _buffer) = create_recorder(&place, form, Keep::default()).expect("a file");
+        assert!(is_recording_of(&program, recorder.path()), "{}", recorder.path().display());
+        recorder.remove().expect("remove");
+        assert_eq!(names(dir.path()).len(), 12_000);
+    }
+
     fn names(directory: &Path) -> Vec<String> {
         let entries = fs::read_dir(directory).expect("list").map(|entry| entry.expect("an entry"));
         let mut names: Vec<_> =

@@ -22,7 +22,7 @@ use crate::loss::{LossCause, Mirror};
 use crate::message_table::{self, RuntimeMessage};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::sys::close_on_fork::CloseOnFork;
-use crate::sys::create::PRIVATE;
+use crate::sys::create::{PRIVATE, random};
 use crate::sys::mapping::Mapping;
 use crate::sys::thread::without_write_signals;
 use crate::sys::time::boot_id;
@@ -37,10 +37,10 @@ use protolog_files::Location;
 use protolog_shmem::{Buffer, Memory, PAGE, size};
 use protozero::Heap;
 use std::fs::File;
-use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{io, iter};
 
 /// The default directory of recordings: memory that the kernel keeps until it is shut down.
 pub(super) const DIRECTORY: &str = "/dev/shm";
@@ -327,8 +327,9 @@ fn header(ring: usize, form: BufferForm<'_>) -> Header {
 fn create_in(directory: &Path) -> Result<(CloseOnFork<File>, PathBuf), Error> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let (program, pid) = (program(), std::process::id());
-    for _ in 0..NAMES {
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let numbers = (0..NAMES).map(|_| NUMBER.fetch_add(1, Ordering::Relaxed).into());
+    // Whoever may make files there can have taken all of these, but not one that nobody knows in advance.
+    for number in numbers.chain(iter::once_with(random)) {
         let path = directory.join(format!("protolog-{program}-{pid}-{number}.rec"));
         let place = Location::of(&path).map_err(failed(&path))?;
         match CloseOnFork::new(|| place.create_new(PRIVATE)) {

@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.util.List;
 import java.util.Map;
 
@@ -289,9 +290,11 @@ final class Recording {
         String name = Path.of(command).getFileName().toString().replaceAll("[^A-Za-z0-9._-]", "_");
         String prefix = "protolog-" + name.substring(0, Math.min(name.length(), 64)) + "-" + ProcessHandle.current().pid();
         Location first = Location.of(directory.resolve(prefix));
-        for (int number = 0; number < MAX_NAMES; number++) {
+        for (int number = 0; number <= MAX_NAMES; number++) {
+            // Whoever may make files there can have taken all of these, but not one that nobody knows in advance.
+            long last = number < MAX_NAMES ? number : new SecureRandom().nextLong() & Long.MAX_VALUE;
             try {
-                return Outputs.create(first.sibling(prefix + "-" + number + ".rec"));
+                return Outputs.create(first.sibling(prefix + "-" + last + ".rec"));
             } catch (FileAlreadyExistsException e) {
                 // Of an earlier session.
             }

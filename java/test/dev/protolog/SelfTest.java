@@ -40,6 +40,7 @@ public final class SelfTest {
         OutputTest.run(vectors);
         AttackedOutputTest.run();
         DirectoryTest.run();
+        RecordingNamesTest.run();
         PrivateDirectoryTest.run();
         MemoryTest.run();
         ForeignCodeTest.run();

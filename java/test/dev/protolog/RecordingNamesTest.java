@@ -1,0 +1,44 @@
+package dev.protolog;
+
+import static dev.protolog.SelfTest.check;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+
+/** A directory in which somebody else has taken all names that recordings of this program would have. */
+final class RecordingNamesTest {
+    private static final int TAKEN = 10_000;
+
+    private RecordingNamesTest() {}
+
+    static void run() throws IOException {
+        Path directory = Files.createTempDirectory("protolog-names");
+        try {
+            String first = recording(directory);
+            String prefix = first.substring(0, first.length() - "0.rec".length());
+            check("the first recording", first, prefix + "0.rec");
+            Files.deleteIfExists(directory.resolve(first));
+            for (int number = 0; number < TAKEN; number++) {
+                Files.createSymbolicLink(directory.resolve(prefix + number + ".rec"), Path.of("nowhere"));
+            }
+            // Who looks for recordings knows this form.
+            String last = recording(directory);
+            check(last, last.startsWith(prefix) && last.substring(prefix.length()).matches("[0-9]+\\.rec"), true);
+        } finally {
+            try (Stream<Path> files = Files.walk(directory)) {
+                files.sorted((one, other) -> other.compareTo(one)).forEach(path -> path.toFile().delete());
+            }
+        }
+    }
+
+    /** The name of a recording that is made there. */
+    private static String recording(Path directory) throws IOException {
+        try (Session session = Session.builder().bufferBytes(256 << 10).recordTo(directory).start()) {
+            String name = session.recording().getFileName().toString();
+            session.stop();
+            return name;
+        }
+    }
+}
