@@ -22,7 +22,9 @@ mod place;
 mod server;
 mod settings_file;
 
-pub(crate) use settings_file::{SettingsText, WatchedSettings, apply_text, program, read_file};
+pub(crate) use settings_file::{
+    SettingsText, WatchedSettings, apply_text, program, read_file, read_state_file,
+};
 
 use self::place::Socket;
 use self::server::ServerThread;

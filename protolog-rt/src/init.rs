@@ -13,7 +13,9 @@
 
 mod misspelt;
 
-use crate::control::{self, Server, SettingsText, WatchedSettings, apply_text, read_file};
+use crate::control::{
+    self, Server, SettingsText, WatchedSettings, apply_text, read_file, read_state_file,
+};
 use crate::level;
 use crate::level::{ProtoLogGroup, SettingSource};
 use crate::paths::absolute;
@@ -149,17 +151,18 @@ impl Init {
     /// Applies the settings and starts to listen. A second call reads the settings again.
     pub fn start(self) -> Result<(), InitError> {
         let mut problems = Vec::new();
-        let mut file = |path: &Path, source| match read_file(path) {
+        let mut take = |read: Result<SettingsText, String>, path: &Path, source| match read {
             Ok(text) => {
                 problems.extend(apply_text(&text, &path.display().to_string(), source));
             }
             Err(error) => problems.push(format!("{error}\nhelp: make it a readable file")),
         };
         if self.state {
-            file(&state_file(), SettingSource::Other);
+            let path = state_file();
+            take(read_state_file(&path), &path, SettingSource::Other);
         }
         if let Some(config) = &self.config {
-            file(config, SettingSource::ConfigFile);
+            take(read_file(config), config, SettingSource::ConfigFile);
         }
         if let Some(text) = variable(VARIABLE) {
             let text = SettingsText { text: text.to_string_lossy().into(), may_quote: true };

@@ -8,10 +8,11 @@
 use crate::level::{self, PatternSetting, SettingSource};
 use crate::sys::close_on_fork::CloseOnFork;
 use crate::sys::file::{open_without_waiting, watch};
-use crate::sys::process::real_user;
+use crate::sys::process::{real_user, user};
 use protolog_core::control::setting::{GroupSetting, Settings};
+use protolog_files::{Kind, Location, Refused};
 use std::fmt::Display;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::MetadataExt;
@@ -63,10 +64,37 @@ pub(crate) struct SettingsText {
     pub(crate) may_quote: bool,
 }
 
-/// Reads a file; empty where there is none.
+/// Reads a file that the program names; empty where there is none.
 pub(crate) fn read_file(path: &Path) -> Result<SettingsText, String> {
+    read_with(path, open_without_waiting)
+}
+
+/// Reads the state file; empty where there is none. Its path comes from the environment, which may be that of another user, as
+/// in `sudo -E`: that user must neither switch the program nor be told by its errors what is in a file of its user.
+pub(crate) fn read_state_file(path: &Path) -> Result<SettingsText, String> {
+    read_with(path, open_trusted)
+}
+
+/// Opens a file of this user or of root, in a directory of theirs, which no link of another user leads to.
+fn open_trusted(path: &Path) -> io::Result<File> {
+    let place = Location::of(path)?;
+    let file = place.open_regular()?;
+    let is_foreign = |found: Metadata| ![0, user()].contains(&found.uid());
+    if is_foreign(file.metadata()?) {
+        return Err(Refused::Foreign(Kind::File).into());
+    }
+    if is_foreign(place.directory_metadata()?) {
+        return Err(Refused::ForeignDirectory.into());
+    }
+    Ok(file)
+}
+
+fn read_with(
+    path: &Path,
+    open: impl Fn(&Path) -> io::Result<File>,
+) -> Result<SettingsText, String> {
     let read = || {
-        let file = open_without_waiting(path)?;
+        let file = open(path)?;
         let may_quote = file.metadata()?.uid() == real_user();
         let mut text = String::new();
         let size = file.take(MAX_SIZE + 1).read_to_string(&mut text)?;
@@ -117,4 +145,47 @@ pub(crate) fn program() -> String {
     let path = std::env::current_exe().ok().or_else(|| std::env::args_os().next().map(Into::into));
     let name = path.as_deref().and_then(Path::file_name);
     name.map_or_else(|| "unknown".into(), |name| name.to_string_lossy().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::{chown, lchown, symlink};
+
+    #[test]
+    fn the_state_file_is_this_users_and_no_link() {
+        let dir = protolog_testkit::temp_dir();
+        let at = |name: &str| dir.path().join(name);
+        let read = |path: &Path| read_state_file(path).map(|settings| settings.text);
+        fs::write(at("settings"), "Net=info\n").expect("write");
+        assert_eq!(read(&at("settings")).as_deref(), Ok("Net=info\n"));
+        assert_eq!(read(&at("none")).as_deref(), Ok(""));
+        assert_eq!(read(&at("none/settings")).as_deref(), Ok(""));
+        let refused = |path: &Path, why: &str| {
+            let error = read(path).expect_err("refused");
+            assert_eq!(error, format!("can't read `{}`: {why}", path.display()));
+        };
+        symlink(at("settings"), at("link")).expect("a link");
+        refused(&at("link"), &format!("it is a link to `{}`", at("settings").display()));
+        let others = user().wrapping_add(1);
+        if lchown(at("link"), Some(others), None).is_err() {
+            return protolog_testkit::skip("files of another user", "only root can make them");
+        }
+        // Directories of this user, which another one leads to.
+        fs::create_dir(at("home")).expect("a directory");
+        chown(at("home"), Some(others), None).expect("chown");
+        symlink(dir.path(), at("home/state")).expect("a link");
+        lchown(at("home/state"), Some(others), None).expect("chown");
+        assert!(read(&at("home/state/settings")).is_err());
+        // One that another user has given a second name, or moved there.
+        fs::create_dir(at("others")).expect("a directory");
+        fs::hard_link(at("settings"), at("others/settings")).expect("a link");
+        chown(at("others"), Some(others), None).expect("chown");
+        refused(&at("others/settings"), "its directory belongs to another user");
+        assert_eq!(read(&at("others/none")).as_deref(), Ok(""));
+        chown(at("settings"), Some(others), None).expect("chown");
+        refused(&at("settings"), "it belongs to another user");
+        assert_eq!(read_file(&at("settings")).map(|it| it.may_quote), Ok(false));
+    }
 }

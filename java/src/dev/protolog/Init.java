@@ -89,7 +89,7 @@ public final class Init {
     public void start() throws InitException {
         List<String> problems = new ArrayList<>();
         if (appliesState) {
-            problems.addAll(SettingsFile.apply(stateFile(), GroupSettings.Source.OTHER));
+            problems.addAll(SettingsFile.applyState(stateFile()));
         }
         if (config != null) {
             problems.addAll(SettingsFile.apply(config, GroupSettings.Source.CONFIG_FILE));

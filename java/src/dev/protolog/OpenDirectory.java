@@ -2,6 +2,7 @@ package dev.protolog;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.channels.AsynchronousFileChannel;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryIteratorException;
@@ -161,6 +162,15 @@ final class OpenDirectory implements Closeable {
         options.addAll(Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS));
         try {
             return AsynchronousFileChannel.open(at(name), options, null, PRIVATE);
+        } catch (FileSystemException e) {
+            throw named(name, e);
+        }
+    }
+
+    /** Opens a file for reading, that was looked at: a pipe would wait for its writer. */
+    InputStream reader(String name) throws IOException {
+        try {
+            return Files.newInputStream(at(name), LinkOption.NOFOLLOW_LINKS);
         } catch (FileSystemException e) {
             throw named(name, e);
         }

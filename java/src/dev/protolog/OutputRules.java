@@ -50,6 +50,20 @@ final class OutputRules {
         }
     }
 
+    /** An error if what was found in {@code directory} is no file of this user or of root, in a directory of theirs: nobody else can put anything there. */
+    static void checkToRead(Location place, OpenDirectory directory, FileStatus found) throws IOException {
+        Path path = place.path();
+        if (found.isLink()) {
+            throw refused(path, "it is a link to `" + printable(Files.readSymbolicLink(directory.at(place.name()))) + "`");
+        } else if (!found.isRegular()) {
+            throw refused(path, "it is no file");
+        } else if (!isTrusted(found.owner())) {
+            throw refused(path, "it belongs to another user");
+        } else if (!isTrusted(FileStatus.behind(directory.here()).owner())) {
+            throw refused(path, "its directory belongs to another user");
+        }
+    }
+
     /** The descriptor of this process that a path stands for; -1 for none. */
     static int descriptor(Path path) {
         String name = path.toString();

@@ -5,6 +5,7 @@ import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -15,33 +16,22 @@ import java.util.List;
  * Settings from the variable and from files, for this program.
  *
  * <p>Invariants: an error quotes a file only if the file belongs to the user of the process; what is no file is not opened, since a pipe
- * would wait for its writer.
+ * would wait for its writer. The state file's path comes from the environment, which may be that of another user, as in {@code sudo -E}: that user
+ * neither switches the program, nor is told by its errors what is in a file of its user.
  */
 final class SettingsFile {
     private static final int MAX_SIZE = 1 << 20;
 
     private SettingsFile() {}
 
-    /** Applies the settings of a file, if there is one. Returns the problems, each with a help line. */
+    /** Applies the settings of a file that the program names, if there is one. Returns the problems, each with a help line. */
     static List<String> apply(Path path, GroupSettings.Source source) {
-        String text;
-        boolean mayQuote;
-        try {
-            if (!Files.isRegularFile(path)) {
-                if (Files.exists(path)) {
-                    return List.of("can't read `" + path + "`: it is no file\nhelp: make it a readable file");
-                }
-                throw new NoSuchFileException(path.toString());
-            }
-            mayQuote = Files.getAttribute(path, "unix:uid").equals(RunningProgram.user());
-            text = read(path);
-        } catch (NoSuchFileException e) {
-            text = "";
-            mayQuote = true;
-        } catch (IOException e) {
-            return List.of("can't read `" + path + "`: " + SocketPlace.reason(e) + "\nhelp: make it a readable file");
-        }
-        return apply(text, path.toString(), source, mayQuote);
+        return applyRead(path, source, SettingsFile::readNamed);
+    }
+
+    /** Applies those of the state file, if there is one. Returns the problems, each with a help line. */
+    static List<String> applyState(Path path) {
+        return applyRead(path, GroupSettings.Source.OTHER, SettingsFile::readTrusted);
     }
 
     /** Applies the settings in a text from {@code origin}. Returns the problems, each with a help line. */
@@ -69,8 +59,56 @@ final class SettingsFile {
         return read.items().stream().filter(item -> item.program() == null || item.program().equals(own)).toList();
     }
 
-    private static String read(Path path) throws IOException {
+    /** The text of a file. */
+    private record Contents(String text, boolean mayQuote) {}
+
+    /** A way to read a file. */
+    private interface Reading {
+        Contents of(Path path) throws IOException;
+    }
+
+    private static List<String> applyRead(Path path, GroupSettings.Source source, Reading reading) {
+        Contents read;
+        try {
+            read = reading.of(path);
+        } catch (NoSuchFileException e) {
+            read = new Contents("", true);
+        } catch (IOException e) {
+            return List.of("can't read `" + path + "`: " + SocketPlace.reason(e) + "\nhelp: make it a readable file");
+        }
+        return apply(read.text(), path.toString(), source, read.mayQuote());
+    }
+
+    private static Contents readNamed(Path path) throws IOException {
+        if (!Files.isRegularFile(path)) {
+            if (Files.exists(path)) {
+                throw new FileSystemException(path.toString(), null, "it is no file");
+            }
+            throw new NoSuchFileException(path.toString());
+        }
+        boolean mayQuote = Files.getAttribute(path, "unix:uid").equals(RunningProgram.user());
         try (InputStream in = Files.newInputStream(path)) {
+            return new Contents(text(in), mayQuote);
+        }
+    }
+
+    /** A file of this user or of root, in a directory of theirs, which no link leads to, nor one of another user's to its directory. */
+    private static Contents readTrusted(Path path) throws IOException {
+        Location place = Location.of(path);
+        try (OpenDirectory directory = OpenDirectory.of(place)) {
+            FileStatus found = directory.status(place.name());
+            if (found == null) {
+                throw new NoSuchFileException(path.toString());
+            }
+            OutputRules.checkToRead(place, directory, found);
+            try (InputStream in = directory.reader(place.name())) {
+                return new Contents(text(in), found.owner() == RunningProgram.user());
+            }
+        }
+    }
+
+    private static String text(InputStream in) throws IOException {
+        try {
             byte[] bytes = in.readNBytes(MAX_SIZE + 1);
             if (bytes.length > MAX_SIZE) {
                 throw new IOException("File too large");

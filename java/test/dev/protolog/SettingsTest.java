@@ -3,13 +3,18 @@ package dev.protolog;
 import static dev.protolog.SelfTest.check;
 
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Settings from outside, by the vectors that Rust has, too; and the switches that they are for. */
 final class SettingsTest {
+    private static final int OTHER_USER = 65534;
+
     private SettingsTest() {}
 
     static void run(Path vectors) throws IOException {
@@ -23,6 +28,7 @@ final class SettingsTest {
         switches();
         sources();
         misspelled();
+        stateFile();
     }
 
     /** The example in the Rust module. */
@@ -84,5 +90,46 @@ final class SettingsTest {
             String meant = MisspelledGroups.meant(row[0], known);
             check(row[0], meant == null ? "-" : meant, row[1]);
         }
+    }
+
+    /** Of another user, who may have set the variables of the program's environment, nothing is applied, and no file is quoted. */
+    private static void stateFile() throws IOException {
+        Path directory = Files.createTempDirectory("protolog-state").toRealPath();
+        try {
+            Path file = Files.writeString(directory.resolve("settings"), "secret!\n");
+            String quoted = state(file);
+            check("a mistake in a state file", quoted.contains("secret!") && quoted.startsWith(file + ": "), true);
+            check("no state file", state(directory.resolve("none")), "");
+            check("no directory of a state file", state(directory.resolve("none/settings")), "");
+            Path others = Files.createDirectory(directory.resolve("others"));
+            Path link = Files.createSymbolicLink(others.resolve("link"), file);
+            refused(link, "it is a link to `" + file + "`");
+            refused(others, "it is no file");
+            if (RunningProgram.user() != 0) {
+                return;
+            }
+            Files.createLink(others.resolve("settings"), file);
+            Path lead = Files.createSymbolicLink(others.resolve("lead"), directory);
+            for (Path path : List.of(others, lead)) {
+                Files.setAttribute(path, "unix:uid", OTHER_USER, LinkOption.NOFOLLOW_LINKS);
+            }
+            refused(others.resolve("settings"), "its directory belongs to another user");
+            refused(lead.resolve("settings"), "`" + lead + "`, on the way to it, is a link to `" + directory + "`");
+            check("no state file of another user", state(others.resolve("none")), "");
+            Files.setAttribute(file, "unix:uid", OTHER_USER);
+            refused(file, "it belongs to another user");
+        } finally {
+            try (Stream<Path> files = Files.walk(directory)) {
+                files.sorted((one, other) -> other.compareTo(one)).forEach(path -> path.toFile().delete());
+            }
+        }
+    }
+
+    private static String state(Path path) {
+        return String.join("\n", SettingsFile.applyState(path));
+    }
+
+    private static void refused(Path path, String why) {
+        check("a state file at " + path, state(path), "can't read `" + path + "`: " + why + "\nhelp: make it a readable file");
     }
 }
