@@ -30,6 +30,8 @@ pub struct Dictionary {
     /// Messages whose ids others had first.
     others: HashMap<u64, Vec<Message>>,
     groups: HashMap<u32, Group>,
+    /// Ids of groups by their names; of several of one name the first.
+    group_ids: HashMap<Box<str>, u32>,
     /// Hashes of the dictionaries of stripped programs that have not been provided.
     missing: BTreeSet<u64>,
     conflicts: u64,
@@ -81,6 +83,11 @@ impl Dictionary {
     /// The group with this id.
     pub fn group(&self, id: u32) -> Option<&Group> {
         self.groups.get(&id)
+    }
+
+    /// The group of this name; of several the first one.
+    pub(crate) fn group_of_name(&self, name: &str) -> Option<&Group> {
+        self.groups.get(self.group_ids.get(name)?)
     }
 
     /// All messages, in no particular order.
@@ -160,6 +167,7 @@ impl Dictionary {
     fn add_group(&mut self, id: u32, group: Group) {
         match self.groups.entry(id) {
             Entry::Vacant(entry) => {
+                self.group_ids.entry(group.name.as_str().into()).or_insert(id);
                 entry.insert(group);
             }
             Entry::Occupied(entry) => self.conflicts += u64::from(*entry.get() != group),
@@ -205,6 +213,7 @@ impl Dictionary {
         loop {
             match self.groups.entry(id) {
                 Entry::Vacant(entry) => {
+                    self.group_ids.entry(group.name.as_str().into()).or_insert(id);
                     entry.insert(Group { name: group.name.clone(), tag: group.tag.clone() });
                     return id;
                 }

@@ -156,14 +156,10 @@ impl Log {
 
     /// The tag of the group that a span's target is; of an unknown one the target.
     pub fn tag_of_slice<'a>(&'a self, slice: &'a SpanSlice) -> &'a str {
-        let mut groups = self.dictionary().groups();
-        groups.find(|group| group.name == slice.target).map_or(
-            &*slice.target,
-            |group| match &*group.tag {
-                "" => &group.name,
-                tag => tag,
-            },
-        )
+        match self.dictionary().group_of_name(&slice.target) {
+            Some(group) if !group.tag.is_empty() => &group.tag,
+            _ => &slice.target,
+        }
     }
 
     /// Those in this page.
