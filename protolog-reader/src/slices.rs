@@ -5,10 +5,12 @@
 //! the slices that are open then are kept for the ends that follow.
 //!
 //! Invariants: slices of a track are nested; an end belongs to the innermost slice that is open; one without a begin is counted, and a slice
-//! without an end is open until the trace ends. Memory is in proportion to the events, or to the open slices of a trace that is being written.
+//! without an end is open until the trace ends. Memory is in proportion to the events, or to the open slices of a trace that is being written:
+//! events share a text that is interned, however many refer to it.
 
 use foldhash::HashMap;
 use std::mem;
+use std::sync::Arc;
 
 use protolog_core::schema::{debug_annotation, track_event};
 use protozero::{DecodeError, Field};
@@ -32,6 +34,9 @@ const TRACK_EVENT_DEFAULTS: u32 = 11;
 /// `TrackEventDefaults.track_uuid`
 const DEFAULT_TRACK: u32 = 11;
 
+/// The most bytes of the categories of an event that has several: two bytes of it name one, however long that is.
+const MOST_OF_SEVERAL: usize = 256;
+
 /// A span, from when a thread entered it to when it left it. A task that waits has several.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -41,9 +46,9 @@ pub struct SpanSlice {
     /// The same of the end; none if that is not in the trace.
     pub end: Option<i64>,
     /// The name of the span.
-    pub name: String,
+    pub name: Arc<str>,
     /// The target of the span, in Perfetto the category; may be empty.
-    pub target: String,
+    pub target: Arc<str>,
     /// The fields that were known at the begin, and those that were recorded since.
     pub args: Vec<SpanArg>,
     /// Number of `args` that were known at the begin.
@@ -60,7 +65,7 @@ pub struct SpanSlice {
 #[non_exhaustive]
 pub struct SpanArg {
     /// The name of the field.
-    pub name: String,
+    pub name: Arc<str>,
     /// The value as text.
     pub value: String,
     /// True if the value is not a number or a truth value that JSON can express.
@@ -95,7 +100,7 @@ type Tracks<T> = HashMap<(u64, u32), Vec<T>>;
 #[derive(Debug, Default)]
 struct SequenceNames {
     /// Interned strings, by field and id.
-    names: HashMap<(u32, u64), String>,
+    names: HashMap<(u32, u64), Arc<str>>,
     default_track: u64,
 }
 
@@ -105,8 +110,8 @@ struct SliceEvent {
     is_end: bool,
     track: u64,
     thread: u32,
-    name: String,
-    target: String,
+    name: Arc<str>,
+    target: Arc<str>,
     args: Vec<SpanArg>,
 }
 
@@ -134,7 +139,7 @@ impl SliceEvents {
             if INTERNED.contains(&field.number) {
                 let (iid, bytes, _) = parse_interned(field)?;
                 let names = &mut self.sequences.entry(sequence).or_default().names;
-                names.insert((field.number, iid), String::from_utf8_lossy(bytes).into_owned());
+                names.insert((field.number, iid), String::from_utf8_lossy(bytes).into());
             }
         }
         Ok(())
@@ -172,15 +177,16 @@ impl SliceEvents {
         let state = self.sequences.entry(sequence).or_default();
         let name_of = |kind: u32, iid: u64| state.names.get(&(kind, iid)).cloned();
         let (mut kind, mut track) = (0, state.default_track);
-        let (mut name, mut targets, mut args) = (String::new(), Vec::new(), Vec::new());
+        let mut targets: Vec<Arc<str>> = Vec::new();
+        let (mut name, mut args) = (Arc::default(), Vec::new());
         for field in event.as_message()? {
             let field = field?;
             match field.number {
                 track_event::TYPE => kind = field.as_u32()?,
                 track_event::TRACK_UUID => track = field.as_u64()?,
-                track_event::NAME => name = text(field)?,
+                track_event::NAME => name = text(field)?.into(),
                 NAME_IID => name = name_of(NAMES, field.as_u64()?).unwrap_or_default(),
-                track_event::CATEGORIES => targets.push(text(field)?),
+                track_event::CATEGORIES => targets.push(text(field)?.into()),
                 CATEGORY_IIDS => targets.extend(name_of(CATEGORIES, field.as_u64()?)),
                 track_event::DEBUG_ANNOTATIONS => args.extend(arg(field, name_of)?),
                 _ => {}
@@ -188,10 +194,11 @@ impl SliceEvents {
         }
         if [track_event::TYPE_SLICE_BEGIN, track_event::TYPE_SLICE_END].contains(&kind) {
             let is_end = kind == track_event::TYPE_SLICE_END;
-            let target = targets.join(",");
-            let texts = args.iter().map(|arg: &SpanArg| arg.name.capacity() + arg.value.capacity());
+            let target = joined(targets);
+            let texts =
+                args.iter().map(|arg: &SpanArg| own_bytes(&arg.name) + arg.value.capacity());
             self.text_bytes += texts.sum::<usize>() + args.capacity() * size_of::<SpanArg>();
-            self.text_bytes += name.capacity() + target.capacity();
+            self.text_bytes += own_bytes(&name) + own_bytes(&target);
             self.events.push(SliceEvent { moment, is_end, track, thread, name, target, args });
         }
         Ok(())
@@ -289,7 +296,7 @@ impl SpanSlice {
     /// an end says so, unless one may follow.
     pub fn text(&self, is_end: bool) -> String {
         let (begin, rest) = self.args.split_at(self.begin_args.min(self.args.len()));
-        let mut text = self.name.clone();
+        let mut text = self.name.to_string();
         if is_end && let Some(duration) = self.duration() {
             text.extend([" took ", &duration_text(duration)]);
         }
@@ -320,13 +327,13 @@ fn duration_text(ns: i64) -> String {
 /// An argument; none of a form that has no plain value.
 fn arg(
     field: Field<'_>,
-    name_of: impl Fn(u32, u64) -> Option<String>,
+    name_of: impl Fn(u32, u64) -> Option<Arc<str>>,
 ) -> Result<Option<SpanArg>, DecodeError> {
-    let (mut name, mut value) = (String::new(), None);
+    let (mut name, mut value) = (Arc::default(), None);
     for field in field.as_message()? {
         let field = field?;
         match field.number {
-            debug_annotation::NAME => name = text(field)?,
+            debug_annotation::NAME => name = text(field)?.into(),
             ARG_NAME_IID => name = name_of(ARG_NAMES, field.as_u64()?).unwrap_or_default(),
             debug_annotation::BOOL_VALUE => value = Some((field.as_bool()?.to_string(), false)),
             debug_annotation::UINT_VALUE => value = Some((field.as_u64()?.to_string(), false)),
@@ -344,6 +351,93 @@ fn arg(
     Ok(value.map(|(value, is_text)| SpanArg { name: mem::take(&mut name), value, is_text }))
 }
 
+/// The bytes of a text that nothing else has: one that is interned is counted nowhere, as it is no longer than its packet.
+fn own_bytes(text: &Arc<str>) -> usize {
+    if Arc::strong_count(text) == 1 { text.len() } else { 0 }
+}
+
+/// The target of an event with these categories.
+fn joined(mut categories: Vec<Arc<str>>) -> Arc<str> {
+    if categories.len() < 2 {
+        return categories.pop().unwrap_or_default();
+    }
+    let mut target = String::new();
+    for category in categories {
+        match target.is_empty() {
+            true if category.len() > MOST_OF_SEVERAL => return category,
+            false if target.len() + category.len() > MOST_OF_SEVERAL => break,
+            _ => {}
+        }
+        if !target.is_empty() {
+            target.push(',');
+        }
+        target.push_str(&category);
+    }
+    target.into()
+}
+
 fn text(field: Field<'_>) -> Result<String, DecodeError> {
     Ok(String::from_utf8_lossy(field.as_bytes()?).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Trace;
+
+    fn varint(mut number: u64) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        while number >= 0x80 {
+            bytes.push(number as u8 | 0x80);
+            number >>= 7;
+        }
+        bytes.push(number as u8);
+        bytes
+    }
+
+    fn number(field: u64, value: u64) -> Vec<u8> {
+        [varint(field << 3), varint(value)].concat()
+    }
+
+    fn message(field: u64, parts: &[Vec<u8>]) -> Vec<u8> {
+        let bytes = parts.concat();
+        [varint(field << 3 | 2), varint(bytes.len() as u64), bytes].concat()
+    }
+
+    /// A begin of the sequence 1 on a track, with these fields.
+    fn begin(time: u64, fields: &[Vec<u8>]) -> Vec<u8> {
+        let event = [&[number(9, 1), number(11, 7)], fields].concat();
+        message(1, &[number(8, time), number(10, 1), number(13, 2), message(11, &event)])
+    }
+
+    fn interned(field: u64, text: &[u8]) -> Vec<u8> {
+        message(field, &[number(1, 1), message(2, &[text.to_vec()])])
+    }
+
+    #[test]
+    fn spans_share_what_is_interned() {
+        let long = "n".repeat(1 << 20);
+        let names = [1, 2, 3].map(|field| interned(field, long.as_bytes()));
+        let mut bytes =
+            message(1, &[number(8, 1), number(10, 1), number(13, 1), message(12, &names)]);
+        // Each with texts of its own would take three gigabytes.
+        for time in 0..1000 {
+            let argument = message(4, &[number(1, 1), number(4, 5)]);
+            bytes.extend(begin(time, &[number(10, 1), number(3, 1), argument]));
+        }
+        bytes.extend(begin(2000, &[number(10, 1), number(3, 1).repeat(4000)]));
+        let direct = ["a", "b"].map(|name| message(22, &[name.into()])).concat();
+        bytes.extend(begin(2001, &[number(10, 1), direct]));
+        let log = Trace::from_bytes(bytes).with_slices().read().unwrap();
+        let slices = log.slices();
+        assert_eq!(slices.len(), 1002);
+        let first = &slices[0];
+        assert_eq!((&*first.name, &*first.target), (&*long, &*long));
+        assert_eq!((&*first.args[0].name, &*first.args[0].value), (&*long, "5"));
+        for slice in slices {
+            assert!(Arc::ptr_eq(&slice.name, &first.name));
+        }
+        assert_eq!(slices[1000].target, first.target);
+        assert_eq!(&*slices[1001].target, "a,b");
+    }
 }

@@ -259,7 +259,7 @@ fn slices(trace: &Trace) -> Option<Vec<String>> {
 fn line_of(slice: &SpanSlice, log: &Log) -> String {
     let mut args: Vec<(&str, &str)> = Vec::new();
     for arg in &slice.args {
-        match args.iter_mut().find(|(name, _)| *name == arg.name) {
+        match args.iter_mut().find(|(name, _)| **name == *arg.name) {
             Some(known) => known.1 = &arg.value,
             None => args.push((&arg.name, &arg.value)),
         }

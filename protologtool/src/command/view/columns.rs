@@ -218,7 +218,7 @@ impl<'a> Columns<'a> {
         }
         varint(&mut self.slices, slice.args.len() as u64);
         for arg in &slice.args {
-            for text in [&arg.name, &arg.value] {
+            for text in [&*arg.name, &*arg.value] {
                 let index = self.texts.index(text);
                 varint(&mut self.slices, index);
             }
