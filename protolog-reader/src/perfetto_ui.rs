@@ -10,6 +10,7 @@
 //! are found again, and replaced; what needs the wall clock, as the times of Android's logs do, is
 //! counted where the trace does not know it.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Write};
 
@@ -29,6 +30,7 @@ use crate::log::Log;
 use crate::render::Rendering;
 use crate::thread::Thread;
 use crate::trace::Trace;
+use crate::values::beginning;
 
 /// `TracePacket.android_log`
 const ANDROID_LOG: u32 = 39;
@@ -53,6 +55,8 @@ const COUNTER_VALUE: u32 = 44;
 /// A value of `TrackEvent.type`.
 const TYPE_COUNTER: u32 = 4;
 
+/// The bytes of a name that each message repeats.
+const MOST_OF_NAME: usize = 256;
 /// Events of one packet.
 const BATCH: usize = 256;
 /// The first track of ours; those of processes and threads are made of their ids.
@@ -217,6 +221,14 @@ fn child(message: Field<'_>, number: u32) -> Option<Field<'_>> {
     fields.find(|field| field.number == number)
 }
 
+/// The beginning of a text with a name in it, with a mark where it ends: a name stands in the trace once, however many messages have it.
+fn shortened(text: &str) -> Cow<'_, str> {
+    if text.len() <= MOST_OF_NAME {
+        return text.into();
+    }
+    format!("{}…", beginning(text, MOST_OF_NAME)).into()
+}
+
 impl<'a> UiWriter<'a, '_> {
     /// Names threads and processes by descriptors, not by tracks: trace_processor takes a second track of a thread for another thread.
     fn name_threads(&mut self) -> io::Result<()> {
@@ -266,7 +278,7 @@ impl<'a> UiWriter<'a, '_> {
             // Slices are in the trace already.
             Item::SpanBegin(_) | Item::SpanEnd(_) => Ok(()),
             Item::Loss(loss) => {
-                let text = loss.describe(self.log.dictionary());
+                let text = shortened(&loss.describe(self.log.dictionary())).into_owned();
                 let track = self.track(TrackKey::Losses, "lost messages", false)?;
                 self.track_event(loss.time, track, |event| {
                     event.uint32(track_event::TYPE, track_event::TYPE_INSTANT);
@@ -311,7 +323,9 @@ impl<'a> UiWriter<'a, '_> {
                 event.uint32(log_event::PID, thread.pid.unwrap_or(0));
                 event.uint32(log_event::TID, thread.tid.unwrap_or(0));
                 event.uint64(log_event::TIMESTAMP, *wall as u64);
-                event.string(log_event::TAG, tag).uint32(log_event::PRIORITY, *priority);
+                event
+                    .string(log_event::TAG, &shortened(tag))
+                    .uint32(log_event::PRIORITY, *priority);
                 event.string(log_event::MESSAGE, text);
             }
         })

@@ -226,6 +226,25 @@ fn lines_that_repeat_names_have_a_limit() {
 }
 
 #[test]
+fn names_in_the_table_of_perfettos_ui_are_short() {
+    let dir = temp_dir();
+    let path = dir.path().join("names.pftrace");
+    let out = dir.path().join("out.pftrace");
+    let named = [fixed(1, 9), number(3, 2)].concat();
+    let mut bytes = trace(&"n".repeat(LONG), &vec![named; MESSAGES]);
+    // The boot clock and the wall clock.
+    let clocks = [[1, 1 << 60], [6, 1]]
+        .map(|[id, time]| field(1, &[number(1, id), number(2, time)].concat()));
+    bytes.extend(packet(&[field(6, &clocks.concat())], false));
+    fs::write(&path, &bytes).unwrap();
+    let written = run(&["merge", "--perfetto-ui", "-o", out.to_str().unwrap()], &[&path]);
+    assert_eq!(written.code, Some(0), "{}", written.errors);
+    let size = fs::metadata(&out).unwrap().len() as usize;
+    let table = 256 * MESSAGES..512 * MESSAGES;
+    assert!(table.contains(&(size - bytes.len())), "{size}, {}", bytes.len());
+}
+
+#[test]
 fn texts_that_are_named_once_or_twice_are_shown_whole() {
     let dir = temp_dir();
     let path = dir.path().join("large.pftrace");
