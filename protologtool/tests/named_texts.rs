@@ -226,6 +226,31 @@ fn lines_that_repeat_names_have_a_limit() {
 }
 
 #[test]
+fn lines_that_are_held_back_have_a_limit() {
+    let dir = temp_dir();
+    let path = dir.path().join("names.pftrace");
+    let named = [fixed(1, 9), number(3, 2)].concat();
+    fs::write(&path, trace(&"n".repeat(LONG), &vec![named; MESSAGES])).unwrap();
+    // Names of groups are in JSON, and in what is counted.
+    for args in [
+        &["--format", "json", "--reverse"][..],
+        &["--format", "json", "-n", "15000"],
+        &["--format", "json", "--grep", "end of all", "-B", "15000"],
+        &["--count-by", "group", "--reverse"],
+    ] {
+        let written = run(&[&["read-log"], args].concat(), &[&path]);
+        assert_eq!(written.code, Some(3), "{args:?}: {}", written.errors);
+        let is_said = written.errors.contains("lines left out: those that are held back");
+        assert!(is_said, "{args:?}: {}", written.errors);
+        assert!(written.bytes <= limit(&[]) + LONG as u64, "{args:?}: {}", written.bytes);
+    }
+    // The last ones are shown, whatever stands before them.
+    let written = run(&["read-log", "--format", "json", "-n", "3"], &[&path]);
+    assert_eq!(written.code, Some(0), "{}", written.errors);
+    assert!(written.bytes > 4 * LONG as u64 && written.end.contains("end of all"));
+}
+
+#[test]
 fn names_in_the_table_of_perfettos_ui_are_short() {
     let dir = temp_dir();
     let path = dir.path().join("names.pftrace");

@@ -1,5 +1,6 @@
 //! Numbers in place of entries: by what they have in common, by call site, over time.
 
+use super::select::{HeldBack, Selected};
 use protolog_reader::{
     Item, Level, Log, TimeFormat, TimeWriter, Values, printable, printable_json,
 };
@@ -44,6 +45,12 @@ pub(super) struct Counted {
     key: String,
     bytes: u64,
     time: i64,
+}
+
+impl HeldBack for Option<Counted> {
+    fn bytes(&self) -> usize {
+        size_of::<Selected<Self>>() + self.as_ref().map_or(0, |counted| counted.key.capacity())
+    }
 }
 
 impl Counts {

@@ -1,8 +1,11 @@
 //! The budget of the lines of a log: each repeats names that stand in the trace once, and a name may be as long as the trace.
 //!
+//! Lines that are held back, as for `--reverse`, are in memory, so these have the limit of what the trace may expand to.
+//!
 //! Invariant: lines are at most [`LINES`] times what the trace may expand to, and at least [`LEAST`] bytes of them are shown.
 
 use crate::args::Expansion;
+use protolog_reader::Limits;
 
 /// Lines take up to 20 times the size of the messages in usual traces, as JSON.
 const LINES: u64 = 16;
@@ -20,12 +23,25 @@ pub(super) struct LineBudget {
     taken: u64,
     is_cut: bool,
     is_reported: bool,
+    /// Lines that were held back are left out.
+    is_held_cut: bool,
 }
 
 impl LineBudget {
     /// Adds room for the lines of so many bytes of a trace.
     pub(super) fn grow(&mut self, bytes: usize) {
         self.read = self.read.saturating_add(bytes as u64);
+    }
+
+    /// The most bytes of lines that are held back.
+    pub(super) fn room(&self) -> usize {
+        let bytes = self.read.saturating_mul(self.expansion.max_expansion);
+        usize::try_from(bytes.max(Limits::LEAST_EXPANDED)).unwrap_or(usize::MAX)
+    }
+
+    /// Notes whether lines that were held back are left out.
+    pub(super) fn set_held_cut(&mut self, is_cut: bool) {
+        self.is_held_cut |= is_cut;
     }
 
     /// Takes the lines from this offset on, or takes them away if they do not fit.
@@ -48,13 +64,19 @@ impl LineBudget {
 
     /// The lines that say that lines were left out; empty if none were, or if it was said.
     pub(super) fn report(&mut self) -> String {
-        if !self.is_cut || std::mem::replace(&mut self.is_reported, true) {
+        let is_cut = self.is_cut || self.is_held_cut;
+        if !is_cut || std::mem::replace(&mut self.is_reported, true) {
             return String::new();
         }
-        let times = self.expansion.max_expansion.saturating_mul(LINES);
         let advice = self.expansion.advice();
+        let expansion = self.expansion.max_expansion;
+        let (lines, times) = if self.is_cut {
+            ("they", expansion.saturating_mul(LINES))
+        } else {
+            ("those that are held back", expansion)
+        };
         format!(
-            "warning: lines left out: they are more than {times} times the size of the trace\n{advice}"
+            "warning: lines left out: {lines} are more than {times} times the size of the trace\n{advice}"
         )
     }
 }

@@ -1,4 +1,6 @@
 //! The items to show, of those that the filter admits: all, the last ones, in either order, with what stands around them.
+//!
+//! Invariant: what is held back takes at most the room that there is for it. The oldest goes first.
 
 use super::filter::Filter;
 use protolog_reader::{Item, Log};
@@ -37,6 +39,12 @@ pub(super) struct Selected<K> {
     pub(super) is_after_gap: bool,
 }
 
+/// What is kept of an item.
+pub(super) trait HeldBack {
+    /// Its bytes in memory.
+    fn bytes(&self) -> usize;
+}
+
 impl Selection {
     /// The number of entries that are shown, if it is the last ones that are.
     pub(super) fn tail(self) -> Option<usize> {
@@ -62,9 +70,14 @@ pub(super) struct Selector<K> {
     is_first: bool,
     has_gap: bool,
     last: VecDeque<Selected<K>>,
+    /// The bytes of all that is held back, and the most of them.
+    held: usize,
+    room: usize,
+    /// Items for which there was no room.
+    left_out: u64,
 }
 
-impl<K> Selector<K> {
+impl<K: HeldBack> Selector<K> {
     pub(super) fn new(selection: Selection) -> Self {
         Self {
             tail: selection.tail,
@@ -76,7 +89,20 @@ impl<K> Selector<K> {
             is_first: true,
             has_gap: false,
             last: VecDeque::new(),
+            held: 0,
+            room: 0,
+            left_out: 0,
         }
+    }
+
+    /// Sets the most bytes that may be held back from now on.
+    pub(super) fn set_room(&mut self, bytes: usize) {
+        self.room = bytes;
+    }
+
+    /// Returns whether anything that was held back is left out, as there was no room for it.
+    pub(super) fn is_cut(&self) -> bool {
+        self.left_out > 0
     }
 
     /// Returns whether items are shown as they come, just those that the filter admits.
@@ -101,6 +127,7 @@ impl<K> Selector<K> {
             if filter.admits(&item) {
                 let earlier = std::mem::take(&mut self.earlier);
                 for shown in earlier {
+                    self.held -= shown.bytes();
                     self.select(shown, &mut show)?;
                 }
                 self.select(keep(&item), &mut show)?;
@@ -110,10 +137,12 @@ impl<K> Selector<K> {
                 self.put(Selected { shown: keep(&item), is_after_gap: false }, &mut show)?;
             } else if self.before > 0 {
                 if self.earlier.len() == self.before {
-                    self.earlier.pop_front();
-                    self.has_gap = true;
+                    self.drop_earliest();
                 }
-                self.earlier.push_back(keep(&item));
+                let shown = keep(&item);
+                self.held += shown.bytes();
+                self.earlier.push_back(shown);
+                self.make_room();
             } else {
                 self.has_gap = true;
             }
@@ -127,6 +156,7 @@ impl<K> Selector<K> {
         mut show: impl FnMut(Selected<K>) -> Result<(), E>,
     ) -> Result<(), E> {
         let last = std::mem::take(&mut self.last);
+        self.held = self.earlier.iter().map(HeldBack::bytes).sum();
         let is_reverse = std::mem::take(&mut self.is_reverse);
         self.tail = None;
         if is_reverse {
@@ -158,9 +188,35 @@ impl<K> Selector<K> {
         }
         let most = self.tail.unwrap_or(usize::MAX);
         if self.last.len() >= most {
-            self.last.pop_front();
+            self.drop_oldest();
         }
-        self.last.extend((most > 0).then_some(selected));
+        if most > 0 {
+            self.held += selected.shown.bytes();
+            self.last.push_back(selected);
+            self.make_room();
+        }
         Ok(())
+    }
+
+    /// Drops what was held back first, until the rest has room.
+    fn make_room(&mut self) {
+        while self.held > self.room && (self.drop_oldest() || self.drop_earliest()) {
+            self.left_out += 1;
+        }
+    }
+
+    /// Drops the oldest item that would be shown. False if there is none.
+    fn drop_oldest(&mut self) -> bool {
+        let oldest = self.last.pop_front();
+        self.held -= oldest.as_ref().map_or(0, |oldest| oldest.shown.bytes());
+        oldest.is_some()
+    }
+
+    /// Drops the oldest item that may be context. False if there is none.
+    fn drop_earliest(&mut self) -> bool {
+        let earliest = self.earlier.pop_front();
+        self.held -= earliest.as_ref().map_or(0, HeldBack::bytes);
+        self.has_gap |= earliest.is_some();
+        earliest.is_some()
     }
 }

@@ -9,7 +9,7 @@ use super::form::{EntryForm, OutputFormat, TimeForm};
 use super::line_budget::LineBudget;
 use super::links::Links;
 use super::pager::Pager;
-use super::select::{Selected, Selection, Selector};
+use super::select::{HeldBack, Selected, Selection, Selector};
 use crate::args::Expansion;
 use crate::system::System;
 use protolog_reader::{Item, JsonWriter, Log, TextWriter, TimeWriter};
@@ -85,11 +85,14 @@ impl<'a> Show<'a> {
         budget.grow(log.size());
         match content {
             Shown::Counts { selector, counts } => {
+                selector.set_room(budget.room());
                 let keep = |item: &Item<'_>| Counts::of(form.count_by, log, item);
-                selector.page(log, filter, keep, |selected| {
+                let counted = selector.page(log, filter, keep, |selected| {
                     selected.shown.into_iter().for_each(|counted| counts.add(counted));
                     Ok(())
-                })
+                });
+                budget.set_held_cut(selector.is_cut());
+                counted
             }
             Shown::Lines { selector, times, last } => {
                 let mut writer = Writer::new(form, log, filter.marked(), links.as_ref(), *system);
@@ -105,13 +108,15 @@ impl<'a> Show<'a> {
                 let keep = |item: &Item<'_>| {
                     let mut lines = Vec::with_capacity(LINE);
                     writer.push(item, times, last, &mut lines);
-                    budget.take(&mut lines, 0);
                     lines
                 };
-                selector.page(log, filter, keep, |selected| {
-                    push(&selected, *marks_gaps, block);
+                selector.set_room(budget.room());
+                let shown = selector.page(log, filter, keep, |selected| {
+                    push(&selected, *marks_gaps, block, budget);
                     write_full(block, *pager, *system)
-                })
+                });
+                budget.set_held_cut(selector.is_cut());
+                shown
             }
         }
     }
@@ -126,10 +131,10 @@ impl<'a> Show<'a> {
 
     /// Shows what was held back, and writes all. What follows is shown as it comes.
     pub(super) fn flush(&mut self) -> io::Result<()> {
-        let Self { system, pager, content, marks_gaps, block, .. } = self;
+        let Self { system, pager, content, marks_gaps, block, budget, .. } = self;
         if let Shown::Lines { selector, .. } = content {
             selector.finish(|selected| {
-                push(&selected, *marks_gaps, block);
+                push(&selected, *marks_gaps, block, budget);
                 write_full(block, *pager, *system)
             })?;
         }
@@ -165,12 +170,25 @@ impl<'a> Show<'a> {
     }
 }
 
-fn push(selected: &Selected<Vec<u8>>, marks_gaps: bool, block: &mut Vec<u8>) {
+impl HeldBack for Vec<u8> {
+    fn bytes(&self) -> usize {
+        size_of::<Selected<Self>>() + self.capacity()
+    }
+}
+
+fn push(
+    selected: &Selected<Vec<u8>>,
+    marks_gaps: bool,
+    block: &mut Vec<u8>,
+    budget: &mut LineBudget,
+) {
+    let before = block.len();
     if selected.is_after_gap && marks_gaps {
         // As `grep` has it.
         block.extend_from_slice(b"--\n");
     }
     block.extend_from_slice(&selected.shown);
+    budget.take(block, before);
 }
 
 /// Writes the block if it is full.
