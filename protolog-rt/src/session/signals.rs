@@ -11,7 +11,8 @@ use std::time::Duration;
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Ends all sessions when SIGINT, SIGTERM or SIGHUP ends the process, so that their traces are complete; the process then dies of the
-/// signal as before. A second such signal kills it at once.
+/// signal as before. A second such signal kills it at once. The first process of a container (process id 1) can't die of a signal,
+/// and exits with 128 and the signal's number instead, so with 143 for the SIGTERM of `docker stop`.
 ///
 /// Where the program has a handler of its own, that decides: it runs as before, and meanwhile all sessions write what was logged so
 /// far and go on. So call this after such handlers are installed. Signals that are ignored stay so. A forked child dies of a signal

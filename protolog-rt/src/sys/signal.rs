@@ -152,8 +152,8 @@ fn errno() -> *mut libc::c_int {
     return unsafe { libc::__errno_location() };
 }
 
-/// Ends the process by `signal`, as if nothing had handled it.
-fn die(signal: libc::c_int) {
+/// Ends the process by `signal`, as if nothing had handled it; with the exit code that shells give to that where it can't die of it.
+fn die(signal: libc::c_int) -> ! {
     // SAFETY: takes numbers.
     unsafe { libc::signal(signal, libc::SIG_DFL) };
     // SAFETY: a set of signals is plain bits, for which zero is a value.
@@ -164,6 +164,9 @@ fn die(signal: libc::c_int) {
     unsafe { libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const set, ptr::null_mut()) };
     // SAFETY: takes a number.
     unsafe { libc::raise(signal) };
+    // The kernel keeps the first process of a namespace, as that of a container, from dying of a signal of its own.
+    // SAFETY: takes a number.
+    unsafe { libc::_exit(128 + signal) };
 }
 
 /// The thread.

@@ -29,7 +29,16 @@ static SESSION: OnceLock<Session> = OnceLock::new();
 
 /// Starts a child with a job, which writes the trace at `path`.
 pub(crate) fn start(job: &str, path: &Path) -> Child {
-    Command::new(env::current_exe().expect("this program"))
+    spawn(&mut Command::new(env::current_exe().expect("this program")), job, path)
+}
+
+/// As [`start`], by a command that starts the command which follows.
+pub(crate) fn start_by(mut command: Command, job: &str, path: &Path) -> Child {
+    spawn(command.arg(env::current_exe().expect("this program")), job, path)
+}
+
+fn spawn(command: &mut Command, job: &str, path: &Path) -> Child {
+    command
         .args(["--exact", "child::run", "--nocapture", "--test-threads=1"])
         .env(JOB, job)
         .env(TRACE, path)
@@ -100,6 +109,7 @@ fn run() {
         () if has("interrupted") => exit_when_interrupted(),
         () if has("once") => kill_after_interrupt(),
         () if has("term") => kill_self(libc::SIGTERM),
+        () if has("interrupt") => kill_self(libc::SIGINT),
         () => {}
     }
     thread::sleep(Duration::from_secs(600));

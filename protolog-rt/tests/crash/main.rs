@@ -17,7 +17,7 @@ use std::iter;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ExitStatus};
+use std::process::{Child, Command, ExitStatus};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -206,6 +206,26 @@ fn signals_stop_sessions_and_kill_as_before() {
         assert_eq!(status.signal(), Some(signal));
         assert_eq!(numbers([&read(&path)]), [(0, (0..60).collect())].into());
         assert_eq!(recover_previous(&path).expect("look for it"), []);
+    }
+}
+
+/// The first process of a namespace, as that of a container, on which signals of its own have no effect.
+#[test]
+fn signals_end_the_first_process_of_a_container() {
+    let namespaces = ["--user", "--map-root-user", "--pid", "--fork", "--"];
+    let Some(unshare) = protolog_testkit::tool("unshare") else { return };
+    let mut tried = Command::new(&unshare);
+    if protolog_testkit::run_any(tried.args(namespaces).arg("true")).code != Some(0) {
+        return protolog_testkit::skip("the first process of a container", "no namespaces");
+    }
+    for (job, signal) in [("signals term", libc::SIGTERM), ("signals interrupt", libc::SIGINT)] {
+        let (_dir, path) = place();
+        let mut command = Command::new(&unshare);
+        command.args(namespaces);
+        let mut child = child::start_by(command, job, &path);
+        read_frames(&mut child, &mut BTreeMap::new(), |_| false);
+        assert_eq!(child.wait().expect("wait for it").code(), Some(128 + signal));
+        assert_eq!(numbers([&read(&path)]), [(0, (0..60).collect())].into());
     }
 }
 
