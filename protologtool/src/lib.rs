@@ -17,6 +17,7 @@ pub mod cli;
 pub mod command;
 pub mod diagnostic;
 mod exit;
+pub mod first_process;
 pub mod groups;
 pub mod ids;
 mod incremental;

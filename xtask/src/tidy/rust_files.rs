@@ -59,7 +59,7 @@ const ALLOWED: [(&str, &str, &str); 16] = [
     ("protolog-rt/src/clock.rs", "fs::read_to_string(", "/sys"),
     ("protolog-rt/src/sys/process.rs", "fs::read(", "/proc"),
     ("protolog-rt/src/sys/time.rs", "fs::read_to_string(", "/proc"),
-    ("protologtool/src/command/view/opening/attendant.rs", "fs::read_to_string(", "/proc"),
+    ("protologtool/src/first_process.rs", "fs::read_to_string(", "/proc"),
     ("protolog-control/src/pages.rs", "OFlags", "a file in memory that the kernel has shown"),
     (
         "protolog-rt/src/control/place.rs",

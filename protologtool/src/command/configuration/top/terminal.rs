@@ -34,6 +34,7 @@ pub(super) struct Terminal {
 impl Terminal {
     pub(super) fn open() -> io::Result<Self> {
         let is_ended = Arc::new(AtomicBool::new(false));
+        crate::first_process::handle_signals();
         for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] {
             signal_hook::flag::register(signal, is_ended.clone())?;
         }

@@ -7,6 +7,7 @@
 
 use super::Opening;
 use crate::exit::Failure;
+use crate::first_process;
 use crate::system::System;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::getpgrp;
@@ -46,9 +47,8 @@ impl Attendant {
         let made = || -> io::Result<Self> {
             let (events, to) = UnixStream::pair()?;
             let signal = Arc::new(AtomicUsize::new(0));
-            let ignored = ignored_signals();
-            let is_taken = |number: &i32| ignored & (1 << (number - 1)) == 0;
-            for number in [SIGHUP, SIGINT, SIGTERM].into_iter().filter(is_taken) {
+            first_process::handle_signals();
+            for number in first_process::not_ignored([SIGHUP, SIGINT, SIGTERM]) {
                 signal_hook::flag::register_usize(number, signal.clone(), number as usize)?;
                 signal_hook::low_level::pipe::register(number, to.try_clone()?)?;
             }
@@ -77,7 +77,7 @@ impl Attendant {
                 Some(SIGNAL) => {
                     opening.admission.close();
                     let signal = self.signal.load(Ordering::SeqCst) as i32;
-                    let _ = signal_hook::low_level::emulate_default_handler(signal);
+                    first_process::die_of(signal);
                 }
                 _ => {}
             }
@@ -112,11 +112,4 @@ impl Attendant {
         self.reads_input &= !has_input || read > 0;
         (event.flatten(), line[..read].contains(&b'\n'))
     }
-}
-
-/// The signals that whoever started this program had it ignore, as `nohup` does: a bit each, the lowest for signal 1.
-fn ignored_signals() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default()
 }
