@@ -265,7 +265,8 @@ fn a_trace_that_a_session_writes_is_left_alone() {
     fs::copy(&dead.trace, &saved).unwrap();
     dead.set_path(&dead.trace);
     let _lock = lock();
-    let session = Session::builder().file(&dead.trace).enable_all().start().expect("a session");
+    let session =
+        Session::builder().file(&dead.trace).truncate().enable_all().start().expect("a session");
     // As between the tool's looks at trace and recording: the session has just begun. In another process, since closing the file
     // would release the session's lock.
     assert!(Command::new("cp").arg(&saved).arg(&dead.trace).status().unwrap().success());
