@@ -113,6 +113,12 @@ impl Location {
         sys::rename_at(self, &self.name, &to, &to.name)
     }
 
+    /// Renames what is here to `name`, in the same directory. An error if that is taken.
+    pub fn rename_to_free(&self, name: &OsStr) -> io::Result<()> {
+        let to = self.sibling(name)?;
+        sys::rename_to_free_at(self, &self.name, &to.name)
+    }
+
     /// Moves what is here to another place, over what is there.
     pub(crate) fn move_to(&self, to: &Self) -> io::Result<()> {
         sys::rename_at(self, &self.name, to, &to.name)

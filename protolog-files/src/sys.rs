@@ -87,6 +87,40 @@ pub(crate) fn rename_at(
     done(unsafe { libc::renameat(from, name.as_ptr(), to, new_name.as_ptr()) })
 }
 
+/// Renames an entry to a name that is free: an error if it is taken. A file system that can't look and rename in one step looks before.
+pub(crate) fn rename_to_free_at(
+    directory: impl AsFd,
+    name: &OsStr,
+    new_name: &OsStr,
+) -> io::Result<()> {
+    let directory = directory.as_fd();
+    let at = directory.as_raw_fd();
+    let (old, new) = (terminated(name)?, terminated(new_name)?);
+    // SAFETY: both names are C strings that live through the call. Not every C library has a function for it.
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_renameat2,
+            at,
+            old.as_ptr(),
+            at,
+            new.as_ptr(),
+            libc::RENAME_NOREPLACE,
+        )
+    };
+    let renamed = if result == -1 { Err(io::Error::last_os_error()) } else { Ok(()) };
+    match renamed {
+        Err(error) if matches!(error.raw_os_error(), Some(libc::EINVAL | libc::ENOSYS)) => {
+            match open_at(directory, new_name, PLACE, 0) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    rename_at(directory, name, directory, new_name)
+                }
+                there => there.and_then(|_| Err(io::ErrorKind::AlreadyExists.into())),
+            }
+        }
+        renamed => renamed,
+    }
+}
+
 /// Removes an entry that is no directory.
 pub(crate) fn remove_at(directory: impl AsFd, name: &OsStr) -> io::Result<()> {
     unlink_at(directory, name, 0)

@@ -2,10 +2,11 @@
 
 use protolog_reader::{Rendering, Trace};
 use protolog_rt::{ProtoLogGroup, Session, i, recover_previous};
-use protolog_testkit::temp_dir;
+use protolog_testkit::{skip, temp_dir};
 use std::env;
-use std::fs::{self, File};
-use std::os::unix::fs::PermissionsExt;
+use std::fs::{self, File, Permissions};
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Output, abort};
 
@@ -13,6 +14,9 @@ use std::process::{Command, Output, abort};
 enum Log {
     Work,
 }
+
+/// A user other than root.
+const NOBODY: u32 = 65534;
 
 /// The name of the variable that makes a process one that is run, with what it does.
 const RUN: &str = "PROTOLOG_TEST_RUN";
@@ -168,7 +172,7 @@ fn a_file_that_is_no_trace_is_not_emptied() {
     let dir = temp_dir();
     let path = dir.path().join("app.pftrace");
     fs::write(&path, "somebody's notes").expect("write");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("chmod");
+    fs::set_permissions(&path, Permissions::from_mode(0o600)).expect("chmod");
     start(dir.path(), "end run=1");
     start(dir.path(), "end run=2");
     start(dir.path(), "end run=3");
@@ -179,14 +183,60 @@ fn a_file_that_is_no_trace_is_not_emptied() {
 }
 
 #[test]
-fn the_new_file_has_the_permissions_of_the_old_one() {
+fn a_file_has_the_permissions_that_the_session_asks_for() {
     let dir = temp_dir();
     start(dir.path(), "end run=1");
     let path = dir.path().join("app.pftrace");
     let mode = |path: &Path| fs::metadata(path).expect("a file").permissions().mode() & 0o777;
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o660)).expect("chmod");
+    fs::set_permissions(&path, Permissions::from_mode(0o660)).expect("chmod");
     start(dir.path(), "crash run=2");
+    assert_eq!((mode(&path), mode(&dir.path().join("app.1.pftrace"))), (0o600, 0o660));
     start(dir.path(), "end run=3");
-    assert_eq!((mode(&path), mode(&dir.path().join("app.1.pftrace"))), (0o660, 0o440));
-    assert_eq!(mode(&dir.path().join("app.2.pftrace")), 0o660);
+    assert_eq!((mode(&path), mode(&dir.path().join("app.1.pftrace"))), (0o600, 0o400));
+}
+
+#[test]
+fn files_of_another_user_do_not_keep_a_program_from_starting() {
+    let dir = temp_dir();
+    start(dir.path(), "end run=1");
+    let trace = fs::read(dir.path().join("app.pftrace")).expect("a trace");
+    for number in 1..1000 {
+        let path = dir.path().join(format!("app.{number}.pftrace"));
+        fs::write(&path, &trace).expect("write");
+        if chown(&path, Some(NOBODY), None).is_err() {
+            return skip("files of another user", "only root can make them");
+        }
+    }
+    assert_eq!(start(dir.path(), "end run=2"), "");
+    for number in 1..1000 {
+        let path = dir.path().join(format!("app.{number}.pftrace"));
+        assert!(fs::read(&path).expect("it is there") == trace);
+        fs::remove_file(path).expect("remove");
+    }
+    let [new, old] = traces(dir.path()).try_into().expect("two traces");
+    assert_eq!(new, "app 2");
+    assert!(old.starts_with("app.run-") && old.ends_with(" 1"), "{old}");
+}
+
+#[test]
+fn what_cannot_be_renamed_is_overwritten_with_a_line() {
+    let dir = temp_dir();
+    let path = dir.path().join("app.pftrace");
+    start(dir.path(), "end run=1");
+    if chown(&path, Some(NOBODY), None).is_err() {
+        return skip("a directory of another user", "only root can make one");
+    }
+    fs::set_permissions(dir.path(), Permissions::from_mode(0o755)).expect("chmod");
+    // Where that user can start it.
+    let program = dir.path().join("program");
+    fs::copy(env::current_exe().expect("this program"), &program).expect("copy");
+    fs::set_permissions(&program, Permissions::from_mode(0o755)).expect("chmod");
+    let mut program = Command::new(program);
+    program.args(["--exact", "run", "--nocapture"]).current_dir(dir.path());
+    let output = program.env(RUN, "end run=2").uid(NOBODY).gid(NOBODY).output().expect("it runs");
+    let stderr = String::from_utf8(output.stderr).expect("UTF-8");
+    assert!(output.status.success(), "{stderr}");
+    assert!(stderr.contains("app.pftrace`, is overwritten: it can't be renamed: "), "{stderr}");
+    fs::remove_file(dir.path().join("program")).expect("remove");
+    assert_eq!(traces(dir.path()), ["app 2"]);
 }

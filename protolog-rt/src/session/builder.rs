@@ -85,8 +85,8 @@ impl Builder {
     /// Sets the permissions of new files: traces, segments and snapshots. By default only their owner may read and write them
     /// (`0o600`), since messages may hold secrets; `0o640` lets the file's group read them, too. The process's umask takes bits away.
     ///
-    /// A session that streams gives its file the permissions of the one that was there. A snapshot, or the file of a session that keeps
-    /// its messages, is a new file with these permissions. A recording is always its owner's only.
+    /// A file that is empty, or emptied ([`Self::truncate`]), keeps its permissions if the session streams to it. Any other is a new file
+    /// with these permissions. A recording is always its owner's only.
     ///
     /// ```
     /// # use protolog_rt::Session;

@@ -11,16 +11,18 @@
 //!
 //! Invariants
 //! - A file under one of these names is renamed or removed only if it is a trace of this program and user that nobody has. Others keep
-//!   their names, and their numbers are left out.
+//!   their names, and their numbers are left out; nothing of another user is read. Whatever others put there, a session starts.
 //! - Files are renamed from the oldest to the newest, each to a name that is free by then. If that ends half-way, all are there.
+//! - No file gets more permissions than it had, and the new one has those that the session asks for.
 //! - All is done in one directory, which is found once, wherever its path leads by then.
 
 use super::claim::{Held, hold_at};
 use super::previous::{complete, survey_of, survey_of_head};
 use crate::error::Error;
-use crate::sys::create::is_own;
+use crate::sys::create::random;
+use crate::sys::process::user;
 use crate::text_queue;
-use protolog_files::{Kind, Location, Output};
+use protolog_files::{Entry, Identity, Kind, Location, Output};
 use protolog_recording::TraceSurvey;
 use std::ffi::{OsStr, OsString};
 use std::fs::Permissions;
@@ -54,13 +56,6 @@ impl Default for Earlier {
     }
 }
 
-/// A trace that was given another name, or is to be replaced.
-#[derive(Debug)]
-pub(super) struct LastRun {
-    /// Its permissions.
-    pub(super) mode: u32,
-}
-
 /// A trace of an earlier run under one of the names.
 #[derive(Debug)]
 struct EarlierRun {
@@ -71,50 +66,46 @@ struct EarlierRun {
     bytes: u64,
 }
 
-/// Gives what is at `path` another name, unless `earlier` says that it may go; none if there is nothing but an empty file.
-/// With `reports`, a line says so if the run crashed. [`Error::FileInUse`] if somebody writes it.
-pub(super) fn keep(path: &Path, earlier: Earlier, reports: bool) -> Result<Option<LastRun>, Error> {
-    let failed = |error| Error::File { path: path.to_path_buf(), error };
+/// Gives what is at `path` another name, unless `earlier` says that it may go, or it is empty. What can't get one is emptied. With
+/// `reports`, a line says so, and that the run crashed if it did. [`Error::FileInUse`] if somebody writes it.
+pub(super) fn keep(path: &Path, earlier: Earlier, reports: bool) -> Result<(), Error> {
     // What is refused has its error when it is opened.
-    if !matches!(Output::check(path), Ok(Some(Kind::File))) {
-        return Ok(None);
+    if earlier.truncates || !matches!(Output::check(path), Ok(Some(Kind::File))) {
+        return Ok(());
     }
-    let Ok(place) = Location::of(path) else { return Ok(None) };
-    let Some(found) = look(&place, path)? else { return Ok(None) };
-    if earlier.truncates || found.links > 1 {
-        return Ok(Some(LastRun { mode: found.mode }));
-    }
+    let Ok(place) = Location::of(path) else { return Ok(()) };
+    let Some(found) = own(&place).filter(|found| found.metadata().len() > 0) else { return Ok(()) };
+    let found = found.identity();
     // If it can't be completed, its recording stays, and completes it under the other name.
     let recovered = complete(path).ok().flatten().map(|(trace, _)| trace.messages);
-    let Some(held) = hold_at(&place, path)? else { return Ok(None) };
-    let is_crash = recovered.is_some() || !is_ended(&held).map_err(failed)?;
-    if earlier.keep == 0 && !is_crash || !place.is_of(held.file()) {
-        return Ok(Some(LastRun { mode: found.mode }));
+    let Some(held) = hold_at(&place, path)? else { return Ok(()) };
+    // Whoever may write to the directory may have put another one there.
+    let is_same = |found| Identity::of_file(held.file()).is_ok_and(|held| held == found);
+    if !is_same(found) || !own(&place).is_some_and(|now| is_same(now.identity())) {
+        return Ok(());
     }
-    if is_crash {
-        // What can't be marked is kept as long as others.
-        let _ = held.file().set_permissions(Permissions::from_mode(found.mode & 0o444));
+    let is_crash = recovered.is_some() || !is_ended(&held).unwrap_or(true);
+    if earlier.keep == 0 && !is_crash {
+        return Ok(());
     }
-    let name = give_name((&place, path), &held, is_crash, earlier.keep).map_err(failed)?;
-    if is_crash && reports {
-        report(path, &name, recovered);
+    let line = match give_name((&place, path), &held, is_crash, earlier.keep) {
+        Ok(name) if is_crash => Some(crash_line(&path.with_file_name(name), recovered)),
+        Ok(_) => None,
+        Err(error) => Some(format!(
+            "protolog: the trace of the last run, `{}`, is overwritten: it can't be renamed: {error}\n",
+            path.display()
+        )),
+    };
+    if let Some(line) = line.filter(|_| reports) {
+        text_queue::write_line(line.as_bytes());
     }
-    Ok(Some(LastRun { mode: found.mode }))
+    Ok(())
 }
 
-/// What is known of a file before it is opened to be completed.
-struct Look {
-    mode: u32,
-    links: u64,
-}
-
-/// Looks at the file at `place`; none if it is empty, or not this user's.
-fn look(place: &Location, path: &Path) -> Result<Option<Look>, Error> {
-    let failed = |error| Error::File { path: path.to_path_buf(), error };
-    let Some(held) = hold_at(place, path)? else { return Ok(None) };
-    let found = held.file().metadata().map_err(failed)?;
-    let counts = found.len() > 0 && is_own(held.file()).map_err(failed)?;
-    Ok(counts.then(|| Look { mode: found.mode() & 0o777, links: found.nlink() }))
+/// Looks at what is at `place`; none unless it is a regular file of this user with one name.
+fn own(place: &Location) -> Option<Entry> {
+    let found = place.look().ok()?;
+    (found.is_regular() && found.owner() == user() && found.links() == 1).then_some(found)
 }
 
 /// Returns whether the session that wrote a trace was ended, as far as a look tells. What is no trace has no session.
@@ -141,29 +132,48 @@ fn give_name(
     keep: usize,
 ) -> io::Result<OsString> {
     let (mut kept, foreign) = find(place, path)?;
-    let mut numbers = (1..LAST).filter(|number| !foreign.contains(number));
-    let first = numbers.next().ok_or_else(no_name)?;
-    let is_in_the_way = |number: &u64| kept.iter().any(|kept| kept.number == *number);
-    // Up to the first free one.
-    let mut chain: Vec<u64> = vec![first];
-    while is_in_the_way(chain.last().unwrap_or(&LAST)) {
-        chain.push(numbers.next().ok_or_else(no_name)?);
+    let name = match free_first(place, &mut kept, &foreign)? {
+        Some(first) => numbered(place.name(), &first.to_string()),
+        // Others have all numbers.
+        None => numbered(place.name(), &format!("run-{:016x}", random())),
+    };
+    place.rename_to_free(&name)?;
+    let found = held.file().metadata()?;
+    if is_crash {
+        // What can't be marked is kept as long as others.
+        let _ = held.file().set_permissions(Permissions::from_mode(found.mode() & 0o444));
     }
-    for pair in chain.windows(2).rev() {
-        let from = kept.iter_mut().find(|kept| kept.number == pair[0]).ok_or_else(no_name)?;
-        let to = numbered(place.name(), pair[1]);
-        place.sibling(numbered(place.name(), pair[0]))?.rename(&to)?;
-        from.number = pair[1];
-    }
-    let name = numbered(place.name(), first);
-    place.rename(&name)?;
-    let bytes = if is_crash { held.file().metadata()?.len() } else { 0 };
+    let bytes = if is_crash { found.len() } else { 0 };
     for kept in needless(kept, bytes, keep.saturating_sub(usize::from(!is_crash))) {
         // That one can't be removed is no reason not to start.
-        let place = place.sibling(numbered(place.name(), kept.number));
+        let place = place.sibling(numbered(place.name(), &kept.number.to_string()));
         let _ = place.and_then(|place| place.remove_if(kept.held.file()));
     }
     Ok(name)
+}
+
+/// Renames traces so that the first number is free that nobody else has, and returns it; none if all are taken.
+fn free_first(
+    place: &Location,
+    kept: &mut [EarlierRun],
+    foreign: &[u64],
+) -> io::Result<Option<u64>> {
+    let mut numbers = (1..LAST).filter(|number| !foreign.contains(number));
+    let Some(first) = numbers.next() else { return Ok(None) };
+    // Up to the first free one.
+    let mut chain: Vec<u64> = vec![first];
+    while chain.last().is_some_and(|last| kept.iter().any(|kept| kept.number == *last)) {
+        let Some(next) = numbers.next() else { return Ok(None) };
+        chain.push(next);
+    }
+    for pair in chain.windows(2).rev() {
+        let [from, to] = [pair[0], pair[1]].map(|it| numbered(place.name(), &it.to_string()));
+        place.sibling(from)?.rename_to_free(&to)?;
+        for kept in kept.iter_mut().filter(|kept| kept.number == pair[0]) {
+            kept.number = pair[1];
+        }
+    }
+    Ok(Some(first))
 }
 
 /// Returns those that need not be kept beside `keep` ended ones, where newer ones of crashed runs have `crash_bytes`.
@@ -198,14 +208,17 @@ fn find(place: &Location, path: &Path) -> io::Result<(Vec<EarlierRun>, Vec<u64>)
 impl EarlierRun {
     /// Returns what is at `place` if it is a trace of this program and user that nobody has.
     fn open(place: &Location, path: &Path, number: u64) -> Option<Self> {
+        // Nothing of somebody else is read.
+        let found = own(place)?.identity();
         let held = hold_at(place, path).ok()??;
-        let found = held.file().metadata().ok()?;
+        if Identity::of_file(held.file()).ok()? != found {
+            return None;
+        }
+        let metadata = held.file().metadata().ok()?;
         let survey = survey_of_head(held.file()).ok()?;
-        let is_own = is_own(held.file()).ok()? && found.nlink() == 1;
         let is_of_program = survey.session_id != [0; 16] && is_this_program(&survey.program?);
-        let is_crash = found.mode() & 0o222 == 0;
-        let kept = Self { number, held, is_crash, bytes: found.len() };
-        (is_own && is_of_program).then_some(kept)
+        let is_crash = metadata.mode() & 0o222 == 0;
+        is_of_program.then_some(Self { number, held, is_crash, bytes: metadata.len() })
     }
 }
 
@@ -216,17 +229,15 @@ fn is_this_program(name: &[u8]) -> bool {
     base(OsStr::from_bytes(name)) == base(OsStr::new(own.to_string_lossy().as_ref()))
 }
 
-/// Says that the last run crashed.
-fn report(path: &Path, name: &OsStr, recovered: Option<u64>) {
-    let name = path.with_file_name(name);
+/// The line that says that the last run crashed.
+fn crash_line(name: &Path, recovered: Option<u64>) -> String {
     let of = recovered.map(|messages| format!(", with {messages} messages from its recording"));
     let of = of.unwrap_or_default();
-    let line = format!("protolog: the last run crashed; its trace is `{}`{of}\n", name.display());
-    text_queue::write_line(line.as_bytes());
+    format!("protolog: the last run crashed; its trace is `{}`{of}\n", name.display())
 }
 
-/// Returns the name of trace `number`: the number stands before the extension.
-fn numbered(name: &OsStr, number: u64) -> OsString {
+/// Returns the name of trace `number`, which stands before the extension.
+fn numbered(name: &OsStr, number: &str) -> OsString {
     let name = Path::new(name);
     let mut numbered = name.file_stem().unwrap_or_default().to_owned();
     numbered.push(format!(".{number}"));
@@ -246,12 +257,9 @@ fn number(name: &OsStr, file: &OsStr) -> Option<u64> {
         Some(extension) => rest.strip_suffix(extension.as_bytes())?.strip_suffix(b".")?,
         None => rest,
     };
-    let number = std::str::from_utf8(digits).ok()?.parse().ok()?;
-    (numbered(name.as_os_str(), number) == file.as_os_str() && number < LAST).then_some(number)
-}
-
-fn no_name() -> io::Error {
-    io::Error::other("no number below 1000 is free for the trace of the last run")
+    let number: u64 = std::str::from_utf8(digits).ok()?.parse().ok()?;
+    let canonical = numbered(name.as_os_str(), &number.to_string());
+    (canonical == file.as_os_str() && number < LAST).then_some(number)
 }
 
 #[cfg(test)]

@@ -19,9 +19,9 @@ use super::write_behind::{WriteBehind, WriteBehindResult};
 use crate::error::{Error, clone_io_error};
 use protolog_files::{Found, Kind, Location, Output, OutputAccess, OutputKind};
 use protolog_shmem::MAX_PAYLOAD;
-use std::fs::{File, Permissions};
+use std::fs::File;
 use std::io::{self, Seek};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -337,11 +337,6 @@ impl TraceFile {
     pub(super) fn set_form(&mut self, form: &FileForm) {
         self.bundles = bundles(form.compression);
         self.epilogue.clone_from(&form.epilogue);
-    }
-
-    /// Gives the file other permissions. That it can't have them is no reason not to write it.
-    pub(super) fn set_mode(&self, mode: u32) {
-        let _ = self.file.set_permissions(Permissions::from_mode(mode));
     }
 
     /// Moves writing to another thread, if one can be started. Errors are then known at the end.

@@ -180,8 +180,8 @@ use std::sync::Arc;
 ///
 /// # Other users
 ///
-/// Messages may hold secrets, so new files are their owner's only, unless [`Builder::file_mode`] says otherwise; a session that
-/// streams gives its file the permissions of the one that was there. In a directory that everybody may write to, such as `/tmp`, a file
+/// Messages may hold secrets, so new files are their owner's only, unless [`Builder::file_mode`] says otherwise; a file
+/// that a session empties keeps its permissions. In a directory that everybody may write to, such as `/tmp`, a file
 /// or link of another user is refused, even where the system does not see to that itself.
 ///
 /// # The clock is set

@@ -99,11 +99,8 @@ impl Builder {
         let file = match &mut segments {
             Some(segments) => segments.open()?,
             None => {
-                let found = earlier::keep(path, earlier, core.owner.reports_losses)?;
+                earlier::keep(path, earlier, core.owner.reports_losses)?;
                 let mut file = TraceFile::create(path, form.mode)?;
-                if let Some(found) = found {
-                    file.set_mode(found.mode);
-                }
                 file.set_form(form);
                 file
             }
