@@ -4,8 +4,9 @@ use protolog_rt::text::{
     Journald, Logd, RotatingFile, SinkIsSet, Syslog, TextLine, TextSink, flush, set_sink,
 };
 use protolog_rt::{Level, ProtoLogGroup, d, e, i, w};
-use protolog_testkit::temp_dir_for_sockets;
+use protolog_testkit::{skip, temp_dir_for_sockets};
 use std::fs;
+use std::os::unix::fs::chown;
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -93,6 +94,31 @@ fn a_full_disk_loses_only_lines() {
         return;
     }
     run("a_full_disk_loses_only_lines", Path::new("none"));
+}
+
+#[test]
+fn older_files_of_another_user_keep_their_names() {
+    if let Some(path) = child() {
+        let file = Arc::new(RotatingFile::open(path, 1000, 2).expect("open the file"));
+        assert!(set_sink(Arc::clone(&file)).is_ok());
+        for number in 0..60 {
+            i!(Log::Net, "message %d", number);
+        }
+        assert!(flush(LIMIT));
+        assert!(file.problem().is_none());
+        return;
+    }
+    let dir = temp_dir_for_sockets();
+    let at = |name: &str| dir.path().join(name);
+    fs::write(at("app.log.1"), "of another user").expect("write");
+    if chown(at("app.log.1"), Some(65534), None).is_err() {
+        return skip("files of another user", "only root can make them");
+    }
+    let output = run("older_files_of_another_user_keep_their_names", &at("app.log"));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert_eq!(fs::read_to_string(at("app.log.1")).expect("it is there"), "of another user");
+    assert!(fs::read_to_string(at("app.log.2")).expect("it is there").contains("message "));
+    assert!(!at("app.log.3").exists());
 }
 
 /// The datagrams that arrive at a socket until it is silent.

@@ -10,6 +10,7 @@ use crate::paths::absolute;
 use crate::session::claim::Claim;
 use crate::sys::create::{PRIVATE, temporary_name};
 use crate::sys::fork::{ForkLock, Order};
+use crate::sys::process::user;
 use crate::sys::thread::without_write_signals;
 use crate::text_queue;
 use protolog_files::{Location, OutputAccess, OutputKind};
@@ -133,14 +134,32 @@ impl RotatingFile {
         if self.keep == 0 {
             return Ok(());
         }
-        let mut last = 1;
-        while last < self.keep && place.sibling(self.older(last))?.is_taken()? {
-            last += 1;
+        let numbers = self.numbers(place)?;
+        let Some(first) = numbers.first() else {
+            return Err(io::Error::other("the names of older files belong to other users"));
+        };
+        for pair in numbers.windows(2).rev() {
+            place.sibling(self.older(pair[0]))?.rename(&self.older(pair[1]))?;
         }
-        for number in (1..last).rev() {
-            place.sibling(self.older(number))?.rename(&self.older(number + 1))?;
+        place.rename(&self.older(*first))
+    }
+
+    /// The numbers of older files, up to the first that is free. Those of whatever is no file of this user or of root are left out.
+    fn numbers(&self, place: &Location) -> io::Result<Vec<usize>> {
+        let mut numbers = Vec::new();
+        for number in 1..=self.keep {
+            match place.sibling(self.older(number))?.look() {
+                Ok(found) if found.is_regular() && [0, user()].contains(&found.owner()) => {}
+                Ok(_) => continue,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    numbers.push(number);
+                    break;
+                }
+                Err(error) => return Err(error),
+            }
+            numbers.push(number);
         }
-        place.rename(&self.older(1))
+        Ok(numbers)
     }
 
     /// Goes on in the file that has the name by now, or in a new one: this one was deleted, or renamed by another program.

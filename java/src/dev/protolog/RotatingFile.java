@@ -1,7 +1,10 @@
 package dev.protolog;
 
 import java.io.IOException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.UUID;
 
 /**
@@ -132,16 +135,33 @@ public final class RotatingFile implements TextSink, AutoCloseable {
      * however many attempts there are.
      */
     private void freeName() throws IOException {
+        int first;
         try (OpenDirectory directory = OpenDirectory.of(place)) {
-            int last = 1;
-            while (last < keep && directory.status(older(last)) != null) {
-                last++;
+            List<Integer> numbers = numbers(directory);
+            if (numbers.isEmpty()) {
+                throw new FileSystemException(older(1), null, "the names of older files belong to other users");
             }
-            for (int number = last - 1; number > 0; number--) {
-                directory.rename(older(number), older(number + 1));
+            for (int at = numbers.size() - 1; at > 0; at--) {
+                directory.rename(older(numbers.get(at - 1)), older(numbers.get(at)));
+            }
+            first = numbers.get(0);
+        }
+        file.moveTo(older(first));
+    }
+
+    /** The numbers of older files, up to the first that is free. Those of whatever is no file of this user or of root are left out. */
+    private List<Integer> numbers(OpenDirectory directory) throws IOException {
+        List<Integer> numbers = new ArrayList<>();
+        for (int number = 1; number <= keep; number++) {
+            FileStatus found = directory.status(older(number));
+            if (found == null || found.isRegular() && OutputRules.isTrusted(found.owner())) {
+                numbers.add(number);
+            }
+            if (found == null) {
+                break;
             }
         }
-        file.moveTo(older(1));
+        return numbers;
     }
 
     /** Goes on in another file. */

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -22,6 +23,9 @@ import java.util.stream.Stream;
 /** Sinks of printed messages: the form of lines, files that are rotated, the choice of the sink. */
 final class TextSinkTest {
     private static final String HEADER = "\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d\\.\\d\\d\\d [ 0-9]{5,} [ 0-9]{5,} ";
+
+    /** A user other than root. */
+    private static final int OTHER_USER = 65534;
 
     private TextSinkTest() {}
 
@@ -116,6 +120,44 @@ final class TextSinkTest {
             check("none is kept", texts(path.resolveSibling("app.log.1")), texts(16, 19));
         }
         gone(path, length);
+        foreign(path, length);
+    }
+
+    /** Older files of another user keep their names. */
+    private static void foreign(Path path, int length) throws IOException {
+        Path older = path.resolveSibling("app.log.1");
+        Files.deleteIfExists(path.resolveSibling("app.log.2"));
+        deleteAll(older);
+        if (RunningProgram.user() != 0) {
+            return;
+        }
+        Files.writeString(older, "of another user");
+        Files.setAttribute(older, "unix:uid", OTHER_USER);
+        try (RotatingFile file = RotatingFile.open(path, 3L * length, 2)) {
+            for (int i = 10; i < 20; i++) {
+                file.show(new TextLine(LogLevel.INFO, "Net", "message " + i));
+            }
+            check("no problem", file.problem() == null, true);
+        }
+        check("another user's file stays", Files.readString(older), "of another user");
+        check("the next number has the older lines", texts(path.resolveSibling("app.log.2")), texts(16, 19));
+        try (RotatingFile file = RotatingFile.open(path, 3L * length, 1)) {
+            for (int i = 20; i < 24; i++) {
+                file.show(new TextLine(LogLevel.INFO, "Net", "message " + i));
+            }
+            check("no name is left", file.problem().getMessage().contains("belong to other users"), true);
+        }
+        check("it grows", texts(path), texts(19, 24));
+        check("and the file stays", Files.readString(older), "of another user");
+        Files.delete(path);
+    }
+
+    private static void deleteAll(Path path) throws IOException {
+        try (Stream<Path> all = Files.exists(path) ? Files.walk(path) : Stream.empty()) {
+            for (Path each : all.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(each);
+            }
+        }
     }
 
     /** A file that somebody else takes away, and a rotation that fails. */
