@@ -4,7 +4,7 @@
 //! - There are at most [`MOST`], and [`MOST_OF_ONE`] of one user; where the kernel does not say whose one
 //!   is, of one address. One more of somebody else than this user is closed at once. Otherwise it is let
 //!   in all the same, and the oldest one that has proven nothing is closed for it: of the same user, or
-//!   of the one who has most. So strangers can't keep a browser out by holding connections, and those of
+//!   of the other one who has most; never one of this user. So strangers can't keep a browser out by holding connections, and those of
 //!   other users can't by any number of new ones.
 //! - A connection that has proven nothing has [`STRANGER`] in all. One that has is closed when nothing
 //!   is written and nothing asked for [`IDLE`].
@@ -145,7 +145,8 @@ impl Connections {
             }
             self.close_one(|it| it.comer == comer);
         } else if counts.values().sum::<usize>() >= MOST {
-            let most = counts.iter().max_by_key(|(_, count)| **count).map(|(comer, _)| *comer);
+            let others = counts.iter().filter(|(comer, _)| **comer != Comer::Own);
+            let most = others.max_by_key(|(_, count)| **count).map(|(comer, _)| *comer);
             self.close_one(|it| most == Some(it.comer));
         }
         true
@@ -225,7 +226,12 @@ mod tests {
         let users = (0..20).flat_map(|user| many(Comer::Other(user)));
         let all = open(mine.into_iter().chain(users));
         assert_eq!((all.len(), all[0].1, all[1].1), (MOST, 1, 2));
+        // Nor does one of a hundred users who have few.
+        let mine = [(Comer::Own, false); 6];
+        let users = (0..127).map(|user| (Comer::Other(user), false));
+        let all = open(mine.into_iter().chain(users));
+        assert_eq!((all.len(), all[5]), (MOST, (Comer::Own, 6)));
         let late = open(many(Comer::Other(1)).chain(many(Comer::Other(2))).chain(mine));
-        assert_eq!(late.len(), 2 + 2 * MOST_OF_ONE);
+        assert_eq!(late.len(), 6 + 2 * MOST_OF_ONE);
     }
 }
