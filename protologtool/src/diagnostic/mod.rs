@@ -17,6 +17,7 @@ mod reporter;
 mod sarif;
 
 pub use code::Code;
+pub(crate) use render::COLORS;
 pub use render::{Style, render, summary};
 pub(crate) use reporter::{Gathered, Reporter};
 pub(crate) use sarif::uri;

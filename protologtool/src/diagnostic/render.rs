@@ -14,6 +14,8 @@ pub struct Style {
     pub color: bool,
 }
 
+/// The sequences that change colours here. A terminal obeys no others in what is printed for people.
+pub(crate) const COLORS: [&str; 5] = [RESET, BOLD, RED, YELLOW, CYAN];
 const RESET: &str = "\x1b[0m";
 const BOLD: &str = "\x1b[1m";
 const RED: &str = "\x1b[1;31m";

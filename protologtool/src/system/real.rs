@@ -6,6 +6,7 @@ use super::{
     DirectoryEntry, Fill, Lock, OpenFile, OutputDirectory, Reader, Staged, Stamp, System,
     has_record_lock, join, staged, too_large, whole,
 };
+use crate::diagnostic::COLORS;
 use protolog_core::escape::controls_output;
 use protolog_files::{Location, Root, Tree};
 use protolog_reader::{ByteSource, FileBytes};
@@ -293,11 +294,9 @@ fn shown(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The size of the sequence that `text` begins with, if it is one that changes colours.
+/// The size of the sequence that `text` begins with, if it is one of ours that changes colours: others conceal.
 fn color(text: &str) -> Option<usize> {
-    let rest = text.strip_prefix("\x1b[")?;
-    let end = rest.find(|char: char| !(char.is_ascii_digit() || char == ';'))?;
-    rest[end..].starts_with('m').then_some("\x1b[".len() + end + 1)
+    COLORS.iter().find(|color| text.starts_with(**color)).map(|color| color.len())
 }
 
 #[cfg(test)]
@@ -310,6 +309,7 @@ mod tests {
             ("warning: `a`\n\thelp: ü\n", "warning: `a`\n\thelp: ü\n"),
             ("\x1b[1;31merror\x1b[0m: x", "\x1b[1;31merror\x1b[0m: x"),
             ("`\x1b]0;title\x07.sock`", "`\\u{1b}]0;title\\u{7}.sock`"),
+            ("\x1b[8mhidden\x1b[31m", "\\u{1b}[8mhidden\\u{1b}[31m"),
             ("\x1b[2J\x1b[", "\\u{1b}[2J\\u{1b}["),
             ("a\rb\u{9b}31m\u{202e}c\x7f", "a\\rb\\u{9b}31m\\u{202e}c\\u{7f}"),
         ] {

@@ -1,12 +1,13 @@
 //! The picture: a head, the groups, and a line of keys; what is chosen, and what keys do.
 //!
-//! Invariants: no line is longer than the screen is wide, and none more than it is high; names contain no control characters, which the
-//! control path sees to.
+//! Invariants: no line is longer than the screen is wide, and none more than it is high; a terminal obeys
+//! nothing in them.
 
 use super::super::switch::LevelChange;
 use super::terminal::Key;
 use super::watch::{GroupRow, Sample};
 use protolog_core::Level;
+use protolog_reader::printable;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -198,9 +199,9 @@ fn short(number: f64) -> String {
     }
 }
 
-/// Cuts a line where the screen ends.
+/// Cuts a line where the screen ends. Names of files are in some, which a terminal must not obey.
 fn cut(line: &str, width: usize) -> String {
-    line.chars().take(width).collect()
+    printable(line).chars().take(width).collect()
 }
 
 fn inverse(line: &str, width: usize) -> String {
@@ -247,6 +248,13 @@ mod tests {
         rows[2].process.is_other_users = true;
         let with_other = "protolog top: 2 programs (1 of other users), 3 groups";
         assert!(first(&rows).starts_with(with_other), "{}", first(&rows));
+    }
+
+    #[test]
+    fn a_terminal_obeys_no_name() {
+        let line = "`/run/\x1b]0;title\x07\u{202e}`: it is silent";
+        assert_eq!(cut(line, 60), r"`/run/\u{1b}]0;title\u{7}\u{202e}`: it is silent");
+        assert_eq!(cut(line, 10), r"`/run/\u{1");
     }
 
     #[test]
