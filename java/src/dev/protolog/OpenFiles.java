@@ -1,9 +1,11 @@
 package dev.protolog;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.channels.AsynchronousFileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -100,6 +102,8 @@ final class OpenFiles {
                     // Closed meanwhile.
                 }
             }
+        } catch (DirectoryIteratorException e) {
+            throw e.getCause();
         }
         return found;
     }
@@ -124,7 +128,7 @@ final class OpenFiles {
     private static List<String> details(int descriptor, String start) {
         try (Stream<String> lines = Files.lines(DETAILS.resolve(Integer.toString(descriptor)))) {
             return lines.filter(line -> line.startsWith(start)).toList();
-        } catch (IOException e) {
+        } catch (IOException | UncheckedIOException e) {
             // Closed meanwhile.
             return List.of();
         }

@@ -6,6 +6,7 @@ import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -224,6 +225,8 @@ final class SocketPlace {
             List<Path> known = new ArrayList<>();
             try (DirectoryStream<Path> all = Files.newDirectoryStream(FALLBACKS, prefix + "*")) {
                 all.forEach(known::add);
+            } catch (DirectoryIteratorException e) {
+                throw e.getCause();
             }
             Collections.sort(known);
             for (Path each : known) {

@@ -3,9 +3,11 @@ package dev.protolog;
 import static dev.protolog.SelfTest.check;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 
 /** What is in the place of an output's directory once it is open: a link, a pipe, a new directory, which others may have made or not. */
@@ -27,6 +29,7 @@ final class DirectoryTest {
     }
 
     static void run() throws Exception {
+        closedMeanwhile();
         // What takes the directory's place, and whether it is used by a program whose directories only it can change, and by others.
         for (String[] row : new String[][] {
             {"a link", "refused", "refused"},
@@ -47,6 +50,31 @@ final class DirectoryTest {
                     }
                 }
             }
+        }
+    }
+
+    /** Descriptors that other threads close while they are looked at. */
+    private static void closedMeanwhile() throws Exception {
+        AtomicBoolean isOver = new AtomicBoolean();
+        Thread other = new Thread(() -> {
+            while (!isOver.get()) {
+                try {
+                    Files.newByteChannel(Path.of("/dev/null")).close();
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            }
+        });
+        other.start();
+        try {
+            int known = 0;
+            for (int i = 0; i < 20_000; i++) {
+                known += OpenFiles.position(i % 32) >= 0 ? 1 : 0;
+            }
+            check("some are open", known > 0, true);
+        } finally {
+            isOver.set(true);
+            other.join();
         }
     }
 
