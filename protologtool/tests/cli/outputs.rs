@@ -3,7 +3,7 @@
 use crate::transcript::{fixtures, shell};
 use protolog_testkit::{TempDir, run, temp_dir};
 use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -88,15 +88,14 @@ fn archives_are_stored_unless_asked_otherwise() {
 #[test]
 fn a_killed_run_leaves_nothing() {
     let directory = workspace();
-    let pipe = directory.path().join("src/Slow.java");
-    run(std::process::Command::new("mkfifo").arg(&pipe));
+    // It takes its time to copy this one.
+    let slow = "// a long comment that is copied as it is\n".repeat(1 << 20) + "class Slow {}\n";
+    fs::write(directory.path().join("src/Slow.java"), slow).unwrap();
     fs::create_dir(directory.path().join("out")).unwrap();
     fs::write(directory.path().join("out/app.srcjar"), "old").unwrap();
     let line = "exec protologtool transform-protolog-calls $CLASSES src/demo/net/Net.java src/Slow.java \
                 --output-srcjar out/app.srcjar --viewer-config out/app.pb";
     let mut child = shell(line, directory.path()).stderr(Stdio::null()).spawn().unwrap();
-    // It reads the file once to look for calls, and again, while it writes, to copy it.
-    File::options().write(true).open(&pipe).unwrap().write_all(b"class Slow {}\n").unwrap();
     wait_for_file_of(child.id(), &directory.path().join("out"));
     child.kill().unwrap();
     child.wait().unwrap();
