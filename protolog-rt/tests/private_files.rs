@@ -106,7 +106,7 @@ fn an_emptied_file_keeps_its_permissions_and_a_replaced_one_does_not() {
     let path = dir.path().join("trace");
     fs::write(&path, "before").expect("write");
     fs::set_permissions(&path, Permissions::from_mode(0o644)).expect("chmod");
-    session().file(&path).start().expect("start").stop().expect("stop");
+    session().file(&path).truncate().start().expect("start").stop().expect("stop");
     assert_eq!(mode(&path), 0o644);
     session().file(&path).keep_newest().start().expect("start").stop().expect("stop");
     assert_eq!(mode(&path), 0o600);
