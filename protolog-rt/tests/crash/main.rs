@@ -63,7 +63,10 @@ fn send(child: &Child, signal: Option<i32>) {
 /// The recordings of a process that are there.
 fn recordings(pid: u32) -> Vec<PathBuf> {
     let files = fs::read_dir("/dev/shm").expect("a directory").flatten().map(|entry| entry.path());
-    let mine = format!("-{pid}-");
+    let program = std::env::current_exe().expect("this program");
+    let program = program.file_name().expect("a name").to_string_lossy().into_owned();
+    // Another program of that process id may have left one.
+    let mine = format!("protolog-{program}-{pid}-");
     files.filter(|path| path.to_string_lossy().contains(&mine)).collect()
 }
 
