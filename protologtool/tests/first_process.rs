@@ -5,7 +5,7 @@ use protolog_testkit::{run_any, skip, temp_dir, tool};
 use std::fs;
 use std::process::{Command, Stdio};
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 #[derive(ProtoLogGroup)]
 enum AppLog {
@@ -15,12 +15,20 @@ enum AppLog {
 /// Makes a namespace of processes for the command that follows.
 const NAMESPACE: [&str; 5] = ["--user", "--map-root-user", "--pid", "--fork", "--"];
 
+/// Has the command handle signals that whoever runs the tests ignores, as a shell does for what runs in the background.
+const DEFAULTS: &str = "--default-signal=HUP,INT,TERM";
+
+/// Longer than a busy machine takes.
+const LIMIT: Duration = Duration::from_secs(60);
+
 /// The bits of SIGINT and SIGTERM in a mask of signals.
 const HANDLED: u64 = 1 << 1 | 1 << 14;
 
 /// The only child of a process, once it handles signals.
 fn child(of: u32) -> u32 {
+    let begun = Instant::now();
     loop {
+        assert!(begun.elapsed() < LIMIT, "it does not handle signals");
         let children = fs::read_to_string(format!("/proc/{of}/task/{of}/children"));
         let child = children.ok().and_then(|it| it.split_whitespace().next()?.parse().ok());
         let status = child.map(|it: u32| fs::read_to_string(format!("/proc/{it}/status")));
@@ -50,8 +58,13 @@ fn signals_end_what_would_run_for_ever() {
         [&["read-log", "--follow", trace][..], &["view", "--no-browser", trace], &["top", "--json"]]
     {
         for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
-            let mut command = Command::new(&unshare);
-            command.args(NAMESPACE).arg(env!("CARGO_BIN_EXE_protologtool")).args(words);
+            let mut command = Command::new("env");
+            command
+                .arg(DEFAULTS)
+                .arg(&unshare)
+                .args(NAMESPACE)
+                .arg(env!("CARGO_BIN_EXE_protologtool"))
+                .args(words);
             command.env("PROTOLOG_RUNTIME_DIR", dir.path().join("none"));
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
             let mut running = command.spawn().unwrap();
