@@ -231,7 +231,10 @@ fn is_this_program(name: &[u8]) -> bool {
 
 /// The line that says that the last run crashed.
 fn crash_line(name: &Path, recovered: Option<u64>) -> String {
-    let of = recovered.map(|messages| format!(", with {messages} messages from its recording"));
+    let of = recovered.map(|messages| {
+        let what = if messages == 1 { "message" } else { "messages" };
+        format!(", with {messages} {what} from its recording")
+    });
     let of = of.unwrap_or_default();
     format!("protolog: the last run crashed; its trace is `{}`{of}\n", name.display())
 }
