@@ -16,7 +16,7 @@ use std::fs::{self, File};
 use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::sync_channel;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -169,10 +169,16 @@ fn a_start_that_fails_leaves_the_files_of_earlier_runs() {
     // They take the stacks that are left of the threads above.
     let (end, is_ended) = sync_channel::<()>(0);
     let is_ended = Arc::new(Mutex::new(is_ended));
+    // A thread takes memory of its own while it begins, which the limit would not leave it.
+    let begun = Arc::new(Barrier::new(9));
     for _ in 0..8 {
-        let is_ended = Arc::clone(&is_ended);
-        thread::spawn(move || drop(is_ended.lock().map(|it| it.recv())));
+        let (is_ended, begun) = (Arc::clone(&is_ended), Arc::clone(&begun));
+        thread::spawn(move || {
+            begun.wait();
+            drop(is_ended.lock().map(|it| it.recv()));
+        });
     }
+    begun.wait();
     let pages = fs::read_to_string("/proc/self/statm").unwrap();
     let pages: u64 = pages.split(' ').next().unwrap().parse().unwrap();
     // Room for the buffer, and not for the stack of a thread.
