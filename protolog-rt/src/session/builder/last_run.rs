@@ -31,7 +31,8 @@ impl Builder {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// A file under such a name that is no trace of this program is left alone, and its number left out. Segments have names of their own
+    /// A file under such a name that is no trace of this program is left alone, and its number left out. Where the trace can't be
+    /// renamed, as in a directory that this user may not write to, it is overwritten, and the line says so. Segments have names of their own
     /// ([`Self::segment_bytes`]), and snapshots replace what is there.
     pub fn keep_previous(mut self, count: usize) -> Self {
         self.earlier = Earlier { keep: count, truncates: false };
