@@ -13,7 +13,7 @@ pub use crate::note::{NoteBytes, new_note, note_size};
 pub use crate::site::DictionaryNote;
 use crate::site::Site;
 pub use crate::value::{Bool, Float, Int, Shown, Str, Uint, bool, float, int, string};
-pub use core::primitive::u8;
+pub use core::primitive::{bool, u8, u16, usize};
 #[cfg(feature = "macros")]
 pub use protolog_macros::call;
 

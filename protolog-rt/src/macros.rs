@@ -193,25 +193,23 @@ macro_rules! __group_enum {
         $variant:ident, $index:expr, $name:literal, $tag:literal, $enabled:expr, $text:expr,;
     )*) => {
         const _: () = {
-            use $crate::__private as rt;
-
-            const COUNT: usize = [$( $(#[$condition])? $name ),*].len();
-            const DEFS: [rt::GroupDef; COUNT] = [$( $(#[$condition])? {
-                const INDEX: usize = $index;
-                const NAME_TAG: &[u8] = &rt::full_name::<{
-                    rt::full_name_len(::core::module_path!(), ::core::concat!($name, $tag))
+            const COUNT: $crate::__private::usize = [$( $(#[$condition])? $name ),*].len();
+            const DEFS: [$crate::__private::GroupDef; COUNT] = [$( $(#[$condition])? {
+                const INDEX: $crate::__private::usize = $index;
+                const NAME_TAG: &[$crate::__private::u8] = &$crate::__private::full_name::<{
+                    $crate::__private::full_name_len(::core::module_path!(), ::core::concat!($name, $tag))
                 }>(::core::module_path!(), ::core::concat!($name, $tag));
-                rt::GroupDef::new(rt::utf8(NAME_TAG), $tag.len(), INDEX as u16, $enabled, $text)
+                $crate::__private::GroupDef::new($crate::__private::utf8(NAME_TAG), $tag.len(), INDEX as $crate::__private::u16, $enabled, $text)
             } ),*];
-            static PAGE: rt::SwitchPage = rt::SwitchPage::new(&DEFS);
-            static SET: rt::GroupSet = rt::GroupSet::new(&PAGE, &GROUPS);
-            static GROUPS: [rt::GroupInfo; COUNT] =
-                [$( $(#[$condition])? rt::GroupInfo::new(&DEFS[$index], &PAGE, &SET) ),*];
+            static PAGE: $crate::__private::SwitchPage = $crate::__private::SwitchPage::new(&DEFS);
+            static SET: $crate::__private::GroupSet = $crate::__private::GroupSet::new(&PAGE, &GROUPS);
+            static GROUPS: [$crate::__private::GroupInfo; COUNT] =
+                [$( $(#[$condition])? $crate::__private::GroupInfo::new(&DEFS[$index], &PAGE, &SET) ),*];
 
             impl $enum {
                 #[doc(hidden)]
                 #[inline]
-                pub const fn __protolog_def(self) -> &'static rt::GroupDef {
+                pub const fn __protolog_def(self) -> &'static $crate::__private::GroupDef {
                     match self {
                         $( $(#[$condition])? Self::$variant => const { &DEFS[$index] }, )*
                     }
@@ -220,31 +218,31 @@ macro_rules! __group_enum {
 
             impl $crate::ProtoLogGroup for $enum {
                 #[inline]
-                fn groups() -> &'static [rt::GroupInfo] {
+                fn groups() -> &'static [$crate::__private::GroupInfo] {
                     &GROUPS
                 }
 
                 #[inline]
-                fn info(&self) -> &'static rt::GroupInfo {
+                fn info(&self) -> &'static $crate::__private::GroupInfo {
                     match self {
                         $( $(#[$condition])? Self::$variant => &GROUPS[$index], )*
                     }
                 }
 
                 #[inline(always)]
-                fn page() -> &'static rt::SwitchPage {
+                fn page() -> &'static $crate::__private::SwitchPage {
                     &PAGE
                 }
 
                 #[inline(always)]
-                fn index(&self) -> usize {
+                fn index(&self) -> $crate::__private::usize {
                     match self {
                         $( $(#[$condition])? Self::$variant => const { $index }, )*
                     }
                 }
 
                 #[inline(always)]
-                fn is_compiled(&self) -> bool {
+                fn is_compiled(&self) -> $crate::__private::bool {
                     match self {
                         $( $(#[$condition])? Self::$variant => $enabled, )*
                     }

@@ -97,3 +97,46 @@ fn macros_work_through_reexports() {
     facade::logging::e!(Renamed::Main, "by a path");
     assert_eq!(Renamed::Main.info().name, "macro_positions::Renamed::Main");
 }
+
+/// Groups and calls beside items that are called as the types of the language and as names of the expansion.
+mod named_as_types {
+    #![allow(non_camel_case_types, clippy::upper_case_acronyms)]
+
+    use ::protolog_rt::ProtoLogGroup;
+
+    type number = ::core::primitive::i32;
+
+    macro_rules! types {
+        ($($name:ident)*) => { $(
+            #[derive(Clone, Copy, Debug)]
+            pub(super) struct $name;
+        )* };
+    }
+    types!(bool u8 u16 u32 u64 usize i64 f64 str char Level Option);
+
+    /// By its name, the alias that an expansion might use.
+    #[derive(::protolog_rt::ProtoLogGroup)]
+    enum rt {
+        Main,
+        #[protolog(tag = "OTHER", enabled = false)]
+        Other,
+    }
+
+    #[derive(::protolog_rt::ProtoLogGroup)]
+    enum PAGE {
+        GROUPS,
+        COUNT,
+    }
+
+    #[test]
+    fn types_of_the_program_are_not_taken_for_those_of_the_language() {
+        let wanted: number = 2;
+        let all = (bool, u8, u16, u32, u64, usize, i64, f64, str, char, Level, Option);
+        ::protolog_rt::d!(rt::Main, "%d %s", wanted, ::std::format_args!("{all:?}"));
+        ::protolog_rt::d!(rt::Other, "%d", wanted);
+        ::protolog_rt::w!(PAGE::GROUPS, "%d", wanted);
+        ::protolog_rt::w!(PAGE::COUNT, "%b", true);
+        ::std::assert_eq!(rt::Other.info().tag, "OTHER");
+        ::std::assert_eq!(PAGE::COUNT.index(), 1);
+    }
+}
