@@ -42,7 +42,7 @@ pub mod log_calls_cannot_stand_in_a_const_fn {
             })
     }
 
-    /// Logs `arguments` for a call whose level is enabled.
+    /// Logs `arguments` for a call whose level is enabled. Returns true, so that it can stand behind `&&`.
     #[inline]
     #[allow(clippy::needless_pass_by_value)] // As in `is_enabled`.
     pub fn log<G: ProtoLogGroup>(
@@ -50,12 +50,13 @@ pub mod log_calls_cannot_stand_in_a_const_fn {
         level: Level,
         note: &'static NoteBytes<[u8]>,
         arguments: impl Arguments,
-    ) {
+    ) -> bool {
         let group_level = GroupLevel::new(group.info(), level);
         arguments.visit(Emit(Site { id: note.id(), group_level, note: NoteRef::new(note) }));
+        true
     }
 
-    /// Logs `arguments` for a call in rewritten code, which has no note.
+    /// Logs `arguments` for a call in rewritten code, which has no note. Returns true, as `log`.
     #[inline]
     #[allow(clippy::needless_pass_by_value)] // As in `is_enabled`.
     pub fn log_rewritten<G: ProtoLogGroup>(
@@ -63,9 +64,10 @@ pub mod log_calls_cannot_stand_in_a_const_fn {
         group: G,
         level: Level,
         arguments: impl Arguments,
-    ) {
+    ) -> bool {
         let group_level = GroupLevel::new(group.info(), level);
         arguments.visit(Emit(Site { id, group_level, note: NoteRef::NONE }));
+        true
     }
 }
 

@@ -61,16 +61,15 @@ macro_rules! dictionary {
 macro_rules! __rewritten {
     ($level:expr, $group:expr, $id:literal [$($kind:ident)*] $(, $argument:expr)*) => {{
         use $crate::__private::NoGroup as _;
-        if const { $group.__protolog_def().enabled } {
-            if $crate::__private::log_calls_cannot_stand_in_a_const_fn::is_enabled($group, $level) {
-                $crate::__private::log_calls_cannot_stand_in_a_const_fn::log_rewritten(
-                    $id,
-                    $group,
-                    $level,
-                    $crate::__rewritten_values!([$($kind)*] $(, $argument)*),
-                );
-            }
-        }
+        // Without `if`, as in `__site!`.
+        let _: $crate::__private::bool = const { $group.__protolog_def().enabled }
+            && $crate::__private::log_calls_cannot_stand_in_a_const_fn::is_enabled($group, $level)
+            && $crate::__private::log_calls_cannot_stand_in_a_const_fn::log_rewritten(
+                $id,
+                $group,
+                $level,
+                $crate::__rewritten_values!([$($kind)*] $(, $argument)*),
+            );
     }};
 }
 

@@ -100,7 +100,7 @@ fn macros_work_through_reexports() {
 
 /// Groups and calls beside items that are called as the types of the language and as names of the expansion.
 mod named_as_types {
-    #![allow(non_camel_case_types, clippy::upper_case_acronyms)]
+    #![allow(non_camel_case_types, clippy::upper_case_acronyms)] // The names are the case.
 
     use ::protolog_rt::ProtoLogGroup;
 
