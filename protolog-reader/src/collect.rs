@@ -112,7 +112,8 @@ pub(crate) struct Collected {
     pub(crate) slices: SliceEvents,
     fits: KnownFits,
     shared_clocks: CustomClocks,
-    /// The latest moment so far.
+    /// The first moment in the file, and the latest one so far.
+    pub(crate) first: Option<Moment>,
     latest: Option<Moment>,
     /// The loss that counts a run of packets that can't be decoded.
     malformed: Option<u32>,
@@ -221,7 +222,7 @@ impl Collected {
 
     /// Counts a packet that can't be decoded.
     pub(crate) fn count_malformed(&mut self) {
-        let moment = self.latest.unwrap_or(UNKNOWN_MOMENT).guess();
+        let moment = self.latest.or(self.first).unwrap_or(Moment::UNKNOWN).guess();
         self.losses.extend_run(&mut self.malformed, LossReason::Malformed, thread::UNKNOWN, moment);
     }
 
@@ -432,13 +433,17 @@ impl Collected {
                 self.note_time(sequence, moment);
                 moment
             }
-            None => sequence.last.or(self.latest).unwrap_or(UNKNOWN_MOMENT).guess(),
+            None => {
+                let before = sequence.last.or(self.latest);
+                before.or(self.first).unwrap_or(Moment::UNKNOWN).guess()
+            }
         }
     }
 
     fn note_time(&mut self, sequence: &mut SequenceState, moment: Moment) {
         sequence.last = Some(moment);
         if self.latest.is_none_or(|latest| latest.ns <= moment.ns) {
+            self.first.get_or_insert(moment);
             self.latest = Some(moment);
         }
     }
@@ -483,9 +488,6 @@ impl Collected {
         Ok(())
     }
 }
-
-/// The moment if nothing is known of the time.
-const UNKNOWN_MOMENT: Moment = Moment { ns: 0, clock: TRACE_CLOCK, guessed: true };
 
 #[cfg(test)]
 mod tests {

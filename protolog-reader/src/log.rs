@@ -52,19 +52,26 @@ impl Log {
         }
         let relations = mem::take(&mut collected.relations);
         let mut routes = relations.routes(relations.trace_clock());
+        let first = collected.first.map_or(Moment::UNKNOWN, Moment::guess);
+        let mut convert = |moment: &mut Moment| {
+            if *moment == Moment::UNKNOWN {
+                *moment = first;
+            }
+            convert_to_trace_clock(moment, &mut routes);
+        };
         for record in &mut collected.records {
-            convert_to_trace_clock(&mut record.moment, &mut routes);
+            convert(&mut record.moment);
             collected.stats.guessed_times += u64::from(record.moment.guessed);
         }
         collected.records.sort_by_key(|record| record.moment.ns);
         let mut losses = Vec::with_capacity(collected.losses.0.len());
         for mut found in mem::take(&mut collected.losses).0 {
-            convert_to_trace_clock(&mut found.moment, &mut routes);
+            convert(&mut found.moment);
             let Moment { ns: time, guessed, .. } = found.moment;
             losses.push(Loss { time, guessed, ..found.loss });
         }
         losses.sort_by_key(|loss| (loss.time, loss.guessed));
-        let slices = collected.slices.finish(|moment| convert_to_trace_clock(moment, &mut routes));
+        let slices = collected.slices.finish(convert);
         let wall = routes.back_to(clock_id::REALTIME);
         let edges = 0..slices.edges.len();
         let (symbolized, span, next_edge) = (HashMap::new(), None, edges.end);

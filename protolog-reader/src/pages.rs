@@ -98,7 +98,7 @@ impl Pages {
     }
 
     /// Surveys a trace. None if it is to be read whole, by [`Trace`](crate::Trace): it is damaged, empty or no trace at all, is compressed as a whole,
-    /// or its entries are of other clocks than the trace.
+    /// its entries are of other clocks than the trace, or the first ones have no time.
     ///
     /// `find` supplies dictionaries that the trace names by their hash and that are not among `dictionaries`.
     ///
@@ -150,7 +150,7 @@ impl Pages {
         if is_damaged
             || stats.damaged_bytes + stats.skipped_bytes > 0
             || !collected.has_good_packets()
-            || segments.iter().any(is_of_other_clock)
+            || segments.iter().any(|it| is_of_other_clock(it) || it.has_unknown_times)
         {
             return Ok(None);
         }

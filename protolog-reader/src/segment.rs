@@ -21,6 +21,8 @@ pub(crate) struct Segment {
     pub(crate) clock: u32,
     /// Entries are of several clocks.
     pub(crate) has_several_clocks: bool,
+    /// Nothing before an entry has a time: what follows decides where it stands.
+    pub(crate) has_unknown_times: bool,
     /// When segments are in the order in which they are read: the place of the first one that has state of the sequences of these entries.
     pub(crate) begins_in: u32,
 }
@@ -35,6 +37,7 @@ impl Segment {
             self.has_several_clocks |= self.clock != TRACE_CLOCK;
             self.clock = moment.clock;
         }
+        self.has_unknown_times |= moment == Moment::UNKNOWN;
         self.entries += 1;
     }
 

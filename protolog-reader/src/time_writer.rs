@@ -132,7 +132,7 @@ impl TimeWriter {
             return boot_time(out, time, self.boot_decimals());
         }
         out.extend_from_slice(self.head.as_bytes());
-        push_decimals(out, (wall - second * NS) as u32, self.format);
+        push_decimals(out, wall.rem_euclid(NS) as u32, self.format);
         out.extend_from_slice(self.tail.as_bytes());
     }
 

@@ -37,6 +37,9 @@ pub(crate) struct Moment {
 }
 
 impl Moment {
+    /// The moment if nothing is known of the time. What has it stands at the first time that follows.
+    pub(crate) const UNKNOWN: Self = Self { ns: 0, clock: TRACE_CLOCK, guessed: true };
+
     pub(crate) fn guess(self) -> Self {
         Self { guessed: true, ..self }
     }

@@ -74,9 +74,6 @@ struct Sequence {
     last: Option<Moment>,
 }
 
-/// The moment if nothing is known of the time.
-const UNKNOWN: Moment = Moment { ns: 0, clock: TRACE_CLOCK, guessed: true };
-
 impl Places {
     /// For threads and times alone.
     pub(super) fn of_times() -> Self {
@@ -147,7 +144,7 @@ impl Places {
             }
         });
         note(found, &mut sequence.last, latest);
-        let moment = found.unwrap_or(sequence.last.or(*latest).unwrap_or(UNKNOWN).guess());
+        let moment = found.unwrap_or(sequence.last.or(*latest).unwrap_or(Moment::UNKNOWN).guess());
         let logged = if *only_times { None } else { sequence.logged(packet)? };
         Ok(Place {
             origin: sequence.origin,

@@ -1,6 +1,7 @@
 //! `read-log` from arguments to output: the forms of entries here; filters, traces that can't be read as they stand, and the real program in
 //! files of their own.
 
+mod any_times;
 #[path = "../../../protolog-reader/tests/common/trace/mod.rs"]
 mod description;
 mod directories;

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 /// The most bars of a histogram.
-const BARS: i64 = 40;
+const BARS: u64 = 40;
 /// The length of the longest bar, in characters.
 const BAR: u64 = 50;
 
@@ -104,7 +104,7 @@ impl Counts {
     /// The table, the greatest amount first; with `by_bytes` of bytes, else of entries.
     pub(super) fn table(self, most: usize, is_json: bool) -> String {
         let by_bytes = self.by.is_none();
-        let seconds = self.span.map_or(0.0, |(first, last)| (last - first) as f64 / 1e9);
+        let seconds = self.span.map_or(0.0, |(first, last)| last.abs_diff(first) as f64 / 1e9);
         let mut lines: Vec<(String, Amount)> = self.counted.into_iter().collect();
         let amount = |amount: &Amount| if by_bytes { amount.bytes } else { amount.entries };
         lines
@@ -142,21 +142,25 @@ impl Counts {
         is_json: bool,
     ) -> String {
         let Some((first, last)) = self.span else { return String::new() };
-        let step = round_step((last - first) / BARS + 1);
-        let start = first.div_euclid(step) * step;
+        // A time may be any number: sums of two need not be one.
+        let step = round_step(last.abs_diff(first) / BARS + 1);
+        let wide = i128::from(step);
+        let start = i128::from(first).div_euclid(wide) * wide;
+        let bar_of = |time: i64| ((i128::from(time) - start) / wide) as usize;
         let mut times = times.with_format(format.unwrap_or(match step {
             ..1000 => TimeFormat::Nanos,
             1000..1_000_000 => TimeFormat::Micros,
             _ => TimeFormat::Millis,
         }));
-        let mut bars = vec![0_u64; ((last - start) / step + 1) as usize];
+        let mut bars = vec![0_u64; bar_of(last) + 1];
         for time in self.times {
-            bars[((time - start) / step) as usize] += 1;
+            bars[bar_of(time)] += 1;
         }
         let highest = bars.iter().copied().max().unwrap_or(1).max(1);
         let mut out = String::new();
         for (index, count) in bars.into_iter().enumerate() {
-            let begin = start + index as i64 * step;
+            let begin = start + index as i128 * wide;
+            let begin = i64::try_from(begin).unwrap_or(i64::MIN);
             let line = if is_json {
                 writeln!(out, "{}", json!({"ts": begin, "ns": step, "entries": count}))
             } else {
@@ -189,13 +193,13 @@ fn location(values: &Values<'_>) -> String {
 }
 
 /// The next of 1, 2, 5, 10, 20, … nanoseconds.
-fn round_step(least: i64) -> i64 {
-    let mut step = 1_i64;
+fn round_step(least: u64) -> u64 {
+    let mut step = 1_u64;
     for factor in [2, 5, 10].into_iter().cycle() {
         if step >= least {
             break;
         }
-        let power = 10_i64.pow(step.ilog10());
+        let power = 10_u64.pow(step.ilog10());
         step = power.saturating_mul(factor);
     }
     step
