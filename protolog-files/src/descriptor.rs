@@ -7,11 +7,12 @@
 //!
 //! Invariant: what is returned is written where the descriptor stands, not from the beginning.
 
+use crate::entry::Identity;
 use crate::refused::{Kind, Refused};
 use crate::sys;
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::path::Path;
 
 /// Returns the descriptor's file, open for writing; none if `path` names no descriptor.
@@ -27,6 +28,18 @@ pub(crate) fn open(path: &Path) -> io::Result<Option<File>> {
 /// Returns whether `path` names a descriptor of this process.
 pub fn is_descriptor(path: &Path) -> bool {
     number(path).is_some()
+}
+
+/// Opens a regular file once more: an open file of its own, for reading, and for writing if `writes`. The
+/// process needs the right to it, and `/proc`.
+pub fn open_again(file: &File, writes: bool) -> io::Result<File> {
+    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+    let access = if writes { libc::O_RDWR } else { libc::O_RDONLY };
+    let again = sys::open(path, access | libc::O_NONBLOCK | libc::O_NOCTTY)?;
+    if Identity::of_file(&again)? != Identity::of_file(file)? {
+        return Err(io::Error::from_raw_os_error(libc::EBADF));
+    }
+    Ok(again)
 }
 
 fn number(path: &Path) -> Option<u32> {

@@ -5,7 +5,7 @@ mod common;
 
 use common::lock_sessions;
 use protolog_rt::text::RotatingFile;
-use protolog_rt::{Builder, Error, Level, ProtoLogGroup, Session, i};
+use protolog_rt::{Builder, Error, Level, ProtoLogGroup, Session, i, recover_previous};
 use protolog_testkit::temp_dir;
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -105,8 +105,12 @@ impl Other {
 #[test]
 fn a_file_is_written_by_one_process_at_a_time() {
     if let (Ok(how), Some(path)) = (std::env::var(HOW), std::env::var_os(FILE)) {
-        let _used = begin(&how, &PathBuf::from(path)).expect("start");
+        let path = PathBuf::from(path);
+        let _used = begin(&how, &path).expect("start");
         i!(Log::Work, "of the other process");
+        // As a program does that sends its log somewhere, or is asked to complete what an earlier run left.
+        fs::read(&path).expect("read what it writes");
+        assert_eq!(recover_previous(&path).expect("look at it"), []);
         println!("\nready");
         // Wait for the end of the input.
         let _ = std::io::stdin().read_line(&mut String::new());

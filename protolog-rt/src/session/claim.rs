@@ -1,19 +1,20 @@
 //! Claims on files: a file is written by one session, recording or text sink at a time, and replaced by none meanwhile.
 //!
-//! Within the process a table says who has which file. Other processes see a lock on it (`fcntl`), and on a recording the mark
-//! of a living process (`flock`), too. A session that keeps its messages claims the name of its file, since the file itself
+//! Within the process a table says who has which file. Other processes, and other copies of this library in this one, see a lock on it
+//! ([`FileLock`]), and on a recording the mark of a living process (`flock`), too. A session that keeps its messages claims the name of its file, since the file itself
 //! appears only at the end; other processes can't see that claim.
 //!
 //! A claim on a file that this process has not open counts for nothing: a file is closed a moment before its claim is given up, and if
 //! it was removed or replaced, the next new file may have its inode. In a forked child the files of its parent stay claimed, which may
 //! still write them, but for recordings, which are closed there.
 //!
-//! Invariant: *closed first*: whoever has a claim on a file and closes the file does so before the claim goes; closing it later would
-//! release the lock of the next one who has it.
+//! Invariant: *closed first*: whoever has a claim on a file and closes the file does so before the claim goes, or a lock of the process
+//! on the file, which programs in Java have, would go with it.
 
 use crate::error::Error;
 use crate::sys::create::directory;
-use crate::sys::file::{is_claimed, is_open, lock, lock_shared, not_found};
+use crate::sys::file::{is_claimed, is_open, not_found};
+use crate::sys::file_lock::FileLock;
 use crate::sys::fork::{ForkLock, Order};
 use crate::writer;
 use protolog_files::Location;
@@ -57,7 +58,7 @@ impl Table {
     }
 
     fn add(&mut self, id: FileId) -> Claim {
-        let claim = Claim { number: self.next, id: id.clone() };
+        let claim = Claim { number: self.next, id: id.clone(), lock: None };
         self.entries.push((claim.number, id));
         self.next += 1;
         claim
@@ -76,6 +77,8 @@ pub(crate) struct Claim {
     /// That of its entry, which is not told by the file: somebody else may have a claim on its inode by the time it is given up.
     number: u64,
     id: FileId,
+    /// On a file.
+    lock: Option<FileLock>,
 }
 
 impl Claim {
@@ -86,13 +89,24 @@ impl Claim {
         if !metadata.is_file() {
             return Ok(Some(Self::shared(file_id(&metadata))));
         }
-        let id = file_id(&metadata);
+        let claim = Self::of_file(file, file_id(&metadata));
+        Ok(claim.and_then(|claim| claim.with_lock(FileLock::exclusive(file), file)))
+    }
+
+    /// Claims a file that is open, whose lock is to follow.
+    fn of_file(file: &File, id: FileId) -> Option<Self> {
         forget_closed(&id, Some(file));
-        Ok(Self::of(id).filter(|_| lock(file) && !is_claimed(file)))
+        Self::of(id)
+    }
+
+    /// The claim on a file that was to be locked; none if somebody else has it.
+    fn with_lock(mut self, lock: Option<FileLock>, file: &File) -> Option<Self> {
+        self.lock = lock;
+        (self.lock.is_some() && !is_claimed(file)).then_some(self)
     }
 
     /// Returns whether somebody else in this process has the file at `path`, or its name without the claim `own`. Such a file is not
-    /// even opened: closing it again would release the lock of whoever writes it.
+    /// even opened: closing it again would release a lock of the process on it.
     pub(crate) fn is_taken(path: &Path, own: Option<&Self>) -> bool {
         let is_file_taken =
             |metadata: fs::Metadata| metadata.is_file() && is_in_table(&file_id(&metadata));
@@ -127,6 +141,8 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
+        // First, or who claims the file next would find it locked.
+        drop(self.lock.take());
         writer::guarded(|| CLAIMED.lock().remove(self.number));
     }
 }
@@ -135,13 +151,21 @@ impl Drop for Claim {
 #[derive(Debug)]
 pub(super) struct Held {
     file: File,
-    _claim: Claim,
+    claim: Claim,
 }
 
 impl Held {
     /// Returns the file, open for reading.
     pub(super) fn file(&self) -> &File {
         &self.file
+    }
+
+    /// Holds the file against others who hold it, too, to write it by `file`, which is the same one; false if somebody else has it.
+    pub(super) fn hold_alone(&mut self, file: &File) -> bool {
+        // The lock of this one would be in the way.
+        drop(self.claim.lock.take());
+        self.claim.lock = FileLock::exclusive(file);
+        self.claim.lock.is_some()
     }
 }
 
@@ -155,7 +179,7 @@ pub(super) fn hold(path: &Path) -> Result<Option<Held>, Error> {
 /// As [`hold`], in a directory that is open. `path` is for errors.
 pub(super) fn hold_at(place: &Location, path: &Path) -> Result<Option<Held>, Error> {
     let in_use = || Error::FileInUse { path: path.to_path_buf() };
-    // Not even opened, as for `is_taken`: looking at it releases no lock. What it was looked at by is closed by then, or it would count as open.
+    // Not even opened, as for `is_taken`. What it was looked at by is closed by then, or it would count as open.
     match place.look().map(|entry| entry.metadata().clone()) {
         Ok(metadata) if !metadata.is_file() => return Ok(None),
         Ok(metadata) if is_in_table(&file_id(&metadata)) => return Err(in_use()),
@@ -165,10 +189,9 @@ pub(super) fn hold_at(place: &Location, path: &Path) -> Result<Option<Held>, Err
     let Ok(file) = place.open_regular() else { return Ok(None) };
     let id = file.metadata().map(|metadata| file_id(&metadata));
     let id = id.map_err(|error| Error::File { path: path.to_path_buf(), error })?;
-    forget_closed(&id, Some(&file));
-    let claim = Claim::of(id).ok_or_else(in_use)?;
-    let held = Held { file, _claim: claim };
-    if lock_shared(&held.file) && !is_claimed(&held.file) { Ok(Some(held)) } else { Err(in_use()) }
+    let claim = Claim::of_file(&file, id).ok_or_else(in_use)?;
+    let claim = claim.with_lock(FileLock::shared(&file), &file).ok_or_else(in_use)?;
+    Ok(Some(Held { file, claim }))
 }
 
 /// Renames `file` to `to`, in its directory, where it may replace a file that nobody writes.
@@ -226,12 +249,10 @@ mod tests {
         let open = File::create_new(path("open")).expect("a new file");
         let closed = File::create_new(path("closed")).expect("a new file");
         let own = |file: &File| Claim::new(file).expect("an id").expect("nobody has it");
-        let claims = (own(&open), own(&closed));
+        let mut claims = (own(&open), own(&closed));
         let _name = Claim::name(&path("name")).expect("an id");
-        // As a fork may find it: closed, and the claim not yet given up. And the parent's locks are gone, as when a program
-        // reads the file that it writes.
-        drop(closed);
-        drop(File::open(path("open")));
+        // As a fork may find it: closed and without a lock, and the claim not yet given up.
+        drop((closed, claims.1.lock.take()));
         let child = || {
             let claim = |name| {
                 let file = File::options().write(true).open(path(name)).expect("the file");
@@ -248,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn the_inode_of_a_closed_file_can_be_claimed_before_its_claim_is_given_up() {
+    fn a_claim_lasts_until_it_is_given_up() {
         let dir = temp_dir();
         let path = dir.path().join("file");
         let open = || {
@@ -260,11 +281,29 @@ mod tests {
         let second = open();
         assert!(claim(&second).is_none() && Claim::is_taken(&path, None), "the first is open");
         drop(first);
-        let of_second = claim(&second).expect("nobody has it open");
+        assert!(claim(&second).is_none(), "its claim is there");
         drop(of_first);
+        let of_second = claim(&second).expect("nobody has it");
         assert!(claim(&open()).is_none(), "the second one's claim is its own");
         drop(second);
-        assert!(matches!(hold(&path), Ok(Some(_))), "nobody has it open");
+        assert!(hold(&path).is_err(), "its claim is there");
+        drop(of_second);
+        assert!(matches!(hold(&path), Ok(Some(_))), "nobody has it");
+    }
+
+    #[test]
+    fn the_inode_of_a_closed_file_can_be_claimed_before_its_claim_is_given_up() {
+        let dir = temp_dir();
+        let path = dir.path().join("file");
+        let file = File::create(&path).expect("the file");
+        let claim = |file: &File| Claim::new(file).expect("an id");
+        let mut of_first = claim(&file).expect("nobody has it");
+        // As while it is given up, or where the lock could not have an open file of its own.
+        drop((file, of_first.lock.take()));
+        let file = File::options().write(true).open(&path).expect("the file");
+        let of_second = claim(&file).expect("nobody has it open");
+        drop(of_first);
+        assert!(claim(&file).is_none(), "the second one's claim is its own");
         drop(of_second);
     }
 }

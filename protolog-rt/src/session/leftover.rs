@@ -14,7 +14,8 @@ use super::previous::completes_trace;
 use super::recorder::{BufferForm, DIRECTORY, Recorder, RecordingPath, program};
 use crate::error::Error;
 use crate::sys::create::{directory, open_regular};
-use crate::sys::file::{claim, is_nearly_full, lock_shared};
+use crate::sys::file::{claim, is_nearly_full};
+use crate::sys::file_lock::FileLock;
 use crate::sys::process::user;
 use protolog_core::recorder::MAGIC;
 use protolog_files::Location;
@@ -104,7 +105,6 @@ fn remove(directory: &Path, program: &str, keep: Keep, has_room: bool) {
 impl Leftover {
     /// Returns what is at `path`, with the file, which nobody else has until it is closed; none if it is not to be touched.
     fn find(path: PathBuf) -> Option<(File, Self)> {
-        // A session of this process has locks that closing the file would release.
         if Claim::is_taken(&path, None) {
             return None;
         }
@@ -117,7 +117,7 @@ impl Leftover {
         }
         claim(&file).ok()?;
         // Java's programs have this lock only.
-        lock_shared(&file).then_some(())?;
+        drop(FileLock::shared(&file)?);
         let is_marked = metadata.mode() & 0o777 == MARKED;
         Some((file, Self { path, is_marked, time: metadata.modified().ok()? }))
     }

@@ -12,7 +12,7 @@ use super::segments;
 use crate::error::Error;
 use crate::paths::absolute;
 use crate::sys::create::{is_own, open_regular};
-use crate::sys::file::{claim, id_of, is_at, lock};
+use crate::sys::file::{claim, id_of, is_at};
 use crate::sys::process::is_other_process;
 use protolog_core::recorder::{Header, LOSSES_AT, RING_AT};
 use protolog_files::{Location, Output, OutputAccess, Refused};
@@ -126,7 +126,7 @@ fn remove_if_begun(part: &Path, sessions: &[[u8; 16]]) -> io::Result<()> {
 /// id of the session, too.
 pub(super) fn complete(path: &Path) -> io::Result<Option<(RecoveredTrace, [u8; 16])>> {
     let Some((held, session_id)) = hold_own(path)? else { return Ok(None) };
-    // One of a session of this process is not even opened, since closing it releases the lock.
+    // One of a session of this process is not even opened, since closing it may release a lock.
     let open = |path: &Path| {
         if Claim::is_taken(path, None) {
             None
@@ -143,7 +143,7 @@ pub(super) fn complete(path: &Path) -> io::Result<Option<(RecoveredTrace, [u8; 1
         return Ok(None);
     };
     let completed = if trace.is_at(path) {
-        append(path, &held, &parsed, &trace)?
+        append(path, held, &parsed, &trace)?
     } else {
         let names = [trace.path.clone(), segments::complete_name(&trace.path)];
         let others = names.iter().filter_map(|name| Some(path.with_file_name(name.file_name()?)));
@@ -152,7 +152,7 @@ pub(super) fn complete(path: &Path) -> io::Result<Option<(RecoveredTrace, [u8; 1
             (id == session_id).then_some((other, held))
         });
         let Some((other, held)) = same.next() else { return Ok(None) };
-        append(&other, &held, &parsed, &trace)?
+        append(&other, held, &parsed, &trace)?
     };
     // By now the name may be that of another one.
     Location::of(&name)?.remove_if(&recording)?;
@@ -180,7 +180,7 @@ pub(super) fn completes_trace(recording: &File) -> bool {
         return false;
     };
     let is_its = |path: &Path| {
-        // One of a session of this process is not even opened, since closing it releases the lock.
+        // One of a session of this process is not even opened, since closing it may release a lock.
         let path = Some(path).filter(|path| !Claim::is_taken(path, None))?;
         let file = open_regular(path).ok()?;
         Some(is_own(&file).ok()? && TraceSurvey::session_id_of(&head(&file).ok()?, INFLATE) == id)
@@ -224,13 +224,13 @@ fn claim_dead(path: &Path) -> io::Result<Option<File>> {
 /// Appends what the trace at `path` lacks, which is `held`.
 fn append(
     path: &Path,
-    held: &Held,
+    mut held: Held,
     recording: &Recording<'_>,
     trace: &TraceFile,
 ) -> io::Result<RecoveredTrace> {
     let place = Location::of(path)?;
     let mut file = place.open_existing(OutputAccess::ReadWrite)?.file;
-    if id_of(&file)? != id_of(held.file())? || !lock(&file) {
+    if id_of(&file)? != id_of(held.file())? || !held.hold_alone(&file) {
         return Err(io::Error::other("another process is writing it"));
     }
     let length = file.metadata()?.len();

@@ -34,6 +34,11 @@ impl<F: AsRawFd> CloseOnFork<F> {
         list.push(file.as_raw_fd());
         Ok(Self { file: Some(file), process: process::id() })
     }
+
+    /// Returns the file; none in a child, which has closed it.
+    pub(crate) fn if_open(&self) -> Option<&F> {
+        self.file.as_ref().filter(|_| self.process == process::id())
+    }
 }
 
 impl<F: AsRawFd> Deref for CloseOnFork<F> {

@@ -69,33 +69,6 @@ pub(crate) fn is_claimed(file: &File) -> bool {
     answer != 0 && io::Error::last_os_error().kind() == io::ErrorKind::WouldBlock
 }
 
-/// Locks `file`, which can be written, against other processes that lock it, until this one closes it or ends; false where
-/// another process has it. Unlike the mark of [`claim`], the lock is not inherited by forked children; but it ends as soon as the process closes any
-/// descriptor of the file. Where the file system has no locks, no other process has the file.
-pub(crate) fn lock(file: &File) -> bool {
-    lock_with(file, libc::F_WRLCK)
-}
-
-/// As [`lock`], for a file that can be read. Several processes may have it at once, but none of them together with one that
-/// has [`lock`].
-pub(crate) fn lock_shared(file: &File) -> bool {
-    lock_with(file, libc::F_RDLCK)
-}
-
-fn lock_with(file: &File, kind: libc::c_int) -> bool {
-    let all = libc::flock {
-        l_type: kind as libc::c_short,
-        l_whence: libc::SEEK_SET as libc::c_short,
-        l_start: 0,
-        l_len: 0,
-        l_pid: 0,
-    };
-    // SAFETY: the file is open; the lock is read, and lives through the call.
-    let answer = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLK, &raw const all) };
-    let error = (answer != 0).then(|| io::Error::last_os_error().raw_os_error()).flatten();
-    !matches!(error, Some(libc::EAGAIN | libc::EACCES))
-}
-
 /// Returns whether this process has a file open by another descriptor than `own`; true if that can't be told.
 pub(crate) fn is_open(device: u64, inode: u64, own: Option<&File>) -> bool {
     let Ok(descriptors) = fs::read_dir("/proc/self/fd") else { return true };

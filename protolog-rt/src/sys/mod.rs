@@ -4,7 +4,8 @@
 //! - [`environment`]: variables, which a set-user-id program does not believe.
 //! - [`time`]: clocks, the zone, the boot id.
 //! - [`mapping`]: memory, of a process's own or of a file.
-//! - [`mod@file`]: room in a file, whose it is, files in memory; [`create`]: files that only their user may read.
+//! - [`mod@file`]: room in a file, whose it is, files in memory; [`create`]: files that only their user may read;
+//!   [`file_lock`]: locks by which other processes see who writes a file.
 //! - [`output`]: standard error. [`futex`]: waiting for a word to change.
 //! - [`poll`], [`socket`]: waiting for several descriptors, what a socket has besides bytes.
 //! - [`barrier`]: a memory barrier on all threads.
@@ -25,6 +26,7 @@ pub(crate) mod create;
 pub(crate) mod environment;
 pub(crate) mod exit;
 pub(crate) mod file;
+pub(crate) mod file_lock;
 pub(crate) mod fork;
 pub(crate) mod futex;
 pub(crate) mod mapping;
