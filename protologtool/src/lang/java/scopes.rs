@@ -20,13 +20,13 @@ pub(crate) struct Scoped<T> {
 pub(crate) struct ScopesOfName<T> {
     /// By start, the outer ones first.
     all: Vec<Scoped<T>>,
-    /// For each the greatest end of it and those before it.
-    ends: Vec<usize>,
+    /// For each the position of the one around it.
+    around: Vec<Option<usize>>,
 }
 
 impl<T> Default for ScopesOfName<T> {
     fn default() -> Self {
-        Self { all: Vec::new(), ends: Vec::new() }
+        Self { all: Vec::new(), around: Vec::new() }
     }
 }
 
@@ -38,24 +38,26 @@ impl<T> ScopesOfName<T> {
     /// Makes all that were added known to [`Self::innermost`].
     pub(crate) fn sort(&mut self) {
         self.all.sort_by_key(|it| (it.scope.start, Reverse(it.scope.end)));
-        let mut last = 0;
-        let ends = self.all.iter().map(|it| {
-            last = last.max(it.scope.end);
-            last
-        });
-        self.ends = ends.collect();
+        let mut open: Vec<usize> = Vec::new();
+        self.around.clear();
+        for (at, it) in self.all.iter().enumerate() {
+            while open.last().is_some_and(|last| self.all[*last].scope.end <= it.scope.start) {
+                open.pop();
+            }
+            self.around.push(open.last().copied());
+            open.push(at);
+        }
     }
 
     /// The innermost that is in scope at `offset`, and the number of those that were looked at.
     fn search(&self, offset: usize) -> (Option<&Scoped<T>>, usize) {
-        let after = self.all.partition_point(|it| it.scope.start <= offset);
+        let before = self.all.partition_point(|it| it.scope.start <= offset).checked_sub(1);
         let mut looked_at = 0;
-        let may_hold = self.all[..after].iter().zip(&self.ends).rev();
-        let found = may_hold.take_while(|(_, end)| **end > offset).find(|(it, _)| {
+        let found = std::iter::successors(before, |at| self.around[*at]).find(|at| {
             looked_at += 1;
-            it.scope.end > offset
+            self.all[*at].scope.end > offset
         });
-        (found.map(|(it, _)| it), looked_at)
+        (found.map(|at| &self.all[at]), looked_at)
     }
 
     /// The innermost that is in scope at `offset`.
@@ -172,8 +174,18 @@ mod tests {
             let scopes = scopes(1000, nested);
             let looks = (0..1000).map(|at| scopes.search(if nested { at } else { 2 * at }).1);
             assert_eq!(looks.sum::<usize>(), 1000);
-            assert_eq!(self::scopes(1000, false).search(5000).1, 0, "none holds it");
+            assert_eq!(self::scopes(1000, false).search(5000).1, 1, "none holds it");
         }
+    }
+
+    #[test]
+    fn those_beside_an_offset_are_passed_over() {
+        let mut scopes = ScopesOfName::default();
+        scopes.add(0..10_000, "field");
+        (0..1000).for_each(|at| scopes.add(2 * at..2 * at + 1, "parameter"));
+        scopes.sort();
+        let (found, looks) = scopes.search(9000);
+        assert_eq!((found.map(|it| it.what), looks), (Some("field"), 2));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! makes no difference; and the grammar of tree-sitter reads `"$n"` as text, and would add 3.4 MB to the program.
 
 use super::lexer::{Lexeme, LexemeKind, lex};
+use super::looks;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -139,6 +140,7 @@ impl<'s> KotlinFile<'s> {
     }
 
     pub(crate) fn kind(&self, at: usize) -> Option<LexemeKind> {
+        looks::count();
         self.tokens.get(at).map(|token| token.kind)
     }
 
@@ -157,6 +159,7 @@ impl<'s> KotlinFile<'s> {
 
     /// The bytes of a token; empty where there is none.
     pub(crate) fn raw(&self, at: usize) -> &'s str {
+        looks::count();
         let bytes = self.tokens.get(at).map_or(&b""[..], |token| &self.text[token.range()]);
         std::str::from_utf8(bytes).unwrap_or_default()
     }

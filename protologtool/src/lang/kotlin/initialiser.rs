@@ -9,9 +9,16 @@ use super::scopes::{DeclaredKind, DeclaredName};
 use super::template::constant_text;
 use crate::lang::wrapper::Wrapper;
 use std::ops::Range;
+use std::sync::PoisonError;
 
 /// Returns whether code may run before the function `declared`, which is called without an instance.
 pub(super) fn runs_code(named: &ScopedFile<'_>, declared: &DeclaredName) -> bool {
+    let object = named.scopes.types_around(declared.offset).next().map(|object| object.offset);
+    let mut known = named.initialisers.lock().unwrap_or_else(PoisonError::into_inner);
+    *known.entry(object).or_insert_with(|| initialiser_runs_code(named, declared))
+}
+
+fn initialiser_runs_code(named: &ScopedFile<'_>, declared: &DeclaredName) -> bool {
     let file = &named.file;
     let mut around = named.scopes.types_around(declared.offset);
     let Some(object) = around.next() else { return body_runs_code(named, 0..file.tokens.len()) };
@@ -28,10 +35,9 @@ pub(super) fn is_within(named: &ScopedFile<'_>, wrapper: &Wrapper, offset: usize
     let is_named = |class: &&DeclaredName| !class.name.is_empty() && !named.is_local(class);
     match named.scopes.types_around(offset).find(is_named) {
         Some(class) => wrapper.is_of([&*named.canonical(class).0]),
-        None => named.scopes.all().iter().any(|it| {
+        None => named.scopes.named(&wrapper.name).any(|it| {
             wrapper.is_of_file
                 && it.kind == DeclaredKind::Function
-                && it.name == wrapper.name
                 && named.scopes.types_around(it.offset).next().is_none()
         }),
     }
@@ -56,7 +62,7 @@ fn body_runs_code(named: &ScopedFile<'_>, body: Range<usize>) -> bool {
 fn variable_runs_code(named: &ScopedFile<'_>, name: usize) -> bool {
     let file = &named.file;
     let offset = file.bytes_of(&(name..name + 1)).start;
-    let declared = named.scopes.all().iter().find(|it| it.offset == offset);
+    let declared = named.scopes.named(&file.word(name)).find(|it| it.offset == offset);
     // An extension has no value.
     let Some(value) = declared.and_then(|it| it.value.as_ref()) else {
         return is_delegated(named, name);

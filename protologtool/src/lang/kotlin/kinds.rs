@@ -54,7 +54,7 @@ fn converted(named: &ScopedFile<'_>, tokens: &Range<usize>) -> Option<&'static s
         at = file.next(at, end);
     }
     let name = file.raw(end - 3);
-    let is_own = named.scopes.all().iter().any(|it| it.name == name)
+    let is_own = named.scopes.named(name).next().is_some()
         || named.others.is_some_and(|others| !others.rivals(name).is_empty());
     match name {
         _ if is_own => None,

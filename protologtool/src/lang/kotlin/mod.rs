@@ -23,6 +23,7 @@ mod initialiser;
 mod kinds;
 pub(crate) mod lexer;
 mod library;
+mod looks;
 mod method_call;
 pub(crate) mod names;
 pub(crate) mod package;

@@ -4,9 +4,10 @@ use super::declarations::declarations;
 use super::file::{Import, KotlinFile};
 use super::scopes::{DeclaredName, Nest, Scopes};
 use crate::lang::rivals::Rival;
+use std::collections::HashMap;
 use std::fmt::Debug;
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 
 /// Declarations of the other inputs.
 pub(crate) trait OtherFiles: Debug {
@@ -58,6 +59,10 @@ pub(crate) struct ScopedFile<'s> {
     pub(crate) scopes: Scopes,
     /// Its braces, once they are asked for.
     braces: OnceLock<Nest>,
+    /// The positions of the tags of its classes among the declarations, by the offsets of the classes, once they are asked for.
+    pub(super) tags: OnceLock<HashMap<usize, usize>>,
+    /// Whether code runs when an object is made, by the object's offset; that of the file has none. Each is looked at once.
+    pub(super) initialisers: Mutex<HashMap<Option<usize>, bool>>,
     pub(crate) others: Option<&'s dyn OtherFiles>,
 }
 
@@ -65,7 +70,8 @@ impl<'s> ScopedFile<'s> {
     pub(crate) fn of(text: &'s [u8]) -> Self {
         let file = KotlinFile::of(text);
         let scopes = Scopes::new(declarations(&file));
-        Self { file, scopes, braces: OnceLock::new(), others: None }
+        let (braces, tags) = (OnceLock::new(), OnceLock::new());
+        Self { file, scopes, braces, tags, initialisers: Mutex::default(), others: None }
     }
 
     /// The file `text` with names that may lead to `others`.

@@ -2,6 +2,7 @@
 //!
 //! Members of receivers (`with(x) { … }`) are not known.
 
+use super::looks;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -48,13 +49,20 @@ pub(crate) enum DeclaredKind {
 #[derive(Debug, Default)]
 pub(crate) struct Scopes {
     all: Vec<DeclaredName>,
-    /// The positions of declarations, by name.
-    by_name: HashMap<String, Vec<usize>>,
+    by_name: HashMap<String, Namesakes>,
     types: Nest,
     functions: Nest,
 }
 
-/// Ranges of declarations or brackets, each of which lies within another one or apart from it.
+/// The declarations of one name.
+#[derive(Debug, Default)]
+struct Namesakes {
+    /// Their positions, in the order of their keywords.
+    positions: Vec<usize>,
+    scopes: Nest,
+}
+
+/// Ranges of declarations, scopes or brackets, mostly within one another or apart.
 #[derive(Debug, Default)]
 pub(crate) struct Nest {
     /// By their starts; with the position of the declaration, and the index here of the range around it.
@@ -78,11 +86,13 @@ impl Nest {
         Self { ranges }
     }
 
-    /// The positions of those around `at`, the innermost first.
+    /// The positions of those around `at`, the innermost first where they lie within one another.
     pub(crate) fn around(&self, at: usize) -> impl Iterator<Item = usize> {
         let before = self.ranges.partition_point(|(range, ..)| range.start <= at);
         let outwards = std::iter::successors(before.checked_sub(1), |index| self.ranges[*index].2);
-        let holding = outwards.filter(move |index| self.ranges[*index].0.contains(&at));
+        let holding = outwards
+            .inspect(|_| looks::count())
+            .filter(move |index| self.ranges[*index].0.contains(&at));
         holding.map(|index| self.ranges[index].1)
     }
 }
@@ -90,9 +100,13 @@ impl Nest {
 impl Scopes {
     /// With these declarations, outer ones before those within them.
     pub(crate) fn new(all: Vec<DeclaredName>) -> Self {
-        let mut by_name: HashMap<String, Vec<usize>> = HashMap::new();
+        let mut by_name: HashMap<String, Namesakes> = HashMap::new();
         for (position, declared) in all.iter().enumerate() {
-            by_name.entry(declared.name.clone()).or_default().push(position);
+            by_name.entry(declared.name.clone()).or_default().positions.push(position);
+        }
+        for namesakes in by_name.values_mut() {
+            let positions = namesakes.positions.iter();
+            namesakes.scopes = Nest::new(positions.map(|at| (all[*at].scope.clone(), *at)));
         }
         let of_kind = |kind: DeclaredKind| {
             let all = all.iter().enumerate();
@@ -134,21 +148,26 @@ impl Scopes {
 
     /// The declarations called `name`, in the order of their keywords.
     pub(crate) fn named<'n>(&'n self, name: &str) -> impl Iterator<Item = &'n DeclaredName> {
-        self.by_name.get(name).into_iter().flatten().map(|position| &self.all[*position])
+        let namesakes = self.by_name.get(name).into_iter();
+        let positions = namesakes.flat_map(|it| &it.positions).inspect(|_| looks::count());
+        positions.map(|position| &self.all[*position])
     }
 
     /// Returns whether the file declares more than one function called `name`.
     pub(crate) fn is_overloaded(&self, name: &str) -> bool {
-        self.named(name).filter(|it| it.kind == DeclaredKind::Function).count() > 1
+        self.named(name).filter(|it| it.kind == DeclaredKind::Function).nth(1).is_some()
     }
 
     /// Returns whether the class around the function `declared` has another one of its name.
     pub(crate) fn is_overloaded_in_class(&self, declared: &DeclaredName) -> bool {
         let class = |offset| self.types_around(offset).next().map(|it| it.offset);
-        let is_one = |it: &&DeclaredName| {
-            it.kind == DeclaredKind::Function && class(it.offset) == class(declared.offset)
-        };
-        self.named(&declared.name).filter(is_one).count() > 1
+        let of_class = class(declared.offset);
+        // Functions of one class have their meaning in the same stretch of the file.
+        let namesakes = self.by_name.get(&declared.name).into_iter();
+        let around = namesakes.flat_map(|it| it.scopes.around(declared.offset));
+        let around = around.map(|position| &self.all[position]);
+        let functions = around.filter(|it| it.kind == DeclaredKind::Function);
+        functions.filter(|it| class(it.offset) == of_class).nth(1).is_some()
     }
 
     /// The constant `name` of the class or object `owner`.
@@ -180,7 +199,9 @@ impl Scopes {
         offset: usize,
         is_wanted: impl Fn(&&DeclaredName) -> bool,
     ) -> Option<&DeclaredName> {
-        let visible = self.named(name).filter(|it| it.scope.contains(&offset));
-        visible.filter(is_wanted).min_by_key(|it| it.scope.len())
+        let around = self.by_name.get(name)?.scopes.around(offset);
+        let wanted = around.filter(|position| is_wanted(&&self.all[*position]));
+        let innermost = wanted.min_by_key(|position| (self.all[*position].scope.len(), *position));
+        innermost.map(|position| &self.all[position])
     }
 }

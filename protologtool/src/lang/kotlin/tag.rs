@@ -10,6 +10,7 @@
 use super::names::ScopedFile;
 use super::scopes::{DeclaredKind, DeclaredName};
 use super::template::constant_text;
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// The instance that a method is called on.
@@ -29,25 +30,42 @@ pub(super) fn tag_of<'n>(
     named: &'n ScopedFile<'_>,
     declared: &DeclaredName,
 ) -> Option<&'n DeclaredName> {
+    let class = named.scopes.types_around(declared.offset).next()?;
+    let position = named.tags.get_or_init(|| tags(named)).get(&class.offset)?;
+    named.scopes.all().get(*position)
+}
+
+/// The positions of the tags of all classes, by the offsets of these: each is looked at as a whole, and a class may have any number of methods.
+fn tags(named: &ScopedFile<'_>) -> HashMap<usize, usize> {
+    let all = named.scopes.all();
+    let is_tag = |it: &DeclaredName| {
+        it.kind == DeclaredKind::Parameter && it.written_type.as_deref() == Some("String")
+    };
+    let parameters: HashMap<usize, usize> = all
+        .iter()
+        .enumerate()
+        .filter_map(|(position, it)| is_tag(it).then_some((it.offset, position)))
+        .collect();
+    let classes = all.iter().filter(|it| it.kind == DeclaredKind::Type);
+    classes
+        .filter_map(|class| Some((class.offset, *parameters.get(&only_value(named, class)?)?)))
+        .collect()
+}
+
+/// The offset of the one `val` without a default that the constructor of a class takes, if nothing else happens there.
+fn only_value(named: &ScopedFile<'_>, class: &DeclaredName) -> Option<usize> {
     const KEYWORDS: [&str; 6] = ["class", "private", "internal", "public", "final", "data"];
     let file = &named.file;
-    let class = named.scopes.types_around(declared.offset).next()?;
     let name = named.token_at(class.offset);
-    let is_plain = named.keywords_before(class).iter().all(|keyword| KEYWORDS.contains(keyword));
-    let [parameter] = &file.elements(name + 1)[..] else { return None };
-    let is_constructor = file.is_punct(name + 1, b'(') && class.supertypes.is_empty();
-    if !is_plain || !is_constructor || named.is_local(class) || runs_code(named, class) {
+    if !file.is_punct(name + 1, b'(') || !class.supertypes.is_empty() {
         return None;
     }
+    let [parameter] = &file.elements(name + 1)[..] else { return None };
     let keyword = parameter.clone().find(|at| file.raw(*at) == "val")?;
-    let offset = file.bytes_of(&(keyword + 1..keyword + 2)).start;
+    let is_plain = named.keywords_before(class).iter().all(|keyword| KEYWORDS.contains(keyword));
     let has_default = parameter.clone().any(|at| file.is_punct(at, b'='));
-    let is_tag = |it: &&DeclaredName| {
-        it.offset == offset
-            && it.kind == DeclaredKind::Parameter
-            && it.written_type.as_deref() == Some("String")
-    };
-    named.scopes.all().iter().find(is_tag).filter(|_| !has_default)
+    let is_only = is_plain && !has_default && !named.is_local(class) && !runs_code(named, class);
+    is_only.then(|| file.bytes_of(&(keyword + 1..keyword + 2)).start)
 }
 
 /// Returns whether the tokens are the name of `tag`, and nothing hides it.

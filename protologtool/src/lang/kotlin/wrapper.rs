@@ -52,6 +52,10 @@ impl<'n> CallReader<'n, '_> {
         let whole = declared.value.clone()?;
         let (name, open) = (whole.start, whole.start + 1);
         let close = file.partner(call.method + 1);
+        // First what rules out most calls at once: there may be any number of them in a function.
+        if !is_body(named, &whole, call.class.start..close + 1) {
+            return None;
+        }
         let modifiers = modifiers(named, name)?;
         let parameters = file.elements(open);
         let passed_tag = passed_tag(named, &parameters);
@@ -62,10 +66,7 @@ impl<'n> CallReader<'n, '_> {
             Some(_) => named.scopes.is_overloaded_in_class(declared),
             None => named.scopes.is_overloaded(&declared.name),
         };
-        if is_overloaded
-            || !is_body(named, &whole, call.class.start..close + 1)
-            || !is_final(named, declared, &modifiers)
-        {
+        if is_overloaded || !is_final(named, declared, &modifiers) {
             return None;
         }
         let own = &parameters[usize::from(passed_tag.is_some())..];
@@ -87,13 +88,10 @@ impl<'n> CallReader<'n, '_> {
         let of_instance = has_tag || !is_static && is_plain_method(named, declared);
         let is_exported = (of_instance || is_static) && is_visible(named, declared, &modifiers);
         let (canonical, of_class) = named.canonical(declared);
+        let java_names = is_exported.then(|| java_names(named, declared, &modifiers, path));
         let wrapper = Wrapper {
             name: declared.name.clone(),
-            java_names: if is_exported {
-                java_names(named, declared, &modifiers, path)
-            } else {
-                Vec::new()
-            },
+            java_names: java_names.unwrap_or_default(),
             kotlin_names: [canonical].into_iter().chain(of_class).collect(),
             is_of_file: named.scopes.types_around(declared.offset).next().is_none(),
             level,
