@@ -7,6 +7,7 @@
 
 use crate::error::Error;
 use crate::sockets::Socket;
+use protolog_core::control::program_name;
 use protolog_core::escape::controls_output;
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
@@ -49,8 +50,7 @@ impl Peer {
     /// The name of its executable; none if it can't be seen, or has ended.
     pub(crate) fn name(self) -> Option<String> {
         let path = fs::read_link(format!("/proc/{}/exe", self.pid)).ok()?;
-        let name = path.file_name()?.to_string_lossy();
-        Some(without_mark(&name).replace(controls_output, "?"))
+        Some(program_name(&path.to_string_lossy()).replace(controls_output, "?"))
     }
 
     /// Its short name, which the process may change.
@@ -63,7 +63,7 @@ impl Peer {
     pub(crate) fn is(self, pid: u32, name: &str) -> bool {
         let is_name = self.runs(name)
             || match (self.name(), self.short_name()) {
-                (Some(own), _) => own == without_mark(name),
+                (Some(own), _) => own == program_name(name),
                 (None, Some(short)) if short.len() == SHORT_NAME => name.starts_with(&short),
                 (None, short) => short.is_some_and(|short| short == name),
             };
@@ -86,9 +86,4 @@ impl Peer {
         let ids = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
         ids.split_whitespace().next_back()?.parse().ok()
     }
-}
-
-/// A name without the mark of an executable that was removed, such as one that was updated.
-fn without_mark(name: &str) -> &str {
-    name.strip_suffix(" (deleted)").unwrap_or(name)
 }

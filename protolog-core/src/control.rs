@@ -11,6 +11,20 @@ mod words;
 
 use crate::Level;
 
+/// The mark of the kernel on the path of an executable that was removed, or replaced by a new version.
+const REMOVED: &str = " (deleted)";
+
+/// The name of a program, from the path of its executable as the kernel has it (`/proc/PID/exe`), or from the name in it: the same after
+/// an upgrade in place. Recordings, settings and what operators see have this name.
+pub fn program_name(executable: &str) -> &str {
+    without_mark(executable).rsplit('/').next().unwrap_or_default()
+}
+
+/// The path or name of an executable without the mark of one that was removed, such as one that was updated.
+pub fn without_mark(executable: &str) -> &str {
+    executable.strip_suffix(REMOVED).unwrap_or(executable)
+}
+
 /// The set of levels (bit = [`Level::severity`]) from `level` up; empty for no level.
 pub const fn levels_at_least(level: Option<Level>) -> u8 {
     match level {
@@ -44,6 +58,20 @@ pub fn matches_group(pattern: &str, full_name: &str) -> bool {
 mod tests {
     use super::*;
     use std::vec::Vec;
+
+    #[test]
+    fn a_program_has_its_name_after_an_upgrade_in_place() {
+        for (executable, name) in [
+            ("/usr/bin/server", "server"),
+            ("/usr/bin/server (deleted)", "server"),
+            ("server (deleted)", "server"),
+            ("/srv (deleted)/server", "server"),
+            ("/usr/bin/my server", "my server"),
+            ("", ""),
+        ] {
+            assert_eq!(program_name(executable), name, "{executable}");
+        }
+    }
 
     #[test]
     fn a_set_of_levels_has_a_minimum_level() {

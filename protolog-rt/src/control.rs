@@ -23,7 +23,7 @@ mod server;
 mod settings_file;
 
 pub(crate) use settings_file::{
-    SettingsText, WatchedSettings, apply_text, program, read_file, read_state_file,
+    SettingsText, WatchedSettings, apply_text, read_file, read_state_file,
 };
 
 use self::place::Socket;

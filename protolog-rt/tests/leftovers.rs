@@ -1,7 +1,7 @@
 //! Recordings that dead processes left in memory do not pile up. The test runs a copy of itself, under a name that no other
 //! program has, many times.
 
-use protolog_rt::{Level, ProtoLogGroup, Session, i};
+use protolog_rt::{Init, Level, ProtoLogGroup, Session, i};
 use protolog_testkit::temp_dir;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -22,6 +22,9 @@ fn program(role: &str) {
         "remove" => builder.keep_recordings(0, Duration::ZERO),
         _ => builder,
     };
+    if role == "replaced" {
+        return replaced_program();
+    }
     let session = builder.start().expect("start");
     i!(Log::Work, "a message");
     match role {
@@ -34,6 +37,27 @@ fn program(role: &str) {
         _ => {}
     }
     session.stop().expect("stop");
+}
+
+/// The program, when a new version of it was installed in place while it ran.
+fn replaced_program() {
+    let own = std::env::current_exe().expect("the test itself");
+    let name = own.file_name().and_then(|name| name.to_str()).expect("a name");
+    let new = own.with_extension("new");
+    std::fs::copy(&own, &new).expect("copy");
+    std::fs::rename(&new, &own).expect("rename");
+    let settings = own.with_extension("settings");
+    std::fs::write(&settings, format!("[{name}]\nWork=error\n")).expect("write");
+    let init = Init::new().persistent_settings(false).config_file(&settings);
+    init.start().expect("nothing is wrong with the settings");
+    let trace = own.with_extension("pftrace");
+    let session = Session::builder().file(trace).log_from(Level::Info).start().expect("start");
+    i!(Log::Work, "a message");
+    let summary = session.stop().expect("stop");
+    assert_eq!(summary.messages, 0, "its section of the settings counts: {summary:?}");
+    // The recording stays.
+    let _session = Session::builder().buffer_size(64 << 10).record().start().expect("start");
+    std::process::exit(0);
 }
 
 /// The recordings of `program`.
@@ -77,6 +101,8 @@ fn recordings_of_dead_processes_do_not_pile_up() {
     assert_eq!(recordings(&copy).len(), 1 + 8 + 1);
     run("stop");
     assert_eq!(recordings(&copy).len(), 1 + 8);
+    run("replaced");
+    assert_eq!(recordings(&copy).len(), 1 + 8 + 1, "under the same name");
     run("remove");
     assert_eq!(recordings(&copy), of_alive, "it is in use");
     drop(alive.stdin.take());

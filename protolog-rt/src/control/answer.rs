@@ -3,7 +3,6 @@
 //! `docs/design/control.md` lists the requests. Each is answered at once, on the thread that listens; only that thread waits
 //! while a trace starts or ends.
 
-use super::settings_file;
 use crate::error::Error;
 use crate::level::{self, GroupInfo};
 use crate::loss::LossCause;
@@ -11,6 +10,7 @@ use crate::session::dictionary::tagged_groups;
 use crate::session::{Session, config::Config, config::GroupOverride, config::TracingMode};
 use crate::session::{running, summary};
 use crate::stats::{GroupStats, Loss, Summary};
+use crate::sys::process::program;
 use protolog_core::FillPolicy;
 use protolog_core::control::protocol::{MEMORY_NAME, Reply, Request, TraceStart, VERSION};
 use protolog_core::control::setting::Settings;
@@ -114,8 +114,8 @@ impl Answers {
     fn reply(&mut self, request: Request<'_>, answer: &mut Answer) -> Result<(), Refusal> {
         match request {
             Request::Hello(_) => {
-                let (pid, program) = (std::process::id(), settings_file::program());
-                answer.line(Reply::Hello { version: VERSION, pid, program: &program });
+                let (pid, name) = (std::process::id(), program());
+                answer.line(Reply::Hello { version: VERSION, pid, program: &name });
             }
             Request::Groups => self.groups(answer),
             Request::Pages => pages(answer)?,

@@ -8,7 +8,7 @@
 use crate::level::{self, PatternSetting, SettingSource};
 use crate::sys::close_on_fork::CloseOnFork;
 use crate::sys::file::{open_without_waiting, watch};
-use crate::sys::process::{real_user, user};
+use crate::sys::process::{program, real_user, user};
 use protolog_core::control::setting::{GroupSetting, Settings};
 use protolog_files::{Kind, Location, Refused};
 use std::fmt::Display;
@@ -138,13 +138,6 @@ pub(crate) fn apply_text(
         SettingSource::Other => level::apply_settings(settings),
     }
     problems
-}
-
-/// Returns the name of the program's executable.
-pub(crate) fn program() -> String {
-    let path = std::env::current_exe().ok().or_else(|| std::env::args_os().next().map(Into::into));
-    let name = path.as_deref().and_then(Path::file_name);
-    name.map_or_else(|| "unknown".into(), |name| name.to_string_lossy().into_owned())
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 //! A name that is like none of them is no mistake: the variable may be for several programs, and groups come with libraries. One that is
 //! a slip of the hand away from a group, and names none, was meant for it.
 
-use crate::control::program;
 use crate::session::dictionary::all_groups;
+use crate::sys::process::program;
 use protolog_core::control::matches_group;
 use protolog_core::control::setting::Settings;
 use std::collections::BTreeSet;

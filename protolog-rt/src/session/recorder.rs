@@ -26,7 +26,7 @@ use crate::sys::create::{PRIVATE, random};
 use crate::sys::mapping::Mapping;
 use crate::sys::thread::without_write_signals;
 use crate::sys::time::boot_id;
-use crate::sys::{file, modules};
+use crate::sys::{file, modules, process};
 use protolog_core::FillPolicy;
 use protolog_core::recorder::{
     BuildId, ClockSource, Header, LOSSES, LOSSES_AT, MAGIC, METADATA_LOST_AT, METADATA_USED_AT,
@@ -365,8 +365,6 @@ fn failed(path: &Path) -> impl Fn(io::Error) -> Error {
 
 /// Returns the program's name, with characters that a file's name can have.
 pub(super) fn program() -> String {
-    let path = std::env::current_exe().unwrap_or_default();
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
     let good = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
-    name.chars().take(64).map(good).collect()
+    process::program().chars().take(64).map(good).collect()
 }

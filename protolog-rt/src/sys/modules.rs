@@ -6,11 +6,12 @@
 //! Invariant: *loaded*: a [`Module`] lives only within the loader's callback, during which the module can't be unloaded.
 
 use super::fork::{ForkLock, Order};
+use protolog_core::control::without_mark;
 use std::borrow::Cow;
 use std::ffi::{CStr, CString, OsStr, c_int, c_void};
 use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
+
 use std::sync::RwLockWriteGuard;
 
 #[cfg(target_pointer_width = "32")]
@@ -104,8 +105,11 @@ pub(crate) fn find(address: usize) -> Option<Found> {
 /// empty, and musl's is a link that leads every process to its own program.
 fn name_of(path: &OsStr) -> String {
     let is_program = path.is_empty() || path == OsStr::new("/proc/self/exe");
-    let program = is_program.then(|| std::env::current_exe().unwrap_or_default());
-    program.as_deref().map_or(path, Path::as_os_str).to_string_lossy().into_owned()
+    if is_program {
+        let program = std::env::current_exe().unwrap_or_default();
+        return without_mark(&program.to_string_lossy()).into();
+    }
+    path.to_string_lossy().into_owned()
 }
 
 /// Returns the path under which the loader knows the library that has `address`; none if it is the program or no module.

@@ -7,6 +7,7 @@
 //! used as one atomic only.
 
 use crate::sync::{AtomicPtr, AtomicU32, Ordering};
+use protolog_core::control::program_name;
 
 /// The process's id, or 0, on a page that the kernel wipes in a child; null where there is no such page.
 static KEPT_ID: AtomicPtr<AtomicU32> = AtomicPtr::new(std::ptr::null_mut());
@@ -26,6 +27,16 @@ pub(crate) fn id() -> u32 {
     match kept.map(|kept| kept.load(Ordering::Relaxed)) {
         Some(id) if id != 0 => id,
         _ => ask(kept),
+    }
+}
+
+/// Returns the name of the program.
+pub(crate) fn program() -> String {
+    let path = std::env::current_exe().ok().or_else(|| std::env::args_os().next().map(Into::into));
+    let path = path.unwrap_or_default();
+    match program_name(&path.to_string_lossy()) {
+        "" => "unknown".into(),
+        name => name.into(),
     }
 }
 

@@ -286,8 +286,7 @@ final class Recording {
     }
 
     private static OutputFile inDirectory(Path directory) throws IOException {
-        String command = System.getProperty("sun.java.command", "java").split(" ", 2)[0];
-        String name = Path.of(command).getFileName().toString().replaceAll("[^A-Za-z0-9._-]", "_");
+        String name = RunningProgram.name().replaceAll("[^A-Za-z0-9._-]", "_");
         String prefix = "protolog-" + name.substring(0, Math.min(name.length(), 64)) + "-" + ProcessHandle.current().pid();
         Location first = Location.of(directory.resolve(prefix));
         for (int number = 0; number <= MAX_NAMES; number++) {

@@ -11,6 +11,8 @@ import java.nio.file.Path;
 final class RunningProgram {
     /** The auxiliary value that is not 0 in a program with more rights than its caller. */
     private static final long AT_SECURE = 23;
+    /** The mark of the kernel on the path of an executable that was removed, or replaced by a new version. */
+    private static final String REMOVED = " (deleted)";
     private static final Path SELF = Path.of("/proc/self");
 
     private RunningProgram() {}
@@ -22,17 +24,32 @@ final class RunningProgram {
     static String name() {
         String executable = "java";
         try {
-            executable = Files.readSymbolicLink(SELF.resolve("exe")).getFileName().toString();
+            executable = nameOf(Files.readSymbolicLink(SELF.resolve("exe")).toString());
         } catch (IOException | RuntimeException e) {
             // No /proc.
         }
         if (!executable.equals("java")) {
             return executable;
         }
-        String main = main(System.getProperty("sun.java.command", ""));
         // MODULE/CLASS, or the path of a jar.
-        String name = main.substring(main.lastIndexOf('/') + 1);
+        String name = nameOf(main(System.getProperty("sun.java.command", "")));
         return name.isBlank() ? executable : name;
+    }
+
+    /** The name of an executable, from the path that the kernel has: the same after an upgrade in place. */
+    static String nameOf(String executable) {
+        String path = withoutMark(executable);
+        return path.substring(path.lastIndexOf('/') + 1);
+    }
+
+    /** What the JVM was given to run: a class, or the path of a jar; the path of the executable where that is not known. */
+    static String command() {
+        String main = main(System.getProperty("sun.java.command", ""));
+        return main.isBlank() ? withoutMark(ProcessHandle.current().info().command().orElse("java")) : main;
+    }
+
+    private static String withoutMark(String executable) {
+        return executable.endsWith(REMOVED) ? executable.substring(0, executable.length() - REMOVED.length()) : executable;
     }
 
     /** The first word of a command, which may have spaces: an argument of the process. */

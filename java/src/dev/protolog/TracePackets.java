@@ -19,8 +19,7 @@ final class TracePackets {
     private TracePackets() {}
 
     static byte[] process(int pid, byte[] sessionId, Filter filter) {
-        ProcessHandle.Info info = ProcessHandle.current().info();
-        String name = System.getProperty("sun.java.command", info.command().orElse("java")).split(" ", 2)[0];
+        String name = RunningProgram.command();
         ProtoWriter process = new ProtoWriter().varint(1, pid);
         List<String> arguments = commandLine();
         arguments.forEach(argument -> process.string(2, argument));

@@ -14,6 +14,10 @@ final class RecordingNamesTest {
     private RecordingNamesTest() {}
 
     static void run() throws IOException {
+        // The program is called the same when it was replaced while it runs.
+        check("a name", RunningProgram.nameOf("/opt/app/bin/server"), "server");
+        check("a name after an upgrade", RunningProgram.nameOf("/opt/app/bin/server (deleted)"), "server");
+        check("an odd directory", RunningProgram.nameOf("/opt/app (deleted)/java"), "java");
         Path directory = Files.createTempDirectory("protolog-names");
         try {
             String first = recording(directory);
