@@ -55,7 +55,7 @@ mod tests {
     #[test]
     fn times_and_threads_choose() {
         let mut threads = Arc::new(Threads::default());
-        let of = |tid| Thread { pid: Some(1), tid: Some(tid), name: None };
+        let of = |tid| Thread { pid: Some(1), tid: Some(tid), ..Thread::default() };
         let [one, two] = [5, 6].map(|tid| Threads::index(&mut threads, of(tid), 0));
         let choice = Choice::new(Some(-3), Some(7), &threads, |thread| thread.tid != Some(5));
         let admitted = [(-4, two), (-3, two), (6, two), (7, two), (0, one), (0, 0), (0, 77)];

@@ -8,6 +8,7 @@
 
 mod message;
 pub(crate) mod texts;
+mod trace_wide;
 
 use std::mem;
 use std::sync::Arc;
@@ -34,7 +35,7 @@ use crate::segment::Segment;
 use crate::sequence::{SequenceState, parse_interned, usual_string_arg};
 use crate::sessions::Sessions;
 use crate::slices::SliceEvents;
-use crate::stats::{self, ServiceLosses, Stats};
+use crate::stats::Stats;
 use crate::thread::{self, Source, Threads};
 use texts::TextBudget;
 
@@ -102,8 +103,10 @@ pub(crate) struct Collected {
     /// What messages may name of them.
     pub(crate) texts: TextBudget,
     pub(crate) threads: Arc<Threads>,
-    /// Names of processes by pid.
-    pub(crate) processes: Arc<HashMap<u32, String>>,
+    /// Names of threads by pid and tid, for those whose sequence names none.
+    pub(crate) thread_names: HashMap<(u32, u32), String>,
+    /// Names of processes by pid, and by what tells several with one pid apart.
+    pub(crate) processes: Arc<HashMap<(u32, Option<u64>), String>>,
     pub(crate) dictionary: Arc<Dictionary>,
     pub(crate) relations: Relations,
     pub(crate) losses: Losses,
@@ -167,7 +170,7 @@ impl Collected {
             let moment = read.filter(|_| moment.guessed).unwrap_or(moment);
             done = done.and(self.record_losses(sequence, field, lost, moment));
         }
-        done = done.and(self.apply_trace_wide(packet));
+        done = done.and(self.apply_trace_wide(sequence.thread, packet));
         Arc::make_mut(&mut self.sessions).note(packet.sequence, packet);
         if self.slices.are_wanted {
             // A trace is one whether its spans are asked for or not.
@@ -288,6 +291,7 @@ impl Collected {
         packet: &Packet<'_>,
         moment: Moment,
     ) -> Result<(), DecodeError> {
+        let thread = (sequence.thread, self.threads.get(sequence.thread).process);
         let (id, slices) = (packet.sequence, &mut self.slices);
         if packet.cleared {
             slices.clear(id);
@@ -295,7 +299,7 @@ impl Collected {
         let defaults = packet.defaults.map_or(Ok(()), |it| slices.defaults(id, it));
         let interned = packet.interned.map_or(Ok(()), |it| slices.intern(id, it));
         let event = packet.track_event;
-        let event = event.map_or(Ok(()), |it| slices.event(id, sequence.thread, moment, it));
+        let event = event.map_or(Ok(()), |it| slices.event(id, thread, moment, it));
         defaults.and(interned).and(event)
     }
 
@@ -466,24 +470,6 @@ impl Collected {
         }
         if lost && !explained {
             self.losses.add_dropped(sequence.thread, moment);
-        }
-        Ok(())
-    }
-
-    /// Applies what a packet says of the whole trace.
-    fn apply_trace_wide(&mut self, packet: &Packet<'_>) -> Result<(), DecodeError> {
-        if let Some(viewer_config) = packet.viewer_config {
-            Arc::make_mut(&mut self.dictionary).add_packet(viewer_config)?;
-        }
-        if let Some(process) = packet.process {
-            let (pid, name) = thread::parse_process(process)?;
-            Arc::make_mut(&mut self.processes).insert(pid, name);
-        }
-        if let Some(stats) = packet.trace_stats {
-            match stats::parse_buffer_stats(stats)? {
-                Some(buffer) => self.stats.buffer = Some(buffer),
-                None => self.stats.service = ServiceLosses::parse(stats)?,
-            }
         }
         Ok(())
     }

@@ -56,7 +56,7 @@ impl<'a> Entry<'a> {
 
     /// The name of the thread's process.
     pub fn process_name(&self) -> Option<&'a str> {
-        self.log.process_name(self.thread().pid?)
+        self.log.process_name(self.thread())
     }
 
     /// The message's id; 0 if it has none.

@@ -301,7 +301,7 @@ fn thread_members(log: &Log, index: u32) -> Vec<u8> {
             push_number(&mut out, name, id);
         }
     }
-    let process = thread.pid.and_then(|pid| log.process_name(pid));
+    let process = log.process_name(thread);
     for (name, text) in [("thread", thread.name.as_deref()), ("process", process)] {
         if let Some(text) = text {
             push_member(&mut out, name, text);

@@ -16,7 +16,7 @@ use crate::filter::CommonFilter;
 use crate::loss::{Loss, LossReason};
 use crate::slices::{SliceEdge, Slices, SpanSlice};
 use crate::stats::Stats;
-use crate::thread::Thread;
+use crate::thread::{Thread, Threads};
 
 /// The log of a trace.
 #[derive(Debug)]
@@ -50,6 +50,7 @@ impl Log {
         for file in missing.into_iter().filter_map(find) {
             Arc::make_mut(&mut collected.dictionary).fill_from(&file);
         }
+        Threads::name(&mut collected.threads, &collected.thread_names);
         let relations = mem::take(&mut collected.relations);
         let mut routes = relations.routes(relations.trace_clock());
         let first = collected.first.map_or(Moment::UNKNOWN, Moment::guess);
@@ -210,9 +211,17 @@ impl Log {
         self.collected.threads.known()
     }
 
-    /// The name of a process, if the trace has it.
-    pub fn process_name(&self, pid: u32) -> Option<&str> {
-        self.collected.processes.get(&pid).map(String::as_str).filter(|name| !name.is_empty())
+    /// The name of a thread's process, if the trace has it.
+    pub fn process_name(&self, thread: &Thread) -> Option<&str> {
+        let (pid, processes) = (thread.pid?, &self.collected.processes);
+        let own = thread.process.and_then(|process| processes.get(&(pid, Some(process))));
+        let name = own.or_else(|| processes.get(&(pid, None)));
+        name.map(String::as_str).filter(|name| !name.is_empty())
+    }
+
+    /// The name of the process with this id, the last one that the trace has.
+    pub fn name_of_pid(&self, pid: u32) -> Option<&str> {
+        self.process_name(&Thread { pid: Some(pid), ..Thread::default() })
     }
 
     /// The wall clock, in nanoseconds since 1970 (UTC), at a time of the trace; none if the trace does not relate the two.

@@ -9,6 +9,8 @@ use protozero::{DecodeError, Field, Reader};
 pub(crate) const ZSTD_COMPRESSED_PACKETS: u32 = 133;
 /// `TracePacket.trusted_pid`
 const TRUSTED_PID: u32 = 79;
+/// `TracePacket.process_tree`
+const PROCESS_TREE: u32 = 2;
 
 /// The fields of a packet that matter to the log. Offsets inside are addresses (see `blocks.rs`).
 #[derive(Debug, Default)]
@@ -33,6 +35,9 @@ pub(crate) struct Packet<'a> {
     pub(crate) viewer_config: Option<Field<'a>>,
     pub(crate) process: Option<Field<'a>>,
     pub(crate) thread: Option<Field<'a>>,
+    /// The thread of a track.
+    pub(crate) track_thread: Option<Field<'a>>,
+    pub(crate) process_tree: Option<Field<'a>>,
     pub(crate) sequence_info: Option<Field<'a>>,
     pub(crate) trace_stats: Option<Field<'a>>,
     pub(crate) compressed: Option<Field<'a>>,
@@ -97,7 +102,11 @@ impl<'a> Packet<'a> {
             packet::CLOCK_SNAPSHOT => self.snapshot = nested(field)?,
             packet::PROTOLOG_VIEWER_CONFIG => self.viewer_config = nested(field)?,
             packet::PROCESS_DESCRIPTOR => self.process = nested(field)?,
-            packet::TRACK_DESCRIPTOR => self.process = process_of(field).or(self.process),
+            packet::TRACK_DESCRIPTOR => {
+                self.process = part_of(field, track_descriptor::PROCESS).or(self.process);
+                self.track_thread = part_of(field, track_descriptor::THREAD);
+            }
+            PROCESS_TREE => self.process_tree = nested(field)?,
             packet::THREAD_DESCRIPTOR => self.thread = nested(field)?,
             packet::SEQUENCE_INFO => self.sequence_info = nested(field)?,
             packet::TRACE_STATS => self.trace_stats = nested(field)?,
@@ -116,8 +125,8 @@ fn nested(field: Field<'_>) -> Result<Option<Field<'_>>, DecodeError> {
     field.as_bytes().map(|_| Some(field))
 }
 
-/// The process of a track.
-fn process_of(track: Field<'_>) -> Option<Field<'_>> {
+/// The part of a track's description with this number.
+fn part_of(track: Field<'_>, number: u32) -> Option<Field<'_>> {
     let mut fields = track.as_message().ok()?.map_while(Result::ok);
-    fields.find(|field| field.number == track_descriptor::PROCESS)
+    fields.find(|field| field.number == number)
 }

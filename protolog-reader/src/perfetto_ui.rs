@@ -246,7 +246,7 @@ impl<'a> UiWriter<'a, '_> {
             })?;
         }
         for pid in processes {
-            let Some(name) = self.log.process_name(pid) else { continue };
+            let Some(name) = self.log.name_of_pid(pid) else { continue };
             self.write(|to| {
                 to.uint32(packet::SEQUENCE_FLAGS, sequence_flags::INCREMENTAL_STATE_CLEARED);
                 let mut fields = to.nested(packet::PROCESS_DESCRIPTOR);

@@ -17,6 +17,7 @@ use protozero::{DecodeError, Field};
 
 use crate::clock::Moment;
 use crate::sequence::parse_interned;
+use crate::thread;
 
 /// `InternedData.event_categories`, `event_names` and `debug_annotation_names`.
 const INTERNED: [u32; 3] = [CATEGORIES, NAMES, ARG_NAMES];
@@ -93,8 +94,19 @@ pub(crate) struct SliceEvents {
     open: Option<Tracks<SpanSlice>>,
 }
 
-/// Stacks of slices by the id of a track, or by the thread where there is none.
-type Tracks<T> = HashMap<(u64, u32), Vec<T>>;
+/// Stacks of slices, the innermost last.
+type Tracks<T> = HashMap<SliceStack, Vec<T>>;
+
+/// The place where slices are nested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum SliceStack {
+    /// A track, by its id and what tells processes with one pid apart: these give their tracks the same ids.
+    Track(u64, Option<u64>),
+    /// That of a thread, where an event names no track.
+    Thread(u32),
+    /// That of a sequence of which no thread is known.
+    Sequence(u32),
+}
 
 /// The state of a sequence.
 #[derive(Debug, Default)]
@@ -108,7 +120,7 @@ struct SequenceNames {
 struct SliceEvent {
     moment: Moment,
     is_end: bool,
-    track: u64,
+    track: SliceStack,
     thread: u32,
     name: Arc<str>,
     target: Arc<str>,
@@ -170,7 +182,7 @@ impl SliceEvents {
     pub(crate) fn event(
         &mut self,
         sequence: u32,
-        thread: u32,
+        (thread, process): (u32, Option<u64>),
         moment: Moment,
         event: Field<'_>,
     ) -> Result<(), DecodeError> {
@@ -195,6 +207,11 @@ impl SliceEvents {
         if [track_event::TYPE_SLICE_BEGIN, track_event::TYPE_SLICE_END].contains(&kind) {
             let is_end = kind == track_event::TYPE_SLICE_END;
             let target = joined(targets);
+            let track = match (track, thread) {
+                (0, thread::UNKNOWN) => SliceStack::Sequence(sequence),
+                (0, thread) => SliceStack::Thread(thread),
+                (track, _) => SliceStack::Track(track, process),
+            };
             let texts =
                 args.iter().map(|arg: &SpanArg| own_bytes(&arg.name) + arg.value.capacity());
             self.text_bytes += texts.sum::<usize>() + args.capacity() * size_of::<SpanArg>();
@@ -236,9 +253,8 @@ impl SliceEvents {
             open.insert(track, (first..found.list.len() as u32).collect());
         }
         for event in events {
-            // Without a track, it is that of the thread.
-            let key = (event.track, if event.track == 0 { event.thread } else { 0 });
-            found.apply(event, open.entry(key).or_default(), may_end);
+            let track = event.track;
+            found.apply(event, open.entry(track).or_default(), may_end);
         }
         if may_end {
             open.retain(|_, slices| !slices.is_empty());

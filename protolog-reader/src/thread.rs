@@ -16,6 +16,8 @@ pub struct Thread {
     pub tid: Option<u32>,
     /// The thread's name.
     pub name: Option<String>,
+    /// Differs between processes with one pid, as containers have them, where the trace tells them apart.
+    pub(crate) process: Option<u64>,
 }
 
 /// The source of a sequence's thread. A better source wins; of equal ones, the later.
@@ -63,6 +65,17 @@ impl Threads {
         self.threads.get(UNKNOWN as usize + 1..).unwrap_or_default()
     }
 
+    /// Names threads that have no name, by pid and tid; those that are named so are found as before.
+    pub(crate) fn name(all: &mut Arc<Self>, names: &foldhash::HashMap<(u32, u32), String>) {
+        if names.is_empty() {
+            return;
+        }
+        for thread in &mut Arc::make_mut(all).threads {
+            let ids = thread.pid.zip(thread.tid).filter(|_| thread.name.is_none());
+            thread.name = ids.and_then(|ids| names.get(&ids).cloned()).or(thread.name.take());
+        }
+    }
+
     /// The index of `thread`, which is usually `likely`. Logs of pages share the threads that they know.
     pub(crate) fn index(all: &mut Arc<Self>, thread: Thread, likely: u32) -> u32 {
         if *all.get(likely) == thread {
@@ -82,7 +95,14 @@ impl Threads {
 /// Parses our `SEQUENCE_INFO`.
 pub(crate) fn parse_sequence_info(info: Field<'_>) -> Result<Thread, DecodeError> {
     let fields = [sequence_info::PID, sequence_info::TID, sequence_info::THREAD_NAME];
-    parse(info, fields)
+    let mut thread = parse(info, fields)?;
+    for field in info.as_message()? {
+        let field = field?;
+        if field.number == sequence_info::PROCESS {
+            thread.process = Some(field.as_fixed64()?);
+        }
+    }
+    Ok(thread)
 }
 
 /// Parses Perfetto's `ThreadDescriptor`.
@@ -122,6 +142,6 @@ fn parse(message: Field<'_>, fields: [u32; 3]) -> Result<Thread, DecodeError> {
     Ok(thread)
 }
 
-fn text(field: Field<'_>) -> Result<String, DecodeError> {
+pub(crate) fn text(field: Field<'_>) -> Result<String, DecodeError> {
     Ok(String::from_utf8_lossy(field.as_bytes()?).into_owned())
 }

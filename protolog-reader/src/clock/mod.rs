@@ -50,6 +50,11 @@ pub(crate) fn is_of_sequence(clock: u32) -> bool {
     (CUSTOM..SHARED_CUSTOM).contains(&clock)
 }
 
+/// True if the clock is one that the trace defines for all of its sequences.
+pub(crate) fn is_shared_custom(clock: u32) -> bool {
+    clock >= SHARED_CUSTOM
+}
+
 /// The clock id in `TracePacketDefaults`.
 pub(crate) fn default_clock(defaults: Field<'_>) -> Result<Option<u32>, DecodeError> {
     let mut id = None;

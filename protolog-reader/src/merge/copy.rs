@@ -4,11 +4,12 @@ use super::error::MergeError;
 use super::expansion::InputExpansion;
 use super::hold::{Held, Omitted};
 use super::input::MergeInput;
+use super::local::Changes;
 use super::overlap::Occurrences;
 use super::packet::{PacketContents, fields, good_part, without, without_sequence};
 use super::place::{Place, Places, mix};
 use super::stream::{self, Piece, Stop, TraceEnd};
-use super::survey::Survey;
+use super::survey::{SnapshotPacket, Survey};
 use crate::dictionary::elements::{self, Element};
 use crate::limits::NESTING;
 use crate::loss::LossRecord;
@@ -36,6 +37,8 @@ pub(super) struct Copier<'a, 'b> {
     places: Option<Places>,
     /// The packets that sequences of the input hold back, by the sequence's new id.
     held: HashMap<u32, Held>,
+    /// What is changed in the packets of the input.
+    changes: Changes,
     /// New ids of sequences whose state was set up after a hole.
     cleared: HashSet<u32>,
     /// Sessions in the result.
@@ -64,6 +67,7 @@ impl<'a, 'b> Copier<'a, 'b> {
             occurrences: Occurrences::default(),
             places: None,
             held: HashMap::new(),
+            changes: Changes::default(),
             cleared: HashSet::new(),
             sessions: Sessions::default(),
             skipped_bytes: 0,
@@ -80,8 +84,12 @@ impl<'a, 'b> Copier<'a, 'b> {
     pub(super) fn copy_snapshots(&mut self) -> Result<(), MergeError> {
         let mut snapshots = std::mem::take(&mut self.survey.snapshots);
         snapshots.sort_by_key(|snapshot| snapshot.nanos);
-        for snapshot in &snapshots {
-            self.write(snapshot.sequence, &snapshot.packet)?;
+        let mut changes: HashMap<usize, Changes> = HashMap::new();
+        for SnapshotPacket { input, sequence, packet, .. } in &snapshots {
+            let changes = changes.entry(*input).or_insert_with(|| self.survey.changes(*input));
+            let parsed = Packet::parse(Reader::new(packet)).unwrap_or_default();
+            let changed = changes.apply(*sequence, packet, &parsed);
+            self.write(*sequence, changed.as_deref().unwrap_or(packet))?;
         }
         Ok(())
     }
@@ -97,6 +105,7 @@ impl<'a, 'b> Copier<'a, 'b> {
         let trace = input.open().map_err(|error| stop(error.into()))?;
         self.places = self.survey.overlaps.concern(index).then(Places::default);
         self.survey.restart();
+        self.changes = self.survey.changes(index);
         self.cleared.clear();
         // Nothing follows that needs what is still held back.
         self.held.clear();
@@ -172,6 +181,8 @@ impl<'a, 'b> Copier<'a, 'b> {
         } else {
             bytes
         };
+        let changed = self.changes.apply(sequence, bytes, &found.packet);
+        let bytes = changed.as_deref().unwrap_or(bytes);
         if found.configs.is_empty() {
             if let (Some(Ok(place)), 1..) = (&place, sequence) {
                 return Ok(self.copy_new(index, sequence, bytes, &found, place)?);
@@ -236,8 +247,8 @@ impl<'a, 'b> Copier<'a, 'b> {
 
     /// Returns whether the result has this content of a thread, at this time, from another input.
     fn is_known(&mut self, index: usize, place: &Place, content: u64) -> bool {
-        let Place { origin, moment, .. } = *place;
-        let others = self.survey.overlaps.others(index, origin, moment);
+        let Place { origin, process, moment, .. } = *place;
+        let others = self.survey.overlaps.others(index, (origin, process), moment);
         others.is_some_and(|others| self.occurrences.has(index, origin, moment, others, content))
     }
 

@@ -16,6 +16,7 @@ mod error;
 mod expansion;
 mod hold;
 mod input;
+mod local;
 mod overlap;
 mod packet;
 mod place;

@@ -89,7 +89,7 @@ impl Overlaps {
     pub(super) fn others(
         &mut self,
         input: usize,
-        origin: ThreadIds,
+        (origin, process): (ThreadIds, Option<u64>),
         moment: Moment,
     ) -> Option<Others> {
         let timeline = (origin, moment.clock);
@@ -108,17 +108,27 @@ impl Overlaps {
         if !earlier && !later {
             return None;
         }
-        let process = self.process(input, origin.pid?)?;
+        let process = self.process(input, origin.pid?, process)?;
         Some(Others { later, process })
     }
 
-    /// The fingerprint of a process among those with its pid, 0 if there is one only; none if it may be one of several.
-    fn process(&self, input: usize, pid: u32) -> Option<u64> {
+    /// The processes of an input whose pid is that of another one in another input, by pid, with their fingerprints.
+    pub(super) fn ambiguous(&self, input: usize) -> impl Iterator<Item = (u32, u64)> {
+        let own = self.processes.keys().map(move |pid| (*pid, self.process(input, *pid, None)));
+        own.filter_map(|(pid, process)| Some((pid, process.filter(|process| *process != 0)?)))
+    }
+
+    /// The fingerprint of a process among those with its pid, 0 if there is one only; none if it may be one of several. `named` is that
+    /// which its thread says.
+    fn process(&self, input: usize, pid: u32, named: Option<u64>) -> Option<u64> {
         let Some(known) = self.processes.get(&pid) else { return Some(0) };
         let mut kinds = known.iter().map(|(_, process)| process);
         let first = kinds.next();
         if kinds.all(|process| Some(process) == first) {
             return Some(0);
+        }
+        if named.is_some() {
+            return named;
         }
         let mut own = known.iter().filter(|(of, _)| *of == input);
         own.next().map(|(_, process)| *process).filter(|_| own.next().is_none())

@@ -29,6 +29,8 @@ pub(super) struct ThreadIds {
 pub(super) struct Place {
     /// The thread.
     pub(super) origin: ThreadIds,
+    /// The fingerprint of its process, if the thread has one.
+    pub(super) process: Option<u64>,
     /// The time, in a clock that all traces share.
     pub(super) moment: Moment,
     /// The time of losses that the packet reports.
@@ -70,6 +72,7 @@ struct Sequence {
     default_clock: Option<u32>,
     clocks: CustomClocks,
     origin: ThreadIds,
+    process: Option<u64>,
     source: Source,
     last: Option<Moment>,
 }
@@ -148,6 +151,7 @@ impl Places {
         let logged = if *only_times { None } else { sequence.logged(packet)? };
         Ok(Place {
             origin: sequence.origin,
+            process: sequence.process,
             moment,
             loss_moment: read.filter(|_| moment.guessed).unwrap_or(moment),
             advanced: packet.timestamp.and(is_incremental.then_some(clock)),
@@ -191,19 +195,20 @@ impl Sequence {
     }
 
     fn identify(&mut self, packet: &Packet<'_>) -> Result<(), DecodeError> {
-        let mut set = |source, origin| {
+        let mut set = |source, thread: &thread::Thread| {
             if source >= self.source {
-                (self.source, self.origin) = (source, origin);
+                (self.source, self.origin) = (source, ThreadIds::of(thread));
+                self.process = thread.process;
             }
         };
         if let Some(pid) = packet.trusted_pid {
-            set(Source::Service, ThreadIds { pid: Some(pid), tid: None });
+            set(Source::Service, &thread::Thread { pid: Some(pid), ..thread::Thread::default() });
         }
         if let Some(descriptor) = packet.thread {
-            set(Source::Descriptor, ThreadIds::of(&thread::parse_descriptor(descriptor)?));
+            set(Source::Descriptor, &thread::parse_descriptor(descriptor)?);
         }
         if let Some(info) = packet.sequence_info {
-            set(Source::Sequence, ThreadIds::of(&thread::parse_sequence_info(info)?));
+            set(Source::Sequence, &thread::parse_sequence_info(info)?);
         }
         Ok(())
     }

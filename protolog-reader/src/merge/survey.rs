@@ -3,10 +3,12 @@
 use super::error::MergeError;
 use super::expansion::InputExpansion;
 use super::input::MergeInput;
+use super::local::{Changes, InputClocks};
 use super::overlap::Overlaps;
 use super::packet::{PacketContents, good_part, without_sequence};
 use super::place::Places;
 use super::stream::{self, Piece, Stop, TraceEnd};
+use crate::clock::ClockSnapshot;
 use crate::dictionary::elements::{self, Element};
 use crate::dictionary::{Group, Message};
 use crate::limits::NESTING;
@@ -29,6 +31,7 @@ pub(super) struct Survey {
     pub(super) snapshots: Vec<SnapshotPacket>,
     /// The threads and times that inputs have in common.
     pub(super) overlaps: Overlaps,
+    clocks: InputClocks,
     boot: Option<(Vec<u8>, usize)>,
     messages: HashMap<u64, (Message, usize)>,
     groups: HashMap<u32, (Group, usize)>,
@@ -39,6 +42,8 @@ pub(super) struct Survey {
 pub(super) struct SnapshotPacket {
     /// BOOTTIME, or another clock if it has none.
     pub(super) nanos: u64,
+    /// The index of its input.
+    pub(super) input: usize,
     /// The new id of its sequence.
     pub(super) sequence: u32,
     /// The packet without its sequence id.
@@ -153,7 +158,7 @@ impl Survey {
                 return Err(MergeError::Snapshots.into());
             }
             let packet = without_sequence(bytes);
-            self.snapshots.push(SnapshotPacket { nanos, sequence, packet });
+            self.snapshots.push(SnapshotPacket { nanos, input: index, sequence, packet });
         }
         if let Some(boot) = found.boot {
             self.check_boot(index, boot, inputs)?;
@@ -170,6 +175,9 @@ impl Survey {
             self.overlaps.add_process(index, process);
         }
         let packet = &found.packet;
+        if let Some(Ok(snapshot)) = packet.snapshot.map(ClockSnapshot::parse) {
+            self.clocks.add(index, &snapshot);
+        }
         let Ok(place) = places.next(packet) else { return };
         if packet.message.is_some() || packet.track_event.is_some() {
             self.overlaps.add(index, place.origin, place.moment);
@@ -196,6 +204,15 @@ impl Survey {
                 Ok(())
             }
         }
+    }
+
+    /// The changes to the packets of an input, where they mean something else in another one.
+    pub(super) fn changes(&self, input: usize) -> Changes {
+        let mut changes = self.clocks.changes(input);
+        for (pid, process) in self.overlaps.ambiguous(input) {
+            changes.set_process(pid, process);
+        }
+        changes
     }
 
     /// Returns whether an input has this message whole in its dictionary.

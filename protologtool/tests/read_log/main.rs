@@ -2,6 +2,7 @@
 //! files of their own.
 
 mod any_times;
+mod containers;
 #[path = "../../../protolog-reader/tests/common/trace/mod.rs"]
 mod description;
 mod directories;

@@ -117,7 +117,7 @@ fn comparable_threads(log: &Log) -> HashMap<&Thread, String> {
     let mut uses: HashMap<String, u32> = HashMap::new();
     for thread in log.threads() {
         let is_main = thread.tid.is_some() && thread.tid == thread.pid;
-        let process = thread.pid.and_then(|pid| log.process_name(pid)).unwrap_or_default();
+        let process = log.process_name(thread).unwrap_or_default();
         let own = match &thread.name {
             _ if is_main => "main",
             Some(name) => name,

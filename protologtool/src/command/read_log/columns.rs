@@ -132,9 +132,7 @@ impl<'a> Row<'a> {
             Column::Delta => self.delta.map_or(Cow::Borrowed(""), |ns| seconds(ns).into()),
             Column::Pid => number(thread.pid),
             Column::Tid => number(thread.tid),
-            Column::Process => {
-                thread.pid.and_then(|pid| log.process_name(pid)).unwrap_or_default().into()
-            }
+            Column::Process => log.process_name(thread).unwrap_or_default().into(),
             Column::Thread => thread.name.as_deref().unwrap_or_default().into(),
             Column::Level => self.marks().map_or_else(
                 || self.level().map_or("?".into(), |it| it.letter().to_string().into()),

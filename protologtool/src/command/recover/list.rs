@@ -196,7 +196,7 @@ impl<'a> OpenRecording<'a> {
         let last = log.as_ref().and_then(|log| log.entries().next_back()?.wall_time());
         let last = last.map_or(header.realtime, |last| header.realtime.max(last.max(0) as u64));
         let last = metadata.modified().ok()?.max(UNIX_EPOCH + Duration::from_nanos(last));
-        let program = log.as_ref().and_then(|log| log.process_name(header.pid));
+        let program = log.as_ref().and_then(|log| log.name_of_pid(header.pid));
         let listed = Listed {
             path: path.to_string_lossy().into_owned(),
             pid: header.pid,

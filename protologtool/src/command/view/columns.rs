@@ -198,7 +198,7 @@ impl<'a> Columns<'a> {
         let (log, next) = (self.log, self.thread_list.len());
         let index = *self.thread_index.entry(thread).or_insert(next);
         if index == next {
-            let process = thread.pid.and_then(|pid| log.process_name(pid));
+            let process = log.process_name(thread);
             self.thread_list.push(json!({
                 "pid": thread.pid, "tid": thread.tid, "name": thread.name, "process": process,
             }));
