@@ -20,6 +20,8 @@ pub struct Call<S> {
     pub template_range: Range<usize>,
     /// The arguments after the template, without comments around them.
     pub args: Vec<Range<usize>>,
+    /// True if the last argument is an exception, for which the template has no conversion.
+    pub has_exception: bool,
     /// The part that only the language's own emitter needs.
     pub shape: S,
 }
@@ -77,16 +79,23 @@ pub struct Checked<'t> {
     pub range: &'t Range<usize>,
     /// The arguments.
     pub args: &'t [Range<usize>],
+    /// True if the last argument may be an exception that the template has no conversion for.
+    pub may_have_exception: bool,
 }
 
 impl<'t> Checked<'t> {
     /// The template, if it is one and takes as many arguments as there are; else all its faults.
     pub fn template(self) -> Result<Template<'t>, Vec<Diagnostic>> {
         let template = Template::parse(self.text.as_str()).map_err(|_| self.faults())?;
-        if template.len() == self.args.len() {
+        if template.len() == self.args.len() || self.has_exception(&template) {
             return Ok(template);
         }
         Err(vec![self.wrong_count(&template)])
+    }
+
+    /// Returns whether the last argument is an exception behind those that the template takes.
+    pub fn has_exception(self, template: &Template<'_>) -> bool {
+        self.may_have_exception && self.args.len() == template.len() + 1
     }
 
     /// The faults of a text that is no template: each part behind a fault is a template of its own.

@@ -454,8 +454,10 @@ fn checked<'c, S>(
     source: &'c Source,
     max: usize,
 ) -> Result<Template<'c>, Vec<Diagnostic>> {
-    let Call { template: text, template_range: range, args, .. } = call;
-    let template = Checked { source: source.bytes(), text, range, args }.template()?;
+    let Call { template: text, template_range: range, args, has_exception, .. } = call;
+    let may_have_exception = *has_exception;
+    let checked = Checked { source: source.bytes(), text, range, args, may_have_exception };
+    let template = checked.template()?;
     too_many(call, max).map_or(Ok(template), |fault| Err(vec![fault]))
 }
 
@@ -486,9 +488,10 @@ fn apply<S>(
 
 /// The error for a call that passes more than `max` arguments.
 fn too_many<S>(call: &Call<S>, max: usize) -> Option<Diagnostic> {
-    let [first, .., last] = [call.args.get(max)?, call.args.last()?];
+    let args = &call.args[..call.args.len() - usize::from(call.has_exception)];
+    let [first, .., last] = [args.get(max)?, args.last()?];
     let message =
-        format!("{} arguments: rewritten code of this dialect can pass {max}", call.args.len());
+        format!("{} arguments: rewritten code of this dialect can pass {max}", args.len());
     Some(
         Diagnostic::error(Code::ArgumentCount, first.start..last.end, message)
             .help("log the rest in a second call"),

@@ -48,12 +48,16 @@ final class Call {
     long kinds;
     final long[] words = new long[MAX];
     final String[] texts = new String[MAX];
-    /** The stack trace of the call, for the session that it is written to; null for none. */
+    /** The stack trace of the exception behind the arguments; null for none. */
+    String thrown;
+    /** The stack trace of the message in the session that it is written to; null for none. */
     String stack;
 
     private final WriterSet writers = new WriterSet();
     private final boolean isVirtual = ThreadIdentity.isVirtual();
     private boolean isBusy;
+    /** Numbers of processed calls that don't fit; null for none. */
+    private Misfits misfits;
     /** True if a text is long: then texts are forgotten after the call, so that idle threads keep little. */
     private boolean hasLongText;
 
@@ -78,11 +82,7 @@ final class Call {
             if (state == null) {
                 return UNUSED;
             }
-            WeakReference<Call> known = OF_THREAD.get();
-            call = known == null ? null : known.get();
-            if (call == null) {
-                call = ofNewThread();
-            }
+            call = ofThread();
         } catch (Error e) {
             Groups.repair(e);
             Sessions.lose(group, level, LossCause.BUFFER_FULL);
@@ -96,11 +96,33 @@ final class Call {
         call.id = id;
         call.mask = mask;
         call.template = null;
+        call.thrown = null;
         call.level = level;
         call.group = state;
         call.count = 0;
         call.kinds = 0;
         return call;
+    }
+
+    /** Notes a number that an argument of a processed call can't have, and gives the value that stands for it until the call ends. */
+    static long misfit(Number number) {
+        try {
+            // Code of the application, before the call begins.
+            String text = MessageText.textOf(number);
+            Call call = ofThread();
+            if (call.misfits == null) {
+                call.misfits = new Misfits();
+            }
+            return call.misfits.add(text, number.getClass().getName());
+        } catch (OutOfMemoryError | StackOverflowError | LinkageError e) {
+            return 0;
+        }
+    }
+
+    private static Call ofThread() {
+        WeakReference<Call> known = OF_THREAD.get();
+        Call call = known == null ? null : known.get();
+        return call == null ? ofNewThread() : call;
     }
 
     private static Call ofNewThread() {
@@ -113,9 +135,10 @@ final class Call {
         return kept.call;
     }
 
-    /** Says that the call is an unprocessed one, with this template. */
-    void of(Template unprocessed) {
+    /** Says that the call is an unprocessed one, with this template, and the stack trace of its exception or null. */
+    void of(Template unprocessed, String trace) {
         template = unprocessed;
+        thrown = trace;
     }
 
     Call add(long value) {
@@ -147,6 +170,8 @@ final class Call {
                 add(((Number) arg).longValue());
             } else if (arg instanceof Boolean bool) {
                 add((boolean) bool);
+            } else if (arg instanceof Thrown exception) {
+                thrown = this == UNUSED ? null : exception.trace;
             } else {
                 add((String) arg);
             }
@@ -181,15 +206,19 @@ final class Call {
         // Those before this one have the message, or count it.
         int i = 0;
         try {
+            if (misfits != null && !replaceMisfits()) {
+                return;
+            }
             int word = group.word();
             int recorded = Switch.traceLevels(word) & level.bit();
             String trace = null;
             for (; i < routes.sessions.length; i++) {
                 if ((routes.levels[i] & recorded) != 0) {
-                    if (routes.stacks != null && routes.stacks[i] && trace == null) {
+                    boolean hasStack = routes.stacks != null && routes.stacks[i];
+                    if (hasStack && trace == null) {
                         trace = CallStacks.of(this);
                     }
-                    stack = routes.stacks == null || !routes.stacks[i] ? null : trace;
+                    stack = hasStack ? trace : thrown;
                     record(routes.sessions[i]);
                 }
             }
@@ -202,6 +231,7 @@ final class Call {
             Sessions.lose(group, routes, i, level, LossCause.BUFFER_FULL);
         } finally {
             isBusy = false;
+            thrown = null;
             if (hasLongText) {
                 hasLongText = false;
                 // Without a call, for which there may be no stack.
@@ -210,6 +240,33 @@ final class Call {
                 }
             }
         }
+    }
+
+    /** Makes a call with a number that does not fit the message that an unprocessed one is. False if it is counted as lost. */
+    private boolean replaceMisfits() {
+        Misfits.Found found = misfits.take(this);
+        if (misfits.isEmpty()) {
+            misfits = null;
+        }
+        if (found == null) {
+            return true;
+        }
+        Template known = Dictionaries.template(id);
+        String conversion = known == null ? "an integer" : "%" + known.letter(found.index());
+        String text = known == null ? MessageText.idText(id) : known.toString();
+        String problem = conversion + " does not take " + found.className();
+        RuntimeMessage message = RuntimeMessage.of(group, level, "%s", null);
+        if (message == null) {
+            Sessions.lose(group, level, LossCause.TEMPLATE_LIMIT);
+            return false;
+        }
+        id = message.id();
+        template = message.template();
+        mask = template.mask();
+        count = 0;
+        kinds = 0;
+        add(MessageText.formatError(text, found.args(), problem));
+        return true;
     }
 
     /** The arguments as objects. */

@@ -50,7 +50,7 @@ final class CallStacks {
         }
         String own = new String(text);
         Deque<String[]> noted = NOTED.get();
-        noted.addLast(new String[] {own, BridgedLogger.stackTrace(thrown)});
+        noted.addLast(new String[] {own, StackText.of(thrown)});
         if (noted.size() > MAX_NOTED) {
             noted.removeFirst();
         }
@@ -73,15 +73,20 @@ final class CallStacks {
                 }
             }
         }
-        return joined(lines);
+        if (call.thrown == null) {
+            return joined(lines, MAX_TEXT);
+        }
+        // The exception behind the arguments has its own stack, which tells more.
+        String thrown = call.thrown.replace("\t", "") + "\n";
+        return joined(lines, Math.max(0, MAX_TEXT - Utf8.length(thrown))) + thrown;
     }
 
-    private static String joined(List<String> lines) {
+    private static String joined(List<String> lines, int most) {
         StringBuilder text = new StringBuilder();
         int size = 0;
         for (String line : lines) {
             size += Utf8.length(line) + 1;
-            if (size > MAX_TEXT) {
+            if (size > most) {
                 break;
             }
             text.append(line).append('\n');

@@ -19,7 +19,7 @@ final class MessageText {
             }
             return template.render(oneNullOrNone(args, template.size()));
         } catch (TemplateException e) {
-            return formatError(template.toString(), args, e);
+            return formatError(template.toString(), args, e.getMessage());
         }
     }
 
@@ -27,12 +27,17 @@ final class MessageText {
     static String of(Call call) {
         Template template = call.template != null ? call.template : Dictionaries.template(call.id);
         Object[] args = call.boxed();
-        return template == null ? withoutTemplate(call.id, args) : of(template, call.mask, args);
+        String text = template == null ? withoutTemplate(call.id, args) : of(template, call.mask, args);
+        return call.thrown == null ? text : text + "\n" + call.thrown;
     }
 
     /** The text of a message that the dictionary does not know: {@code #0123456789abcdef (1, two)}. */
     static String withoutTemplate(long id, Object[] args) {
-        return String.format(Locale.ROOT, "#%016x (%s)", id, list(args));
+        return idText(id) + " (" + list(args) + ")";
+    }
+
+    static String idText(long id) {
+        return String.format(Locale.ROOT, "#%016x", id);
     }
 
     /** Arguments with texts in place of all objects but numbers and booleans. Code of the application runs here. */
@@ -47,7 +52,7 @@ final class MessageText {
     /** A number, a boolean or null as it is, the text of all else. */
     private static Object value(Object arg) {
         boolean isValue = arg == null || arg instanceof Long || arg instanceof Integer || arg instanceof Short
-                || arg instanceof Byte || arg instanceof Double || arg instanceof Float || arg instanceof Boolean;
+                || arg instanceof Byte || arg instanceof Double || arg instanceof Float || arg instanceof Boolean || arg instanceof Thrown;
         return isValue ? arg : textOf(arg);
     }
 
@@ -69,11 +74,24 @@ final class MessageText {
                 Object supplied = supplier.get();
                 return supplied instanceof Supplier<?> ? String.valueOf(supplied) : textOf(supplied);
             }
-            // Objects may give null, too.
-            return CallStacks.noted(value, String.valueOf((Object) String.valueOf(value)));
+            return CallStacks.noted(value, stringOf(value));
         } catch (Throwable e) {
             return failed(value, e);
         }
+    }
+
+    /** As {@link #textOf} of an exception whose stack trace nobody asks for. */
+    static String plainTextOf(Throwable exception) {
+        try {
+            return stringOf(exception);
+        } catch (Throwable e) {
+            return failed(exception, e);
+        }
+    }
+
+    /** Objects may give null, too. */
+    private static String stringOf(Object value) {
+        return String.valueOf((Object) String.valueOf(value));
     }
 
     private static String failed(Object value, Throwable error) {
@@ -89,8 +107,8 @@ final class MessageText {
         return args != null ? args : new Object[expected == 1 ? 1 : 0];
     }
 
-    static String formatError(String template, Object[] args, TemplateException problem) {
-        return "FORMAT_ERROR \"" + template + "\", args=(" + list(args) + "): " + problem.getMessage();
+    static String formatError(String template, Object[] args, String problem) {
+        return "FORMAT_ERROR \"" + template + "\", args=(" + list(args) + "): " + problem;
     }
 
     private static String list(Object[] args) {

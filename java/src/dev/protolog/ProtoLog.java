@@ -1,12 +1,13 @@
 package dev.protolog;
 
 import java.time.Duration;
+import java.util.Arrays;
 
 /**
  * The log methods that applications call: {@code ProtoLog.d(NET, "sent %d bytes to %s", n, host);}.
  *
  * <p>A template is a constant with {@code %b %d %o %x %f %e %g %s}, each with optional zero padding, width and precision
- * ({@code %04d}, {@code %8.3f}), and {@code %%}. The tool turns each call into one of {@link ProtoLogImpl} and moves the
+ * ({@code %04d}, {@code %8.3f}), and {@code %%}. An exception behind the arguments is written with its stack trace and causes. The tool turns each call into one of {@link ProtoLogImpl} and moves the
  * text to a dictionary; a call that it has not seen comes here: it takes longer, and its trace says the same.
  *
  * <p>Messages go to the {@link Session}s that record their group, and to standard error where the group is printed. Nothing has to be
@@ -145,13 +146,19 @@ public final class ProtoLog {
             return;
         }
         Object[] values;
+        String thrown = null;
         try {
             Template template = message.template() != null ? message.template() : Template.parse(text);
-            values = template.values(MessageText.oneNullOrNone(args, template.size()));
+            values = MessageText.oneNullOrNone(args, template.size());
+            if (hasException(values, template.size())) {
+                thrown = Thrown.of((Throwable) values[values.length - 1]).trace;
+                values = Arrays.copyOf(values, values.length - 1);
+            }
+            values = template.values(values);
         } catch (TemplateException e) {
             // The text that tells so is a message of its own.
             message = RuntimeMessage.of(state, level, "%s", location);
-            values = new Object[] {MessageText.formatError(text, args, e)};
+            values = new Object[] {MessageText.formatError(text, args, e.getMessage())};
         }
         if (message == null) {
             Sessions.lose(state, level, LossCause.TEMPLATE_LIMIT);
@@ -159,7 +166,12 @@ public final class ProtoLog {
         }
         long mask = message.template().mask();
         Call call = Call.begin(group, level, message.id(), mask);
-        call.of(message.template());
+        call.of(message.template(), thrown);
         call.addAll(mask, values).end();
+    }
+
+    /** True if an exception, or null for none, is behind the arguments of a template. */
+    private static boolean hasException(Object[] args, int taken) {
+        return args.length == taken + 1 && (args[taken] == null || args[taken] instanceof Throwable);
     }
 }

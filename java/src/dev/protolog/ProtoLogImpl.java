@@ -7,7 +7,7 @@ package dev.protolog;
  * {@code META-INF/protolog/dictionary.pb} and puts into each trace. There are methods for each sequence of types up to three arguments, which
  * allocate nothing, and one for any arguments.
  *
- * <p>{@code l f b s} fix the type of each argument at compile time: {@code l(1.5)} and {@code l("x")} do not compile. A null
+ * <p>{@code l x f b s} fix the type of each argument at compile time: {@code l(1.5)} and {@code l("x")} do not compile. A null
  * is 0, 0.0 or false as in an unprocessed call, and no exception; only a null {@code Character} for an integer is one, since
  * it has no method of its own: with more overloads javac could not choose one for the result of a generic method.
  *
@@ -51,17 +51,21 @@ public final class ProtoLogImpl extends TwoArgumentCalls {
         log(LogLevel.WTF, group, id, mask, args);
     }
 
-    /** An argument of {@code %d %o %x}. */
+    /** An argument of {@code %d}. */
     public static long l(long value) {
         return value;
     }
 
-    /** A boxed argument of {@code %d %o %x}; null is 0. */
+    /** A boxed argument of {@code %d}; null is 0. One that is no integer of 64 bits makes the message a {@code FORMAT_ERROR}. */
     public static long l(Number value) {
-        return value == null ? 0 : value.longValue();
+        if (value == null || value instanceof Integer || value instanceof Long) {
+            return value == null ? 0 : value.longValue();
+        }
+        Long integer = Numbers.integer(value);
+        return integer == null ? Call.misfit(value) : integer;
     }
 
-    /** A character as an argument of {@code %d %o %x}: its number. Java would widen it by itself, Kotlin does not. */
+    /** A character as an argument of {@code %d}: its number. Java would widen it by itself, Kotlin does not. */
     public static long l(char value) {
         return value;
     }
@@ -69,7 +73,7 @@ public final class ProtoLogImpl extends TwoArgumentCalls {
     /** As {@link #l(double)}. Without it Kotlin would take the number for one in a box. */
     public static void l(float value) {}
 
-    /** No argument of {@code %d %o %x}: nothing comes back, so that javac refuses the call. */
+    /** No argument of {@code %d}: nothing comes back, so that javac refuses the call. */
     public static void l(double value) {}
 
     /**
@@ -90,14 +94,63 @@ public final class ProtoLogImpl extends TwoArgumentCalls {
         return value;
     }
 
+    /** An argument of {@code %x %o}: of an {@code int} no more than 32 bits, also where it is negative. */
+    public static long x(int value) {
+        return value & 0xffff_ffffL;
+    }
+
+    /** As {@link #x(int)}, of 64 bits. */
+    public static long x(long value) {
+        return value;
+    }
+
+    /** A boxed argument of {@code %x %o}, as {@link #l(Number)}. */
+    public static long x(Number value) {
+        if (value == null) {
+            return 0;
+        }
+        Long integer = Numbers.bits(value);
+        return integer == null ? Call.misfit(value) : integer;
+    }
+
+    /** As {@link #l(char)}. */
+    public static long x(char value) {
+        return value;
+    }
+
+    /** As {@link #l(float)}. */
+    public static void x(float value) {}
+
+    /** As {@link #l(double)}. */
+    public static void x(double value) {}
+
+    /** As {@link #lOf(Number)}. */
+    public static long xOf(Number value) {
+        return x(value);
+    }
+
+    /** As {@link #l(char)}. */
+    public static long xOf(char value) {
+        return value;
+    }
+
+    /** As {@link #lOf(long, Void...)}. */
+    public static long xOf(long value, Void... none) {
+        return value;
+    }
+
     /** An argument of {@code %f %e %g}. */
     public static double f(double value) {
         return value;
     }
 
-    /** A boxed argument of {@code %f %e %g}; null is 0. */
+    /** A boxed argument of {@code %f %e %g}; null is 0. One with more digits than a double keeps makes the message a {@code FORMAT_ERROR}. */
     public static double f(Number value) {
-        return value == null ? 0 : value.doubleValue();
+        if (value == null || value instanceof Double || value instanceof Float) {
+            return value == null ? 0 : value.doubleValue();
+        }
+        Double number = Numbers.floating(value);
+        return number == null ? Double.longBitsToDouble(Call.misfit(value)) : number;
     }
 
     /** As {@link #lOf(Number)}. */
@@ -118,6 +171,11 @@ public final class ProtoLogImpl extends TwoArgumentCalls {
     /** An argument of {@code %s}. */
     public static String s(Object value) {
         return MessageText.textOf(value);
+    }
+
+    /** The exception behind the arguments; null is none. */
+    public static Thrown t(Throwable value) {
+        return Thrown.of(value);
     }
 
     private static void log(LogLevel level, IProtoLogGroup group, long id, long mask, Object[] args) {

@@ -65,6 +65,11 @@ final class Template {
         return conversions.size();
     }
 
+    /** The letter of a conversion. */
+    char letter(int index) {
+        return conversions.get(index).letter;
+    }
+
     /** Types of the arguments, two bits each: 00 text, 01 integer, 10 float, 11 boolean. */
     long mask() {
         long mask = 0;
@@ -130,8 +135,8 @@ final class Template {
             int digits = precision < 0 ? 6 : precision;
             return pad(switch (letter) {
                 case 'd' -> Long.toString(integer(arg));
-                case 'o' -> Long.toOctalString(integer(arg));
-                case 'x' -> Long.toHexString(integer(arg));
+                case 'o' -> Long.toOctalString(bits(arg));
+                case 'x' -> Long.toHexString(bits(arg));
                 case 'f' -> FloatText.fixed(floating(arg), digits);
                 case 'e' -> FloatText.exponent(floating(arg), digits);
                 case 'g' -> FloatText.general(floating(arg), digits);
@@ -143,7 +148,7 @@ final class Template {
         /** The value that a trace has of an argument. */
         Object value(Object arg) throws TemplateException {
             return switch ((int) kind()) {
-                case Call.INTEGER -> (Object) integer(arg);
+                case Call.INTEGER -> (Object) (letter == 'd' ? integer(arg) : bits(arg));
                 case Call.FLOATING -> floating(arg);
                 case Call.BOOL -> bool(arg);
                 default -> MessageText.textOf(arg);
@@ -155,15 +160,24 @@ final class Template {
                 return 0;
             } else if (arg instanceof Character c) {
                 return c;
-            } else if (arg instanceof Long || arg instanceof Integer || arg instanceof Short || arg instanceof Byte) {
-                return ((Number) arg).longValue();
             }
-            throw unfit(arg);
+            return fitting(arg, Numbers.integer(arg));
+        }
+
+        private long bits(Object arg) throws TemplateException {
+            return arg == null || arg instanceof Character ? integer(arg) : fitting(arg, Numbers.bits(arg));
         }
 
         /** Integers fit too, as Java widens them where a double is expected. */
         private double floating(Object arg) throws TemplateException {
-            return arg instanceof Double || arg instanceof Float ? ((Number) arg).doubleValue() : integer(arg);
+            return arg == null || arg instanceof Character ? integer(arg) : fitting(arg, Numbers.floating(arg));
+        }
+
+        private <T> T fitting(Object arg, T value) throws TemplateException {
+            if (value == null) {
+                throw unfit(arg);
+            }
+            return value;
         }
 
         private boolean bool(Object arg) throws TemplateException {

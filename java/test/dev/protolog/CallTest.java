@@ -6,9 +6,15 @@ import static dev.protolog.LevelsTest.Group.QUIET;
 import static dev.protolog.SelfTest.check;
 
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.math.BigDecimal;
+import java.math.BigInteger;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.DoubleAdder;
 import java.util.function.Supplier;
 
 /** Whole calls: each unprocessed one prints what its processed form prints. */
@@ -27,6 +33,8 @@ final class CallTest {
             argumentsAreTyped();
             objectsBecomeText();
             whatIsOffIsSilent();
+            numbersThatDoNotFitAreErrors();
+            exceptionsAreShown();
             problemsAreShown();
         } finally {
             Files.delete(file);
@@ -54,13 +62,13 @@ final class CallTest {
         long mask = 0b01_11_10_01_00;
         same("VERBOSE", () -> ProtoLog.v(NET, TEMPLATE, "größe", n, 1.5f, true, (byte) -1),
                 () -> ProtoLogImpl.v(NET, id(LogLevel.VERBOSE), mask, ProtoLogImpl.s("größe"), ProtoLogImpl.l(n),
-                        ProtoLogImpl.f(1.5f), ProtoLogImpl.b(true), ProtoLogImpl.l((byte) -1)));
+                        ProtoLogImpl.f(1.5f), ProtoLogImpl.b(true), ProtoLogImpl.x((byte) -1)));
         same("DEBUG", () -> ProtoLog.d(NET, TEMPLATE, null, none, null, null, 'c'),
                 () -> ProtoLogImpl.d(NET, id(LogLevel.DEBUG), mask, ProtoLogImpl.s(null), ProtoLogImpl.l(none),
-                        ProtoLogImpl.f((Double) null), ProtoLogImpl.b(null), ProtoLogImpl.l('c')));
+                        ProtoLogImpl.f((Double) null), ProtoLogImpl.b(null), ProtoLogImpl.x('c')));
         same("INFO", () -> ProtoLog.i(NET, TEMPLATE, 1, 2L, 3, false, 4),
                 () -> ProtoLogImpl.i(NET, id(LogLevel.INFO), mask, ProtoLogImpl.s(1), ProtoLogImpl.l(2L),
-                        ProtoLogImpl.f(3), ProtoLogImpl.b(false), ProtoLogImpl.l(4)));
+                        ProtoLogImpl.f(3), ProtoLogImpl.b(false), ProtoLogImpl.x(4)));
         Object[] args = {"a", 1L, 2.0, true, 3L};
         same("WARN", () -> ProtoLog.w(NET, TEMPLATE, args), () -> ProtoLogImpl.w(NET, id(LogLevel.WARN), mask, args));
         same("ERROR", () -> ProtoLog.e(NET, TEMPLATE, args), () -> ProtoLogImpl.e(NET, id(LogLevel.ERROR), mask, args));
@@ -119,6 +127,67 @@ final class CallTest {
         }), "");
         check("the guards agree", ProtoLogImpl.isEnabled(NET, LogLevel.VERBOSE) && ProtoLog.isEnabled(NET, LogLevel.VERBOSE)
                 && !ProtoLogImpl.isEnabled(GONE, LogLevel.WTF) && !ProtoLog.isEnabled(QUIET, LogLevel.WTF), true);
+    }
+
+    private static void numbersThatDoNotFitAreErrors() {
+        long mask = 0b01_11_10_01_00;
+        LogLevel level = LogLevel.INFO;
+        Object[][] all = {
+            {1.9, 0.5, 1},
+            {new BigInteger("36893488147419103237"), 0.5, 1},
+            {1, new BigDecimal("0.12345678901234567890"), 1},
+            {1.9f, 0.5, new BigDecimal(7)},
+            {BigInteger.TEN, new BigDecimal("12.50"), new AtomicInteger(-1)},
+            {new AtomicLong(-7), BigInteger.ONE, BigInteger.ONE.negate()},
+            {(short) 3, new DoubleAdder(), (short) -1},
+        };
+        for (Object[] one : all) {
+            Number integer = (Number) one[0];
+            Number floating = (Number) one[1];
+            Number hex = (Number) one[2];
+            same("INFO", () -> ProtoLog.i(NET, TEMPLATE, "s", integer, floating, true, hex),
+                    () -> ProtoLogImpl.i(NET, id(level), mask, ProtoLogImpl.s("s"), ProtoLogImpl.l(integer),
+                            ProtoLogImpl.f(floating), ProtoLogImpl.b(true), ProtoLogImpl.x(hex)));
+        }
+        check("the text", Captured.lines(() -> ProtoLogImpl.i(NET, id(level), mask, "s", ProtoLogImpl.l((Number) 1.9), 0.5, true, 1L)),
+                "INFO TagNET: FORMAT_ERROR \"" + TEMPLATE + "\", args=(s, 1.9, 0.5, true, 1): %d does not take java.lang.Double\n");
+        check("without the template", Captured.lines(() -> ProtoLogImpl.d(NET, 255, 1, ProtoLogImpl.l((Number) 1.9))),
+                "DEBUG TagNET: FORMAT_ERROR \"#00000000000000ff\", args=(1.9): an integer does not take java.lang.Double\n");
+        // One that no call takes, and a call within the arguments of another.
+        ProtoLogImpl.l((Number) 2.5);
+        check("of a call within another", Captured.lines(() -> ProtoLogImpl.d(NET, 255, 5, ProtoLogImpl.l((Number) 1.9), within())),
+                "DEBUG TagNET: FORMAT_ERROR \"#00000000000000fe\", args=(3.5): an integer does not take java.lang.Double\n"
+                        + "DEBUG TagNET: FORMAT_ERROR \"#00000000000000ff\", args=(1.9, 5): an integer does not take java.lang.Double\n");
+        check("the next one is as ever", Captured.lines(() -> ProtoLogImpl.d(NET, 255, 1, 7L)), "DEBUG TagNET: #00000000000000ff (7)\n");
+    }
+
+    private static long within() {
+        ProtoLogImpl.d(NET, 254, 1, ProtoLogImpl.l((Number) 3.5));
+        return 5;
+    }
+
+    private static void exceptionsAreShown() {
+        Exception cause = new IllegalStateException("root");
+        Exception failed = new IOException("read", cause);
+        String text = "ERROR TagNET: failed 3\njava.io.IOException: read\n\tat dev.protolog.CallTest.exceptionsAreShown(CallTest.java:";
+        String line = Captured.lines(() -> ProtoLog.e(NET, "failed %d", 3, failed));
+        check("an exception behind the arguments: " + line, line.startsWith(text), true);
+        check("its cause", line.contains("\nCaused by: java.lang.IllegalStateException: root\n"), true);
+        StringWriter printed = new StringWriter();
+        failed.printStackTrace(new PrintWriter(printed));
+        check("as Java prints it", line, "ERROR TagNET: failed 3\n" + printed);
+        check("without arguments", Captured.lines(() -> ProtoLog.e(NET, "failed", failed)), "ERROR TagNET: failed\n" + printed);
+        check("none", Captured.lines(() -> ProtoLog.e(NET, "failed", (Throwable) null)), "ERROR TagNET: failed\n");
+        check("one for a conversion", Captured.lines(() -> ProtoLog.e(NET, "failed: %s", failed)), "ERROR TagNET: failed: " + failed + "\n");
+        check("two are too many", Captured.lines(() -> ProtoLog.e(NET, "failed", 1, failed)).startsWith("ERROR TagNET: FORMAT_ERROR"), true);
+        long mask = 0b01_11_10_01_00;
+        same("ERROR", () -> ProtoLog.e(NET, TEMPLATE, "a", 1, 2.0, true, 3, failed),
+                () -> ProtoLogImpl.e(NET, id(LogLevel.ERROR), mask, "a", 1L, 2.0, true, 3L, ProtoLogImpl.t(failed)));
+        check("three arguments", Captured.lines(() -> ProtoLogImpl.e(NET, 255, 21, 1L, 2L, 3L, ProtoLogImpl.t(failed))),
+                "ERROR TagNET: #00000000000000ff (1, 2, 3)\n" + printed);
+        check("no argument", Captured.lines(() -> ProtoLogImpl.e(NET, 255, 0, ProtoLogImpl.t(failed))), "ERROR TagNET: #00000000000000ff ()\n" + printed);
+        check("no exception", Captured.lines(() -> ProtoLogImpl.e(NET, 255, 0, ProtoLogImpl.t(null))), "ERROR TagNET: #00000000000000ff ()\n");
+        check("the next one has none", Captured.lines(() -> ProtoLogImpl.e(NET, 255, 1, 1L)), "ERROR TagNET: #00000000000000ff (1)\n");
     }
 
     private static void problemsAreShown() {

@@ -24,6 +24,7 @@ public final class SelfTest {
         LevelsTest.run();
         DictionaryTest.run();
         CallTest.run();
+        StackTextTest.run();
         PacketTest.run(vectors);
         SessionPacketTest.run(vectors);
         SharedBufferTest.run();

@@ -27,7 +27,8 @@ final class TemplateTest {
         row("100%%", "100%");
         row("%b %d %% 0x%x %s", "true 10000 % 0x7530 test", true, 10000, 30000, "test");
         row("%f, %e, %g, %b", "0.400000, 5.000000e-01, 0.6, true", 0.4, 0.5, 0.6, true);
-        row("%x %o", "ffffffffffffffff 1777777777777777777777", -1, -1L);
+        row("%x %o", "ffffffffffffffff 1777777777777777777777", -1L, -1L);
+        row("%x %o %x %x %x", "ffffffff 37777777777 ffffffff ffffffff 7fffffff", -1, -1, (byte) -1, (short) -1, Integer.MAX_VALUE);
         row("%d", "-9223372036854775808", Long.MIN_VALUE);
         row("größer %s 🦀", "größer 漢字 🦀", "漢字");
     }
@@ -46,7 +47,7 @@ final class TemplateTest {
         row("[%2d][%02d][%007d][%00d]", "[1234][-1234][0000007][7]", 1234, -1234, 7, 7);
         row("[%6b][%6s][%3s][%3s]", "[  true][  größ][larger][  🦀]", true, "größ", "larger", "🦀");
         row("[%8.3f][%08.2f]", "[   3.142][-0003.14]", 3.14159, -3.14159);
-        row("[%08x][%4x][%06x]", "[0000beef][ffffffffffffffff][00beef]", 0xbeef, -1, 0xbeef);
+        row("[%08x][%4x][%06x]", "[0000beef][ffffffffffffffff][00beef]", 0xbeef, -1L, 0xbeef);
         row("[%05f][%06e][%06g]", "[ -inf][   nan][   inf]",
                 Double.NEGATIVE_INFINITY, Double.NaN, Double.POSITIVE_INFINITY);
         row("[%.2s][%6.3s][%.0s][%.1s]", "[gr][   abc][][🦀]", "größe", "abcdef", "x", "🦀🦀");
@@ -66,7 +67,7 @@ final class TemplateTest {
 
     private static void takesJavasTypes() {
         row("%d %d %d %d %d", "-1 2 3 4 99", (byte) -1, (short) 2, 3, 4L, 'c');
-        row("%x %o", "ffffffffffffffff 1777777777777777777600", (byte) -1, (byte) -128);
+        row("%x %o", "ffffffff 37777777600", (byte) -1, (byte) -128);
         row("%.1f %.1f %.9f %.1f", "7.0 97.0 0.100000001 0.1", 7, 'a', 0.1f, 0.1);
         row("%s %s %s %s %s", "1 1.5 true c null", 1, 1.5, true, 'c', null);
         row("%s", "<" + Grumpy.class.getName() + ".toString: java.lang.IllegalStateException>", new Grumpy());
@@ -149,7 +150,7 @@ final class TemplateTest {
             Template parsed = Template.parse(template);
             return parsed.render(MessageText.oneNullOrNone(args, parsed.size()));
         } catch (TemplateException e) {
-            return MessageText.formatError(template, args, e);
+            return MessageText.formatError(template, args, e.getMessage());
         }
     }
 }

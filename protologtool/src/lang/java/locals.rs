@@ -228,6 +228,20 @@ impl<'t> Locals<'t> {
 }
 
 impl<'t> Declaration<'t> {
+    /// The type as it is written; none of what a `catch` declares, and where it is inferred.
+    pub(crate) fn written_type<'s>(&self, source: &'s [u8]) -> Option<&'s str> {
+        let of = |node: Node<'_>| {
+            let written = node.child_by_field_name("type").map(|of| of.byte_range());
+            written.and_then(|range| std::str::from_utf8(&source[range]).ok())
+        };
+        of(self.node).or_else(|| of(self.parent)).filter(|written| *written != "var")
+    }
+
+    /// Returns whether a `catch` declares it.
+    pub(crate) fn is_caught(&self) -> bool {
+        self.node.kind() == "catch_formal_parameter"
+    }
+
     /// The initial value, if this is a constant: a `static final` field, any field of an interface, or a final local
     /// variable. `of_interface`: its parent does not say so, but it is a field of an interface.
     pub(crate) fn constant_value(&self, of_interface: bool) -> Option<Node<'t>> {

@@ -47,6 +47,7 @@ pub(crate) mod resolve;
 mod scopes;
 mod secondary;
 pub(crate) mod syntax;
+mod thrown;
 mod trivia;
 pub(crate) mod unit;
 pub(crate) mod value;

@@ -142,9 +142,11 @@ impl MemberCalls<'_, '_, '_> {
         // The tag, which the template has now, goes with it.
         let template_range = all[0].start_byte()..template.end_byte();
         let range = template.byte_range();
+        let source = self.unit.text();
+        let may_have_exception = self.is_exception(rest, call);
         let checked =
-            Checked { source: self.unit.text(), text: &combined, range: &range, args: &args };
-        checked.template().map_err(without_fixes)?;
+            Checked { source, text: &combined, range: &range, args: &args, may_have_exception };
+        let has_exception = checked.has_exception(&checked.template().map_err(without_fixes)?);
         let fixed = all.len() - rest.len();
         let written = call.class_range();
         let group = &self.groups.list()[wrapper.group].name;
@@ -165,6 +167,7 @@ impl MemberCalls<'_, '_, '_> {
             template: combined,
             template_range,
             args,
+            has_exception,
             shape,
         };
         Ok((call, Vec::new()))

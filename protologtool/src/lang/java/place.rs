@@ -188,10 +188,14 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
         let place = keep(self.place(call), &mut problems);
         let array = self.no_array(rest, call).err();
         let args: Vec<_> = rest.iter().map(Node::byte_range).collect();
+        let mut has_exception = false;
         if let Some(text) = &text {
             let (source, range) = (self.unit.text(), &template.byte_range());
-            let checked = Checked { source, text, range, args: &args };
-            let faults = checked.template().err().unwrap_or_default();
+            let may_have_exception = self.is_exception(rest, call);
+            let checked = Checked { source, text, range, args: &args, may_have_exception };
+            let template = checked.template();
+            has_exception = template.as_ref().is_ok_and(|it| checked.has_exception(it));
+            let faults = template.err().unwrap_or_default();
             // An array stands for any number of arguments.
             let is_other = |it: &Diagnostic| array.is_none() || it.code != Code::ArgumentCount;
             problems.extend(faults.into_iter().filter(is_other));
@@ -208,6 +212,7 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
                     template: text,
                     template_range: template.byte_range(),
                     args,
+                    has_exception,
                     shape: JavaShape {
                         context,
                         class,

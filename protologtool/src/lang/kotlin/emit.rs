@@ -15,7 +15,7 @@ use crate::lang::java::emit::cache_index;
 use crate::lang::java::{Android, Dialect, Guard, MaskType};
 use crate::rewrite::PlanBuilder;
 use crate::source::Source;
-use protolog_core::{MAX_PARAMS, ParamKind};
+use protolog_core::{MAX_PARAMS, Verb};
 use std::fmt::Write;
 
 pub(super) fn emit(
@@ -40,9 +40,12 @@ pub(super) fn emit(
         }
     }
     replace_template(kotlin, call, message, plan);
-    let verbs = message.template.conversions().map(|conversion| conversion.verb.kind());
-    for (index, (arg, kind)) in call.args.iter().zip(verbs).enumerate() {
-        let (before, after) = conversion(kotlin, kind);
+    let mut verbs = message.template.conversions().map(|conversion| conversion.verb);
+    for (index, arg) in call.args.iter().enumerate() {
+        let (before, after) = match verbs.next() {
+            Some(verb) => conversion(kotlin, verb),
+            None => (format!("{implementation}.t("), ")"),
+        };
         if shape.order.moved.contains(&index) {
             // The argument before it, or the template, has it put behind itself.
             let anchor = (0..index).rev().find(|at| !shape.order.moved.contains(at));
@@ -120,19 +123,20 @@ fn group(call: &Call<KotlinShape>) -> String {
 }
 
 /// The text before and after an argument, by which kotlinc checks and converts it. Android's runtime takes any number.
-fn conversion(kotlin: Kotlin<'_>, kind: ParamKind) -> (String, &'static str) {
+fn conversion(kotlin: Kotlin<'_>, verb: Verb) -> (String, &'static str) {
     let implementation = kotlin.java.implementation();
     if let Dialect::Android(_) = kotlin.java.dialect() {
-        return match kind {
-            ParamKind::Str => ("\"${".to_owned(), "}\""),
+        return match verb {
+            Verb::Str => ("\"${".to_owned(), "}\""),
             _ => (String::new(), ""),
         };
     }
-    let (sign, method) = match kind {
-        ParamKind::Str => ("", 's'),
-        ParamKind::Int => ("+", 'l'),
-        ParamKind::Float => ("", 'f'),
-        ParamKind::Bool => ("", 'b'),
+    let (sign, method) = match verb {
+        Verb::Str => ("", 's'),
+        Verb::Decimal => ("+", 'l'),
+        Verb::Hex | Verb::Octal => ("+", 'x'),
+        Verb::Fixed | Verb::Exponent | Verb::General => ("", 'f'),
+        Verb::Bool => ("", 'b'),
     };
     (format!("{sign}{implementation}.{method}("), ")")
 }

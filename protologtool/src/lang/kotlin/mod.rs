@@ -32,6 +32,7 @@ mod read;
 pub(crate) mod scopes;
 mod tag;
 pub(crate) mod template;
+mod thrown;
 mod wrapper;
 mod wrapper_calls;
 

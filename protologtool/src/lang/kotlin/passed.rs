@@ -5,7 +5,8 @@
 
 use super::KotlinShape;
 use super::initialiser::is_within;
-use super::read::{CallReader, ReadCall};
+use super::method_call::MethodCall;
+use super::read::{CallReader, Order, ReadCall};
 use super::template::{Piece, constant_text};
 use super::wrapper_calls::WrapperCall;
 use crate::call::{Call, Checked, Text, without_fixes};
@@ -65,27 +66,50 @@ impl CallReader<'_, '_> {
         let filled = self.fill(&pieces, rest).map_err(|problem| vec![problem])?;
         let template_range = file.bytes_of(template);
         let (text, args) = (&filled.text, &filled.args);
-        let checked = Checked { source: file.text, text, range: &template_range, args };
-        checked.template().map_err(without_fixes)?;
+        let (range_of_text, may_have_exception) = (&template_range, self.is_exception(rest));
+        let checked =
+            Checked { source: file.text, text, range: range_of_text, args, may_have_exception };
+        let has_exception = checked.has_exception(&checked.template().map_err(without_fixes)?);
         let warnings = rest.iter().flat_map(|argument| self.effects(argument, close)).collect();
         // The tag, which the template has now, goes with it.
         let template_range = file.bytes_of(&(elements[0].start..template.end));
+        let shape = self.passed_shape(call, group_path, &template_range, filled.shape);
+        let (text, args, level) = (filled.text, filled.args, wrapper.level);
+        let group = wrapper.group;
+        let call = Call {
+            range,
+            level,
+            group,
+            template: text,
+            template_range,
+            args,
+            has_exception,
+            shape,
+        };
+        Ok((call, warnings))
+    }
+
+    /// The shape of a call whose tag and template are at `template_range`.
+    fn passed_shape(
+        &self,
+        call: &MethodCall,
+        group_path: Vec<String>,
+        template_range: &Range<usize>,
+        order: Order,
+    ) -> KotlinShape {
+        let file = &self.named.file;
         let before = call.class.start.checked_sub(1);
-        let shape = KotlinShape {
+        KotlinShape {
             class: self.class_bytes(call),
-            method: file.tokens[at].range(),
+            method: file.tokens[call.method].range(),
             group: template_range.start..template_range.start,
             group_path,
             follows_annotation: before.is_some_and(|at| self.ends_annotation(at)),
             passes_group: true,
             class_kept: file.kept(self.class_bytes(call)),
-            template_kept: self.kept(&template_range, &filled.shape.in_place),
-            order: filled.shape,
-        };
-        let (text, args, level) = (filled.text, filled.args, wrapper.level);
-        let group = wrapper.group;
-        let call = Call { range, level, group, template: text, template_range, args, shape };
-        Ok((call, warnings))
+            template_kept: self.kept(template_range, &order.in_place),
+            order,
+        }
     }
 
     /// The names that stand for a group in rewritten code.

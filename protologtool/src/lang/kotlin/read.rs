@@ -75,10 +75,14 @@ impl CallReader<'_, '_> {
         let template_range = file.bytes_of(template);
         let filled =
             keep(self.pieces(template).and_then(|pieces| self.fill(&pieces, rest)), &mut problems);
+        let mut has_exception = false;
         if let Some(filled) = &filled {
             let (text, range, args) = (&filled.text, &template_range, &filled.args);
-            let checked = Checked { source: file.text, text, range, args };
-            problems.extend(checked.template().err().unwrap_or_default());
+            let may_have_exception = self.is_exception(rest);
+            let checked = Checked { source: file.text, text, range, args, may_have_exception };
+            let template = checked.template();
+            has_exception = template.as_ref().is_ok_and(|it| checked.has_exception(it));
+            problems.extend(template.err().unwrap_or_default());
         }
         keep(self.visible(call), &mut problems);
         let (Some(group_position), Some(filled), true) =
@@ -107,6 +111,7 @@ impl CallReader<'_, '_> {
             template: filled.text,
             template_range,
             args: filled.args,
+            has_exception,
             shape,
         };
         Ok((call, warnings))

@@ -76,6 +76,7 @@ impl InvocationReader<'_> {
             template,
             template_range,
             args: arguments.iter().map(|part| spans.of_all(part, 0)).collect(),
+            has_exception: false,
             shape: RustShape { place: self.module.clone() },
         })))
     }

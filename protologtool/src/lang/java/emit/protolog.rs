@@ -15,7 +15,7 @@ use crate::call::Call;
 use crate::lang::Message;
 use crate::rewrite::PlanBuilder;
 use crate::source::Source;
-use protolog_core::ParamKind;
+use protolog_core::{ParamKind, Verb};
 
 pub(super) fn emit(
     java: &Java,
@@ -46,8 +46,11 @@ pub(super) fn emit(
     let (id, mask) = (message.id as i64, message.template.mask().bits() as i64);
     plan.replace(call.template_range.clone(), format!("{added}{id}L, {mask}L{kept}"));
 
-    for (index, (arg, kind)) in call.args.iter().zip(kinds(message)).enumerate() {
-        let method = method(kind, call.shape.forms.is_inferred(index));
+    for (index, arg) in call.args.iter().enumerate() {
+        let method = match verbs(message).nth(index) {
+            Some(verb) => method(verb, call.shape.forms.is_inferred(index)),
+            None => EXCEPTION,
+        };
         plan.wrap(arg.clone(), format!("{}.{method}(", java.implementation), ")");
     }
 }
@@ -60,14 +63,17 @@ pub(super) fn emit(
 fn block(java: &Java, source: &Source, call: &Call<JavaShape>, message: &Message<'_>) -> Block {
     let names = call.shape.locals(call.args.len());
     let (class, forms) = (&java.implementation, &call.shape.forms);
-    let locals = kinds(message).zip(&names).enumerate().map(|(index, (kind, name))| {
-        let of = match kind {
+    let locals = names.iter().enumerate().map(|(index, name)| {
+        let Some(verb) = verbs(message).nth(index) else {
+            return (format!("{}Object {name} = {class}.{EXCEPTION}(", call.shape.platform), ")");
+        };
+        let of = match verb.kind() {
             ParamKind::Str => format!("{}String", call.shape.platform),
             ParamKind::Int => "long".to_owned(),
             ParamKind::Float => "double".to_owned(),
             ParamKind::Bool => "boolean".to_owned(),
         };
-        (format!("{of} {name} = {class}.{}(", method(kind, forms.is_inferred(index))), ")")
+        (format!("{of} {name} = {class}.{}(", method(verb, forms.is_inferred(index))), ")")
     });
     let (open, tail) =
         if call.shape.context == Context::Statement { ("", "") } else { ("{ ", " }") };
@@ -82,8 +88,8 @@ fn block(java: &Java, source: &Source, call: &Call<JavaShape>, message: &Message
     }
 }
 
-fn kinds<'m>(message: &'m Message<'_>) -> impl Iterator<Item = ParamKind> + 'm {
-    message.template.conversions().map(|conversion| conversion.verb.kind())
+fn verbs<'m>(message: &'m Message<'_>) -> impl Iterator<Item = Verb> + 'm {
+    message.template.conversions().map(|conversion| conversion.verb)
 }
 
 /// The head of the `if` statement. That of a group that is compiled out is a constant: javac drops its body but still
@@ -96,15 +102,21 @@ fn guard(java: &Java, source: &Source, call: &Call<JavaShape>, message: &Message
     format!("if ({}.isEnabled({group}, {}.{}))", java.implementation, java.level, call.level)
 }
 
-/// The method that an argument of this kind goes through, so that javac checks and converts it. Where javac would have to
+/// The method that an exception behind the arguments goes through.
+const EXCEPTION: &str = "t";
+
+/// The method that the argument of a conversion goes through, so that javac checks and converts it. Where javac would have to
 /// infer the type of the argument from several overloads of it, the one with fewer.
-const fn method(kind: ParamKind, is_inferred: bool) -> &'static str {
-    match (kind, is_inferred) {
-        (ParamKind::Str, _) => "s",
-        (ParamKind::Int, false) => "l",
-        (ParamKind::Int, true) => "lOf",
-        (ParamKind::Float, false) => "f",
-        (ParamKind::Float, true) => "fOf",
-        (ParamKind::Bool, _) => "b",
+const fn method(verb: Verb, is_inferred: bool) -> &'static str {
+    match (verb, is_inferred) {
+        (Verb::Str, _) => "s",
+        (Verb::Decimal, false) => "l",
+        (Verb::Decimal, true) => "lOf",
+        // An `int` has the digits of 32 bits.
+        (Verb::Hex | Verb::Octal, false) => "x",
+        (Verb::Hex | Verb::Octal, true) => "xOf",
+        (Verb::Fixed | Verb::Exponent | Verb::General, false) => "f",
+        (Verb::Fixed | Verb::Exponent | Verb::General, true) => "fOf",
+        (Verb::Bool, _) => "b",
     }
 }

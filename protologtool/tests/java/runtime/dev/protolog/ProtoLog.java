@@ -2,6 +2,8 @@ package dev.protolog;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /** Records what unprocessed calls log. */
 public final class ProtoLog {
@@ -19,14 +21,20 @@ public final class ProtoLog {
     private static void log(LogLevel level, ProtoLogGroup group, String template, Object[] args) {
         if (!isEnabled(group, level)) return;
         List<Object> seen = new ArrayList<>();
-        String verbs = template.replace("%%", "").replaceAll("[^%]*%[0-9.]*([bdoxfegs])[^%]*", "$1");
-        for (int i = 0; args != null && i < args.length; i++) seen.add(convert(verbs.charAt(i), args[i]));
+        String verbs = Pattern.compile("%[0-9.]*([bdoxfegs])").matcher(template.replace("%%", "")).results()
+                .map(found -> found.group(1)).collect(Collectors.joining());
+        for (int i = 0; args != null && i < args.length; i++) {
+            boolean isException = i == verbs.length() && (args[i] == null || args[i] instanceof Throwable);
+            seen.add(isException ? new Trace.Thrown((Throwable) args[i]) : convert(verbs.charAt(i), args[i]));
+        }
         Trace.message(level, group, template, seen);
     }
 
     private static Object convert(char verb, Object arg) {
         switch (verb) {
-            case 'd': case 'o': case 'x':
+            case 'o': case 'x':
+                if (arg instanceof Integer || arg instanceof Short || arg instanceof Byte) return ((Number) arg).longValue() & 0xffffffffL;
+            case 'd':
                 return arg instanceof Character ? (long) (Character) arg : arg == null ? 0L : ((Number) arg).longValue();
             case 'f': case 'e': case 'g':
                 return arg == null ? 0.0 : ((Number) arg).doubleValue();

@@ -25,6 +25,16 @@ public final class ProtoLogImpl {
     public static long l(char value) { return value; }
     public static void l(float value) {}
     public static void l(double value) {}
+    public static long x(int value) { return value & 0xffffffffL; }
+    public static long x(long value) { return value; }
+    public static long x(Number value) { return value == null ? 0 : value instanceof Long ? value.longValue() : x(value.intValue()); }
+    public static long x(char value) { return value; }
+    public static void x(float value) {}
+    public static void x(double value) {}
+    public static long xOf(Number value) { return x(value); }
+    public static long xOf(char value) { return value; }
+    public static long xOf(long value, Void... none) { return value; }
+    public static Object t(Throwable value) { return new Trace.Thrown(value); }
     public static double f(double value) { return value; }
     public static double f(Number value) { return value == null ? 0 : value.doubleValue(); }
     public static long lOf(Number value) { return l(value); }
@@ -38,6 +48,7 @@ public final class ProtoLogImpl {
     private static void log(LogLevel level, ProtoLogGroup group, long id, long mask, Object... args) {
         List<Class<?>> kinds = Arrays.asList(String.class, Long.class, Double.class, Boolean.class);
         for (int i = 0; i < args.length; i++) {
+            if (args[i] instanceof Trace.Thrown) continue;
             Class<?> kind = kinds.get((int) (mask >>> (2 * i) & 3));
             if (args[i].getClass() != kind) throw new AssertionError(args[i].getClass() + " for " + kind);
         }

@@ -15,6 +15,20 @@ public final class Trace {
     /** By id: level, group, template. */
     public static final Map<Long, String[]> DICTIONARY = new HashMap<>();
 
+    /** The exception behind the arguments. */
+    static final class Thrown {
+        private final Throwable exception;
+
+        Thrown(Throwable exception) {
+            this.exception = exception;
+        }
+
+        @Override
+        public String toString() {
+            return "thrown " + exception;
+        }
+    }
+
     static boolean isEnabled(ProtoLogGroup group) {
         return on && group.isEnabled();
     }

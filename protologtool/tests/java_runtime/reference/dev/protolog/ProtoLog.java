@@ -54,7 +54,8 @@ public final class ProtoLog {
 
     private static Object value(char conversion, Object arg) {
         return switch (conversion) {
-            case 'd', 'o', 'x' -> arg == null ? (Object) 0L : arg instanceof Character c ? (long) c : ((Number) arg).longValue();
+            case 'o', 'x' -> arg instanceof Integer bits ? (Object) (bits & 0xffffffffL) : value('d', arg);
+            case 'd' -> arg == null ? (Object) 0L : arg instanceof Character c ? (long) c : ((Number) arg).longValue();
             case 'e', 'f', 'g' -> arg == null ? 0.0 : ((Number) arg).doubleValue();
             case 'b' -> arg != null && (Boolean) arg;
             default -> arg != null && arg.getClass().isArray() ? elements(arg) : arg;
