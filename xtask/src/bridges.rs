@@ -1,7 +1,7 @@
 //! The test of the jars: each bridge with the real library, on the class path, and that the same sources give the same bytes.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
@@ -11,22 +11,80 @@ use crate::jar::Built;
 use crate::loggers::{self, Loggers};
 use crate::{Result, jar, java, shell, workspace};
 
-const PROGRAM: &str = "java/bridges/test/app/Bridges.java";
-const LOG4J_CONFIG: &str = "java/bridges/test/log4j2.xml";
-/// The messages of the program's traces: template and arguments, without stack frames and times.
+/// The messages of the programs' traces: level, tag, template, typed arguments, thread, time, place and exception, without what differs from run to run.
 const EXPECTED: &str = "java/bridges/test/expected.txt";
-/// The ways in which Log4j hands on events: a name, an option of Java, and what the program prints. The others have more loggers.
-const WAYS: [(&str, &str, &str); 3] = [
-    ("synchronous", "-Dappender=trace", "false true\nfalse true\n29\n"),
-    ("AsyncAppender", "-Dappender=async", "9\n"),
-    (
-        "AsyncLogger",
-        "-Dlog4j2.contextSelector=org.apache.logging.log4j.core.async.AsyncLoggerContextSelector",
-        "9\n",
-    ),
+/// Those that log by Logback run apart: its SLF4J is another one.
+const PROGRAMS: [BridgedProgram; 2] = [
+    BridgedProgram {
+        source: "java/bridges/test/app/Bridges.java",
+        class: "app.Bridges",
+        options: &["-Dlog4j2.configurationFile=java/bridges/test/log4j2.xml"],
+        libraries: |loggers| [vec![loggers.slf4j()], loggers.log4j()].concat(),
+        left_out: "protolog-logback",
+        ways: &[
+            Way {
+                name: "log4j: synchronous",
+                option: "-Dappender=trace",
+                args: &[],
+                prints: "false true\nfalse true\n36\n",
+            },
+            Way {
+                name: "log4j: AsyncAppender",
+                option: "-Dappender=async",
+                args: &["log4j"],
+                prints: "12\n",
+            },
+            Way {
+                name: "log4j: AsyncLogger",
+                option: "-Dlog4j2.contextSelector=org.apache.logging.log4j.core.async.AsyncLoggerContextSelector",
+                args: &["log4j"],
+                prints: "12\n",
+            },
+        ],
+    },
+    BridgedProgram {
+        source: "java/bridges/test-logback/app/LogbackBridge.java",
+        class: "app.LogbackBridge",
+        options: &["-Dlogback.configurationFile=java/bridges/test-logback/logback.xml"],
+        libraries: Loggers::logback,
+        left_out: "protolog-slf4j",
+        ways: &[
+            Way {
+                name: "logback: synchronous",
+                option: "-Dappender=TRACE",
+                args: &[],
+                prints: "10\n",
+            },
+            Way {
+                name: "logback: AsyncAppender",
+                option: "-Dappender=ASYNC",
+                args: &[],
+                prints: "10\n",
+            },
+        ],
+    },
 ];
 
-/// Builds the jars twice, runs a program with all bridges, and compares what its traces say.
+/// A program that logs by the loggers of bridges.
+struct BridgedProgram {
+    source: &'static str,
+    class: &'static str,
+    options: &'static [&'static str],
+    libraries: fn(&Loggers) -> Vec<PathBuf>,
+    /// The jar that would be another provider of SLF4J, or needs another SLF4J.
+    left_out: &'static str,
+    ways: &'static [Way],
+}
+
+/// A way in which a library hands on its events.
+struct Way {
+    name: &'static str,
+    option: &'static str,
+    args: &'static [&'static str],
+    prints: &'static str,
+}
+
+/// Builds the jars twice, runs programs with all bridges, and compares what their traces say.
 pub(crate) fn test() -> Result<()> {
     let loggers = loggers::find()?;
     let built = jar::build("jars", Some(&loggers))?;
@@ -34,73 +92,106 @@ pub(crate) fn test() -> Result<()> {
         shell::run_quietly(Command::new("cmp").arg(one).arg(other))?;
     }
     let dir = built.runtime().parent().unwrap_or(Path::new("")).join("test");
-    let path = compile(&built, &loggers, &dir)?;
+    workspace::empty_dir(&dir)?;
     shell::run(&mut shell::cargo(&["build", "--locked", "--package", "protolog-tool"]))?;
     let mut text = String::new();
-    for (number, (way, option, expected)) in WAYS.into_iter().enumerate() {
-        let trace = dir.join(format!("{way}.pftrace"));
-        let mut java = Command::new("java");
-        java.arg(format!("-Dlog4j2.configurationFile={LOG4J_CONFIG}")).arg(option);
-        java.arg("-classpath").arg(&path).arg("app.Bridges").arg(&trace);
-        java.args((number > 0).then_some("log4j")).current_dir(workspace::root());
-        let printed = shell::read(&mut java)?;
-        if printed != expected {
-            return Err(format!("the program printed `{printed}`, and not `{expected}`"));
+    for program in &PROGRAMS {
+        let path = compile(program, &built, &loggers, &dir.join(program.class))?;
+        for way in program.ways {
+            let trace = dir.join(way.name.replace(": ", "-")).with_extension("pftrace");
+            let mut java = Command::new("java");
+            java.args(program.options).arg(way.option).arg("-classpath").arg(&path);
+            java.arg(program.class).arg(&trace).args(way.args).current_dir(workspace::root());
+            let printed = shell::read(&mut java)?;
+            if printed != way.prints {
+                return Err(format!("the program printed `{printed}`, and not `{}`", way.prints));
+            }
+            text.extend([format!("== {}\n", way.name), rows(&trace)?]);
         }
-        text.extend([format!("== log4j: {way}\n"), rows(&trace)?]);
     }
     let actual = dir.join("bridges.txt");
     fs::write(&actual, text).map_err(|error| error.to_string())?;
     shell::run(Command::new("diff").arg(workspace::root().join(EXPECTED)).arg(&actual))
 }
 
-/// Compiles the program into `dir`; returns its class path.
-fn compile(built: &Built, loggers: &Loggers, dir: &Path) -> Result<OsString> {
+/// Compiles a program into `dir`; returns its class path.
+fn compile(
+    program: &BridgedProgram,
+    built: &Built,
+    loggers: &Loggers,
+    dir: &Path,
+) -> Result<OsString> {
     workspace::empty_dir(dir)?;
-    let all = [vec![dir.to_owned()], built.files.clone(), vec![loggers.slf4j()], loggers.log4j()];
+    let is_used = |file: &&PathBuf| {
+        !file.file_name().is_some_and(|name| name.to_string_lossy().starts_with(program.left_out))
+    };
+    let jars = built.files.iter().filter(is_used).cloned().collect();
+    let all = [vec![dir.to_owned()], jars, (program.libraries)(loggers)];
     let path = env::join_paths(all.concat()).map_err(|error| error.to_string())?;
     let mut javac = java::javac();
-    javac.args([
-        "-encoding",
-        "UTF-8",
-        "-proc:none",
-        "-Xlint:all",
-        "-Xlint:-classfile",
-        "-Werror",
-        "-classpath",
-    ]);
-    shell::run_quietly(
-        javac.arg(&path).arg("-d").arg(dir).arg(PROGRAM).current_dir(workspace::root()),
-    )?;
+    javac.args(["-encoding", "UTF-8", "-proc:none", "-Xlint:all", "-Xlint:-classfile", "-Werror"]);
+    javac.arg("-classpath").arg(&path).arg("-d").arg(dir).arg(program.source);
+    shell::run_quietly(javac.current_dir(workspace::root()))?;
     Ok(path)
 }
 
-/// The messages of a trace: level, tag, template and typed arguments.
+/// The messages of a trace.
 fn rows(trace: &Path) -> Result<String> {
     let mut read = Command::new(workspace::target_dir()?.join("debug/protologtool"));
     let text = shell::read(read.args(["read-log", "--format", "json"]).arg(trace))?;
-    let mut rows = String::new();
+    let mut rows = Vec::new();
     for line in text.lines() {
         let row: Value = serde_json::from_str(line).map_err(|error| error.to_string())?;
         if row["type"] != "message" {
             return Err(format!("the trace has more than messages: {line}"));
         }
-        let args = row["args"].as_array().map_or(&[][..], Vec::as_slice);
-        let args: Vec<_> = args.iter().map(|arg| stable(arg).to_string()).collect();
-        let (level, tag) = (&row["level"], &row["tag"]);
-        let (level, tag) = (level.as_str().unwrap_or_default(), tag.as_str().unwrap_or_default());
-        rows.extend([format!("{level} {tag} {} [{}]\n", row["template"], args.join(", "))]);
+        rows.push(shown(&row));
     }
-    Ok(rows)
+    // Of events in the same millisecond any may come first.
+    rows.sort();
+    Ok(rows.concat())
 }
 
-/// An argument without what differs from run to run: frames of a stack, times, identities of objects.
+/// A message on a line, with what is the same in each run.
+fn shown(row: &Value) -> String {
+    let args = row["args"].as_array().map_or(&[][..], Vec::as_slice);
+    let args: Vec<_> = args.iter().map(|arg| stable(arg).to_string()).collect();
+    let text = |name: &str| row[name].as_str().unwrap_or_default();
+    let mut line =
+        format!("{} {} {} [{}]", text("level"), text("tag"), row["template"], args.join(", "));
+    let is_of_kernel = row["tid"].as_u64().is_some_and(|tid| tid < 1 << 29);
+    line.extend([" by ", text("thread"), if is_of_kernel { "" } else { " of no known id" }]);
+    if text("template").starts_with("at %d") {
+        let expected = row["args"][0].as_u64().unwrap_or_default() % (24 * 3_600_000);
+        let is_right = millis_of_day(text("time")).is_some_and(|time| time.abs_diff(expected) < 30);
+        line.push_str(if is_right { " then" } else { " at another time" });
+    }
+    if let Some(place) = row["location"].as_str() {
+        // The lines of the programs change with them; a message may have several.
+        let is_own = place.starts_with("app/");
+        let place = if is_own { place.split(':').next().unwrap_or(place) } else { place };
+        line.extend([" in ", place]);
+    }
+    let stack = text("stack_trace").lines().filter(|line| !line.trim_start().starts_with("at "));
+    stack.for_each(|part| line.extend([" | ", part.trim()]));
+    line + "\n"
+}
+
+/// The milliseconds of the day in a time such as `2026-11-26T17:27:49.515316733Z`.
+fn millis_of_day(time: &str) -> Option<u64> {
+    let (_, clock) = time.trim_end_matches('Z').split_once('T')?;
+    let mut parts = clock.split(':').map(|part| part.parse::<f64>().ok());
+    let (hours, minutes, seconds) = (parts.next()??, parts.next()??, parts.next()??);
+    Some(((hours * 60.0 + minutes) * 60_000.0 + seconds * 1000.0) as u64)
+}
+
+/// An argument without what differs from run to run: times, identities of objects, frames.
 fn stable(arg: &Value) -> Value {
-    let Some(text) = arg.as_str() else { return arg.clone() };
-    let line = text.lines().next().unwrap_or_default();
-    if line.len() > 20 && line.starts_with("20") && line.ends_with('Z') {
+    if arg.as_u64().is_some_and(|number| number > 1 << 40) {
         return "TIME".into();
     }
+    let Some(text) = arg.as_str() else { return arg.clone() };
+    let line = text.lines().next().unwrap_or_default();
     let Some((before, after)) = line.split_once('@') else { return line.into() };
     format!("{before}@{}", after.trim_start_matches(|c: char| c.is_ascii_hexdigit())).into()
 }

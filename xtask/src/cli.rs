@@ -51,7 +51,7 @@ usage: cargo xtask COMMAND
   bless [ARG]...  run the tests and rewrite their expectations; ARG goes to cargo test, as in `bless -p protolog-tool`;
                   `bless instructions` rewrites the table of that step of `test`
   jar             the Java runtime and its bridges from other loggers as jars, in target/java/jars; it needs a JDK, and the
-                  bridges from SLF4J and Log4j what `setup jar` fetches
+                  bridges from SLF4J, Log4j and Logback what `setup jar` fetches
   help            this text
 
   --json          (bench) write the figures of `runtime` to target/bench/figures.json too

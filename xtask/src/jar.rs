@@ -1,7 +1,7 @@
 //! `cargo xtask jar`: the Java runtime and its bridges as jars, in `target/java/jars`.
 //!
-//! With the same JDK the same sources give the same bytes, wherever and whenever. The bridges from SLF4J and Log4j are compiled with the real
-//! libraries; where these are not, those two jars are left out, and that is said. Each jar carries its coordinates
+//! With the same JDK the same sources give the same bytes, wherever and whenever. The bridges from SLF4J, Log4j and Logback are compiled with the real
+//! libraries; where these are not, those jars are left out, and that is said. Each jar carries its coordinates
 //! and dependencies in Maven's form, so that `mvn install:install-file -Dfile=…` needs no more than its name.
 
 use std::path::{Path, PathBuf};
@@ -29,16 +29,19 @@ struct Jar {
     module: Result<&'static str, &'static str>,
     /// The jars that it is compiled with beside the runtime.
     needs: fn(&Loggers) -> Vec<PathBuf>,
+    /// True if it has plugins of Log4j, which Log4j's processor lists.
+    has_plugins: bool,
     /// The library that programs bring along beside it, if it is not in the JDK: group, artifact and version for Maven.
     library: Option<[&'static str; 3]>,
 }
 
-const JARS: [Jar; 5] = [
+const JARS: [Jar; 6] = [
     Jar {
         name: RUNTIME,
         folder: "java/src",
         module: Ok("java/module"),
         needs: |_| vec![],
+        has_plugins: false,
         library: None,
     },
     Jar {
@@ -46,6 +49,7 @@ const JARS: [Jar; 5] = [
         folder: "java/bridges/jul",
         module: Ok("java/bridges/jul"),
         needs: |_| vec![],
+        has_plugins: false,
         library: None,
     },
     Jar {
@@ -53,6 +57,7 @@ const JARS: [Jar; 5] = [
         folder: "java/bridges/system-logger",
         module: Ok("java/bridges/system-logger"),
         needs: |_| vec![],
+        has_plugins: false,
         library: None,
     },
     Jar {
@@ -60,6 +65,7 @@ const JARS: [Jar; 5] = [
         folder: "java/bridges/slf4j",
         module: Ok("java/bridges/slf4j"),
         needs: |loggers| vec![loggers.slf4j()],
+        has_plugins: false,
         library: Some(["org.slf4j", "slf4j-api", "2.0.18"]),
     },
     Jar {
@@ -68,7 +74,17 @@ const JARS: [Jar; 5] = [
         // Log4j's core is no module in all its packages.
         module: Err("dev.protolog.log4j"),
         needs: Loggers::log4j,
+        has_plugins: true,
         library: Some(["org.apache.logging.log4j", "log4j-core", "2.19.0"]),
+    },
+    Jar {
+        name: "protolog-logback",
+        folder: "java/bridges/logback",
+        // Logback 1.2 is no module.
+        module: Err("dev.protolog.logback"),
+        needs: Loggers::logback,
+        has_plugins: false,
+        library: Some(["ch.qos.logback", "logback-classic", "1.2.11"]),
     },
 ];
 
@@ -102,7 +118,7 @@ pub(crate) fn run() -> Result<()> {
     }
     if let Err(why) = loggers {
         println!(
-            "left out: the bridges from SLF4J and Log4j because {why} (`cargo xtask setup jar`)"
+            "left out: the bridges from SLF4J, Log4j and Logback because {why} (`cargo xtask setup jar`)"
         );
     }
     Ok(())
@@ -149,14 +165,16 @@ impl Jar {
                 sources.push(descriptor);
                 javac.args(["-proc:none", "--module-version", VERSION, "--module-path"]).arg(&path);
             }
-            // Log4j's processor lists plugins; a newer JDK runs none that is not named. Its classes have annotations of libraries that are not there.
             Err(_) => {
-                javac.args(["-processor", PLUGIN_PROCESSOR]);
+                // A newer JDK runs no processor that is not named.
+                let processor = ["-processor", PLUGIN_PROCESSOR];
+                javac.args(if self.has_plugins { &processor[..] } else { &["-proc:none"] });
+                // The libraries' classes have annotations of others that are not there.
                 javac.args(["-Xlint:-classfile", "-Xlint:-processing", "-classpath"]).arg(&path);
             }
         }
         shell::run_without_output(javac.args(&sources).current_dir(workspace::root()))?;
-        if self.module.is_err() && !classes.join(PLUGINS).is_file() {
+        if self.has_plugins && !classes.join(PLUGINS).is_file() {
             return Err(format!(
                 "`{}` has no `{PLUGINS}`, so Log4j would not find it\nhelp: look at javac's annotation processors",
                 self.name

@@ -1,27 +1,39 @@
 package app;
 
+import dev.protolog.BridgedLogger;
 import dev.protolog.LogLevel;
 import dev.protolog.Session;
 import dev.protolog.jul.ProtoLogHandler;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.logging.Level;
+import java.util.logging.LogRecord;
 import java.util.logging.Logger;
+import java.util.logging.MemoryHandler;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.MarkerManager;
 import org.apache.logging.log4j.ThreadContext;
+import org.apache.logging.log4j.core.impl.Log4jLogEvent;
 import org.apache.logging.log4j.message.ObjectMessage;
+import org.apache.logging.log4j.message.ReusableMessageFactory;
 import org.slf4j.LoggerFactory;
 import org.slf4j.MDC;
 import org.slf4j.MarkerFactory;
 
 /** Logs by each logger that there is a bridge from: {@code Bridges TRACE}; by Log4j alone with {@code log4j} after that. */
 public final class Bridges {
+    /** A time of this process before all messages, as an argument of those that have it. */
+    private static final Instant EARLIER = Instant.ofEpochMilli(ManagementFactory.getRuntimeMXBean().getStartTime());
+
     private Bridges() {}
 
     public static void main(String[] args) throws Exception {
         ProtoLogHandler.install();
-        try (Session session = Session.builder().file(Path.of(args[0])).logFrom(LogLevel.DEBUG).group("quiet", null).start()) {
+        try (Session session = Session.builder().file(Path.of(args[0])).logFrom(LogLevel.DEBUG).group("quiet", null).locations().start()) {
+            // Events of a thread that has logged itself have the kernel's id of it, those of others have not.
+            BridgedLogger.of("com.app.Direct").log(LogLevel.INFO, "directly", null, null, null);
             if (args.length == 1) {
                 jul();
                 systemLogger();
@@ -33,7 +45,7 @@ public final class Bridges {
         }
     }
 
-    private static void jul() {
+    private static void jul() throws InterruptedException {
         Logger logger = Logger.getLogger("com.app.Jul");
         logger.setUseParentHandlers(true);
         logger.setLevel(Level.ALL);
@@ -45,6 +57,41 @@ public final class Bridges {
         logger.log(Level.INFO, "{a} {0} of {1}", 3);
         logger.log(Level.SEVERE, "failed", new IllegalStateException("broken"));
         Logger.getLogger("quiet").severe("off");
+        handedOn(logger);
+    }
+
+    /** Records of another thread and another time, which a handler holds back and this thread hands on. */
+    private static void handedOn(Logger logger) throws InterruptedException {
+        MemoryHandler memory = new MemoryHandler(new ProtoLogHandler(), 100, Level.OFF);
+        memory.setFilter(record -> !record.getMessage().startsWith("filtered"));
+        Logger apart = Logger.getLogger("com.app.Jul.apart");
+        apart.setUseParentHandlers(false);
+        apart.addHandler(memory);
+        Thread other = new Thread(() -> {
+            LogRecord record = new LogRecord(Level.WARNING, "at {0}, by a class and a method");
+            record.setParameters(new Object[] {EARLIER.toEpochMilli()});
+            record.setInstant(EARLIER);
+            record.setLoggerName(apart.getName());
+            record.setSourceClassName("com.app.Given");
+            record.setSourceMethodName("run");
+            apart.log(record);
+            // Once this thread has logged itself, its name and the kernel's id of it are known.
+            logger.info("of the other thread");
+            apart.info("at any time");
+            apart.info("filtered out");
+        }, "other");
+        other.start();
+        other.join();
+        memory.push();
+        Thread third = new Thread(() -> {
+            LogRecord own = new LogRecord(Level.INFO, "at {0}, of the thread itself");
+            own.setParameters(new Object[] {EARLIER.toEpochMilli()});
+            own.setInstant(EARLIER);
+            own.setLoggerName(apart.getName());
+            logger.log(own);
+        }, "third");
+        third.start();
+        third.join();
     }
 
     private static void systemLogger() {
@@ -76,7 +123,7 @@ public final class Bridges {
         System.out.println(logger.isTraceEnabled() + " " + logger.isDebugEnabled());
     }
 
-    private static void log4j() {
+    private static void log4j() throws InterruptedException {
         org.apache.logging.log4j.Logger logger = LogManager.getLogger("com.app.Log4j");
         logger.info("sent {} bytes to {}", 1500, "host");
         logger.fatal("no arguments, 100%");
@@ -91,6 +138,26 @@ public final class Bridges {
         logger.error("failed {}", 3, new IllegalStateException("broken"));
         ThreadContext.clearAll();
         logger.trace("off");
+        Thread other = new Thread(() -> logger.info("of the other thread {}", 7), "other");
+        other.start();
+        other.join();
+        handedOn((org.apache.logging.log4j.core.Logger) logger);
+    }
+
+    /** An event of another thread and another time, as an appender of the program may hand it on. */
+    private static void handedOn(org.apache.logging.log4j.core.Logger logger) {
+        ReusableMessageFactory messages = ReusableMessageFactory.INSTANCE;
+        StackTraceElement source = new StackTraceElement("com.app.Given", "run", "Given.java", 12);
+        logger.getContext().getConfiguration().getAppender("trace").append(Log4jLogEvent.newBuilder()
+                .setLoggerName(logger.getName())
+                .setLevel(org.apache.logging.log4j.Level.WARN)
+                .setMessage(messages.newMessage("at {}", EARLIER.toEpochMilli()))
+                .setThreadId(4711)
+                .setThreadName("given")
+                .setTimeMillis(EARLIER.toEpochMilli())
+                .setIncludeLocation(true)
+                .setSource(source)
+                .build());
     }
 
     private static final class Throwing {

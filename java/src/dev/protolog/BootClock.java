@@ -40,6 +40,17 @@ final class BootClock {
         return now();
     }
 
+    /** The time now of an event of this wall clock time; no later than now, and not before the clock began. */
+    long at(Instant time) {
+        return Math.max(1, now() - Math.max(0, wall() - nanos(time)));
+    }
+
+    /** An instant in nanoseconds since 1970; those that are too far away for that are moved. */
+    static long nanos(Instant time) {
+        long seconds = Math.max(0, Math.min(time.getEpochSecond(), Long.MAX_VALUE / 1_000_000_000 - 1));
+        return seconds * 1_000_000_000 + time.getNano();
+    }
+
     Moment moment() {
         long monotonic = System.nanoTime();
         return new Moment(wall(), monotonic, monotonic + offset);
@@ -50,9 +61,8 @@ final class BootClock {
         return System.currentTimeMillis() * 1_000_000;
     }
 
-    private static long wall() {
-        Instant now = Instant.now();
-        return now.getEpochSecond() * 1_000_000_000 + now.getNano();
+    static long wall() {
+        return nanos(Instant.now());
     }
 
     /**

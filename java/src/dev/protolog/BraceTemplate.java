@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * A template with braces, taken apart, and the template that it becomes for arguments of certain types.
  *
  * <p>Integers are {@code %d} and booleans {@code %b}; all else is {@code %s} with its own text, so that a message reads as the logger itself
- * would write it. After the arguments come the values of pairs, then a stack trace.
+ * would write it. After the arguments come the values of pairs.
  *
  * <p>Invariant: immutable.
  *
@@ -32,30 +32,30 @@ record BraceTemplate(String template, List<String> pieces, List<Integer> indexes
     private static final AtomicLong KEPT_LENGTH = new AtomicLong();
 
     /** Everything that a template depends on; without a text it is that of messages whose text is their argument. */
-    private record Key(String text, int count, long kinds, boolean isNumbered, List<String> names, boolean hasStack) {
+    private record Key(String text, int count, long kinds, boolean isNumbered, List<String> names) {
         /** Spelled out: what the JDK makes for records keeps the class loader of the last one that it has compared. */
         @Override
         public boolean equals(Object other) {
-            return other instanceof Key key && count == key.count && kinds == key.kinds && isNumbered == key.isNumbered && hasStack == key.hasStack
+            return other instanceof Key key && count == key.count && kinds == key.kinds && isNumbered == key.isNumbered
                     && Objects.equals(text, key.text) && names.equals(key.names);
         }
 
         @Override
         public int hashCode() {
-            return Objects.hash(text, count, kinds, isNumbered, names, hasStack);
+            return Objects.hash(text, count, kinds, isNumbered, names);
         }
     }
 
     /** A message: its template and values. */
     record Message(String template, Object[] values) {}
 
-    /** The message of a call; {@code pairs} and {@code stack} may be null. */
-    static Message message(String text, Object[] args, boolean isNumbered, Map<String, ?> pairs, String stack) {
-        return message(text, args, isNumbered, pairs, stack, null);
+    /** The message of a call; {@code pairs} may be null. */
+    static Message message(String text, Object[] args, boolean isNumbered, Map<String, ?> pairs) {
+        return message(text, args, isNumbered, pairs, null);
     }
 
     /** As above. Null where template and arguments are not {@code formatted}, which is what their logger makes of them. */
-    static Message message(String text, Object[] args, boolean isNumbered, Map<String, ?> pairs, String stack, String formatted) {
+    static Message message(String text, Object[] args, boolean isNumbered, Map<String, ?> pairs, String formatted) {
         boolean hasArguments = args != null && args.length > 0 && text != null;
         Map<String, ?> named = pairs == null ? Map.of() : pairs;
         int count = hasArguments ? args.length : 0;
@@ -63,21 +63,18 @@ record BraceTemplate(String template, List<String> pieces, List<Integer> indexes
         for (int i = 0; i < Math.min(count, Call.MAX); i++) {
             kinds |= kind(args[i]) << 2 * i;
         }
-        Key key = new Key(hasArguments ? text : null, count, kinds, isNumbered, List.copyOf(named.keySet()), stack != null);
+        Key key = new Key(hasArguments ? text : null, count, kinds, isNumbered, List.copyOf(named.keySet()));
         BraceTemplate known = KEPT.get(key);
         BraceTemplate made = known == null ? make(key) : known;
-        if (formatted != null && (made.indexes.isEmpty() || !made.render(text, args, Map.of(), null).equals(formatted))) {
+        if (formatted != null && (made.indexes.isEmpty() || !made.render(text, args, Map.of()).equals(formatted))) {
             return null;
         }
         if (known == null && !made.keep(key)) {
-            return new Message("%s", new Object[] {made.render(text, args, named, stack)});
+            return new Message("%s", new Object[] {made.render(text, args, named)});
         }
         List<Object> values = new ArrayList<>();
         made.indexes.forEach(index -> values.add(hasArguments ? value(args[index]) : text));
         named.values().forEach(value -> values.add(MessageText.textOf(value)));
-        if (stack != null) {
-            values.add(stack);
-        }
         return new Message(made.template, values.toArray());
     }
 
@@ -109,7 +106,7 @@ record BraceTemplate(String template, List<String> pieces, List<Integer> indexes
             template.append(kind == Call.INTEGER ? "%d" : kind == Call.BOOL ? "%b" : "%s").append(escape(pieces.get(i + 1)));
         }
         key.names.forEach(name -> template.append(' ').append(escape(name)).append("=%s"));
-        return new BraceTemplate(template.append(key.hasStack ? "\n%s" : "").toString(), pieces, indexes);
+        return new BraceTemplate(template.toString(), pieces, indexes);
     }
 
     /** The kind of an argument. Those with a high number are in messages that are one text. */
@@ -175,13 +172,13 @@ record BraceTemplate(String template, List<String> pieces, List<Integer> indexes
         return isNumber ? Integer.parseInt(between) : -1;
     }
 
-    private String render(String text, Object[] args, Map<String, ?> pairs, String stack) {
+    private String render(String text, Object[] args, Map<String, ?> pairs) {
         StringBuilder out = new StringBuilder(pieces.get(0));
         for (int i = 0; i < indexes.size(); i++) {
             out.append(args == null || args.length == 0 ? text : value(args[indexes.get(i)])).append(pieces.get(i + 1));
         }
         pairs.forEach((name, value) -> out.append(' ').append(name).append('=').append(MessageText.textOf(value)));
-        return out.append(stack == null ? "" : "\n" + stack).toString();
+        return out.toString();
     }
 
     private static long kind(Object arg) {

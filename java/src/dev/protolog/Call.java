@@ -32,7 +32,7 @@ final class Call {
      * goes with the loader.
      */
     private static final ThreadLocal<WeakReference<Call>> OF_THREAD = new ThreadLocal<>();
-    private static final Set<Kept> KEPT = ConcurrentHashMap.newKeySet();
+    private static final ConcurrentHashMap<Long, Kept> KEPT = new ConcurrentHashMap<>();
     private static final ReferenceQueue<Thread> ENDED = new ReferenceQueue<>();
 
     /** The message. */
@@ -48,12 +48,18 @@ final class Call {
     long kinds;
     final long[] words = new long[MAX];
     final String[] texts = new String[MAX];
+    /** The thread and the time of an event that a bridge passes on; null for the current ones. */
+    EventOrigin.Resolved origin;
     /** The stack trace of the exception behind the arguments; null for none. */
     String thrown;
     /** The stack trace of the message in the session that it is written to; null for none. */
     String stack;
 
     private final WriterSet writers = new WriterSet();
+    /** The writers of events of other threads or times; null without any. */
+    private EventWriters eventWriters;
+    /** The thread's id in traces, once a message of it was recorded. */
+    private volatile int threadId;
     private final boolean isVirtual = ThreadIdentity.isVirtual();
     private boolean isBusy;
     /** Numbers of processed calls that don't fit; null for none. */
@@ -66,11 +72,30 @@ final class Call {
     /** Keeps the call of a thread as long as there is the thread. */
     private static final class Kept extends WeakReference<Thread> {
         private final Call call;
+        private final long threadId;
 
         Kept(Thread thread, Call call) {
             super(thread, ENDED);
             this.call = call;
+            threadId = thread.getId();
         }
+    }
+
+    /** A thread that has logged itself: its id in traces, 0 if it was never recorded, and its name. */
+    record Known(int id, String name) {}
+
+    /** The thread with this Java id; with 0 the one of this name. Null if it has not logged itself. */
+    static Known known(long threadId, String name) {
+        Kept kept = threadId != 0 ? KEPT.get(threadId) : null;
+        for (Kept each : threadId == 0 ? KEPT.values() : Set.<Kept>of()) {
+            Thread thread = each.get();
+            if (thread != null && thread.getName().equals(name)) {
+                kept = each;
+                break;
+            }
+        }
+        Thread thread = kept == null ? null : kept.get();
+        return thread == null ? null : new Known(kept.call.threadId, thread.getName());
     }
 
     /** Begins a call of the thread. */
@@ -97,6 +122,7 @@ final class Call {
         call.mask = mask;
         call.template = null;
         call.thrown = null;
+        call.origin = null;
         call.level = level;
         call.group = state;
         call.count = 0;
@@ -127,18 +153,19 @@ final class Call {
 
     private static Call ofNewThread() {
         for (Reference<?> ended = ENDED.poll(); ended != null; ended = ENDED.poll()) {
-            KEPT.remove(ended);
+            KEPT.remove(((Kept) ended).threadId, ended);
         }
         Kept kept = new Kept(Thread.currentThread(), new Call());
         OF_THREAD.set(new WeakReference<>(kept.call));
-        KEPT.add(kept);
+        KEPT.put(kept.threadId, kept);
         return kept.call;
     }
 
-    /** Says that the call is an unprocessed one, with this template, and the stack trace of its exception or null. */
-    void of(Template unprocessed, String trace) {
+    /** Says that the call is an unprocessed one, with this template; the stack trace of its exception and its origin may be null. */
+    void of(Template unprocessed, String trace, EventOrigin.Resolved from) {
         template = unprocessed;
         thrown = trace;
+        origin = from;
     }
 
     Call add(long value) {
@@ -215,16 +242,17 @@ final class Call {
             for (; i < routes.sessions.length; i++) {
                 if ((routes.levels[i] & recorded) != 0) {
                     boolean hasStack = routes.stacks != null && routes.stacks[i];
-                    if (hasStack && trace == null) {
+                    // The stack of an event of another thread is not here.
+                    if (hasStack && trace == null && origin == null) {
                         trace = CallStacks.of(this);
                     }
-                    stack = hasStack ? trace : thrown;
+                    stack = hasStack && origin == null ? trace : thrown;
                     record(routes.sessions[i]);
                 }
             }
             stack = null;
             if ((Switch.textLevels(word) & level.bit()) != 0) {
-                TextOutput.show(level, group.tag, MessageText.of(this));
+                TextOutput.show(level, group.tag, MessageText.of(this), origin);
             }
         } catch (RuntimeException | Error e) {
             // Out of memory or of stack: the message is lost, the application goes on.
@@ -232,6 +260,7 @@ final class Call {
         } finally {
             isBusy = false;
             thrown = null;
+            origin = null;
             if (hasLongText) {
                 hasLongText = false;
                 // Without a call, for which there may be no stack.
@@ -309,7 +338,13 @@ final class Call {
                 session.shared().write(this);
                 return;
             }
-            TraceWriter writer = writers.of(session);
+            if (threadId == 0) {
+                threadId = ThreadIdentity.currentId();
+            }
+            if (origin != null && eventWriters == null) {
+                eventWriters = new EventWriters();
+            }
+            TraceWriter writer = (origin == null ? writers : eventWriters.of(origin.threadId())).of(session);
             if (writer == null || !writer.write(this)) {
                 session.lose(writer == null ? null : writer.sequence, group.id, LossCause.BUFFER_FULL);
             }

@@ -24,7 +24,7 @@ final class CallStacks {
     private static final int MAX_NOTED = 8;
     /** Frames that come before that of the application: those of the runtime, and of loggers that bridges serve. */
     private static final List<String> LOGGERS = List.of("dev.protolog.", "java.util.logging.", "java.lang.System$Logger", "jdk.internal.logger.",
-            "sun.util.logging.", "sun.logging.", "org.slf4j.", "org.apache.logging.log4j.", "org.apache.log4j.");
+            "sun.util.logging.", "sun.logging.", "org.slf4j.", "ch.qos.logback.", "org.apache.logging.log4j.", "org.apache.log4j.");
     private static final StackWalker WALKER = StackWalker.getInstance();
     /** The texts of Throwables, each with its stack trace: of no class of this loader, since threads may outlive it. */
     private static final ThreadLocal<Deque<String[]>> NOTED = ThreadLocal.withInitial(ArrayDeque::new);
@@ -100,12 +100,15 @@ final class CallStacks {
     }
 
     private static String place(StackWalker.StackFrame frame) {
-        String file = frame.getFileName();
+        return place(frame.getClassName(), frame.getFileName(), frame.getLineNumber());
+    }
+
+    /** The place of a frame; null where its file is not known. */
+    static String place(String className, String file, int line) {
         if (file == null) {
             return null;
         }
-        String name = frame.getClassName();
-        String folder = name.substring(0, name.lastIndexOf('.') + 1).replace('.', '/');
-        return frame.getLineNumber() < 0 ? folder + file : folder + file + ":" + frame.getLineNumber();
+        String folder = className.substring(0, className.lastIndexOf('.') + 1).replace('.', '/');
+        return line < 0 ? folder + file : folder + file + ":" + line;
     }
 }

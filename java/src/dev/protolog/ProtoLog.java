@@ -120,7 +120,7 @@ public final class ProtoLog {
             return;
         }
         try {
-            record(level, group, template, args);
+            record(level, group, template, args, null, null);
         } catch (RuntimeException | Error e) {
             // Out of memory or of stack: the message is lost, the application goes on.
             Sessions.lose(group, level, LossCause.BUFFER_FULL);
@@ -137,20 +137,26 @@ public final class ProtoLog {
         }
     }
 
-    private static void record(LogLevel level, IProtoLogGroup group, String text, Object[] args) {
+    /** Records an enabled message. An exception is among the arguments, or its {@code trace} is given; {@code from} is the origin of an event, or null. */
+    static void record(LogLevel level, IProtoLogGroup group, String text, Object[] args, String trace, EventOrigin from) {
         GroupState state = Groups.of(group);
-        String location = state.routes.hasLocations ? CallStacks.location() : null;
+        EventOrigin.Resolved origin = from == null ? null : from.resolve();
+        String location = null;
+        if (state.routes.hasLocations) {
+            boolean isHere = from == null || from.isOfThisThread();
+            location = from != null && from.location() != null ? from.location() : isHere ? CallStacks.location() : null;
+        }
         RuntimeMessage message = RuntimeMessage.of(state, level, String.valueOf(text), location);
         if (message == null) {
             Sessions.lose(state, level, LossCause.TEMPLATE_LIMIT);
             return;
         }
         Object[] values;
-        String thrown = null;
+        String thrown = trace;
         try {
             Template template = message.template() != null ? message.template() : Template.parse(text);
             values = MessageText.oneNullOrNone(args, template.size());
-            if (hasException(values, template.size())) {
+            if (trace == null && hasException(values, template.size())) {
                 thrown = Thrown.of((Throwable) values[values.length - 1]).trace;
                 values = Arrays.copyOf(values, values.length - 1);
             }
@@ -166,7 +172,7 @@ public final class ProtoLog {
         }
         long mask = message.template().mask();
         Call call = Call.begin(group, level, message.id(), mask);
-        call.of(message.template(), thrown);
+        call.of(message.template(), thrown, origin);
         call.addAll(mask, values).end();
     }
 

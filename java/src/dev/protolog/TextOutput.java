@@ -32,8 +32,8 @@ final class TextOutput {
         }
     }
 
-    /** Shows a message, on the thread for that. */
-    static void show(LogLevel level, String tag, String text) {
+    /** Shows a message, on the thread for that; {@code origin} is null for one that this thread logs now. */
+    static void show(LogLevel level, String tag, String text, EventOrigin.Resolved origin) {
         TextSink chosen = sink;
         if (TextQueue.isWriter()) {
             // The sink itself logs. One that does so for each message it is shown would never end.
@@ -41,7 +41,9 @@ final class TextOutput {
         } else if (chosen == null) {
             TextQueue.push(tag.length() + text.length(), () -> LogPrinter.print(level, tag, text));
         } else {
-            TextLine line = new TextLine(level, tag, text);
+            TextLine line = origin == null
+                    ? new TextLine(level, tag, text)
+                    : new TextLine(level, tag, text, origin.time(), origin.threadId(), origin.threadName());
             TextQueue.push(tag.length() + text.length(), () -> show(chosen, line));
         }
     }

@@ -32,17 +32,22 @@ final class ThreadIdentity {
         this.isShared = isShared;
     }
 
-    /** True if this is still what {@link #describe} has written. */
-    boolean isCurrent() {
+    /** True if this is still what {@link #describe} has written. {@code origin}: the thread of an event; null for the current one. */
+    boolean isCurrent(EventOrigin.Resolved origin) {
+        if (origin != null) {
+            return origin.threadId() == id && origin.threadName().equals(name);
+        }
         Thread thread = Thread.currentThread();
         return thread.getName() == name && (!isShared || idOfVirtual(thread) == id);
     }
 
     /** Writes the fields of the thread in the process {@code pid}. */
-    void describe(int pid, ProtoWriter to) {
+    void describe(EventOrigin.Resolved origin, int pid, ProtoWriter to) {
         Thread thread = Thread.currentThread();
-        String now = thread.getName();
-        if (isShared) {
+        String now = origin != null ? origin.threadName() : thread.getName();
+        if (origin != null) {
+            id = origin.threadId();
+        } else if (isShared) {
             id = idOfVirtual(thread);
         }
         if (now != name) {

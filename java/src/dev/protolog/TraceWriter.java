@@ -70,6 +70,8 @@ final class TraceWriter {
     private int limit;
     private int countAt;
     private int packets;
+    /** The thread and the time of the message, where it is an event of another thread or time; else null. */
+    private EventOrigin.Resolved origin;
     /** True within a message, and after one that ended in an error. */
     private boolean isWriting;
 
@@ -113,6 +115,7 @@ final class TraceWriter {
                 finish();
             }
             isWriting = true;
+            origin = call.origin;
             long before = sequence.time;
             boolean isWritten = writeMessage(call);
             if (buffer.isCrowded(sequence.time - before > RARE)) {
@@ -131,13 +134,13 @@ final class TraceWriter {
     }
 
     private boolean writeMessage(Call call) {
-        if (chunk != SharedBuffer.NONE && !identity.isCurrent() && (isFull() || !writeState())) {
+        if (chunk != SharedBuffer.NONE && !identity.isCurrent(origin) && (isFull() || !writeState())) {
             complete();
         }
         if (chunk == SharedBuffer.NONE && !begin(0)) {
             return session.isOver();
         }
-        long now = Math.max(clock.now(), sequence.time);
+        long now = Math.max(origin == null ? clock.now() : clock.at(origin.time()), sequence.time);
         return writeFast(call, now) || writeSlow(call, now);
     }
 
@@ -383,8 +386,8 @@ final class TraceWriter {
 
     /** Writes the packet that a chunk begins with, or that names another thread. False where there is no room for it. */
     private boolean writeState() {
-        long now = Math.max(clock.follow(), sequence.time);
-        identity.describe(session.pid(), info.clear());
+        long now = Math.max(origin == null ? clock.follow() : clock.at(origin.time()), sequence.time);
+        identity.describe(origin, session.pid(), info.clear());
         if (session.keepsMessages()) {
             info.varint(4, sequence.messages);
         }

@@ -1,11 +1,15 @@
 package dev.protolog.jul;
 
 import dev.protolog.BridgedLogger;
+import dev.protolog.EventOrigin;
 import dev.protolog.LogLevel;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.logging.ErrorManager;
+import java.util.logging.Filter;
 import java.util.logging.Formatter;
 import java.util.logging.Handler;
 import java.util.logging.Level;
+import java.util.logging.LogManager;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 import java.util.logging.SimpleFormatter;
@@ -21,9 +25,26 @@ public final class ProtoLogHandler extends Handler {
 
     private final ConcurrentHashMap<String, BridgedLogger> loggers = new ConcurrentHashMap<>();
 
-    /** A handler that passes on records of all levels. */
+    /**
+     * A handler that passes on records of all levels, unless the configuration has {@code dev.protolog.jul.ProtoLogHandler.level}, and that its
+     * {@code .filter} lets through, as those of the JDK do.
+     */
     public ProtoLogHandler() {
         setLevel(Level.ALL);
+        String own = ProtoLogHandler.class.getName();
+        String level = LogManager.getLogManager().getProperty(own + ".level");
+        String filter = LogManager.getLogManager().getProperty(own + ".filter");
+        try {
+            if (level != null) {
+                setLevel(Level.parse(level.strip()));
+            }
+            if (filter != null) {
+                ClassLoader loader = ClassLoader.getSystemClassLoader();
+                setFilter((Filter) loader.loadClass(filter.strip()).getDeclaredConstructor().newInstance());
+            }
+        } catch (ReflectiveOperationException | RuntimeException e) {
+            reportError("can't use the configuration of " + own, e, ErrorManager.GENERIC_FAILURE);
+        }
     }
 
     /** Adds a handler to the root logger, and returns it. */
@@ -54,10 +75,19 @@ public final class ProtoLogHandler extends Handler {
         String message = record.getMessage();
         boolean isPlain = record.getResourceBundle() == null && message != null;
         if (isPlain) {
-            logger.logNumbered(level, message, record.getParameters(), record.getThrown(), null);
+            logger.logNumbered(level, message, record.getParameters(), record.getThrown(), null, origin(record));
         } else {
-            logger.logNumbered(level, FORMATTER.formatMessage(record), null, record.getThrown(), null);
+            logger.logNumbered(level, FORMATTER.formatMessage(record), null, record.getThrown(), null, origin(record));
         }
+    }
+
+    /** Thread and time of a record, which a {@code MemoryHandler} or a handler of the program may hand on later; then its place is what it says itself. */
+    private static EventOrigin origin(LogRecord record) {
+        String location = null;
+        if (record.getLongThreadID() != Thread.currentThread().getId() && record.getSourceClassName() != null) {
+            location = record.getSourceClassName() + (record.getSourceMethodName() == null ? "" : "." + record.getSourceMethodName());
+        }
+        return new EventOrigin(record.getLongThreadID(), null, record.getInstant(), location);
     }
 
     /** Does nothing: messages need no flush to be in the trace. */

@@ -1,6 +1,7 @@
 package dev.protolog.log4j;
 
 import dev.protolog.BridgedLogger;
+import dev.protolog.EventOrigin;
 import dev.protolog.LogLevel;
 import java.time.Instant;
 import java.util.LinkedHashMap;
@@ -23,8 +24,7 @@ import org.apache.logging.log4j.message.Message;
  * An appender that turns events of Log4j 2 into messages: {@code <ProtoLog name="trace"/>} in the configuration. Each logger is a group, and
  * the thread's context follows the text as pairs.
  *
- * <p>A message has the thread and the time of the call if loggers are synchronous. With asynchronous ones it has those of Log4j's thread, and the caller's as pairs.
- * Markers and the nested context are pairs, too.
+ * <p>A message has the thread and the time of its event, whichever thread of Log4j hands it on. Markers and the nested context are pairs, too.
  */
 @Plugin(name = "ProtoLog", category = Core.CATEGORY_NAME, elementType = Appender.ELEMENT_TYPE, printObject = true)
 public final class ProtoLogAppender extends AbstractAppender {
@@ -53,17 +53,16 @@ public final class ProtoLogAppender extends AbstractAppender {
         Object[] parameters = message.getParameters();
         String formatted = message.getFormattedMessage();
         if (format != null && parameters != null && parameters.length > 0) {
-            logger.logIfFormatted(level, format, parameters, formatted, event.getThrown(), pairs(event));
+            logger.logIfFormatted(level, format, parameters, formatted, event.getThrown(), pairs(event), origin(event));
         } else {
-            logger.log(level, formatted, null, event.getThrown(), pairs(event));
+            logger.log(level, formatted, null, event.getThrown(), pairs(event), origin(event));
         }
     }
 
     /** What belongs to an event beside its text; null for nothing. */
     private static Map<String, String> pairs(LogEvent event) {
-        boolean isOfOther = event.getThreadId() != 0 && event.getThreadId() != Thread.currentThread().getId();
         boolean hasStack = event.getContextStack() != null && !event.getContextStack().isEmpty();
-        if (event.getContextData().isEmpty() && event.getMarker() == null && !hasStack && !isOfOther) {
+        if (event.getContextData().isEmpty() && event.getMarker() == null && !hasStack) {
             return null;
         }
         Map<String, String> pairs = new LinkedHashMap<>();
@@ -74,11 +73,16 @@ public final class ProtoLogAppender extends AbstractAppender {
         if (hasStack) {
             pairs.put("ndc", String.join(" ", event.getContextStack().asList()));
         }
-        if (isOfOther) {
-            pairs.put("thread", event.getThreadName());
-            pairs.put("time", Instant.ofEpochSecond(event.getInstant().getEpochSecond(), event.getInstant().getNanoOfSecond()).toString());
-        }
         return pairs;
+    }
+
+    /** Thread and time of an event, which asynchronous appenders and loggers hand on later; its place if Log4j was told to find it. */
+    private static EventOrigin origin(LogEvent event) {
+        boolean isOfOther = event.getThreadId() != Thread.currentThread().getId();
+        // Of this thread the place is found if a session asks for it.
+        String location = isOfOther && event.isIncludeLocation() ? EventOrigin.location(event.getSource()) : null;
+        Instant time = Instant.ofEpochSecond(event.getInstant().getEpochSecond(), event.getInstant().getNanoOfSecond());
+        return new EventOrigin(event.getThreadId(), event.getThreadName(), time, location);
     }
 
     private static LogLevel level(Level level) {

@@ -1,7 +1,9 @@
 package dev.protolog.slf4j;
 
 import dev.protolog.BridgedLogger;
+import dev.protolog.EventOrigin;
 import dev.protolog.LogLevel;
+import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,7 +17,7 @@ import org.slf4j.helpers.AbstractLogger;
 import org.slf4j.spi.LoggingEventAware;
 
 /**
- * A logger of SLF4J as a group. The pairs of a message are those of the call, then those of the thread's MDC; markers are not recorded.
+ * A logger of SLF4J as a group. The pairs of a message are those of the call, then those of the thread's MDC; markers follow them.
  *
  * <p>Invariant: as {@link BridgedLogger}'s, no method throws.
  */
@@ -84,8 +86,14 @@ final class ProtoLogLogger extends AbstractLogger implements LoggingEventAware {
         LogLevel level = level(event.getLevel());
         if (logger.isEnabled(level)) {
             logger.log(level, event.getMessage(), event.getArgumentArray(), event.getThrowable(),
-                    pairs(event.getMarkers(), event.getKeyValuePairs()));
+                    pairs(event.getMarkers(), event.getKeyValuePairs()), origin(event));
         }
+    }
+
+    /** Thread and time of an event that says them: SLF4J hands on later what is logged while it initializes itself. */
+    private static EventOrigin origin(LoggingEvent event) {
+        boolean isLater = event.getTimeStamp() > 0 && event.getThreadName() != null;
+        return isLater ? new EventOrigin(0, event.getThreadName(), Instant.ofEpochMilli(event.getTimeStamp()), null) : null;
     }
 
     @Override
@@ -95,7 +103,7 @@ final class ProtoLogLogger extends AbstractLogger implements LoggingEventAware {
 
     @Override
     protected void handleNormalizedLoggingCall(Level level, Marker marker, String message, Object[] args, Throwable thrown) {
-        logger.log(level(level), message, args, thrown, pairs(marker == null ? null : List.of(marker), null));
+        logger.log(level(level), message, args, thrown, pairs(marker == null ? null : List.of(marker), null), null);
     }
 
     private static Map<String, ?> pairs(List<Marker> markers, List<KeyValuePair> own) {

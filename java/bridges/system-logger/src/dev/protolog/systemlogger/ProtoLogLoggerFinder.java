@@ -33,14 +33,14 @@ public final class ProtoLogLoggerFinder extends System.LoggerFinder {
         @Override
         public void log(Level level, ResourceBundle bundle, String text, Throwable thrown) {
             if (isLoggable(level)) {
-                logger.logNumbered(level(level), translated(bundle, text), null, thrown, null);
+                logger.logNumbered(level(level), translated(bundle, text), null, thrown, null, null);
             }
         }
 
         @Override
         public void log(Level level, ResourceBundle bundle, String format, Object... args) {
             if (isLoggable(level)) {
-                logger.logNumbered(level(level), translated(bundle, format), args, null, null);
+                logger.logNumbered(level(level), translated(bundle, format), args, null, null, null);
             }
         }
 
