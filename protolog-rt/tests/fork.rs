@@ -13,7 +13,7 @@ mod fork;
 use common::{SetOnDrop, record};
 use fork::{fork, has_process_of_its_own, spawn, wait};
 use protolog_reader::{Log as Read, Rendering, Trace as Reading};
-use protolog_rt::{Error, Level, ProtoLogGroup, Session, Summary, i};
+use protolog_rt::{Builder, Error, Level, ProtoLogGroup, Session, Summary, i, v};
 use protolog_testkit::temp_dir;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -198,13 +198,62 @@ fn an_inherited_session_is_over_in_the_child() {
         let session = recording.session();
         assert!(matches!(session.flush(), Err(Error::Forked)));
         assert!(matches!(session.snapshot(path.with_extension("child")), Err(Error::Forked)));
-        assert_eq!(session.summary(), Summary::default());
+        let summary = session.summary();
+        assert_eq!((summary.messages, summary.groups.len()), (0, 0));
+        let why = "the session is that of the parent process; start one in the child";
+        assert_eq!(summary.why_empty.as_deref(), Some(why));
         // Its parent's file has what it had; the parent may have gone on meanwhile.
         refused && std::fs::read(&path).is_ok_and(|now| now.starts_with(&before))
     }));
     i!(Log::Parent, "%d:%d", 0, 1);
     let trace = recording.stop();
     assert_eq!(numbers(&trace.path), [(("Parent".to_owned(), 0), up_to(2))].into());
+}
+
+#[test]
+fn a_child_whose_messages_are_lost_says_so_once() {
+    if !has_process_of_its_own("a_child_whose_messages_are_lost_says_so_once") {
+        return;
+    }
+    let dir = temp_dir();
+    let said = |name: &str, builder: Builder, child: &dyn Fn(Session) -> bool| {
+        let session = builder.log_from(Level::Info).start().expect("start");
+        i!(Log::Parent, "%d:%d", 0, 0);
+        let errors = dir.path().join(name);
+        let mut session = Some(session);
+        wait(spawn(fork, || {
+            let file = std::fs::File::create(&errors).expect("a file");
+            // SAFETY: takes numbers; the child has no other use for standard error.
+            assert!(unsafe { libc::dup2(std::os::fd::AsRawFd::as_raw_fd(&file), 2) } == 2);
+            child(session.take().expect("a session"))
+        }));
+        assert_eq!(session.take().expect("a session").stop().expect("stop").messages, 1);
+        std::fs::read_to_string(&errors).expect("text")
+    };
+    let file = || Session::builder().file(dir.path().join("trace"));
+    let logs = |session: Session| {
+        v!(Log::Child, "nobody records this");
+        let was_enabled = Log::Child.is_enabled(Level::Info);
+        for number in 0..3 {
+            i!(Log::Child, "%d:%d", 0, number);
+        }
+        let is_over = matches!(session.stop(), Err(Error::Forked));
+        was_enabled && !Log::Child.is_enabled(Level::Info) && is_over
+    };
+    let lines = said("once", file(), &logs);
+    let (start, end) = ("protolog: process ", "start a session in it\n");
+    assert!(lines.starts_with(start) && lines.ends_with(end), "{lines}");
+    assert_eq!(lines.lines().count(), 1, "{lines}");
+    assert_eq!(said("off", file().report_losses(false), &logs), "");
+    // One that logs nothing, and one that starts a session.
+    assert_eq!(said("silent", file(), &|session| matches!(session.stop(), Err(Error::Forked))), "");
+    let own = dir.path().join("child");
+    let starts = |_parents: Session| {
+        let session = Session::builder().file(&own).log_from(Level::Info).start().expect("start");
+        i!(Log::Child, "%d:%d", 0, 0);
+        session.stop().expect("stop").messages == 1
+    };
+    assert_eq!(said("own", file(), &starts), "");
 }
 
 #[test]

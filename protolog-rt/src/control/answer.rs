@@ -8,12 +8,13 @@ use crate::level::{self, GroupInfo};
 use crate::loss::LossCause;
 use crate::session::dictionary::tagged_groups;
 use crate::session::{Session, config::Config, config::GroupOverride, config::TracingMode};
-use crate::session::{running, summary};
+use crate::session::{forked, running, summary};
 use crate::stats::{GroupStats, Loss, Summary};
 use crate::sys::process::program;
 use protolog_core::FillPolicy;
 use protolog_core::control::protocol::{MEMORY_NAME, Reply, Request, TraceStart, VERSION};
 use protolog_core::control::setting::Settings;
+use protolog_core::control::switch::ALL_LEVELS;
 use protolog_core::control::{matches_group, minimum_level};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -133,8 +134,11 @@ impl Answers {
     /// Lists all groups: those of registered enums, and those that only notes name so far.
     fn groups(&mut self, answer: &mut Answer) {
         let mut known = BTreeSet::new();
+        // The levels in a forked child are those of its parent until it logs.
+        let levels = if forked::is_inherited() { ALL_LEVELS } else { 0 };
         level::for_each_group(|page, group, word| {
             known.insert(group.name);
+            let word = word & !levels;
             let GroupInfo { index, compiled, name, tag, .. } = *group;
             answer.line(Reply::Group { page, index, word, compiled, name, tag });
         });
@@ -232,6 +236,9 @@ impl Answers {
                     answer,
                 );
             }
+        }
+        if forked::is_inherited() {
+            answer.line(Reply::Problem(forked::PROBLEM));
         }
         for problem in &self.problems {
             answer.line(Reply::Problem(problem));

@@ -205,11 +205,11 @@ pub(crate) fn text_levels() -> u8 {
         .fold(0, |levels, group| levels | group.text_levels())
 }
 
-/// Gives a forked child private pages, with all levels off for sessions.
+/// Gives a forked child private pages. Its first message that the parent's sessions would record finds out that they are not
+/// the child's (`writer/running.rs`), and has all levels switched off for them.
 fn unshare(registry: &mut Registry) {
     for set in sets(registry.newest) {
         set.unshare();
-        apply_session_levels(set, |_| 0);
     }
     // It refers to the parent's sessions; leaked, since dropping it might wait for a lock.
     std::mem::forget(registry.levels.take());

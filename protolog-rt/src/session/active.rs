@@ -74,10 +74,15 @@ impl Active {
         active
     }
 
-    /// Ends the session and completes its file. Where it has ended already, the summary is empty.
+    /// True in a process that was forked from the session's.
+    fn is_inherited(&self) -> bool {
+        self.core.pid != std::process::id()
+    }
+
+    /// Ends the session and completes its file. Where it has ended already, the summary is empty. [`Error::Forked`] in a forked child.
     pub(super) fn end(&self) -> Result<Summary, Error> {
-        if self.core.pid != std::process::id() {
-            return Ok(Summary::default());
+        if self.is_inherited() {
+            return Err(Error::Forked);
         }
         let mut destination = self.destination.lock().unwrap_or_else(PoisonError::into_inner);
         let how = End { is_surprise: std::thread::panicking(), by: None };
@@ -87,6 +92,9 @@ impl Active {
 
     /// As [`Self::end`], where nobody gets the error: it is reported.
     pub(super) fn end_unseen(&self) {
+        if self.is_inherited() {
+            return;
+        }
         if let Err(error) = self.end() {
             report::failure(&self.core, &error);
         }
@@ -187,7 +195,7 @@ impl RunningSession for Active {
     }
 
     fn end_within(&self, limit: Duration) {
-        if self.core.pid != std::process::id() {
+        if self.is_inherited() {
             return;
         }
         let end = Instant::now() + limit;

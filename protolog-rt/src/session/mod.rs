@@ -21,6 +21,7 @@ mod drain;
 mod earlier;
 mod epilogue;
 mod file;
+pub(crate) mod forked;
 mod gap;
 mod leftover;
 mod packets;
@@ -116,9 +117,10 @@ use std::sync::Arc;
 ///
 /// # The process forks
 ///
-/// The parent's sessions continue. In the child they are over: it writes to none of their files ([`Session::flush`] returns an error
-/// there), and its messages for them are discarded without being counted. All levels are off in the child until it starts sessions of
-/// its own; it may do so, call [`init`](crate::init()) and log like any program. If a signal handler forks within a message, the
+/// The parent's sessions continue. In the child they are over: it writes to none of their files, its messages for them are discarded
+/// without being counted, and [`Session::flush`] and [`Session::stop`] return [`Error::Forked`] there. The first such message says so
+/// in a line on standard error, unless [`Builder::report_losses`] is off, and switches all levels off until the child starts sessions
+/// of its own; it may do so, call [`init`](crate::init()) and log like any program. So a daemon starts its sessions after its forks. If a signal handler forks within a message, the
 /// parent's trace has the message, and the child counts a loss ([`LossCause::Forked`](crate::LossCause::Forked)).
 ///
 /// A bare `clone` system call runs no fork handlers, so such a child should only call `exec`. Its messages go into its thread's chunk
@@ -290,7 +292,7 @@ impl Session {
 
     /// Ends the session and completes the file. Messages that other threads log at this moment may or may not be in it. An error
     /// if the file can't be written, or was deleted meanwhile; [`Self::summary`], called before, has the counts then. If the file
-    /// could not be written for a while only, the drops say what is missing.
+    /// could not be written for a while only, the drops say what is missing. In a forked child: [`Error::Forked`].
     pub fn stop(self) -> Result<Summary, Error> {
         self.active.end()
     }

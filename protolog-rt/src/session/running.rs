@@ -4,6 +4,7 @@
 //! which flush all files.
 
 use super::core::Core;
+use super::forked;
 use crate::message_table;
 use crate::sys::exit;
 use crate::sys::fork::{ForkLock, Order};
@@ -37,6 +38,7 @@ pub(crate) fn all() -> Vec<Arc<Core>> {
 /// Starts a session for the threads of the process.
 pub(super) fn add(session: Arc<dyn RunningSession>) {
     exit::at_exit(exit::Step::Sessions, end_at_exit);
+    forked::add();
     let arbiter = Arc::clone(&session.core().arbiter);
     writer::guarded(|| SESSIONS.lock().push(session));
     writer::running::add(arbiter);
@@ -95,6 +97,7 @@ pub(crate) fn flush(limit: Duration) {
 
 /// In a forked child the sessions are its parent's.
 fn forget_sessions(sessions: &mut Vec<Arc<dyn RunningSession>>) {
+    forked::inherit(sessions.iter().map(|session| &**session.core()));
     // Dropping them might wait for a thread that the child does not have.
     std::mem::forget(std::mem::take(sessions));
 }

@@ -3,6 +3,7 @@
 use super::core::Core;
 use super::counts::Counts;
 use super::dictionary::Dictionary;
+use super::forked;
 use super::snapshot;
 use crate::stats::Summary;
 use crate::sync::Ordering;
@@ -19,7 +20,7 @@ pub(crate) fn so_far(core: &Core) -> Summary {
     let mut unwritten = Counts::default();
     if core.pid != std::process::id() {
         // A forked child: it is the parent's, whose locks may be held.
-        return summary;
+        return Summary { why_empty: Some(forked::WHY_EMPTY.into()), ..summary };
     }
     let counts = if let Some(requests) = core.requests() {
         requests.flush_within(FLUSH_TIMEOUT, || core.wake());

@@ -36,6 +36,7 @@ use super::own::{Moment, Own};
 use super::packet::Packet;
 use super::plan::{Base, size_field};
 use super::routes::EXIT_GUARD;
+use super::running;
 use super::stack::{self, WithStack};
 use super::thread_state::{EXITED, GUARDED, READY, ThreadState, UNROUTED};
 use super::{Head, Writer};
@@ -336,7 +337,9 @@ fn write_to_each<P: Packet, R: Borrow<P>>(head: Head, packet: R) {
         Ok(writer) => state.route(if writer.is_null() { UNROUTED } else { READY }, writer),
         Err(_) => state.route(EXITED, std::ptr::null()),
     });
-    if next.is_err() {
-        count_unattributed(head.group(), head.level(), LossCause::ThreadExit);
+    match next {
+        Err(_) => count_unattributed(head.group(), head.level(), LossCause::ThreadExit),
+        Ok(writer) if writer.is_null() => running::find_out_fork(),
+        Ok(_) => {}
     }
 }

@@ -17,9 +17,10 @@ use super::spares::{self, Spares};
 use super::{Writer, guarded};
 use crate::level::{self, GroupInfo, set_session_levels};
 use crate::loss::LossCause;
-use crate::sync::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+use crate::sync::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use crate::sys::barrier;
 use crate::sys::fork::{ForkLock, Order};
+use crate::sys::once::ForkOnce;
 use protolog_core::Level;
 use std::ptr;
 use std::sync::Arc;
@@ -63,6 +64,37 @@ static THREADS: AtomicUsize = AtomicUsize::new(0);
 /// lock.
 static MIRRORED: ForkLock<Vec<Arc<Arbiter>>> =
     ForkLock::with_child(Order::Mirrored, Vec::new(), forget);
+
+/// True in a forked child whose parent records, until its first message that the parent's sessions would record.
+static IS_FORKED: AtomicBool = AtomicBool::new(false);
+
+/// The function for that message.
+static ON_FORK: ForkOnce<fn()> = ForkOnce::new();
+
+/// Sets the function that the first message of a forked child runs, which the parent's sessions would record. There is one.
+pub(crate) fn on_first_message_of_child(function: fn()) {
+    let _ = ON_FORK.set(function);
+}
+
+/// Runs that function, if this was that message.
+#[inline]
+pub(super) fn find_out_fork() {
+    if IS_FORKED.load(Ordering::Relaxed) && IS_FORKED.swap(false, Ordering::Relaxed) {
+        ON_FORK.get().into_iter().for_each(|function| function());
+    }
+}
+
+/// Switches all levels off for sessions, if none runs.
+pub(crate) fn switch_off() {
+    guarded(|| {
+        level::register_lock();
+        let running = RUNNING.lock();
+        if running.arbiters.is_empty() {
+            set_levels(&running.arbiters);
+        }
+    });
+    level::notify_change();
+}
 
 /// Returns a number that changes whenever a session starts or stops.
 pub(crate) fn epoch() -> u32 {
@@ -140,6 +172,7 @@ pub(crate) fn add(arbiter: Arc<Arbiter>) {
         // No thread becomes known meanwhile.
         let spares = Arc::new(Spares::new(&arbiter, THREADS.load(Ordering::Relaxed)));
         running.arbiters.push(RunningArbiter { arbiter, spares });
+        IS_FORKED.store(false, Ordering::Relaxed);
         announce(&mut running);
         set_levels(&running.arbiters);
         free(running.take_unread(), running);
@@ -246,6 +279,8 @@ fn set_levels(running: &RunningArbiters) {
 /// In a forked child recording is the parent's, and over.
 fn abandon(running: &mut Running) {
     let arbiters = std::mem::take(&mut running.arbiters);
+    // A child of a child that has said nothing yet has the same parent's levels.
+    IS_FORKED.fetch_or(!arbiters.is_empty(), Ordering::Relaxed);
     for RunningArbiter { arbiter, .. } in &arbiters {
         arbiter.abandon();
     }

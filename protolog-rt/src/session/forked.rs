@@ -1,0 +1,59 @@
+//! A forked child whose parent records. The sessions are the parent's: its thread writes their files, and the child has none of them.
+//!
+//! So what the child logs is recorded nowhere until it starts a session of its own, which a program that becomes a daemon after its
+//! start may not know. The child's first message that the parent's sessions would record says so in a line on standard error, and
+//! switches all levels off for sessions; [`Summary::why_empty`](crate::Summary::why_empty) and operators get the same answer.
+//!
+//! Invariant: nothing is said in a child that logs nothing, such as one that runs another program, or after it started a session.
+
+use super::core::Core;
+use crate::sync::{AtomicBool, Ordering};
+use crate::text_queue;
+use crate::writer;
+
+/// The reason why a session of the parent has no message of the child.
+pub(super) const WHY_EMPTY: &str =
+    "the session is that of the parent process; start one in the child";
+
+/// The answer for operators.
+pub(crate) const PROBLEM: &str = "this process was forked from one that records: its own messages are not recorded, since no session was started in it";
+
+/// True in a forked child whose parent records, as long as no session runs here.
+static IS_INHERITED: AtomicBool = AtomicBool::new(false);
+
+/// The parent's sessions report what they lose.
+static REPORTS: AtomicBool = AtomicBool::new(false);
+
+/// Returns whether the sessions that the program has started are those of the process that this one was forked from.
+pub(crate) fn is_inherited() -> bool {
+    IS_INHERITED.load(Ordering::Relaxed)
+}
+
+/// Notes that a session runs in this process.
+pub(super) fn add() {
+    writer::running::on_first_message_of_child(report);
+    IS_INHERITED.store(false, Ordering::Relaxed);
+}
+
+/// In a forked child of a process with `sessions`. Takes no lock and allocates nothing.
+pub(super) fn inherit<'a>(sessions: impl Iterator<Item = &'a Core>) {
+    let mut reports = false;
+    for session in sessions {
+        reports |= session.owner.reports_losses && !session.owner.is_for_operator;
+        IS_INHERITED.store(true, Ordering::Relaxed);
+    }
+    REPORTS.store(reports, Ordering::Relaxed);
+}
+
+/// The child's first message that the parent's sessions would record.
+fn report() {
+    if REPORTS.load(Ordering::Relaxed) {
+        let pid = std::process::id();
+        let line = format!(
+            "protolog: process {pid} was forked from one that records: its own messages are not recorded, from this one on; start \
+             a session in it\n"
+        );
+        text_queue::write_line(line.as_bytes());
+    }
+    writer::running::switch_off();
+}
