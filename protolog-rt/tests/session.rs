@@ -273,7 +273,7 @@ fn the_trace_names_process_and_thread() {
         *pid == std::process::id() && *tid != *pid && name == "worker"
     }));
     let name = std::env::args().next();
-    assert_eq!(trace.log().process_name(std::process::id()), name.as_deref());
+    assert_eq!(trace.log().name_of_pid(std::process::id()), name.as_deref());
     let sql = "select thread.name as name, pid from thread join process using (upid) \
                where thread.name = 'worker'";
     if let Some(table) = trace.query(sql) {
