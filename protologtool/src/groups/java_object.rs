@@ -121,7 +121,7 @@ impl<'e, 't, 's> Object<'e, 't, 's> {
         let known = |node: Node<'_>| self.known(node, frame, step);
         let site = Site { offset: expression.start_byte(), owner: Some(self.owner), locals: None };
         let calls = Some(java_calls::value as Calls);
-        Evaluator { resolver: self.resolver, site, known: &known, calls, depth: 0 }
+        Evaluator { resolver: self.resolver, site, known: &known, calls, needed: None }
             .value(expression)
     }
 

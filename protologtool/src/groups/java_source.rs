@@ -300,7 +300,7 @@ impl<'t> GroupReader<'_, 't, '_> {
         let value = |node: &Node<'_>| {
             let (known, calls) = (&nothing_known, Some(java_calls::value as Calls));
             let (resolver, site) = (self.resolver, self.site(*node));
-            Evaluator { resolver, site, known, calls, depth: 0 }.value(*node)
+            Evaluator { resolver, site, known, calls, needed: None }.value(*node)
         };
         list.iter().map(value).collect()
     }

@@ -4,6 +4,7 @@
 //! To add one: a directory here, a type that implements [`Language`], a [`Kind`] with its line in [`crate::pipeline`], and
 //! pairs of texts under `tests/`.
 
+pub(crate) mod constants;
 mod exception;
 pub mod java;
 pub mod kotlin;
@@ -16,6 +17,7 @@ use crate::call::{Call, CallCounts};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::groups::{Group, Groups};
 use crate::ids::MessageIds;
+use crate::lang::constants::{ConstantEffort, KnownConstants};
 use crate::lang::java::{Classes, Java, Library, TypeId, Unit};
 use crate::lang::kotlin::{KotlinLibrary, OtherFiles};
 use crate::lang::lookups::Lookups;
@@ -64,6 +66,8 @@ pub struct Inputs<'a> {
     /// The names that log calls rely on, and what else in the inputs has them.
     names: Vec<String>,
     rivals: OnceLock<Rivals>,
+    /// The constants of Java that Kotlin asked for.
+    values_of_java: KnownConstants,
 }
 
 impl<'a> Inputs<'a> {
@@ -71,7 +75,8 @@ impl<'a> Inputs<'a> {
     pub fn new(system: &'a dyn System, paths: &'a [PathBuf]) -> Self {
         let (library, kotlin) = (Library::new(system, paths), KotlinLibrary::new(system, paths));
         let (names, rivals) = (Vec::new(), OnceLock::new());
-        Self { system, library, kotlin, wrappers: None, paths, names, rivals }
+        let values_of_java = KnownConstants::default();
+        Self { system, library, kotlin, wrappers: None, paths, names, rivals, values_of_java }
     }
 
     /// With the names that calls rely on: of the class, its methods, and the groups.
@@ -108,9 +113,12 @@ impl<'a> Inputs<'a> {
 }
 
 impl OtherFiles for Inputs<'_> {
-    fn constant(&self, canonical: &str, depth: usize) -> Option<String> {
-        let of_kotlin = self.kotlin.constant(canonical, depth, self);
-        of_kotlin.or_else(|| java::constant_text(self, canonical))
+    fn constant(&self, canonical: &str, depth: usize, effort: &ConstantEffort) -> Option<String> {
+        let of_kotlin = self.kotlin.constant(canonical, depth, effort, self);
+        of_kotlin.or_else(|| {
+            let find = || java::constant_text(self, canonical, depth);
+            self.values_of_java.get(canonical, depth, effort, find)
+        })
     }
 
     fn inherits(&self, supertypes: &[String], name: &str) -> bool {
@@ -131,9 +139,14 @@ impl Classes for Inputs<'_> {
         self.library.secondary(package, name)
     }
 
-    fn constant_of_kotlin(&self, canonical: &str) -> Option<String> {
+    fn constant_of_kotlin(
+        &self,
+        canonical: &str,
+        depth: usize,
+        effort: &ConstantEffort,
+    ) -> Option<String> {
         let is_text = self.kotlin.is_text(canonical);
-        is_text.then(|| self.kotlin.constant(canonical, 0, self))?
+        is_text.then(|| self.kotlin.constant(canonical, depth, effort, self))?
     }
 
     fn method_of_kotlin(&self, name: &str) -> Option<PathBuf> {

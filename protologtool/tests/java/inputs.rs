@@ -167,7 +167,7 @@ fn what_is_wrong_in_another_file_is_said_where_it_is_named() {
         ),
         (
             "static final String A = B + A, B = \"x\";",
-            "has no value: its initial value nests too deeply, or needs its own value",
+            "has no value: its initial value needs its own value",
         ),
         ("static String A = \"x\";", "is not a constant"),
         ("static final String C = \"x\";", "is declared in none of the sources"),

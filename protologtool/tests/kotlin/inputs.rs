@@ -86,7 +86,7 @@ fn constants_that_are_not_known() {
     assert_eq!(templates(&[("p/A.kt", &source), two[0], two[1]]), error("X"));
     // They need each other.
     let circle = [("a.kt", "package p\nconst val X = Y"), ("b.kt", "package p\nconst val Y = X")];
-    assert_eq!(templates(&[("p/A.kt", &source), circle[0], circle[1]]), error("X"));
+    assert_eq!(templates(&[("p/A.kt", &source), circle[0], circle[1]]), too_deep());
 }
 
 #[test]
@@ -318,5 +318,80 @@ fn problems_that_one_change_removes_for_certain() {
         ("ProtoLog.d(demo.AppLog.NET, \"100%\")", "ProtoLog.d(demo.AppLog.NET, \"100%%\")"),
     ] {
         check_fixed(&with(call), &with(fixed));
+    }
+}
+
+fn too_deep() -> Result<Vec<String>, String> {
+    Err("the template needs too many constants, or is too long".to_owned())
+}
+
+/// A chain of so many constants, each in a file of its own that is Kotlin's or Java's, and a call that needs the last one.
+fn chain(count: usize, is_java: impl Fn(usize) -> bool) -> Vec<(String, String)> {
+    let of = |number: usize| {
+        let before = match number.checked_sub(1) {
+            None => "\"x\"".to_owned(),
+            Some(before) => format!("\"x\" + K{before}.V"),
+        };
+        if is_java(number) {
+            let text =
+                format!("package p; class K{number} {{ static final String V = {before}; }}");
+            (format!("p/K{number}.java"), text)
+        } else {
+            let text = format!("package p\nobject K{number} {{ const val V = {before} }}");
+            (format!("p/K{number}.kt"), text)
+        }
+    };
+    let call = ("p/A.kt".to_owned(), calls("class A", &[&format!("K{}.V", count - 1)]));
+    [call].into_iter().chain((0..count).map(of)).collect()
+}
+
+#[test]
+fn constants_that_need_a_hundred_others_of_both_languages() {
+    for is_java in [|number| number % 2 == 1, |_| false] {
+        let files = chain(100, is_java);
+        let files: Vec<_> = files.iter().map(|(path, text)| (&**path, &**text)).collect();
+        check(&files, &[&"x".repeat(100)]);
+        let files = chain(1000, is_java);
+        let files: Vec<_> = files.iter().map(|(path, text)| (&**path, &**text)).collect();
+        assert_eq!(templates(&files), too_deep());
+    }
+}
+
+#[test]
+fn constants_of_both_languages_that_need_each_other() {
+    let calls = calls("class A", &["J.A"]);
+    let files = [
+        ("p/A.kt", &*calls),
+        ("p/J.java", "package p; class J { static final String A = \"x\" + K.B; }"),
+        ("p/K.kt", "package p\nobject K { const val B = \"y\" + J.A }"),
+    ];
+    assert_eq!(templates(&files), too_deep());
+}
+
+/// Each doubles the one before it.
+#[test]
+fn constants_whose_texts_grow_without_end() {
+    let doubled = |declaration: &str, count: usize| {
+        let one = |number: usize| {
+            let before = number - 1;
+            format!("{declaration} K{number} = K{before} + K{before};\n")
+        };
+        (1..=count).map(one).collect::<String>()
+    };
+    let kotlin = format!(
+        "{}\nconst val K0 = \"a\"\n{}",
+        calls("class A", &["K40"]),
+        doubled("const val", 40)
+    );
+    assert_eq!(templates(&[("p/A.kt", &kotlin)]), too_deep());
+    for (declaration, first) in [("String", "\"a\""), ("int", "1")] {
+        let declaration = format!("static final {declaration}");
+        let fields = doubled(&declaration, 40);
+        let java = format!(
+            "package p; import dev.protolog.ProtoLog; import demo.AppLog;\n\
+            class A {{ {declaration} K0 = {first};\n{fields} void f() {{ ProtoLog.d(AppLog.NET, \"\" + K40); }} }}"
+        );
+        let error = templates(&[("p/A.java", &java)]).expect_err("there is no such text");
+        assert!(error.ends_with("is too long, or takes too many steps for its file"), "{error}");
     }
 }

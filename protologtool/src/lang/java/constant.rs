@@ -13,10 +13,10 @@ use super::syntax::{
 };
 use super::value::{NotConstant, Number, Value, not_constant};
 use crate::call::Text;
+use crate::lang::constants::{EffortTaken, MAX_DEPTH};
 use tree_sitter::Node;
 
-/// The nesting limit of expressions, and of constants that name constants.
-const MAX_DEPTH: usize = 100;
+const TOO_LONG: &str = "is too long, or takes too many steps for its file";
 
 /// The meaning of a name that is no constant: parameters, fields, methods such as `name()`.
 pub(crate) type KnownValue<'k> = dyn Fn(Node<'_>) -> Option<Result<Value, NotConstant>> + 'k;
@@ -33,14 +33,33 @@ pub(crate) struct Evaluator<'e, 'u, 'l, 't> {
     pub(crate) known: &'e KnownValue<'e>,
     /// Method calls that have a value all the same, though to Java they are no constants.
     pub(crate) calls: Option<Calls>,
-    /// The number of constants that needed this one.
-    pub(crate) depth: usize,
+    /// The constant whose value this is, and those that need it.
+    pub(crate) needed: Option<&'e Needed<'e>>,
+}
+
+/// A constant whose value is being found.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Needed<'n> {
+    /// The file, and the member that declares it.
+    member: (usize, MemberId),
+    field: &'n str,
+    /// How deep in expressions its name stands.
+    depth: usize,
+    /// The one that needs it.
+    by: Option<&'n Needed<'n>>,
+}
+
+impl Needed<'_> {
+    fn holds(&self, member: (usize, MemberId), field: &str) -> bool {
+        let mut all = std::iter::successors(Some(self), |it| it.by);
+        all.any(|it| it.member == member && it.field == field)
+    }
 }
 
 impl<'u> Evaluator<'_, 'u, '_, '_> {
     /// The value of an expression.
     pub(crate) fn value(&self, expression: Node<'_>) -> Result<Value, NotConstant> {
-        self.nested(expression, self.depth)
+        self.nested(expression, self.needed.map_or(0, |needed| needed.depth))
     }
 
     /// The value of a part of an expression that is itself `depth` deep.
@@ -49,8 +68,13 @@ impl<'u> Evaluator<'_, 'u, '_, '_> {
         if let Some(value) = (self.known)(node) {
             return value;
         }
-        if depth > MAX_DEPTH {
-            return Err(not_constant(node, "nests too deeply, or needs its own value"));
+        let effort = self.resolver.constants();
+        if !effort.reach(depth) {
+            let reason = format!("nests more than {MAX_DEPTH} deep");
+            return Err(not_constant(node, &reason));
+        }
+        if !effort.spend(1) {
+            return Err(not_constant(node, TOO_LONG));
         }
         let depth = depth + 1;
         match node.kind() {
@@ -187,7 +211,7 @@ impl<'u> Evaluator<'_, 'u, '_, '_> {
         match self.variable(&name) {
             None => integer::limit(&name)
                 .map(Value::Number)
-                .or_else(|| self.of_kotlin(&name, node).map(Value::Text))
+                .or_else(|| self.of_kotlin(&name, node, depth).map(Value::Text))
                 .ok_or_else(|| not_constant(node, "is declared in none of the sources")),
             Some(Variable::Local(declaration)) => self.local(node, declaration, depth),
             Some(Variable::Member(of, Declared::Member(member))) => {
@@ -200,7 +224,7 @@ impl<'u> Evaluator<'_, 'u, '_, '_> {
     }
 
     /// The text that `name`, which nothing in Java declares, is the Kotlin constant for.
-    fn of_kotlin(&self, name: &str, node: Node<'_>) -> Option<Text> {
+    fn of_kotlin(&self, name: &str, node: Node<'_>, depth: usize) -> Option<Text> {
         let (library, names) = (self.resolver.library?, &self.resolver.unit.names);
         let first = name.split('.').next().unwrap_or(name);
         if self.resolver.variable(first, self.site).is_some()
@@ -208,8 +232,9 @@ impl<'u> Evaluator<'_, 'u, '_, '_> {
         {
             return None;
         }
-        let value =
-            names.elsewhere(name).iter().find_map(|name| library.constant_of_kotlin(name))?;
+        let effort = self.resolver.constants();
+        let mut all = names.elsewhere(name).into_iter();
+        let value = all.find_map(|name| library.constant_of_kotlin(&name, depth, effort))?;
         let mut text = Text::default();
         value.chars().for_each(|char| text.push(char, node.start_byte()));
         Some(text)
@@ -226,8 +251,17 @@ impl<'u> Evaluator<'_, 'u, '_, '_> {
     ) -> Result<Value, NotConstant> {
         let resolver = self.resolver.beside(of);
         let field = name.rsplit('.').next().unwrap_or(name);
-        let value = constant_of(&resolver, field, of, member, &nothing_known, self.calls, depth);
+        let id = (of.unit.address(), member);
+        if self.needed.is_some_and(|needed| needed.holds(id, field)) {
+            return Err(not_constant(node, "needs its own value"));
+        }
+        let needed = Needed { member: id, field, depth, by: self.needed };
+        let value = constant_of(&resolver, of, &needed, self.calls);
         let value = value.ok_or_else(|| not_constant(node, "is not a constant"))?;
+        let length = value.as_ref().map_or(0, length_of);
+        if !self.resolver.constants().spend(length) {
+            return Err(not_constant(node, TOO_LONG));
+        }
         if of.unit.is(&self.resolver.unit) {
             return value;
         }
@@ -247,9 +281,9 @@ impl<'u> Evaluator<'_, 'u, '_, '_> {
             return Err(not_constant(node, "is not a constant"));
         };
         let site = Site { offset: value.start_byte(), ..self.site };
-        let Self { resolver, known, calls, .. } = *self;
+        let Self { resolver, known, calls, needed, .. } = *self;
         let declared = field_text(declaration.parent, "type", self.text());
-        let constant = Evaluator { resolver, site, known, calls, depth }.value(value)?;
+        let constant = Evaluator { resolver, site, known, calls, needed }.nested(value, depth)?;
         constant.declared(declared, value)
     }
 
@@ -304,13 +338,22 @@ fn plus(node: Node<'_>, left: Value, right: Value) -> Result<Value, NotConstant>
     Ok(Value::Text(text))
 }
 
+fn length_of(value: &Value) -> usize {
+    if let Value::Text(text) = value { text.as_str().len() } else { 0 }
+}
+
 /// For a caller that knows no names beyond those that the file declares as constants.
 pub(crate) fn nothing_known(_: Node<'_>) -> Option<Result<Value, NotConstant>> {
     None
 }
 
-/// The text of the constant with this canonical name that a class of the inputs declares.
-pub(crate) fn constant_text(library: &dyn Classes, canonical: &str) -> Option<String> {
+/// The text of the constant with this canonical name that a class of the inputs declares, whose name stands at `depth`; and the
+/// effort that it took. None if there is no such constant.
+pub(crate) fn constant_text(
+    library: &dyn Classes,
+    canonical: &str,
+    depth: usize,
+) -> Option<(Option<String>, EffortTaken)> {
     let (class, field) = canonical.rsplit_once('.')?;
     let (unit, id) = library.class(class)?;
     let of = TypeRef { unit: Handle::Other(unit), id };
@@ -320,33 +363,33 @@ pub(crate) fn constant_text(library: &dyn Classes, canonical: &str) -> Option<St
     else {
         return None;
     };
-    let value = constant_of(&resolver.beside(&of), field, &of, member, &nothing_known, None, 0);
-    match value? {
+    let needed = Needed { member: (of.unit.address(), member), field, depth, by: None };
+    let value = constant_of(&resolver.beside(&of), &of, &needed, None);
+    let text = match value? {
         Ok(Value::Text(text)) => Some(text.as_str().to_owned()),
         Ok(Value::Number(number)) => Some(number.value().to_string()),
         Ok(Value::Char(char)) => Some(char.to_string()),
         Ok(Value::Bool(value)) => Some(value.to_string()),
         _ => None,
-    }
+    };
+    Some((text, resolver.constants().taken()))
 }
 
-/// The value of the field `field`, which `member` of the type `of` declares; none if it is no constant.
+/// The value of the field `needed`, which a member of the type `of` declares; none if it is no constant.
 fn constant_of(
     resolver: &Resolver<'_>,
-    field: &str,
     of: &TypeRef<'_>,
-    member: MemberId,
-    known: &KnownValue<'_>,
+    needed: &Needed<'_>,
     calls: Option<Calls>,
-    depth: usize,
 ) -> Option<Result<Value, NotConstant>> {
-    let declared = &resolver.unit.outline.members[member.0];
+    let declared = &resolver.unit.outline.members[needed.member.1.0];
     let is_field = declared.kind == MemberKind::Field;
     let tree = is_field.then(|| parse_member(&resolver.unit, declared)).flatten()?;
-    let declaration = declarator(tree.root_node(), field, resolver.unit.text())?;
+    let declaration = declarator(tree.root_node(), needed.field, resolver.unit.text())?;
     let value = declaration.constant_value(of.is_interface())?;
     let site = Site { offset: value.start_byte(), owner: Some(of.id), locals: None };
-    let evaluator = Evaluator { resolver, site, known, calls, depth };
+    let needed = Some(needed);
+    let evaluator = Evaluator { resolver, site, known: &nothing_known, calls, needed };
     let declared = field_text(declaration.parent, "type", resolver.unit.text());
     Some(evaluator.value(value).and_then(|it| it.declared(declared, value)))
 }

@@ -53,7 +53,8 @@ fn field_runs_code(resolver: &Resolver<'_>, of: TypeId, member: &Member) -> bool
     values.any(|value| {
         let site = Site { offset: value.start_byte(), owner: Some(of), locals: None };
         let known = &nothing_known;
-        let is_constant = Evaluator { resolver, site, known, calls: None, depth: 0 }.value(value);
+        let is_constant =
+            Evaluator { resolver, site, known, calls: None, needed: None }.value(value);
         let is_array = value.kind() == "array_initializer";
         let is_literal = |it: tree_sitter::Node<'_>| {
             it.kind().ends_with("literal") || matches!(it.kind(), "true" | "false")

@@ -202,7 +202,7 @@ impl<'n, 't> Creation<'n, 't> {
         let tag = match list[..] {
             [value] => {
                 let known = &nothing_known;
-                let evaluator = Evaluator { resolver, site, known, calls: None, depth: 0 };
+                let evaluator = Evaluator { resolver, site, known, calls: None, needed: None };
                 match evaluator.value(value) {
                     Ok(Value::Text(text)) => Some(text.as_str().to_owned()),
                     _ => None,

@@ -8,6 +8,7 @@
 use super::outline::TypeId;
 use super::secondary::Secondary;
 use super::unit::Unit;
+use crate::lang::constants::ConstantEffort;
 use crate::lang::lookups::Lookups;
 use crate::system::System;
 use std::cell::RefCell;
@@ -27,7 +28,12 @@ pub(crate) trait Classes {
     fn secondary(&self, package: &str, name: &str) -> Option<(Arc<Unit<'static>>, TypeId)>;
 
     /// The text of the constant with this canonical name, if Kotlin declares it.
-    fn constant_of_kotlin(&self, _canonical: &str) -> Option<String> {
+    fn constant_of_kotlin(
+        &self,
+        _canonical: &str,
+        _depth: usize,
+        _: &ConstantEffort,
+    ) -> Option<String> {
         None
     }
 
@@ -155,9 +161,14 @@ impl Classes for Recorded<'_> {
         self.classes.secondary(package, name)
     }
 
-    fn constant_of_kotlin(&self, canonical: &str) -> Option<String> {
+    fn constant_of_kotlin(
+        &self,
+        canonical: &str,
+        depth: usize,
+        effort: &ConstantEffort,
+    ) -> Option<String> {
         self.lookups.borrow_mut().all = true;
-        self.classes.constant_of_kotlin(canonical)
+        self.classes.constant_of_kotlin(canonical, depth, effort)
     }
 
     fn method_of_kotlin(&self, name: &str) -> Option<PathBuf> {

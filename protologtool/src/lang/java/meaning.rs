@@ -40,6 +40,14 @@ impl Handle<'_> {
             _ => false,
         }
     }
+
+    /// A number that tells it from other files.
+    pub(crate) fn address(&self) -> usize {
+        match self {
+            Self::This(unit) => std::ptr::from_ref(*unit).addr(),
+            Self::Other(unit) => Arc::as_ptr(unit).addr(),
+        }
+    }
 }
 
 impl TypeRef<'_> {
@@ -52,6 +60,17 @@ impl TypeRef<'_> {
         let kind = self.unit.outline.types[self.id.0].kind;
         matches!(kind, TypeKind::Interface | TypeKind::Annotation)
     }
+}
+
+/// The type whose method a simple name means.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum MethodOwner {
+    /// One of the file, which declares it.
+    Type(TypeId),
+    /// A local class, or a type that one of the file inherits it from.
+    Other,
+    /// None of the types around the site: the name may be an import.
+    Nobody,
 }
 
 /// A place where names are looked up.

@@ -390,7 +390,7 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
             site,
             known: &nothing_known,
             calls: None,
-            depth: 0,
+            needed: None,
         };
         match evaluator.value(argument) {
             Ok(Value::Text(text)) => Ok(text),

@@ -8,11 +8,12 @@ use super::header::{has_component, supertype_names};
 use super::lexer::TokenKind;
 use super::library::Classes;
 use super::locals::{Declaration, LocalType, field_of};
-use super::meaning::{Declared, Handle, Site, Type, TypeRef, Variable};
+use super::meaning::{Declared, Handle, MethodOwner, Site, Type, TypeRef, Variable};
 use super::outline::{MemberId, MemberKind, TypeId, TypeKind};
 use super::scopes::Inherited;
 use super::syntax::{children, descendants, field_text, parse_member};
 use super::unit::Unit;
+use crate::lang::constants::ConstantEffort;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -21,17 +22,6 @@ use tree_sitter::Node;
 
 /// The limits on supertypes that need other supertypes to be found, and on types whose supertypes are looked for at once.
 const MAX_SUPERTYPES: (usize, usize) = (8, 500);
-
-/// The type whose method a simple name means.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum MethodOwner {
-    /// One of the file, which declares it.
-    Type(TypeId),
-    /// A local class, or a type that one of the file inherits it from.
-    Other,
-    /// None of the types around the site: the name may be an import.
-    Nobody,
-}
 
 /// Looks names up in one file.
 pub(crate) struct Resolver<'u> {
@@ -66,16 +56,23 @@ enum TypeOutside<'u> {
     Declared(TypeRef<'u>),
 }
 
-/// The depth to which names of supertypes need supertypes, and their number: classes may extend each other in circles.
-#[derive(Default)]
+/// What the constants of the file that asks take; the depth to which names of supertypes need supertypes, and their number:
+/// classes may extend each other in circles.
 struct Effort {
+    constants: ConstantEffort,
     depth: Cell<usize>,
     steps: Cell<usize>,
 }
 
 impl<'u> Resolver<'u> {
     pub(crate) fn new(unit: Handle<'u>, library: Option<&'u dyn Classes>) -> Self {
-        Self { unit, library, heir: None, memo: Memo::default(), effort: Rc::default() }
+        let constants = ConstantEffort::of_file(unit.text().len());
+        let effort = Rc::new(Effort { constants, depth: Cell::new(0), steps: Cell::new(0) });
+        Self { unit, library, heir: None, memo: Memo::default(), effort }
+    }
+
+    pub(crate) fn constants(&self) -> &ConstantEffort {
+        &self.effort.constants
     }
 
     /// The variable, parameter, field or constant that `name` means.

@@ -143,8 +143,13 @@ impl MemberCalls<'_, '_, '_> {
             Some(Ok(Value::Text(value)))
         };
         let site = self.site_of_names(call);
-        let evaluator =
-            Evaluator { resolver: self.resolver, site, known: &parameter, calls: None, depth: 0 };
+        let evaluator = Evaluator {
+            resolver: self.resolver,
+            site,
+            known: &parameter,
+            calls: None,
+            needed: None,
+        };
         match evaluator.value(template) {
             Ok(Value::Text(text)) => Some(text),
             _ => None,

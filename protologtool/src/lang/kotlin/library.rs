@@ -1,6 +1,6 @@
 //! Declarations of other Kotlin files, where names lead to them: constants, and members that classes inherit.
 //!
-//! A file of Kotlin may have any name, so that the first question has all of them searched, once. Values are found when they are
+//! A file of Kotlin may have any name, so that the first question has all of them searched, once. KnownConstants are found when they are
 //! asked for. The answers do not depend on the order of the questions.
 
 use super::is_kotlin;
@@ -8,11 +8,12 @@ use super::lexer::LexemeKind;
 use super::names::{OtherFiles, ScopedFile};
 use super::scopes::{DeclaredKind, DeclaredName};
 use super::template;
+use crate::lang::constants::{ConstantEffort, KnownConstants};
 use crate::system::{Reader, System};
 use memchr::memmem::Finder;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 /// The limits on supertypes that lead to other supertypes, and on files that are read to follow them.
 const MAX_SUPERTYPES: (usize, usize) = (8, 100);
@@ -22,7 +23,7 @@ pub(crate) struct KotlinLibrary<'a> {
     system: &'a dyn System,
     inputs: &'a [PathBuf],
     index: OnceLock<NameIndex<'a>>,
-    values: Mutex<HashMap<String, Option<String>>>,
+    values: KnownConstants,
 }
 
 #[derive(Default)]
@@ -42,7 +43,7 @@ impl std::fmt::Debug for KotlinLibrary<'_> {
 impl<'a> KotlinLibrary<'a> {
     /// The declarations of the Kotlin files of `inputs`.
     pub(crate) fn new(system: &'a dyn System, inputs: &'a [PathBuf]) -> Self {
-        Self { system, inputs, index: OnceLock::new(), values: Mutex::default() }
+        Self { system, inputs, index: OnceLock::new(), values: KnownConstants::default() }
     }
 
     /// The text of the constant with this canonical name; its own file's name may stand in `others`.
@@ -50,22 +51,21 @@ impl<'a> KotlinLibrary<'a> {
         &self,
         canonical: &str,
         depth: usize,
+        effort: &ConstantEffort,
         others: &dyn OtherFiles,
     ) -> Option<String> {
         let (path, _) = (*self.index().constants.get(canonical)?)?;
-        let known = || self.values.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(value) = known().get(canonical) {
-            return value.clone();
-        }
-        let bytes = self.system.read(path).ok()?;
-        let named = ScopedFile::among(&bytes, Some(others));
-        let constants = || named.scopes.all().iter().filter(|it| it.kind == DeclaredKind::Constant);
-        let declared =
-            constants().find(|it| names(&named, path, it).iter().any(|name| name == canonical))?;
-        let text = template::constant(&named, declared, depth);
-        let value = text.map(|text| text.as_str().to_owned());
-        known().insert(canonical.to_owned(), value.clone());
-        value
+        self.values.get(canonical, depth, effort, || {
+            let bytes = self.system.read(path).ok()?;
+            let named = ScopedFile::among(&bytes, Some(others));
+            let mut all = named.scopes.all().iter();
+            let declared = all.find(|it| {
+                it.kind == DeclaredKind::Constant
+                    && names(&named, path, it).iter().any(|name| name == canonical)
+            })?;
+            let text = template::constant(&named, declared, depth);
+            Some((text.map(|text| text.as_str().to_owned()), named.effort.taken()))
+        })
     }
 
     /// Returns whether the constant with this canonical name is evidently a text, rather than a number.

@@ -3,6 +3,7 @@
 use super::declarations::declarations;
 use super::file::{Import, KotlinFile};
 use super::scopes::{DeclaredName, Nest, Scopes};
+use crate::lang::constants::ConstantEffort;
 use crate::lang::rivals::Rival;
 use std::collections::HashMap;
 use std::fmt::Debug;
@@ -11,8 +12,8 @@ use std::sync::{Mutex, OnceLock};
 
 /// Declarations of the other inputs.
 pub(crate) trait OtherFiles: Debug {
-    /// The text of the constant with this canonical name, which `depth` others needed.
-    fn constant(&self, canonical: &str, depth: usize) -> Option<String>;
+    /// The text of the constant with this canonical name, whose name stands at `depth`.
+    fn constant(&self, canonical: &str, depth: usize, effort: &ConstantEffort) -> Option<String>;
 
     /// Returns whether a class of one of these simple names declares, or inherits, a member called `name`.
     fn inherits(&self, supertypes: &[String], name: &str) -> bool;
@@ -63,6 +64,8 @@ pub(crate) struct ScopedFile<'s> {
     pub(super) tags: OnceLock<HashMap<usize, usize>>,
     /// Whether code runs when an object is made, by the object's offset; that of the file has none. Each is looked at once.
     pub(super) initialisers: Mutex<HashMap<Option<usize>, bool>>,
+    /// What its constants take.
+    pub(super) effort: ConstantEffort,
     pub(crate) others: Option<&'s dyn OtherFiles>,
 }
 
@@ -70,8 +73,9 @@ impl<'s> ScopedFile<'s> {
     pub(crate) fn of(text: &'s [u8]) -> Self {
         let file = KotlinFile::of(text);
         let scopes = Scopes::new(declarations(&file));
-        let (braces, tags) = (OnceLock::new(), OnceLock::new());
-        Self { file, scopes, braces, tags, initialisers: Mutex::default(), others: None }
+        let (braces, tags, initialisers) = Default::default();
+        let effort = ConstantEffort::of_file(text.len());
+        Self { file, scopes, braces, tags, initialisers, effort, others: None }
     }
 
     /// The file `text` with names that may lead to `others`.

@@ -27,9 +27,6 @@ pub(crate) struct NoTemplate {
     pub(crate) help: String,
 }
 
-/// The limit on constants that are the values of other constants.
-const MAX_DEPTH: usize = 16;
-
 /// The limit on sums in parentheses and on texts in texts. Deeper ones are no constants.
 const MAX_NESTING: usize = 64;
 
@@ -38,7 +35,8 @@ pub(crate) fn pieces(
     named: &ScopedFile<'_>,
     tokens: Range<usize>,
 ) -> Result<Vec<Piece>, NoTemplate> {
-    let mut reader = TemplateReader { named, pieces: Vec::new(), nesting: 0 };
+    let mut reader = TemplateReader { named, pieces: Vec::new(), nesting: 0, needed: Vec::new() };
+    named.effort.begin();
     reader.sum(tokens, 0)?;
     Ok(reader.pieces)
 }
@@ -52,13 +50,14 @@ pub(super) fn constant_text(named: &ScopedFile<'_>, tokens: &Range<usize>) -> Op
     texts.collect::<Option<Vec<_>>>().map(|texts| texts.concat())
 }
 
-/// The text of the constant `declared` of a file, which `depth` others needed.
+/// The text of the constant `declared` of a file, whose name stands at `depth`.
 pub(crate) fn constant(
     named: &ScopedFile<'_>,
     declared: &DeclaredName,
     depth: usize,
 ) -> Option<Text> {
-    TemplateReader { named, pieces: Vec::new(), nesting: 0 }.declared(declared, depth)
+    let reader = TemplateReader { named, pieces: Vec::new(), nesting: 0, needed: Vec::new() };
+    reader.declared(declared, depth)
 }
 
 struct TemplateReader<'n, 's> {
@@ -66,6 +65,8 @@ struct TemplateReader<'n, 's> {
     pieces: Vec<Piece>,
     /// Sums and texts around what is read.
     nesting: usize,
+    /// The constants whose values are being read, by offset.
+    needed: Vec<usize>,
 }
 
 impl<'s> TemplateReader<'_, 's> {
@@ -80,7 +81,8 @@ impl<'s> TemplateReader<'_, 's> {
 
     /// A reader of what is within.
     fn within(&self) -> Self {
-        Self { named: self.named, pieces: Vec::new(), nesting: self.nesting }
+        let (named, needed) = (self.named, self.needed.clone());
+        Self { named, pieces: Vec::new(), nesting: self.nesting, needed }
     }
 
     fn append(&mut self, piece: Piece) {
@@ -94,14 +96,18 @@ impl<'s> TemplateReader<'_, 's> {
     fn sum(&mut self, tokens: Range<usize>, depth: usize) -> Result<(), NoTemplate> {
         let file = &self.named.file;
         self.nesting += 1;
+        let effort = &self.named.effort;
         if self.nesting > MAX_NESTING {
             return Err(self.too_deep(tokens));
+        }
+        if !effort.reach(depth) || !effort.spend(1) {
+            return Err(self.too_long(tokens));
         }
         let tokens = file.unparenthesized(tokens);
         let (mut at, mut from, mut is_first) = (tokens.start, tokens.start, true);
         while at <= tokens.end {
             if at == tokens.end || file.is_punct(at, b'+') && at > from {
-                self.operand(from..at, depth, is_first)?;
+                self.operand(from..at, depth + 1, is_first)?;
                 (from, is_first) = (at + 1, false);
             }
             at = if at < tokens.end { file.next(at, tokens.end) } else { at + 1 };
@@ -175,10 +181,10 @@ impl<'s> TemplateReader<'_, 's> {
         );
         let is_path = self.named.file.path(inner.clone()).is_some();
         // A text that is too deep is an expression as well.
-        if (is_literal || is_path) && self.nesting < MAX_NESTING {
+        if (is_literal || is_path) && self.nesting < MAX_NESTING && !self.named.effort.is_over() {
             let mut reader = self.within();
             reader.nesting += 1;
-            if reader.operand(inner, depth, false).is_ok() {
+            if reader.operand(inner, depth + 1, false).is_ok() {
                 reader.pieces.into_iter().for_each(|piece| self.append(piece));
                 return;
             }
@@ -261,7 +267,10 @@ impl<'s> TemplateReader<'_, 's> {
     /// A `const val`.
     fn constant(&mut self, tokens: Range<usize>, depth: usize) -> Result<(), NoTemplate> {
         let (file, scopes) = (&self.named.file, &self.named.scopes);
-        let error = || self.not_constant(tokens.clone());
+        let error = || {
+            let is_over = self.named.effort.is_over();
+            if is_over { self.too_long(tokens.clone()) } else { self.not_constant(tokens.clone()) }
+        };
         let path = file.path(tokens.clone()).ok_or_else(error)?;
         let bytes = file.bytes_of(&tokens);
         if let Some(text) = self.of_another_file(&path, bytes.start, depth) {
@@ -276,8 +285,11 @@ impl<'s> TemplateReader<'_, 's> {
             [.., owner, name] => scopes.constant_of(owner, name),
             [] => None,
         };
-        let declared = found.filter(|it| it.kind == DeclaredKind::Constant && depth < MAX_DEPTH);
-        let text = declared.and_then(|it| self.declared(it, depth)).ok_or_else(error)?;
+        let declared = found.filter(|it| it.kind == DeclaredKind::Constant).ok_or_else(error)?;
+        let text = self.declared(declared, depth).ok_or_else(error)?;
+        if !self.named.effort.spend(text.as_str().len()) {
+            return Err(self.too_long(tokens));
+        }
         text.as_str().chars().for_each(|char| self.push(char, bytes.start));
         Ok(())
     }
@@ -286,21 +298,26 @@ impl<'s> TemplateReader<'_, 's> {
     fn of_another_file(&self, path: &[String], offset: usize, depth: usize) -> Option<String> {
         let (others, scopes) = (self.named.others?, &self.named.scopes);
         let first = path.first()?;
-        if depth >= MAX_DEPTH
-            || scopes.variable(first, offset).is_some()
+        if scopes.variable(first, offset).is_some()
             || scopes.type_named(first, offset).is_some()
             || self.named.inherits(first, offset)
         {
             return None;
         }
-        self.named.elsewhere(path).iter().find_map(|name| others.constant(name, depth + 1))
+        let mut names = self.named.elsewhere(path).into_iter();
+        names.find_map(|name| others.constant(&name, depth, &self.named.effort))
     }
 
-    /// The text of the constant `declared`, which `depth` others needed.
+    /// The text of the constant `declared`, whose name stands at `depth`.
     fn declared(&self, declared: &DeclaredName, depth: usize) -> Option<Text> {
         let file = &self.named.file;
-        let value = file.unparenthesized(declared.value.clone()?);
+        // It may need its own value.
+        let value = declared.value.clone().filter(|_| !self.needed.contains(&declared.offset))?;
+        let value = file.unparenthesized(value);
         let mut inner = self.within();
+        inner.needed.push(declared.offset);
+        // The depth counts on.
+        inner.nesting = 0;
         let is_number = value.len() == 1
             && matches!(file.kind(value.start), Some(LexemeKind::Number | LexemeKind::Char));
         let done = if is_number { inner.literal(value.start) } else { inner.sum(value, depth + 1) };
@@ -330,6 +347,14 @@ impl<'s> TemplateReader<'_, 's> {
             range: self.named.file.bytes_of(&tokens),
             message: "the template is nested too deeply to be read".to_owned(),
             help: "write the text as one literal".to_owned(),
+        }
+    }
+
+    fn too_long(&self, tokens: Range<usize>) -> NoTemplate {
+        NoTemplate {
+            range: self.named.file.bytes_of(&tokens),
+            message: "the template needs too many constants, or is too long".to_owned(),
+            help: "write the text as one literal; a constant can't need its own value".to_owned(),
         }
     }
 
