@@ -247,6 +247,13 @@ fn a_child_whose_messages_are_lost_says_so_once() {
     assert_eq!(said("off", file().report_losses(false), &logs), "");
     // One that logs nothing, and one that starts a session.
     assert_eq!(said("silent", file(), &|session| matches!(session.stop(), Err(Error::Forked))), "");
+    // As `daemon(3)` does: it forks twice.
+    let twice = |session: Session| {
+        let session = std::cell::Cell::new(Some(session));
+        wait(spawn(fork, || logs(session.take().expect("a session"))));
+        true
+    };
+    assert_eq!(said("twice", file(), &twice).lines().count(), 1);
     let own = dir.path().join("child");
     let starts = |_parents: Session| {
         let session = Session::builder().file(&own).log_from(Level::Info).start().expect("start");

@@ -37,12 +37,16 @@ pub(super) fn add() {
 
 /// In a forked child of a process with `sessions`. Takes no lock and allocates nothing.
 pub(super) fn inherit<'a>(sessions: impl Iterator<Item = &'a Core>) {
-    let mut reports = false;
+    let (mut reports, mut any) = (false, false);
     for session in sessions {
         reports |= session.owner.reports_losses && !session.owner.is_for_operator;
-        IS_INHERITED.store(true, Ordering::Relaxed);
+        any = true;
     }
-    REPORTS.store(reports, Ordering::Relaxed);
+    // A child of a child has nothing more to inherit.
+    if any {
+        IS_INHERITED.store(true, Ordering::Relaxed);
+        REPORTS.store(reports, Ordering::Relaxed);
+    }
 }
 
 /// The child's first message that the parent's sessions would record.
