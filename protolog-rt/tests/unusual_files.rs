@@ -75,14 +75,73 @@ fn paths_that_are_no_file_are_refused_at_the_start() {
     assert_eq!(fs::read_dir(dir.path()).expect("list").count(), 0, "nothing is left");
 }
 
+/// The messages of a trace, and the number of those that it reports as lost. Nothing of it can't be read.
+fn read(path: &Path) -> (Vec<String>, u64) {
+    let log = protolog_reader::Trace::open(path).expect("open").read().expect("read");
+    let lost = log.losses().iter().map(|loss| loss.count.unwrap_or(0)).sum();
+    let summary = log.summary().to_string();
+    assert!(log.is_complete(), "{summary}");
+    (messages(fs::read(path).expect("read")), lost)
+}
+
 #[test]
-fn stop_fails_if_the_file_was_deleted() {
+fn a_file_that_is_emptied_or_cut_goes_on_with_a_trace_that_can_be_read() {
+    let _lock = lock_sessions();
+    let dir = temp_dir();
+    let path = dir.path().join("app.pftrace");
+    let session = session().file(&path).start().expect("start a session");
+    let mut lost = 0;
+    for (round, left) in [(1u32, 0), (2, 0), (3, 300)] {
+        for number in 0..50u32 {
+            i!(Log::Work, "%d of round %d, %s", number, round, "a text that is interned");
+        }
+        session.flush().expect("flush");
+        lost += 50;
+        // As `copytruncate` does.
+        fs::copy(&path, dir.path().join("copy")).expect("copy");
+        let file = fs::File::options().write(true).open(&path).expect("open");
+        file.set_len(left).expect("cut");
+    }
+    // In the chunk that was begun before.
+    i!(Log::Work, "%d of round %d, %s", 7u32, 4u32, "a text that is interned");
+    session.flush().expect("flush");
+    i!(Log::Work, "the last one");
+    let summary = session.stop().expect("stop");
+    assert_eq!((summary.messages, summary.lost()), (2, lost), "{summary:?}");
+    let (messages, reported) = read(&path);
+    assert_eq!(messages, ["7 of round 4, a text that is interned", "the last one"]);
+    assert_eq!(reported, lost);
+}
+
+#[test]
+fn a_file_that_is_deleted_is_followed_by_a_new_one() {
     let _lock = lock_sessions();
     let dir = temp_dir();
     let path = dir.path().join("app.pftrace");
     let session = session().file(&path).start().expect("start a session");
     i!(Log::Work, "before the file is deleted");
+    session.flush().expect("flush");
     fs::remove_file(&path).expect("remove the file");
+    i!(Log::Work, "after the file is deleted");
+    session.flush().expect("flush");
+    assert_eq!(messages(fs::read(&path).expect("read")), ["after the file is deleted"]);
+    fs::remove_file(&path).expect("remove the file");
+    i!(Log::Work, "at the end");
+    let summary = session.stop().expect("there is a file");
+    assert_eq!((summary.messages, summary.lost()), (1, 2), "{summary:?}");
+    assert_eq!(read(&path), (vec!["at the end".to_owned()], 2));
+}
+
+#[test]
+fn stop_fails_if_the_file_was_deleted_and_there_is_no_place_for_another_one() {
+    let _lock = lock_sessions();
+    let dir = temp_dir();
+    let inner = dir.path().join("logs");
+    fs::create_dir(&inner).expect("a directory");
+    let path = inner.join("app.pftrace");
+    let session = session().file(&path).start().expect("start a session");
+    i!(Log::Work, "before the file is deleted");
+    fs::remove_dir_all(&inner).expect("remove the directory");
     i!(Log::Work, "after the file is deleted");
     let error = session.stop().expect_err("there is no file");
     assert!(matches!(error, Error::File { .. }), "{error}");
@@ -98,10 +157,14 @@ fn a_renamed_file_is_complete_under_its_new_name() {
     let (path, other) = (dir.path().join("app.pftrace"), dir.path().join("other.pftrace"));
     let session = session().file(&path).start().expect("start a session");
     i!(Log::Work, "one");
+    session.flush().expect("flush");
     fs::rename(&path, &other).expect("rename the file");
+    session.reopen().expect("another one");
     i!(Log::Work, "two");
     assert_eq!(session.stop().expect("stop the session").messages, 2);
-    assert_eq!(messages(fs::read(other).expect("read the file")), ["one", "two"]);
+    for (file, expected) in [(other, "one"), (path, "two")] {
+        assert_eq!(read(&file), (vec![expected.to_owned()], 0));
+    }
 }
 
 #[test]

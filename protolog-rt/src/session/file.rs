@@ -7,6 +7,9 @@
 //! before the next retry; messages given to the file meanwhile are counted as dropped.
 
 mod fitting;
+mod outside;
+
+pub(super) use outside::OutsideChange;
 
 use super::bundles::{Bundles, bundles};
 use super::claim::{self, Claim};
@@ -17,6 +20,7 @@ use super::packets::{AROUND, Seal};
 use super::temporary;
 use super::write_behind::{WriteBehind, WriteBehindResult};
 use crate::error::{Error, clone_io_error};
+use crate::sys::file::always_append;
 use protolog_files::{Found, Kind, Location, Output, OutputAccess, OutputKind};
 use protolog_shmem::MAX_PAYLOAD;
 use std::fs::File;
@@ -157,6 +161,10 @@ impl TraceFile {
             if kind == OutputKind::File && file.metadata().map_err(failed)?.len() > 0 {
                 file.set_len(0).map_err(failed)?;
             }
+            if kind == OutputKind::File {
+                // Or there would be a hole where somebody empties it between a look and a write.
+                always_append(&file);
+            }
             let mut new = Self::new(path, file, Some(claim), None);
             new.start_at_position(kind).map_err(failed)?;
             return Ok(new);
@@ -184,6 +192,7 @@ impl TraceFile {
             drop(file);
             return Err(exists());
         }
+        always_append(&file);
         let named = Unnamed { place, name: name.to_path_buf() };
         let mut new = Self::new(part, file, Some(claim), Some(named));
         new.keeps_incomplete = true;

@@ -176,9 +176,13 @@ use std::sync::Arc;
 /// [`recover_previous`](crate::recover_previous) completes the file from it. A pipe or device that failed once is not tried again. A limit on the size of files
 /// (`ulimit -f`) and a pipe without a reader are errors like any other: neither SIGXFSZ nor SIGPIPE ends the program.
 ///
-/// If the file is deleted meanwhile, `stop` returns an error; with [`Builder::segment_bytes`] the next segments are written all the
-/// same. Other programs should not change the file while it is written: truncating it (`copytruncate`) leaves a hole of zeros.
-/// Use [`Builder::segment_age`] to rotate instead.
+/// # Other programs change the file
+///
+/// A session that streams looks at its file before it writes. If the file was renamed or replaced, as `logrotate` does, the session completes
+/// it, and goes on in a new one at its path ([`Session::reopen`] does so at once). If it was deleted, the session goes on in a new
+/// one, or in the next segment; if it was emptied or cut (`copytruncate`), behind what is left. Then the messages that it had count as lost
+/// ([`LossCause::WriteFailed`](crate::LossCause::WriteFailed)), and a line on standard error says so, since nobody knows whether there is a copy. `stop`
+/// returns an error if there can be no new file. [`Builder::segment_age`] rotates without a loss.
 ///
 /// # Other users
 ///
@@ -220,6 +224,34 @@ impl Session {
             let path = self.active.core.path().unwrap_or(Path::new("")).to_path_buf();
             Error::File { path, error }
         })
+    }
+
+    /// Goes on in a new file if the present one was renamed, deleted or replaced: for a handler of SIGHUP, as programs that rotate logs
+    /// send it. Everything that was logged before goes to the new file, but for what the old one has. A session that streams does so by
+    /// itself within a second, and at each [`Self::flush`], which this is; others have no file that is open. In a forked child:
+    /// [`Error::Forked`].
+    ///
+    /// ```
+    /// # use protolog_rt::{ProtoLogGroup, Session};
+    /// # #[derive(ProtoLogGroup)]
+    /// # enum AppLog { Net }
+    /// # let dir = std::env::temp_dir().join(format!("protolog-reopen-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&dir)?;
+    /// # let path = dir.join("app.pftrace");
+    /// let session = Session::builder().file(&path).enable_all().start()?;
+    /// protolog_rt::d!(AppLog::Net, "to the first file");
+    /// session.flush()?;
+    /// std::fs::rename(&path, dir.join("rotated.pftrace"))?;
+    /// session.reopen()?;
+    /// protolog_rt::d!(AppLog::Net, "to the second one");
+    /// # session.stop()?;
+    /// # assert!(path.exists() && dir.join("rotated.pftrace").exists());
+    /// # std::fs::remove_dir_all(&dir)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn reopen(&self) -> Result<(), Error> {
+        self.check_process()?;
+        if self.active.core.requests().is_some() { self.flush() } else { Ok(()) }
     }
 
     /// Writes the messages that the session keeps to a file, and continues. The file appears when it is complete, and replaces

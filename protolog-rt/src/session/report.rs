@@ -30,6 +30,18 @@ pub(super) fn end(core: &Core, summary: &Summary) {
     text_queue::write_line(lines.as_bytes());
 }
 
+/// Reports that somebody else has changed the session's file while it was written, which had so many messages.
+pub(super) fn changed_outside(core: &Core, what: &str, had: u64) {
+    if core.owner.reports_losses && had > 0 {
+        let path = core.path().map(|path| path.display().to_string()).unwrap_or_default();
+        let messages = if had == 1 { "1 message is" } else { &format!("{had} messages are") };
+        let line = format!(
+            "protolog: `{path}` was {what} while it was written: {messages} not in it any more\n"
+        );
+        text_queue::write_line(line.as_bytes());
+    }
+}
+
 /// Reports that the session could not be ended properly. Nobody else gets the error.
 pub(super) fn failure(core: &Core, error: &Error) {
     if core.owner.reports_losses {

@@ -6,9 +6,14 @@
 //!
 //! Invariant: only this thread reads the buffer and writes the file.
 
+mod outside;
+
+pub(super) use outside::Reopen;
+
 use super::chunk_wait;
 use super::core::Core;
 use super::drain::Drain;
+use super::file::TraceFile;
 use super::progress::Progress;
 use super::requests::{Pending, Requests, SoFar};
 use super::segments::Segments;
@@ -33,12 +38,16 @@ pub(super) struct Stream {
     drain: Drain,
     /// The files of the trace, if it is several.
     segments: Option<Segments>,
+    /// The way to another file, if it is one.
+    reopen: Option<Reopen>,
     /// Messages and drops of the segments before this one.
     earlier: Summary,
     /// The drops that those segments report.
     reported: Vec<LossCount>,
-    /// The first error of an earlier segment.
-    failed_segment: Option<Error>,
+    /// The first error of an earlier file.
+    failed_file: Option<Error>,
+    /// The file was deleted, and there is no other one yet.
+    is_deleted: bool,
     /// The next segment is due, and could not be created.
     is_rotation_pending: bool,
     /// When the packets of chunks that are still being written are copied next.
@@ -59,12 +68,13 @@ const POLL_INTERVAL: Duration = Duration::from_nanos(POLL_NANOS);
 const MAX_POLL_INTERVAL: Duration = Duration::from_millis(128);
 
 impl Stream {
-    /// A thread that continues `trace`, and then further `segments`.
+    /// A thread that continues `trace`, and then further `segments`, or other files if somebody takes this one away.
     pub(super) fn new(
         core: Arc<Core>,
         requests: Arc<Requests>,
         trace: Trace,
         segments: Option<Segments>,
+        reopen: Option<Reopen>,
     ) -> Self {
         let mut trace = trace;
         let mut drain =
@@ -76,9 +86,11 @@ impl Stream {
             trace,
             drain,
             segments,
+            reopen,
             earlier: Summary::default(),
             reported: Vec::new(),
-            failed_segment: None,
+            failed_file: None,
+            is_deleted: false,
             is_rotation_pending: false,
             next_write: Instant::now() + WRITE_INTERVAL,
             is_quiet: false,
@@ -101,6 +113,7 @@ impl Stream {
             if stop {
                 return self.end();
             }
+            self.follow_outside_change(false);
             self.retry_if_due(flush.is_some());
             let failed = self.trace.file.has_failed();
             let left = self.segments.as_ref().filter(|_| !failed).and_then(Segments::left);
@@ -247,12 +260,24 @@ impl Stream {
             }
         };
         self.is_rotation_pending = false;
+        self.finish_file(ended);
+        // `stop` returns it; what comes next has files of its own.
+        let error = self.continue_in(file);
+        self.failed_file = self.failed_file.take().or(error);
+    }
+
+    /// Writes the ends of all sequences that the file has; `ended` are writers that were taken off the list.
+    fn finish_file(&mut self, ended: &[Arc<Writer>]) {
         self.trace.write_module_texts();
         for writer in self.core.all_writers().iter().chain(ended) {
             if self.drain.written.contains(&writer.id) {
                 self.trace.finish_sequence(writer, None);
             }
         }
+    }
+
+    /// Ends the file, and continues in the next one. Returns the error of the file that has ended.
+    fn continue_in(&mut self, file: TraceFile) -> Option<Error> {
         let next = Trace::continued(Arc::clone(&self.core), file);
         let old = std::mem::replace(&mut self.trace, next);
         self.drain.lost_before += old.file.lost.messages();
@@ -264,12 +289,12 @@ impl Stream {
         }
         self.trace.file.gap.add(gap);
         self.trace.skip_unattributed_before(before);
-        // `stop` returns it; what comes next has files of its own.
-        self.failed_segment = self.failed_segment.take().or(error);
         self.drain.begin_file(&mut self.trace.file, &self.reported);
+        error
     }
 
     fn end(mut self) -> Result<Summary, Error> {
+        self.follow_outside_change(true);
         self.retry_if_due(true);
         self.drain.keep_unwritten();
         self.trace.write_interned();
@@ -291,6 +316,6 @@ impl Stream {
         }
         let TraceEnd { summary, error, .. } = self.trace.end("protolog session stopped");
         self.earlier.add(summary);
-        self.failed_segment.or(error).map_or(Ok(self.earlier), Err)
+        self.failed_file.or(error).map_or(Ok(self.earlier), Err)
     }
 }

@@ -101,6 +101,11 @@ impl Trace {
         self.file.flush();
     }
 
+    /// Counts all messages of the file as lost, since it has them no longer, and has what is written next report that. Returns their number.
+    pub(super) fn lose_all(&mut self) -> u64 {
+        self.file.lose_all(&self.reported.pending())
+    }
+
     /// Writes what every trace begins with.
     fn write_beginning(&mut self, nanos: u64, what: &str) {
         let pid = self.core.pid;
@@ -127,7 +132,7 @@ impl Trace {
     }
 
     /// Reports messages that could not be written before, if there are any.
-    fn report_gap(&mut self) {
+    pub(super) fn report_gap(&mut self) {
         let gap = std::mem::take(&mut self.file.gap);
         if gap.is_empty() {
             return;

@@ -69,6 +69,16 @@ pub(crate) fn is_claimed(file: &File) -> bool {
     answer != 0 && io::Error::last_os_error().kind() == io::ErrorKind::WouldBlock
 }
 
+/// Makes each write to a file append to it, wherever its end is by then. That this can't be had is no reason not to write.
+pub(crate) fn always_append(file: &File) {
+    // SAFETY: the file is open; no memory of ours is involved.
+    let flags = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETFL) };
+    if flags >= 0 {
+        // SAFETY: the same.
+        let _ = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, flags | libc::O_APPEND) };
+    }
+}
+
 /// Returns whether this process has a file open by another descriptor than `own`; true if that can't be told.
 pub(crate) fn is_open(device: u64, inode: u64, own: Option<&File>) -> bool {
     let Ok(descriptors) = fs::read_dir("/proc/self/fd") else { return true };

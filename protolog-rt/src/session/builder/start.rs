@@ -13,7 +13,7 @@ use crate::session::earlier::{self, Earlier};
 use crate::session::file::{FileForm, TraceFile};
 use crate::session::requests::Requests;
 use crate::session::segments::{Limits, Segments};
-use crate::session::stream::Stream;
+use crate::session::stream::{Reopen, Stream};
 use crate::session::trace::Trace;
 use crate::session::{Session, dictionary};
 use crate::sys::{barrier, pin};
@@ -106,7 +106,9 @@ impl Builder {
             }
         };
         let trace = Trace::begin(Arc::clone(core), file);
-        let stream = Stream::new(Arc::clone(core), Arc::clone(&requests), trace, segments);
+        let (path, form) = (path.to_path_buf(), form.clone());
+        let reopen = segments.is_none().then_some(Reopen { path, form, earlier });
+        let stream = Stream::new(Arc::clone(core), Arc::clone(&requests), trace, segments, reopen);
         core.set_drain(thread.thread().clone(), Arc::clone(&requests));
         // It waits for nothing else.
         let _ = give.send(stream);
