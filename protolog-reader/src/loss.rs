@@ -58,6 +58,16 @@ impl LossReason {
         }
     }
 
+    /// The tag of its lines: a message of which an argument was cut is there.
+    pub fn tag(self) -> &'static str {
+        if self.is_cut() { "CUT" } else { "LOST" }
+    }
+
+    /// True if the message is there, with less of its arguments.
+    pub fn is_cut(self) -> bool {
+        self == Self::Reported(LossCause::Truncated)
+    }
+
     /// True if losses for this reason come with a count.
     pub(crate) fn is_counted(self) -> bool {
         self != Self::Dropped
@@ -162,7 +172,7 @@ impl Losses {
     ) -> bool {
         let reason = LossReason::from_wire(record.cause);
         self.push(reason, record.group, Some(record.count), thread, moment);
-        reason != LossReason::Reported(LossCause::Truncated)
+        !reason.is_cut()
     }
 
     /// Adds a loss of an unknown number of packets.

@@ -66,6 +66,11 @@ pub struct Stats {
 }
 
 impl Stats {
+    /// Returns whether anything was lost: a message of which an argument was cut is there.
+    pub fn has_losses(&self) -> bool {
+        self.lost.keys().any(|(reason, _)| !reason.is_cut())
+    }
+
     /// Returns whether the trace expands to more than its limit, so that a part of it was not read.
     pub fn is_cut_by_expansion(&self) -> bool {
         let reason = self.ended_early.map(|ended| ended.reason);

@@ -59,7 +59,7 @@ impl Summary<'_> {
     fn losses(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (&(reason, group), &count) in &self.0.stats().lost {
             let counted = reason.is_counted().then_some(count);
-            f.write_str("lost: ")?;
+            f.write_str(if reason.is_cut() { "" } else { "lost: " })?;
             loss::describe(f, self.0.dictionary(), reason, group, counted)?;
             if counted.is_none() {
                 write!(f, ", at {count} place{}", if count == 1 { "" } else { "s" })?;

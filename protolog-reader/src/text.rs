@@ -240,7 +240,7 @@ impl<'a> TextWriter<'a> {
 
     fn loss(&mut self, loss: &Loss, out: &mut String) -> fmt::Result {
         self.start(loss.time, loss.guessed, loss.thread)?;
-        self.head.push_str(&level_and_tag('!', "LOST"));
+        self.head.push_str(&level_and_tag('!', loss.reason.tag()));
         self.body.clear();
         loss::describe(&mut self.body, self.log.dictionary(), loss.reason, loss.group, loss.count)?;
         self.lines("\x1b[35m", None, out);

@@ -192,7 +192,7 @@ fn losses_are_reported() {
         "\
 lost: 7 messages: overwritten before being read
 lost: 3 messages of demo::AppLog::Net: logged inside another log call
-lost: 2 messages of demo::AppLog::Net: truncated, since an argument was too long
+2 messages of demo::AppLog::Net: truncated, since an argument was too long
 ",
         &read(&trace).summary().to_string(),
     );

@@ -114,7 +114,7 @@ pub(crate) fn run(args: &DiffArgs, system: &dyn System) -> Result<Exit, Failure>
             system.print_error(&format!("warning: `{shown}`: {line}\n"));
         }
         system.print_error(&args.expansion.hint(log.stats()));
-        is_whole &= log.is_complete() && log.stats().lost.is_empty();
+        is_whole &= log.is_complete() && !log.stats().has_losses();
         Ok(Tally::of(&log, |level, group| args.admits(level, group)))
     };
     let (before, after) = (read(&args.before)?, read(&args.after)?);

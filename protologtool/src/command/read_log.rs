@@ -156,6 +156,7 @@ pub(crate) struct ReadLogArgs {
 }
 
 pub(crate) fn run(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Failure> {
+    args.form.check()?;
     if args.follow {
         return follow::run(args, system);
     }
@@ -197,7 +198,7 @@ pub(crate) fn run(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Failu
     system.print_error(&args.expansion.hint(log.stats()));
     system.print_error(hint_of_content(log));
     system.print_error(hint_of_dictionary(log));
-    let is_lost = args.fail_on_loss && !log.stats().lost.is_empty();
+    let is_lost = args.fail_on_loss && log.stats().has_losses();
     let is_whole = is_whole && left_out.is_empty() && log.is_complete();
     Ok(if is_whole && !is_lost { Exit::Done } else { Exit::Incomplete })
 }

@@ -11,6 +11,7 @@ mod followed;
 mod inputs;
 mod program;
 mod spans;
+mod tables;
 
 use protolog_testkit::assert_eq_text;
 use protologtool::cli::{self, Exit};

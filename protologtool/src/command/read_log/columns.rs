@@ -1,5 +1,6 @@
 //! The columns that a person can choose, in lines of text, CSV and logfmt.
 
+use super::form::OutputFormat;
 use super::links::{self, Links};
 use protolog_core::escape::{Escaped, Form, is_formula};
 use protolog_reader::{
@@ -116,7 +117,10 @@ impl<'a> Row<'a> {
             Some((slice, is_end)) => {
                 Some((if is_end { "<" } else { ">" }, self.log.tag_of_slice(slice)))
             }
-            None => self.is_loss().then_some(("!", "LOST")),
+            None => match self.item {
+                Item::Loss(loss) => Some(("!", loss.reason.tag())),
+                _ => None,
+            },
         }
     }
 
@@ -152,6 +156,14 @@ impl<'a> Row<'a> {
                 .values
                 .as_ref()
                 .map_or(Cow::Borrowed(""), |it| format!("{:016x}", it.message_id()).into()),
+        }
+    }
+
+    /// The text of a column in a table, where times are not padded.
+    fn cell(&self, column: Column, times: &mut TimeWriter) -> Cow<'a, str> {
+        match (column, self.text(column, times)) {
+            (Column::Time, text) => text.trim_start().to_owned().into(),
+            (_, text) => text,
         }
     }
 
@@ -261,19 +273,46 @@ pub(super) fn write_csv(
 ) {
     for (index, column) in columns.iter().enumerate() {
         out.push_str(if index == 0 { "" } else { "," });
-        let text = row.text(*column, times);
-        let text = text.trim_start();
-        // A spreadsheet shows the text behind an apostrophe, and computes nothing.
-        let mark = if is_formula(text) { "'" } else { "" };
-        let text = Escaped(Form::Csv, text).to_string();
-        let done = if text.contains([',', '"', '\n', '\t']) {
-            write!(out, "\"{mark}{}\"", text.replace('"', "\"\""))
-        } else {
-            write!(out, "{mark}{text}")
-        };
-        done.expect("a string takes every write");
+        push_csv(out, &row.cell(*column, times));
     }
     out.push_str("\r\n");
+}
+
+/// Appends a field of CSV: it is in quotes where a reader may take off spaces, too.
+fn push_csv(out: &mut String, text: &str) {
+    // A spreadsheet shows the text behind an apostrophe, and computes nothing.
+    let mark = if is_formula(text.trim_start()) { "'" } else { "" };
+    let escaped = Escaped(Form::Csv, text).to_string();
+    let is_padded = text.starts_with(' ') || text.ends_with(' ');
+    let done = if is_padded || escaped.contains([',', '"', '\n', '\t']) {
+        write!(out, "\"{mark}{}\"", escaped.replace('"', "\"\""))
+    } else {
+        write!(out, "{mark}{escaped}")
+    };
+    done.expect("a string takes every write");
+}
+
+/// Appends a pair of logfmt.
+fn push_logfmt(out: &mut String, name: &str, text: &str) {
+    let is_quoted = text.is_empty()
+        || text.contains(|char| matches!(char, ' ' | '=') || Form::Json.escapes(char));
+    let (gap, quote) = (if out.is_empty() { "" } else { " " }, if is_quoted { "\"" } else { "" });
+    let value = Escaped(Form::Json, text);
+    write!(out, "{gap}{name}={quote}{value}{quote}").expect("a string takes every write");
+}
+
+/// A line of numbers in place of entries, with these names and values.
+pub(super) fn table_line(form: OutputFormat, cells: &[(&str, String)]) -> String {
+    let mut line = String::new();
+    for (index, (name, text)) in cells.iter().enumerate() {
+        if form == OutputFormat::Logfmt {
+            push_logfmt(&mut line, name, text);
+        } else {
+            line.push_str(if index == 0 { "" } else { "," });
+            push_csv(&mut line, text);
+        }
+    }
+    line + if form == OutputFormat::Logfmt { "\n" } else { "\r\n" }
 }
 
 /// Appends a line of `key=value` pairs; values that need it are in quotes, with escapes as in JSON. Unknown ones are left out.
@@ -283,18 +322,12 @@ pub(super) fn write_logfmt(
     times: &mut TimeWriter,
     out: &mut String,
 ) {
-    let mut gap = "";
     for column in columns {
-        let text = row.text(*column, times);
-        let text = text.trim_start();
-        if text.is_empty() {
-            continue;
+        let text = row.cell(*column, times);
+        // A message may be empty; of all else nothing is known then.
+        if !text.is_empty() || *column == Column::Message {
+            push_logfmt(out, column.name(), &text);
         }
-        let is_quoted = text.contains(|char| matches!(char, ' ' | '=') || Form::Json.escapes(char));
-        let quote = if is_quoted { "\"" } else { "" };
-        let (name, value) = (column.name(), Escaped(Form::Json, text));
-        write!(out, "{gap}{name}={quote}{value}{quote}").expect("a string takes every write");
-        gap = " ";
     }
     out.push('\n');
 }

@@ -1,5 +1,7 @@
 //! Numbers in place of entries: by what they have in common, by call site, over time.
 
+use super::columns;
+use super::form::OutputFormat;
 use super::select::{HeldBack, Selected};
 use protolog_reader::{
     Item, Level, Log, TimeFormat, TimeWriter, Values, printable, printable_json,
@@ -102,18 +104,24 @@ impl Counts {
     }
 
     /// The table, the greatest amount first; with `by_bytes` of bytes, else of entries.
-    pub(super) fn table(self, most: usize, is_json: bool) -> String {
+    pub(super) fn table(self, most: usize, form: OutputFormat) -> String {
         let by_bytes = self.by.is_none();
         let seconds = self.span.map_or(0.0, |(first, last)| last.abs_diff(first) as f64 / 1e9);
         let mut lines: Vec<(String, Amount)> = self.counted.into_iter().collect();
         let amount = |amount: &Amount| if by_bytes { amount.bytes } else { amount.entries };
         lines
             .sort_by(|(one, a), (other, b)| amount(b).cmp(&amount(a)).then_with(|| one.cmp(other)));
-        let (mut out, rest) = (String::new(), lines.split_off(lines.len().min(most)));
+        let mut out = head(form, "key,entries,bytes\r\n");
+        let rest = lines.split_off(lines.len().min(most));
         for (key, Amount { entries, bytes }) in &lines {
-            let line = if is_json {
+            let line = if form == OutputFormat::Json {
                 let line: Value = json!({"key": key, "entries": entries, "bytes": bytes});
                 writeln!(out, "{}", printable_json(&line.to_string()))
+            } else if form != OutputFormat::Text {
+                let [entries, bytes] = [entries, bytes].map(u64::to_string);
+                let cells = [("key", key.clone()), ("entries", entries), ("bytes", bytes)];
+                out.push_str(&columns::table_line(form, &cells));
+                Ok(())
             } else if by_bytes {
                 let rate = if seconds > 0.0 { *entries as f64 / seconds } else { 0.0 };
                 writeln!(
@@ -126,7 +134,7 @@ impl Counts {
             };
             line.expect("a string takes every write");
         }
-        if !rest.is_empty() && !is_json {
+        if !rest.is_empty() && form == OutputFormat::Text {
             let entries: u64 = rest.iter().map(|(_, amount)| amount.entries).sum();
             let _ = writeln!(out, "and {} more, with {entries} entries", rest.len());
         }
@@ -139,9 +147,10 @@ impl Counts {
         log: &Log,
         times: TimeWriter,
         format: Option<TimeFormat>,
-        is_json: bool,
+        form: OutputFormat,
     ) -> String {
-        let Some((first, last)) = self.span else { return String::new() };
+        let mut out = head(form, "ts,ns,entries\r\n");
+        let Some((first, last)) = self.span else { return out };
         // A time may be any number: sums of two need not be one.
         let step = round_step(last.abs_diff(first) / BARS + 1);
         let wide = i128::from(step);
@@ -157,12 +166,16 @@ impl Counts {
             bars[bar_of(time)] += 1;
         }
         let highest = bars.iter().copied().max().unwrap_or(1).max(1);
-        let mut out = String::new();
         for (index, count) in bars.into_iter().enumerate() {
             let begin = start + index as i128 * wide;
             let begin = i64::try_from(begin).unwrap_or(i64::MIN);
-            let line = if is_json {
+            let line = if form == OutputFormat::Json {
                 writeln!(out, "{}", json!({"ts": begin, "ns": step, "entries": count}))
+            } else if form != OutputFormat::Text {
+                let [begin, step, count] = [begin.to_string(), step.to_string(), count.to_string()];
+                let cells = [("ts", begin), ("ns", step), ("entries", count)];
+                out.push_str(&columns::table_line(form, &cells));
+                Ok(())
             } else {
                 let mut time = String::new();
                 let _ = times.write(log, begin, &mut time);
@@ -173,6 +186,11 @@ impl Counts {
         }
         out
     }
+}
+
+/// The head of a table in CSV; other forms have none.
+fn head(form: OutputFormat, names: &str) -> String {
+    if form == OutputFormat::Csv { names.to_owned() } else { String::new() }
 }
 
 /// Name and tag of the group.

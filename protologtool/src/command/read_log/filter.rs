@@ -5,7 +5,7 @@ use crate::exit::Failure;
 use protolog_reader::{
     Group, Item, Level, Log, Loss, Message, Rendering, SpanSlice, Thread, TimePoint, Times,
 };
-use regex::Regex;
+use regex::{Regex, RegexBuilder};
 
 mod problems;
 
@@ -25,8 +25,8 @@ pub(in crate::command) struct Filters {
     #[arg(long, value_name = "TAG")]
     tag: Vec<String>,
 
-    /// With a message that matches this regular expression
-    #[arg(long, value_name = "REGEX")]
+    /// With a message that matches this regular expression; `^` and `$` are at the ends of each of its lines
+    #[arg(long, value_name = "REGEX", value_parser = pattern)]
     grep: Option<Regex>,
 
     /// With a message that `--grep` does not match
@@ -242,7 +242,9 @@ impl Filter<'_> {
         let thread = self.log.thread_of(loss);
         let known_thread = thread.tid.is_some() || thread.name.is_some();
         let group = loss.group.and_then(|id| self.log.dictionary().group(id));
+        let pids = &self.options.pid;
         self.admits_time(loss.time)
+            && (pids.is_empty() || thread.pid.is_none_or(|pid| pids.contains(&pid)))
             && (!known_thread || self.admits_thread(thread))
             && (group.is_none() || self.admits_group(group))
     }
@@ -290,15 +292,24 @@ impl Filter<'_> {
     fn admits_group(&self, group: Option<&Group>) -> bool {
         admits(&self.options.group, |wanted| {
             group.is_some_and(|group| is_named(&group.name, wanted))
-        }) && admits(&self.options.tag, |wanted| {
-            group.is_some_and(|group| group.tag.eq_ignore_ascii_case(wanted))
-        })
+        }) && admits(&self.options.tag, |wanted| group.is_some_and(|group| has_tag(group, wanted)))
     }
 }
 
 /// Returns whether one of the wanted is met, or none was asked for.
 fn admits(wanted: &[String], meets: impl Fn(&str) -> bool) -> bool {
     wanted.is_empty() || wanted.iter().any(|wanted| meets(wanted))
+}
+
+/// A regular expression for messages, whose lines are shown as lines of their own.
+fn pattern(text: &str) -> Result<Regex, regex::Error> {
+    RegexBuilder::new(text).multi_line(true).build()
+}
+
+/// Returns whether a group has this tag, or is shown by its name for lack of one.
+fn has_tag(group: &Group, wanted: &str) -> bool {
+    let shown = group.tag.is_empty() && group.name.eq_ignore_ascii_case(wanted);
+    shown || group.tag.eq_ignore_ascii_case(wanted)
 }
 
 /// Returns whether `wanted` is the thread's name or id.

@@ -3,6 +3,7 @@
 use super::columns::Column;
 use super::counts::CountBy;
 use super::links;
+use crate::exit::Failure;
 use crate::system::System;
 use protolog_reader::{TimeFormat, TimeWriter, Times};
 use std::path::PathBuf;
@@ -50,11 +51,11 @@ pub(super) struct EntryForm {
     pub(super) time_format: Option<TimeForm>,
 
     /// Add the time since the entry before, in seconds
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["count_by", "top", "histogram"])]
     pub(super) delta: bool,
 
     /// The columns to show in text, CSV and logfmt, with commas between
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "COLUMN,…")]
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "COLUMN,…", conflicts_with_all = ["count_by", "top", "histogram"])]
     pub(super) columns: Vec<Column>,
 
     /// Colour lines by level; `auto` does so on a terminal, unless the environment variable NO_COLOR is set
@@ -121,6 +122,18 @@ enum Color {
 }
 
 impl EntryForm {
+    /// An error for a flag that means nothing in JSON, whose objects have all there is.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        let flag = match self {
+            _ if self.format != OutputFormat::Json => return Ok(()),
+            _ if !self.columns.is_empty() => "--columns",
+            _ if self.delta => "--delta",
+            _ => return Ok(()),
+        };
+        let failure = Failure::new(format!("`{flag}` is not for `--format json`"));
+        Err(failure.help("leave it out, since each object has all columns; or use `--format csv`"))
+    }
+
     /// Returns whether lines have colours.
     pub(super) fn has_color(&self, system: &dyn System) -> bool {
         self.color.wanted(system)

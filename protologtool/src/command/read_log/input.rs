@@ -191,7 +191,7 @@ fn directory(path: &Path, system: &dyn System) -> Failure {
 /// The line for a trace whose texts are in a dictionary elsewhere; empty for any other. One that is damaged, cut off or short of messages, as that of a
 /// process that died, may have lost its own.
 pub(super) fn hint_of_dictionary(log: &Log) -> &'static str {
-    let is_whole = log.is_complete() && log.stats().lost.is_empty();
+    let is_whole = log.is_complete() && !log.stats().has_losses();
     if log.dictionary().missing().next().is_some() {
         "help: name it, or a directory that holds it, by `--viewer-config`\n"
     } else if log.stats().unknown_messages > 0 && log.dictionary().is_empty() && is_whole {

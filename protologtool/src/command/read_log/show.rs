@@ -159,9 +159,14 @@ impl<'a> Show<'a> {
                 })?;
                 let table = if form.histogram {
                     let times = TimeWriter::new(form.times());
-                    counts.histogram(log, times, form.time_format.map(TimeForm::format), is_json)
+                    counts.histogram(
+                        log,
+                        times,
+                        form.time_format.map(TimeForm::format),
+                        form.format,
+                    )
                 } else {
-                    counts.table(form.top.unwrap_or(usize::MAX), is_json)
+                    counts.table(form.top.unwrap_or(usize::MAX), form.format)
                 };
                 block.extend_from_slice(table.as_bytes());
             }

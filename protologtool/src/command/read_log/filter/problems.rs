@@ -1,6 +1,6 @@
 //! Values of filters that match nothing in the trace, so that a misspelled one is not taken for silence.
 
-use super::{Filter, Filters, is_named, is_thread};
+use super::{Filter, Filters, has_tag, is_named, is_thread};
 use crate::command::suggest::{did_you_mean, list};
 use protolog_reader::{Log, Thread, TimePoint, Times};
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ impl Filter<'_> {
         let Filters { group, tag, thread, location, .. } = self.options;
         let groups = || log.dictionary().groups();
         let is_group = |wanted: &str| groups().any(|group| is_named(&group.name, wanted));
-        let is_tag = |wanted: &str| groups().any(|group| group.tag.eq_ignore_ascii_case(wanted));
+        let is_tag = |wanted: &str| groups().any(|group| has_tag(group, wanted));
         let is_known = |wanted: &str| log.threads().iter().any(|it| is_thread(it, wanted));
         let is_location = |wanted: &str| {
             log.dictionary().messages().any(|message| message.location.contains(wanted))

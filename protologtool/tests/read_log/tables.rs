@@ -1,0 +1,99 @@
+//! Entries and numbers as tables, and the filters that find what is shown.
+
+use super::{APP, description, run};
+use protolog_testkit::assert_eq_text;
+use protologtool::cli::Exit;
+
+/// Messages that begin with spaces, are blank, or have several lines, and a group without a tag.
+const TEXTS: &str = r#"
+group(1, "demo::Net", "Net") group(2, "demo::Bare", "")
+message(0x11, DEBUG, 1, "%s", "net.rs:1") message(0x12, WARN, 2, "bare", "net.rs:2")
+@9 snapshot(real=1795199221000000000, boot=1000000000)
+@1 cleared info(10, 11, "main")
+@1 needs ts=1000000000 string(1, "  indented") log(0x11, $1)
+@1 needs ts=1000000001 string(2, "   ") log(0x11, $2)
+@1 needs ts=1000000002 string(3, "") log(0x11, $3)
+@1 needs ts=1000000003 string(4, "  =1+1") log(0x11, $4)
+@1 needs ts=1000000004 string(5, "first\nsecond line\n") log(0x11, $5)
+@1 needs ts=1000000005 log(0x12)
+@2 cleared pid=99 dropped ts=1000000006
+@3 cleared info(10, 12, "worker") ts=1000000007 loss(1, 4, 2)
+"#;
+
+fn read(trace: &str, args: &[&str]) -> String {
+    let files = [("app", description::trace(trace))];
+    let (exit, out, errors) = run(&files, &[&["app"], args].concat());
+    assert_eq!(exit, Exit::Done, "{errors}");
+    out
+}
+
+#[test]
+fn messages_keep_their_spaces() {
+    let expected = "message\r\n\"  indented\"\r\n\"   \"\r\n\r\n\"'  =1+1\"\r\n\"first\nsecond line\n\"\r\nbare\r\n";
+    let out =
+        read(TEXTS, &["--format", "csv", "--columns", "message", "--pid", "10", "--grep", ""]);
+    assert!(out.starts_with(expected), "{out:?}");
+    let expected = "message=\"  indented\"\nmessage=\"   \"\nmessage=\"\"\nmessage=\"  =1+1\"\nmessage=\"first\\nsecond line\\n\"\nmessage=bare\n";
+    let out = read(TEXTS, &["--format", "logfmt", "--columns", "message", "--pid", "10"]);
+    assert!(out.starts_with(expected), "{out}");
+    // Times of the boot clock are padded in text alone.
+    let out = read(APP, &["--format", "csv", "--columns", "time,level", "--time", "boot"]);
+    assert!(out.starts_with("time,level\r\n1.001000000,D\r\n"), "{out:?}");
+}
+
+#[test]
+fn numbers_have_the_form_that_was_asked_for() {
+    let by = |form| read(APP, &["--count-by", "level", "--format", form]);
+    assert_eq_text("key,entries,bytes\r\nDEBUG,2,24\r\n?,1,13\r\nWARN,1,11\r\n", &by("csv"));
+    assert_eq_text(
+        "key=DEBUG entries=2 bytes=24\nkey=? entries=1 bytes=13\nkey=WARN entries=1 bytes=11\n",
+        &by("logfmt"),
+    );
+    let bars = read(APP, &["--histogram", "--format", "csv"]);
+    assert!(bars.starts_with("ts,ns,entries\r\n1000000000,50000000,2\r\n"), "{bars:?}");
+    assert_eq!(read(APP, &["--top", "--format", "csv"]).lines().count(), 4);
+}
+
+#[test]
+fn flags_that_mean_nothing_are_refused() {
+    for args in [&["--columns", "time"][..], &["--delta"]] {
+        let files = [("app", description::trace(APP))];
+        let (exit, out, errors) = run(&files, &[&["app", "--format", "json"], args].concat());
+        assert_eq!((exit, &*out), (Exit::Failed, ""));
+        assert!(errors.contains(&format!("`{}` is not for `--format json`", args[0])), "{errors}");
+        let (exit, _, errors) = run(&files, &[&["app", "--count-by", "level"], args].concat());
+        assert_eq!(exit, Exit::Failed, "{errors}");
+    }
+}
+
+#[test]
+fn what_is_shown_is_found() {
+    let messages =
+        |args: &[&str]| read(TEXTS, &[args, &["--columns", "level,tag,message"]].concat());
+    assert_eq_text(
+        "D Net      first\nD Net      second line\n! LOST     an unknown number of packets: lost on the way to the trace\n! CUT      2 messages of demo::Net: truncated, since an argument was too long\n",
+        &messages(&["--grep", "^second line$"]),
+    );
+    let bare = messages(&["--tag", "demo::bare"]);
+    assert!(bare.starts_with("W demo::Bare bare\n"), "{bare}");
+    let losses =
+        |args: &[&str]| messages(args).lines().filter(|line| line.starts_with('!')).count();
+    assert_eq!(losses(&["--pid", "10"]), 1);
+    assert_eq!(losses(&["--pid", "99"]), 1);
+}
+
+#[test]
+fn a_message_that_was_cut_is_not_lost() {
+    let trace = TEXTS.replace(" dropped", "");
+    let files = [("app", description::trace(&trace))];
+    let (exit, _, errors) = run(&files, &["app", "--fail-on-loss"]);
+    assert_eq!(
+        (exit, &*errors),
+        (
+            Exit::Done,
+            "warning: 2 messages of demo::Net: truncated, since an argument was too long\n"
+        )
+    );
+    let (exit, _, _) = run(&[("app", description::trace(TEXTS))], &["app", "--fail-on-loss"]);
+    assert_eq!(exit, Exit::Incomplete);
+}
