@@ -1,7 +1,13 @@
 //! `diff`: traces of two runs of a program, and the report about them.
 
+#[path = "../../protolog-reader/tests/common/trace/mod.rs"]
+mod description;
+
 use protolog_rt::{ProtoLogGroup, Session, d, i, w};
 use protolog_testkit::{TempDir, assert_eq_text, serde_json, temp_dir};
+use protologtool::cli::{self, Exit};
+use protologtool::system::Memory;
+use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -89,13 +95,11 @@ only in good.pftrace:
        1  D AppLog::Disk: sync  (LINE)
 
 other values:
-  D AppLog::Net: sent %d bytes in %.1f ms
-    argument 1: mean 149.5 -> 199, greatest 199 -> 298
-  D AppLog::Net: sent %d bytes in %.1f ms
-    argument 2: mean 1.495 -> 1.99, greatest 1.99 -> 2.98
   I AppLog::Net: connect to %s
     argument 1: - `beta` (50 times)
     argument 1: + `gamma` (50 times)
+  D AppLog::Net: sent %d bytes in %.1f ms
+    argument 1: mean 149.5 -> 199, greatest 199 -> 298
 
 another order on the thread `THREAD`:
   after 102 and 102 messages:
@@ -120,6 +124,9 @@ another order on the thread `THREAD`:
     let tolerant = ["--ignore-order", "--group", "net", "--level", "debug", "--tolerance", "40"];
     let (_, out, _) = diff(dir.path(), &[&tolerant[..], &["good.pftrace", "bad.pftrace"]].concat());
     assert!(!out.contains("argument 2") && out.contains("gamma"), "{out}");
+    let (_, out, _) = diff(dir.path(), &["good.pftrace", "bad.pftrace", "--noise"]);
+    let duration = "    argument 2: mean 1.495 -> 1.99, greatest 1.99 -> 2.98\n";
+    assert!(out.contains(duration), "{out}");
 }
 
 #[test]
@@ -162,6 +169,147 @@ fn an_incomplete_trace_is_said_to_be_one() {
     let (code, _, errors) = diff(dir.path(), &["a.pftrace", "a.pftrace", "--tolerance", "200"]);
     assert_eq!(code, Some(2));
     assert!(errors.contains("`200` for `--tolerance`: give a number from 0 to 100"), "{errors}");
+}
+
+/// The result of `diff` on files in memory: the exit code, what it prints, and the errors.
+fn compare(files: &[(&str, String)], args: &[&str]) -> (Exit, String, String) {
+    let system = Memory::default();
+    for (path, trace) in files {
+        system.add_file(path, description::trace(trace));
+    }
+    let words = ["protologtool", "diff"].iter().chain(args);
+    let exit = cli::run(words.map(Into::into), &system);
+    (exit, system.out(), system.errors())
+}
+
+/// A trace of these messages on threads, of a program at this path.
+fn run_of(program: &str, threads: &[(&str, &[&str])]) -> String {
+    let mut trace = format!(
+        r#"group(1, "demo::Net", "Net") message(0x11, DEBUG, 1, "sent %d to %s", "a.rs:1") message(0x12, ERROR, 1, "failed", "a.rs:2")
+        message(0x13, INFO, 1, "child pid=%d took %d ms at 0x%x, %s", "a.rs:3") message(0x14, INFO, 1, "begin", "a.rs:4") message(0x15, INFO, 1, "share %f", "a.rs:5")
+        @90 snapshot(real=1795199221000000000, boot=1000000000) process(1000, "{program}")
+"#
+    );
+    let mut time = 1_000_000_000_u64;
+    for (index, (thread, messages)) in threads.iter().enumerate() {
+        let (sequence, tid) = (index + 1, 2000 + index);
+        writeln!(trace, "@{sequence} cleared info(1000, {tid}, \"{thread}\")").unwrap();
+        for message in *messages {
+            time += 1000;
+            writeln!(trace, "@{sequence} needs ts={time} {message}").unwrap();
+        }
+    }
+    trace
+}
+
+/// So many messages with the one value, and so many with the other.
+fn split(ones: usize, twos: usize) -> Vec<&'static str> {
+    let ones = std::iter::repeat_n(r#"string(1, "x") log(0x11, 1, $1)"#, ones);
+    ones.chain(std::iter::repeat_n(r#"string(1, "x") log(0x11, 2, $1)"#, twos)).collect()
+}
+
+#[test]
+fn runs_that_differ_are_never_the_same() {
+    let of = |program: &str, messages: &[&str]| run_of(program, &[("worker", messages)]);
+    let (begin, failed) = ("log(0x14)", "log(0x12)");
+    let files = [
+        ("ab", of("/one/app", &[begin, failed])),
+        ("ba", of("/other/app", &[failed, begin])),
+        ("many-ones", of("app", &split(99, 1))),
+        ("many-twos", of("app", &split(1, 99))),
+        ("finite", of("app", &["log(0x15, 1.5)"])),
+        ("infinite", of("app", &["log(0x15, 1e999)"])),
+    ];
+    let (exit, out, errors) = compare(&files, &["ab", "ba"]);
+    assert_eq!((exit, &*errors), (Exit::Problems, ""));
+    assert!(out.contains("another order on the thread `worker`:"), "{out}");
+    let (exit, out, _) = compare(&files, &["many-ones", "many-twos", "--ignore-order"]);
+    assert_eq!(exit, Exit::Problems);
+    assert!(out.contains("    argument 1: `1` 99 -> 1 times, `2` 1 -> 99 times\n"), "{out}");
+    let (exit, out, _) = compare(&files, &["finite", "infinite", "--tolerance", "100"]);
+    assert_eq!(exit, Exit::Problems, "{out}");
+    let (exit, out, errors) = compare(&files, &["ab", "many-ones", "--group", "Nope"]);
+    assert_eq!((exit, &*out), (Exit::Failed, ""));
+    assert_eq!(errors, "error: no run has the group `Nope`\nhelp: use `demo::Net`\n");
+    let (_, _, errors) = compare(&files, &["ab", "ab", "--group", "Nope", "--group", "Net"]);
+    assert!(errors.starts_with("warning: the trace has no group `Nope`"), "{errors}");
+}
+
+#[test]
+fn what_differs_between_any_two_runs_is_none() {
+    let run = |numbers: [u64; 3], address: &str, order: bool, shares: &[&str]| {
+        let [pid, took, at] = numbers;
+        let noise = format!("string(1, \"map at 0x{address}\") log(0x13, {pid}, {took}, {at}, $1)");
+        let (one, other) = (["log(0x14)", "log(0x12)"], ["log(0x12)", "log(0x14)"]);
+        let pool = if order { [one, other] } else { [other, one] };
+        run_of(
+            "app",
+            &[
+                ("main loop", &[&*noise]),
+                ("pool-0", &pool[0]),
+                ("pool-1", &pool[1]),
+                ("sums", shares),
+            ],
+        )
+    };
+    // The same numbers in another order: their sum is another one in its last digit.
+    let shares: Vec<String> = (0..100).map(|it| format!("log(0x15, {}.1)", it * 7 % 100)).collect();
+    let mut shares: Vec<&str> = shares.iter().map(|it| &**it).collect();
+    let one = run([4711, 30, 0x7ffd_1234], "7ffd5e8a1c40", true, &shares);
+    shares.sort_unstable();
+    let files =
+        [("one", one), ("other", run([815, 41, 0x7ffe_0008], "55d0c0ffee00", false, &shares))];
+    let (exit, out, errors) = compare(&files, &["one", "other"]);
+    assert_eq!((exit, &*errors), (Exit::Done, ""), "{out}");
+    let (exit, out, _) = compare(&files, &["one", "other", "--noise"]);
+    assert_eq!(exit, Exit::Problems);
+    assert!(out.contains("    argument 1: - `4711`\n    argument 1: + `815`\n"), "{out}");
+    let slow = run([815, 410, 1], "55d0c0ffee00", true, &shares);
+    let files = [files[0].clone(), ("slow", slow)];
+    let (exit, out, _) = compare(&files, &["one", "slow"]);
+    assert_eq!(exit, Exit::Problems);
+    assert!(
+        out.contains("    argument 2: least 30 -> 410, mean 30 -> 410, greatest 30 -> 410\n"),
+        "{out}"
+    );
+}
+
+#[test]
+fn what_differs_among_good_runs_is_no_difference() {
+    let text = |number: u32, text: &str| format!(r#"string(1, "{text}") log(0x11, {number}, $1)"#);
+    let run = |messages: &[String]| {
+        let messages: Vec<&str> = messages.iter().map(|it| &**it).collect();
+        run_of("app", &[("worker", &messages)])
+    };
+    let (begin, failed) = ("log(0x14)".to_owned(), "log(0x12)".to_owned());
+    let files = [
+        ("good/1.pftrace", run(&[begin.clone(), text(1, "session a"), text(1, "session a")])),
+        ("good/2.pftrace", run(&[text(1, "session b")])),
+        ("fine", run(&[text(1, "session c"), begin.clone(), text(1, "session c")])),
+        ("bad", run(&[text(1, "session d"), failed, begin, text(2, "session d")])),
+    ];
+    let baseline = ["--baseline", "good/1.pftrace", "good/2.pftrace", "--"];
+    let (exit, out, errors) = compare(&files, &[&baseline[..], &["fine"]].concat());
+    assert_eq!((exit, &*errors), (Exit::Done, ""), "{out}");
+    assert_eq!(out, "as in the 2 runs of the baseline: 3 messages, of 2 templates\n");
+    let (exit, out, errors) = compare(&files, &[&baseline[..], &["bad"]].concat());
+    assert_eq!((exit, &*errors), (Exit::Problems, ""));
+    assert_eq_text(
+        "\
+only in bad:
+       1  E demo::Net: failed  (a.rs:2)
+
+other values:
+  D demo::Net: sent %d to %s
+    argument 1: + `2`
+
+1 to 3 messages in the baseline, 4 messages in bad
+",
+        &out,
+    );
+    // A directory is the run of all its traces.
+    let (exit, out, errors) = compare(&files, &["good", "good"]);
+    assert_eq!((exit, &*errors), (Exit::Done, ""), "{out}");
 }
 
 /// The place of the call in this file whose line has `text`.

@@ -8,6 +8,7 @@
 
 mod compare;
 mod json;
+mod noise;
 mod order;
 mod tally;
 mod text;
@@ -15,13 +16,16 @@ mod values;
 
 use crate::args::Expansion;
 use crate::args::level::level;
-use crate::command::read_log;
-use crate::exit::{Exit, Failure};
+use crate::command::read_log::{self, TextSources};
+use crate::command::suggest::{did_you_mean, list};
+use crate::command::trace_paths;
+use crate::exit::{Exit, Failure, printable_lines};
 use crate::output::reason;
 use crate::system::System;
-use protolog_reader::{Level, printable};
+use protolog_reader::{Level, Log, printable};
+use std::collections::BTreeSet;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use tally::Tally;
 
 const HELP: &str = "\
@@ -30,6 +34,8 @@ Examples:
   protologtool diff good.pftrace bad.pftrace --level info --ignore-order
   protologtool diff good.pftrace bad.pftrace --tolerance 20 --group Net
   protologtool diff expected.pftrace actual.pftrace --format json | jq .
+  protologtool diff --baseline good-1.pftrace good-2.pftrace good-3.pftrace \\
+    -- bad.pftrace
 
 Messages are the same if their group, level and template are, wherever the call stands. Compared are how often each was \
 logged, the values of each argument, and the order on each thread; not times, nor ids of processes and threads.
@@ -37,8 +43,16 @@ logged, the values of each argument, and the order on each thread; not times, no
 Values of an argument that takes few of them are compared one by one. Where it takes more than 64, numbers are compared by \
 their least, mean and greatest value, and texts by how many different ones there are.
 
-The order is compared thread by thread, by the thread's name. Threads of one name, such as the workers of a pool, share \
-their work in another way at each run, so the order on these is not compared; nor on threads without a name, but for the main one.
+What differs between any two runs is not compared, unless --noise is given: an argument that is the id of a process or thread, an address \
+or a time. A duration counts as another one if its mean is more than twice as long, or less than half. What an argument is, its \
+template says (`took %d ms`, `pid=%d`, `0x%x`) or its value. With --baseline, what differs among several good runs is no difference either: \
+messages that one of them lacks, counts and numbers between theirs, texts that none has in common, orders.
+
+The order is compared thread by thread, by the thread's name. Threads of one name, or whose names differ by numbers alone, such as the \
+workers of a pool, share their work in another way at each run, so the order on these is not compared; nor on threads without a name, \
+but for the main one, and on those that only one run has.
+
+Within each part, the most telling comes first: severe levels, great changes.
 
 Exit codes: 0 the runs are the same; 1 they differ; 2 wrong command line, or a trace can't be read; 3 a trace is \
 incomplete, so that differences may come from that.";
@@ -48,13 +62,17 @@ incomplete, so that differences may come from that.";
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 #[command(after_long_help = HELP, after_help = "See --help for examples.")]
 pub(crate) struct DiffArgs {
-    /// The trace of the run to compare with
+    /// The trace of the run to compare with, or a directory with its traces; with --baseline, the run to compare
     #[arg(value_name = "A")]
-    before: PathBuf,
+    first: PathBuf,
 
-    /// The trace of the other run
-    #[arg(value_name = "B")]
-    after: PathBuf,
+    /// The trace of the other run, or a directory with its traces
+    #[arg(value_name = "B", required_unless_present = "baseline", conflicts_with = "baseline")]
+    second: Option<PathBuf>,
+
+    /// Compare with several good runs: what differs among them is no difference. `--` ends their list
+    #[arg(long, value_name = "GOOD", num_args = 1..)]
+    baseline: Vec<PathBuf>,
 
     /// Read texts that a trace lacks from this dictionary (.pb, .json or .json.gz), or from the matching `<hash>.pb` in this
     /// directory; may be repeated
@@ -85,6 +103,11 @@ pub(crate) struct DiffArgs {
     #[arg(long)]
     ignore_order: bool,
 
+    /// Compare what differs between any two runs, too: ids of processes and threads, addresses, times, and durations that are
+    /// neither twice as long nor half
+    #[arg(long)]
+    noise: bool,
+
     /// Show all values and all places where the order differs, however many there are
     #[arg(long)]
     all: bool,
@@ -106,18 +129,25 @@ enum DiffFormat {
 }
 
 pub(crate) fn run(args: &DiffArgs, system: &dyn System) -> Result<Exit, Failure> {
-    let mut is_whole = true;
-    let mut read = |path: &Path| {
-        let log = read_log::whole(path, &args.viewer_config, args.expansion, system)?;
+    let (mut is_whole, mut names) = (true, BTreeSet::new());
+    let mut read = |path: &PathBuf| {
+        let log = read(path, args, system)?;
         let shown = printable(&path.to_string_lossy());
         for line in log.summary().to_string().lines() {
             system.print_error(&format!("warning: `{shown}`: {line}\n"));
         }
         system.print_error(&args.expansion.hint(log.stats()));
         is_whole &= log.is_complete() && !log.stats().has_losses();
+        names.extend(log.dictionary().groups().map(|group| group.name.clone()));
         Ok(Tally::of(&log, |level, group| args.admits(level, group)))
     };
-    let (before, after) = (read(&args.before)?, read(&args.after)?);
+    let (earlier, last) = match &args.second {
+        Some(second) => (std::slice::from_ref(&args.first), second),
+        None => (&*args.baseline, &args.first),
+    };
+    let before = earlier.iter().map(&mut read).collect::<Result<Vec<Tally>, Failure>>()?;
+    let after = read(last)?;
+    args.check_groups(&names, system)?;
     let differences = compare::all(&before, &after, args);
     let mut out = Vec::new();
     match args.format {
@@ -137,6 +167,20 @@ pub(crate) fn run(args: &DiffArgs, system: &dyn System) -> Result<Exit, Failure>
     })
 }
 
+/// The log of a run: of a trace, or of all traces in a directory.
+fn read(path: &PathBuf, args: &DiffArgs, system: &dyn System) -> Result<Log, Failure> {
+    let named = std::slice::from_ref(path);
+    let traces = trace_paths::expand(named, system)?;
+    let dictionaries = &args.viewer_config;
+    if let [trace] = &traces[..] {
+        return read_log::whole(trace, dictionaries, args.expansion, system);
+    }
+    let note = |line: &str| system.print_error(line);
+    let (bytes, _) = read_log::gather_whole((&traces, named), args.expansion, system, &note)?;
+    let mut texts = TextSources::load(dictionaries, system)?.with_expansion(args.expansion);
+    texts.log(bytes, path)
+}
+
 impl DiffArgs {
     /// Returns whether messages of this level and group are compared.
     fn admits(&self, level: Option<Level>, group: &str) -> bool {
@@ -145,10 +189,36 @@ impl DiffArgs {
             && (self.group.is_empty() || self.group.iter().any(is_meant))
     }
 
+    /// The names of what is compared.
+    fn names(&self) -> [String; 2] {
+        let name = |path: &PathBuf| path.to_string_lossy().into_owned();
+        match &self.second {
+            Some(second) => [name(&self.first), name(second)],
+            None => ["the baseline".to_owned(), name(&self.first)],
+        }
+    }
+
+    /// Warns of groups that no run has; an error if these are all that were asked for, since runs without messages are the same.
+    fn check_groups(&self, known: &BTreeSet<String>, system: &dyn System) -> Result<(), Failure> {
+        let is_known = |wanted: &str| known.iter().any(|name| read_log::is_named(name, wanted));
+        let similar = |wanted: &str, names: &BTreeSet<String>| did_you_mean(wanted, names);
+        let problems = read_log::unknown(&self.group, "group", is_known, similar, || known.clone());
+        if self.group.is_empty() || self.group.iter().any(|wanted| is_known(wanted)) {
+            system.print_error(&printable_lines(&problems));
+            return Ok(());
+        }
+        let names = self.group.join("`, `");
+        let failure = Failure::new(format!("no run has the group `{names}`"));
+        let help = list(known, "of the runs");
+        let help = help.trim_end().trim_start_matches("help: ");
+        Err(if help.is_empty() { failure } else { failure.help(help.to_owned()) })
+    }
+
     /// Returns whether two amounts are the same, as far as it matters.
     fn is_same(&self, one: f64, other: f64) -> bool {
         let greater = one.abs().max(other.abs());
-        one.to_bits() == other.to_bits() || (one - other).abs() <= greater * self.tolerance / 100.0
+        let is_near = (one - other).abs() <= greater * self.tolerance / 100.0;
+        one.to_bits() == other.to_bits() || greater.is_finite() && is_near
     }
 
     /// The most examples to show of one thing.

@@ -1,6 +1,7 @@
 //! `merge`: traces of several processes in, one trace out.
 
 use crate::args::{Expansion, LogOutput};
+use crate::command::trace_paths;
 use crate::exit::{Exit, Failure};
 use crate::output::{cant_read, cant_write, is_standard, once, reason, write_one};
 use crate::system::System;
@@ -35,6 +36,9 @@ Sequences get new ids. Dictionaries become one; where one id stands for two mess
 written, and the message says which they are and where. Times are those since the machine was booted, so traces that \
 say that they are of different boots are refused. Times of different machines can't be compared either.
 
+Of a directory, all traces in it are merged, but for the output of an earlier run; what can't be read there is left out, with a warning and exit \
+code 3.
+
 A trace that comes through a pipe is held in memory, and with --perfetto-ui the result is, too.
 
 Perfetto's UI shows messages in its SQL page alone. With --perfetto-ui they also are in its table and on its track of logs, as \
@@ -51,7 +55,7 @@ trace is incomplete, and standard error says what could not be read.";
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = HELP, after_help = "See --help for an example.")]
 pub(crate) struct MergeArgs {
-    /// Traces; `-` for standard input
+    /// Traces, and directories with traces; `-` for standard input
     #[arg(required = true, value_name = "TRACES")]
     traces: Vec<PathBuf>,
 
@@ -77,14 +81,17 @@ pub(crate) struct MergeArgs {
 
 pub(crate) fn run(args: &MergeArgs, system: &dyn System) -> Result<Exit, Failure> {
     once(&args.traces, "trace", system)?;
-    let traces: Vec<InputFile<'_>> =
-        args.traces.iter().map(|path| InputFile::new(path, system)).collect();
+    let paths = inputs_of(args, system)?;
+    let traces: Vec<InputFile<'_>> = paths
+        .iter()
+        .map(|path| InputFile::new(path, !args.traces.contains(path), system))
+        .collect();
     let inputs: Vec<&dyn MergeInput> = traces.iter().map(|file| file as &dyn MergeInput).collect();
     let (merged, is_all_added) = if args.perfetto_ui {
-        write_for_ui(args, &inputs, system)?
+        write_for_ui(args, (&inputs, &paths), system)?
     } else {
         let mode = args.output_file.mode_of_new();
-        (write(&inputs, args.expansion, (&args.output, mode), &args.traces, system)?, true)
+        (write(&inputs, args.expansion, (&args.output, mode), &paths, system)?, true)
     };
     for line in problems(&merged, args.expansion) {
         system.print_error(&line);
@@ -95,6 +102,19 @@ pub(crate) fn run(args: &MergeArgs, system: &dyn System) -> Result<Exit, Failure
         print(system, &line);
     }
     Ok(if merged.is_whole() && is_all_added { Exit::Done } else { Exit::Incomplete })
+}
+
+/// The traces that are named, and those in directories that are, but for the result of an earlier run there.
+fn inputs_of(args: &MergeArgs, system: &dyn System) -> Result<Vec<PathBuf>, Failure> {
+    let mut paths = trace_paths::expand(&args.traces, system)?;
+    let output = system.file_id(&args.output).ok();
+    let is_output = |path: &PathBuf| output.is_some() && system.file_id(path).ok() == output;
+    paths.retain(|path| args.traces.contains(path) || !is_output(path));
+    if paths.is_empty() {
+        let failure = Failure::new("no trace to merge but the output of an earlier run");
+        return Err(failure.help("give the traces to merge, or another directory"));
+    }
+    Ok(paths)
 }
 
 /// Says what is missing of the inputs, a line each.
@@ -158,7 +178,7 @@ pub(super) fn write(
 /// As [`write()`], with what Perfetto's UI shows; and whether that is all.
 fn write_for_ui(
     args: &MergeArgs,
-    inputs: &[&dyn MergeInput],
+    (inputs, paths): (&[&dyn MergeInput], &[PathBuf]),
     system: &dyn System,
 ) -> Result<(Merged, bool), Failure> {
     let mut trace = Vec::new();
@@ -172,7 +192,7 @@ fn write_for_ui(
     let fill = |out: &mut dyn io::Write| out.write_all(&trace);
     let failed = |error: io::Error| cant_write(&args.output, &error);
     let mode = args.output_file.mode_of_new();
-    write_one(&args.output, mode, &args.traces, system, fill, failed)?;
+    write_one(&args.output, mode, paths, system, fill, failed)?;
     report_added(&added, (&args.counter, expansion), system);
     Ok((merged, added.cut_texts == 0))
 }
@@ -236,13 +256,15 @@ struct InputFile<'a> {
     path: &'a Path,
     name: Cow<'a, str>,
     system: &'a dyn System,
+    /// It was found in a directory, and not named.
+    is_found: bool,
     /// All of what can be read once only.
     kept: OnceCell<Vec<u8>>,
 }
 
 impl<'a> InputFile<'a> {
-    fn new(path: &'a Path, system: &'a dyn System) -> Self {
-        Self { path, name: path.to_string_lossy(), system, kept: OnceCell::new() }
+    fn new(path: &'a Path, is_found: bool, system: &'a dyn System) -> Self {
+        Self { path, name: path.to_string_lossy(), system, is_found, kept: OnceCell::new() }
     }
 }
 
@@ -266,6 +288,10 @@ impl MergeInput for InputFile<'_> {
             self.system.open(self.path)?.read_to_end(&mut bytes)?;
         }
         Ok(Box::new(self.kept.get_or_init(|| bytes).as_slice()))
+    }
+
+    fn may_be_left_out(&self) -> bool {
+        self.is_found
     }
 }
 

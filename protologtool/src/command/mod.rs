@@ -19,5 +19,6 @@ pub(crate) mod recover;
 mod release;
 pub(crate) mod suggest;
 mod target;
+mod trace_paths;
 pub(crate) mod transform;
 pub(crate) mod view;

@@ -189,3 +189,25 @@ fn segments_of_a_session_are_read_as_one_trace() {
     assert_eq!(output.status.code(), Some(3));
     assert!(out.lines().count() > 20_000);
 }
+
+#[test]
+fn merge_takes_a_directory_but_not_its_own_output() {
+    let dir = temp_dir();
+    for (name, pid) in [("a.pftrace", 100), ("b.pftrace", 200)] {
+        fs::write(dir.path().join(name), trace(pid)).unwrap();
+    }
+    fs::write(dir.path().join("text.pftrace"), "no trace\n").unwrap();
+    let merge = || {
+        let mut tool = Command::new(env!("CARGO_BIN_EXE_protologtool"));
+        let output = tool.args(["merge", ".", "-o", "all.pftrace"]).current_dir(&dir).output();
+        let output = output.unwrap();
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(
+            (output.status.code(), &*errors),
+            (Some(3), "warning: `./text.pftrace` is not a trace, but text: it is left out\n")
+        );
+        fs::read(dir.path().join("all.pftrace")).unwrap()
+    };
+    let once = merge();
+    assert_eq!(merge(), once);
+}

@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 /// Appends the lines.
 pub(super) fn write(args: &DiffArgs, differences: &[Difference<'_>], out: &mut Vec<u8>) {
-    let names = [&args.before, &args.after].map(|path| path.display().to_string());
+    let names = args.names();
     for difference in differences {
         let line = line(difference, &names).to_string();
         out.extend_from_slice(printable_json(&line).as_bytes());
@@ -28,6 +28,12 @@ fn line(difference: &Difference<'_>, [before, after]: &[String; 2]) -> Value {
             json!({"type": "vanished", "message": of(key), "trace": before, "count": message.count, "location": message.location})
         }
         Difference::Count { key, before, after } => {
+            let (least, greatest) = before;
+            let before = if least == greatest {
+                json!(least)
+            } else {
+                json!({"least": least, "greatest": greatest})
+            };
             json!({"type": "count", "message": of(key), "before": before, "after": after})
         }
         Difference::Values { key, argument, change } => {
@@ -53,8 +59,12 @@ fn of_change(change: &ValueChange<'_>) -> Value {
     };
     let range = |range: &Range| json!({"least": range.least, "mean": range.mean, "greatest": range.greatest});
     match change {
-        ValueChange::Choice { vanished, new } => {
-            json!({"vanished": counts(vanished), "new": counts(new)})
+        ValueChange::Choice { vanished, new, other } => {
+            let other = other.iter().map(
+                |(value, before, after)| json!({"value": value, "before": before, "after": after}),
+            );
+            let other: Vec<Value> = other.collect();
+            json!({"vanished": counts(vanished), "new": counts(new), "other": other})
         }
         ValueChange::Range { before, after } => {
             json!({"before": range(before), "after": range(after)})

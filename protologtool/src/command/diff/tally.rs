@@ -1,10 +1,11 @@
 //! The contents of one run, in the form in which two of them can be compared: messages by text, with counts and values, and the
 //! messages of each thread in their order.
 
+use super::noise::{self, ArgKind};
 use super::values::ArgColumn;
 use protolog_reader::{Level, Log, Message, Thread, Values, beginning};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
 /// The identity of a message in all runs.
@@ -26,6 +27,8 @@ pub(super) struct MessageTally {
     pub(super) location: String,
     /// The values of each argument.
     pub(super) columns: Vec<ArgColumn>,
+    /// The kinds of the arguments.
+    pub(super) kinds: Vec<ArgKind>,
 }
 
 /// The messages of a run.
@@ -56,7 +59,8 @@ impl Tally {
                     let key = Rc::new(key);
                     let place = *places.entry(Rc::clone(&key)).or_insert(all.len());
                     if place == all.len() {
-                        all.push((key, MessageTally::default()));
+                        let kinds = noise::kinds(values.message().map_or("", |it| it.template()));
+                        all.push((key, MessageTally { kinds, ..MessageTally::default() }));
                     }
                     let location = values.message().map_or("", |message| &*message.location);
                     if all[place].1.location.is_empty() {
@@ -79,7 +83,8 @@ impl Tally {
                 if message.columns.len() == index {
                     message.columns.push(ArgColumn::default());
                 }
-                message.columns[index].add(arg);
+                let thread = entry.thread();
+                message.columns[index].add(arg, [thread.pid, thread.tid]);
             }
         }
         tally.messages = all.into_iter().collect();
@@ -112,21 +117,28 @@ impl MessageKey {
 const SHOWN: usize = 1024;
 
 /// The names by which threads are found in the other run: of those that have a name of their own in their process, and of main threads.
+/// The process is named where there are several, without the directory of its program; threads whose names differ by numbers alone are a pool, which
+/// shares its work in another way at each run.
 fn comparable_threads(log: &Log) -> HashMap<&Thread, String> {
-    let mut names: HashMap<&Thread, String> = HashMap::new();
+    let all: HashSet<&Thread> = log.threads().iter().collect();
+    let own = |thread: &Thread| match &thread.name {
+        _ if thread.tid.is_some() && thread.tid == thread.pid => Some("main".to_owned()),
+        name => name.clone(),
+    };
+    let named: Vec<(&Thread, String)> =
+        all.into_iter().filter_map(|thread| Some((thread, own(thread)?))).collect();
+    let processes: HashSet<Option<u32>> = named.iter().map(|(thread, _)| thread.pid).collect();
+    let process = |thread: &Thread| {
+        let path = log.process_name(thread).filter(|_| processes.len() > 1).unwrap_or_default();
+        path.rsplit('/').next().filter(|name| !name.is_empty()).map(|name| format!("{name}/"))
+    };
+    let full = |thread: &Thread, name: &str| process(thread).unwrap_or_default() + name;
     let mut uses: HashMap<String, u32> = HashMap::new();
-    for thread in log.threads() {
-        let is_main = thread.tid.is_some() && thread.tid == thread.pid;
-        let process = log.process_name(thread).unwrap_or_default();
-        let own = match &thread.name {
-            _ if is_main => "main",
-            Some(name) => name,
-            None => continue,
-        };
-        let name = if process.is_empty() { own.to_owned() } else { format!("{process}/{own}") };
-        *uses.entry(name.clone()).or_default() += 1;
-        names.insert(thread, name);
+    for (thread, name) in &named {
+        *uses.entry(full(thread, &noise::without_numbers(name))).or_default() += 1;
     }
-    names.retain(|_, name| uses[name] == 1);
-    names
+    let is_one =
+        |thread: &Thread, name: &str| uses[&full(thread, &noise::without_numbers(name))] == 1;
+    let alone = named.into_iter().filter(|(thread, name)| is_one(thread, name));
+    alone.map(|(thread, name)| (thread, full(thread, &name))).collect()
 }

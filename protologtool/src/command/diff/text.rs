@@ -11,7 +11,6 @@ use super::order::Place;
 use super::tally::{MessageKey, MessageTally, Tally};
 use protolog_reader::{Level, printable};
 use std::fmt::Write;
-use std::path::Path;
 use std::rc::Rc;
 
 /// The most values of one argument to show.
@@ -24,33 +23,36 @@ const RUN: usize = 10;
 /// Appends the report.
 pub(super) fn write(
     args: &DiffArgs,
-    before: &Tally,
+    before: &[Tally],
     after: &Tally,
     differences: &[Difference<'_>],
     out: &mut Vec<u8>,
 ) {
-    let mut report = DiffReport { args, text: String::new(), part: None };
+    let names = args.names().map(|name| printable(&name));
+    let mut report = DiffReport { args, names: names.clone(), text: String::new(), part: None };
     for difference in differences {
         report.difference(difference).expect("a string takes every write");
     }
-    let [a, b] = [before, after].map(|tally| counted(tally.entries, "message"));
-    let text = &mut report.text;
-    if differences.is_empty() {
-        let _ = writeln!(
-            text,
-            "the same: {a} in both, of {}",
-            counted(before.messages.len() as u64, "template")
-        );
-    } else {
-        let _ =
-            writeln!(text, "\n{} in {}, {} in {}", a, shown(&args.before), b, shown(&args.after));
-    }
+    let a = before.iter().map(|tally| tally.entries);
+    let (least, most) = (a.clone().min().unwrap_or(0), a.max().unwrap_or(0));
+    let a = if least == most { String::new() } else { format!("{least} to ") };
+    let (a, b) = (a + &counted(most, "message"), counted(after.entries, "message"));
+    let templates = counted(after.messages.len() as u64, "template");
+    let ([old, new], text) = (names, &mut report.text);
+    let _ = match differences {
+        [] if before.len() == 1 => writeln!(text, "the same: {b} in both, of {templates}"),
+        [] => {
+            writeln!(text, "as in the {} runs of the baseline: {b}, of {templates}", before.len())
+        }
+        _ => writeln!(text, "\n{a} in {old}, {b} in {new}"),
+    };
     out.extend_from_slice(text.as_bytes());
 }
 
 /// The report so far.
 struct DiffReport<'a> {
     args: &'a DiffArgs,
+    names: [String; 2],
     text: String,
     /// The heading of the part that was begun.
     part: Option<String>,
@@ -60,16 +62,20 @@ impl DiffReport<'_> {
     fn difference(&mut self, difference: &Difference<'_>) -> std::fmt::Result {
         match difference {
             Difference::New { key, message } => {
-                self.part(&format!("only in {}", shown(&self.args.after)));
+                self.part(&format!("only in {}", self.names[1]));
                 self.message(key, message)
             }
             Difference::Vanished { key, message } => {
-                self.part(&format!("only in {}", shown(&self.args.before)));
+                self.part(&format!("only in {}", self.names[0]));
                 self.message(key, message)
             }
             Difference::Count { key, before, after } => {
                 self.part("more or less often");
-                let change = percent(*before as f64, *after as f64);
+                let (least, most) = *before;
+                let near = if *after > most { most } else { least };
+                let before =
+                    if least == most { least.to_string() } else { format!("{least}..{most}") };
+                let change = percent(near as f64, *after as f64);
                 writeln!(self.text, "{before:>8} -> {after:<8} {change:>8}  {}", show(key))
             }
             Difference::Values { key, argument, change } => {
@@ -103,14 +109,14 @@ impl DiffReport<'_> {
 
     fn change(&mut self, argument: usize, change: &ValueChange<'_>) -> std::fmt::Result {
         match change {
-            ValueChange::Choice { vanished, new } => {
+            ValueChange::Choice { vanished, new, other } => {
                 for (sign, values) in [('-', vanished), ('+', new)] {
                     if !values.is_empty() {
                         let shown = self.values(values);
                         writeln!(self.text, "    argument {argument}: {sign} {shown}")?;
                     }
                 }
-                Ok(())
+                self.other_counts(argument, other)
             }
             ValueChange::Range { before, after } => {
                 let pairs = [
@@ -129,6 +135,22 @@ impl DiffReport<'_> {
             ValueChange::Texts { before, after } => {
                 writeln!(self.text, "    argument {argument}: {before} -> {after} different texts")
             }
+        }
+    }
+
+    fn other_counts(&mut self, argument: usize, other: &[(&str, u64, u64)]) -> std::fmt::Result {
+        let limit = self.args.limit(VALUES);
+        let counts = other.iter().take(limit).map(|(value, before, after)| {
+            format!("`{}` {before} -> {after} times", printable(value))
+        });
+        let counts = counts.collect::<Vec<_>>().join(", ");
+        match other.len().saturating_sub(limit) {
+            _ if other.is_empty() => Ok(()),
+            0 => writeln!(self.text, "    argument {argument}: {counts}"),
+            more => writeln!(
+                self.text,
+                "    argument {argument}: {counts} and {more} more (--all shows them)"
+            ),
         }
     }
 
@@ -198,7 +220,11 @@ fn show(key: &MessageKey) -> String {
 }
 
 fn percent(before: f64, after: f64) -> String {
-    format!("{:+.0} %", (after - before) / before * 100.0)
+    if before == 0.0 {
+        String::new()
+    } else {
+        format!("{:+.0} %", (after - before) / before * 100.0)
+    }
 }
 
 /// A number with five digits that say something, and no zeros at the end.
@@ -217,11 +243,6 @@ fn rounded(number: f64) -> String {
 
 fn counted(count: u64, one: &str) -> String {
     format!("{count} {one}{}", if count == 1 { "" } else { "s" })
-}
-
-/// A path, made safe for a terminal.
-fn shown(path: &Path) -> String {
-    printable(&path.to_string_lossy())
 }
 
 #[cfg(test)]

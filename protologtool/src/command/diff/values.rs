@@ -3,6 +3,7 @@
 //! Up to [`FEW`] different values are counted one by one. From there on it is no choice but a quantity: of numbers the least, the mean
 //! and the greatest are kept, of texts the number of different ones.
 
+use super::noise;
 use protolog_reader::Arg;
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -29,17 +30,20 @@ pub(super) struct Range {
     pub(super) greatest: f64,
     /// The mean of the numbers so far.
     pub(super) mean: f64,
-    count: u64,
+    /// The least and the greatest mean of several runs.
+    pub(super) means: (f64, f64),
+    pub(super) count: u64,
 }
 
 impl ArgColumn {
-    pub(super) fn add(&mut self, arg: Arg<'_>) {
+    /// Adds a value that a thread of these ids has logged.
+    pub(super) fn add(&mut self, arg: Arg<'_>, ids: [Option<u32>; 2]) {
         self.count += 1;
         if let Some(number) = as_number(arg) {
             let range = self.numbers.get_or_insert(Range::of(number));
             range.add(number);
         }
-        let text = show(arg);
+        let text = show(arg, ids);
         if self.is_many {
             self.note_text(arg, &text);
         } else {
@@ -80,7 +84,7 @@ impl ArgColumn {
 
 impl Range {
     fn of(number: f64) -> Self {
-        Self { least: number, greatest: number, mean: 0.0, count: 0 }
+        Self { least: number, greatest: number, mean: 0.0, means: (0.0, 0.0), count: 0 }
     }
 
     fn add(&mut self, number: f64) {
@@ -88,6 +92,7 @@ impl Range {
         self.greatest = self.greatest.max(number);
         self.count += 1;
         self.mean += (number - self.mean) / self.count as f64;
+        self.means = (self.mean, self.mean);
     }
 }
 
@@ -100,9 +105,17 @@ fn as_number(arg: Arg<'_>) -> Option<f64> {
     }
 }
 
-fn show(arg: Arg<'_>) -> String {
+fn show(arg: Arg<'_>, ids: [Option<u32>; 2]) -> String {
+    let number = match arg {
+        Arg::Int(value) => u64::try_from(value).ok(),
+        Arg::Uint(value) => Some(value),
+        _ => None,
+    };
+    if number.is_some_and(|number| noise::is_own_id(number, ids)) {
+        return "(own id)".to_owned();
+    }
     match arg {
-        Arg::Str(text) => text.to_owned(),
+        Arg::Str(text) => noise::without_addresses(text),
         Arg::Int(value) => value.to_string(),
         Arg::Uint(value) => value.to_string(),
         Arg::Float(value) => format!("{value:?}"),
@@ -116,7 +129,7 @@ mod tests {
 
     fn column<'a>(args: impl IntoIterator<Item = Arg<'a>>) -> ArgColumn {
         let mut column = ArgColumn::default();
-        args.into_iter().for_each(|arg| column.add(arg));
+        args.into_iter().for_each(|arg| column.add(arg, [None; 2]));
         column
     }
 

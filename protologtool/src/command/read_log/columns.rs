@@ -1,7 +1,7 @@
 //! The columns that a person can choose, in lines of text, CSV and logfmt.
 
-use super::form::OutputFormat;
 use super::links::{self, Links};
+use super::output_format::OutputFormat;
 use protolog_core::escape::{Escaped, Form, is_formula};
 use protolog_reader::{
     Item, Level, Log, Rendering, SpanSlice, Thread, TimeWriter, Values, printable,

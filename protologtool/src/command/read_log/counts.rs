@@ -1,7 +1,7 @@
 //! Numbers in place of entries: by what they have in common, by call site, over time.
 
 use super::columns;
-use super::form::OutputFormat;
+use super::output_format::OutputFormat;
 use super::select::{HeldBack, Selected};
 use protolog_reader::{
     Item, Level, Log, TimeFormat, TimeWriter, Values, printable, printable_json,

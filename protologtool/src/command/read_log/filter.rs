@@ -9,6 +9,8 @@ use regex::{Regex, RegexBuilder};
 
 mod problems;
 
+pub(in crate::command) use problems::unknown;
+
 /// Options that choose entries.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Which entries to show")]

@@ -211,7 +211,9 @@ impl Logs {
     fn look_into_directories(&mut self, system: &dyn System) {
         for index in 0..self.directories.len() {
             let directory = self.directories[index].0.clone();
-            for path in super::gather::traces_in(&directory, system).unwrap_or_default() {
+            for path in
+                crate::command::trace_paths::traces_in(&directory, system).unwrap_or_default()
+            {
                 if self.directories[index].1.contains(&path) || is_of_trace(&path, system) {
                     continue;
                 }

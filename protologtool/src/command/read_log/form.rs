@@ -3,6 +3,7 @@
 use super::columns::Column;
 use super::counts::CountBy;
 use super::links;
+use super::output_format::OutputFormat;
 use crate::exit::Failure;
 use crate::system::System;
 use protolog_reader::{TimeFormat, TimeWriter, Times};
@@ -81,18 +82,6 @@ pub(super) struct EntryForm {
     /// The number of entries over time, in place of the entries
     #[arg(long)]
     pub(super) histogram: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum OutputFormat {
-    /// Lines as logcat prints them
-    Text,
-    /// One JSON object a line
-    Json,
-    /// Comma-separated values, with a line of names first
-    Csv,
-    /// Lines of key=value
-    Logfmt,
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]

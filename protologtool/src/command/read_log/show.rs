@@ -5,9 +5,10 @@
 use super::columns::{self, Row};
 use super::counts::{Counted, Counts};
 use super::filter::Filter;
-use super::form::{EntryForm, OutputFormat, TimeForm};
+use super::form::{EntryForm, TimeForm};
 use super::line_budget::LineBudget;
 use super::links::Links;
+use super::output_format::OutputFormat;
 use super::pager::Pager;
 use super::select::{HeldBack, Selected, Selection, Selector};
 use crate::args::Expansion;

@@ -49,7 +49,7 @@ impl Filter<'_> {
 }
 
 /// Warnings of the values that are not known, with the names that are there; `similar` words the one that was meant.
-fn unknown(
+pub(in crate::command) fn unknown(
     wanted: &[String],
     what: &str,
     is_known: impl Fn(&str) -> bool,
