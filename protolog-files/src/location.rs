@@ -13,6 +13,7 @@ use std::fs::{File, Metadata};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -107,7 +108,7 @@ impl Location {
         }
     }
 
-    /// Renames what is here to `name`, in the same directory, over what is there.
+    /// Renames what is here to `name`, in the same directory, over what is there: for what may be replaced.
     pub fn rename(&self, name: &OsStr) -> io::Result<()> {
         let to = self.sibling(name)?;
         sys::rename_at(self, &self.name, &to, &to.name)
@@ -128,6 +129,11 @@ impl Location {
     pub fn siblings(&self) -> io::Result<Vec<OsString>> {
         let flags = libc::O_RDONLY | libc::O_DIRECTORY;
         sys::names(&sys::open_at(self, OsStr::new("."), flags, 0)?, usize::MAX)
+    }
+
+    /// Returns whether the directory was removed, so that nothing can be created in it any more.
+    pub fn is_in_removed_directory(&self) -> bool {
+        self.directory_metadata().is_ok_and(|directory| directory.nlink() == 0)
     }
 
     /// The metadata of the directory.

@@ -3,8 +3,8 @@
 //! A path may be written if its last component is
 //!
 //! - missing: the file is created, which fails if anything is there by then;
-//! - a regular file of this user or of root that has one name. It keeps its mode, and its content
-//!   until the caller has looked at it;
+//! - a regular file of this user or of root that has one name. It keeps its content until the caller
+//!   has looked at it, and its mode unless the caller asks for another one ([`Location::give_mode`]);
 //! - a pipe of this user or of root that a program has open for reading, or opens within
 //!   [`READER_TIMEOUT`]; or such a character device: a terminal, `/dev/null`;
 //! - a descriptor of this process (`/dev/stdout`, `/dev/fd/N`), whatever it is: see
@@ -56,6 +56,8 @@ pub struct Output {
     pub file: File,
     /// Its kind.
     pub kind: OutputKind,
+    /// True if it is a file that was created.
+    pub is_new: bool,
 }
 
 /// The kind of an output.
@@ -84,7 +86,7 @@ impl Output {
     /// Opens the output at `path`, or creates the file with `mode`.
     pub fn open(path: &Path, access: OutputAccess, mode: u32) -> io::Result<Self> {
         match descriptor::open(path)? {
-            Some(file) => Ok(Self { file, kind: OutputKind::Descriptor }),
+            Some(file) => Ok(Self { file, kind: OutputKind::Descriptor, is_new: false }),
             None => Location::of(path)?.open_or_create(access, mode),
         }
     }
@@ -95,17 +97,14 @@ impl Output {
         if descriptor::is_descriptor(path) {
             return Ok(Some(Kind::Other));
         }
-        let place = Location::of(path)?;
-        let Some(found) = place.found()? else { return Ok(None) };
-        place.check(&found, HardLinks::Fine)?;
-        Ok(Some(kind(&found)))
+        Location::of(path)?.check_output()
     }
 
     /// Finds what is at `path`, for an output that is put in its place when it is complete. Only
     /// what can't be replaced is opened. The file may have several names: it is left as it is.
     pub fn find(path: &Path) -> io::Result<Found> {
         if let Some(file) = descriptor::open(path)? {
-            return Ok(Found::Stream(Self { file, kind: OutputKind::Descriptor }));
+            return Ok(Found::Stream(Self { file, kind: OutputKind::Descriptor, is_new: false }));
         }
         Location::of(path)?.find()
     }
@@ -129,7 +128,9 @@ impl Location {
             }
             match self.create(access, mode) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                created => return Ok(Output { file: created?, kind: OutputKind::File }),
+                created => {
+                    return Ok(Output { file: created?, kind: OutputKind::File, is_new: true });
+                }
             }
         }
         Err(replaced())
@@ -180,7 +181,14 @@ impl Location {
             sys::block(&file)?;
         }
         let kind = if is_file { OutputKind::File } else { OutputKind::Stream };
-        Ok(Some(Output { file, kind }))
+        Ok(Some(Output { file, kind, is_new: false }))
+    }
+
+    /// As [`Output::check`].
+    pub fn check_output(&self) -> io::Result<Option<Kind>> {
+        let Some(found) = self.found()? else { return Ok(None) };
+        self.check(&found, HardLinks::Fine)?;
+        Ok(Some(kind(&found)))
     }
 
     /// Creates the file, which must not be there: not even as a link.
@@ -211,7 +219,7 @@ impl Location {
     /// Opens the regular file that is here, which is to be changed: it belongs to this user, has one
     /// name, and may be written by its permissions, which root would not be asked for.
     pub fn open_to_change(&self) -> io::Result<File> {
-        let Output { file, kind } = self.open_existing(OutputAccess::ReadWrite)?;
+        let Output { file, kind, .. } = self.open_existing(OutputAccess::ReadWrite)?;
         let found = file.metadata()?;
         if kind != OutputKind::File {
             return Err(Refused::Unusable(self::kind(&found)).into());
@@ -220,6 +228,36 @@ impl Location {
             return Err(Refused::Foreign(Kind::File).into());
         }
         if found.mode() & libc::S_IWUSR == 0 { Err(Refused::ReadOnly.into()) } else { Ok(file) }
+    }
+
+    /// Takes care that a regular file that was here, is open as `file` and is to be emptied, has `mode`, or less where it must stay.
+    /// False if it was removed, so that a new one can be created: whoever opened the old one before may still read it.
+    ///
+    /// What can't be removed loses the permissions that are too many, if it is this user's, and nobody else can have put it there.
+    pub fn give_mode(&self, file: &File, mode: u32) -> io::Result<bool> {
+        let found = file.metadata()?;
+        let has = found.mode() & 0o7777;
+        if has == mode {
+            return Ok(true);
+        }
+        match self.remove_if(file) {
+            Ok(_) => return Ok(false),
+            Err(_) if has & !mode == 0 => return Ok(true),
+            Err(_) => {}
+        }
+        if found.uid() != sys::user() || !self.is_in_trusted_directory()? {
+            return Err(Refused::Permissive(has).into());
+        }
+        sys::set_mode(file, has & mode)?;
+        Ok(true)
+    }
+
+    /// Returns whether nobody but this user and root can have put here what is here: the directory is theirs, and others can't
+    /// write there, or can't rename what is not theirs (as in `/tmp`).
+    pub fn is_in_trusted_directory(&self) -> io::Result<bool> {
+        let directory = self.directory_metadata()?;
+        let is_closed = directory.mode() & 0o022 == 0 || directory.mode() & 0o1000 != 0;
+        Ok(is_trusted(directory.uid()) && is_closed)
     }
 
     /// Looks at what is here, if anything is.

@@ -37,6 +37,8 @@ pub enum Refused {
     Unusable(Kind),
     /// It has no permission to be written, and is not replaced.
     ReadOnly,
+    /// Others have permissions on it that they should not have, and it can't be replaced.
+    Permissive(u32),
 }
 
 /// The kind of a file.
@@ -81,6 +83,7 @@ impl Refused {
             }
             Self::NoReader => "start the program that reads the pipe",
             Self::ReadOnly => "allow to write it with `chmod u+w`",
+            Self::Permissive(_) => "choose another path, or remove the file",
             Self::Foreign(_) | Self::Unusable(_) => "choose another path",
         }
     }
@@ -109,6 +112,9 @@ impl fmt::Display for Refused {
             Self::NoReader => f.write_str("it is a pipe that no program reads"),
             Self::Unusable(kind) => write!(f, "it is {kind}"),
             Self::ReadOnly => f.write_str("it is read-only"),
+            Self::Permissive(mode) => {
+                write!(f, "its mode {mode:o} gives others permissions, and it can't be replaced")
+            }
         }
     }
 }

@@ -95,7 +95,7 @@ fn what_is_refused_has_a_reason() {
 fn what_is_allowed_is_opened_and_not_emptied() {
     let (_directory, at) = place();
     let open = |path: &Path, access| Output::open(path, access, 0o640).unwrap();
-    let Output { mut file, kind } = open(&at("file"), OutputAccess::Write);
+    let Output { mut file, kind, .. } = open(&at("file"), OutputAccess::Write);
     file.write_all(b"CON").unwrap();
     assert_eq!(
         (fs::read(at("file")).unwrap().as_slice(), kind),

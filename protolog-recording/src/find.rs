@@ -7,13 +7,15 @@
 //! recording of it, and it is the opened file that is looked at.
 
 use protolog_core::recorder::{Header, LOSSES_AT};
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The directory of recordings in memory.
-pub(crate) const MEMORY: &str = "/dev/shm";
+pub const MEMORY: &str = "/dev/shm";
 
 /// Finds the recording of the trace file at `trace`, whose session has this id; none if there is
 /// none, or the id is zero.
@@ -32,10 +34,11 @@ pub fn find(
     let owner = fs::metadata(trace).ok()?.uid();
     let beside = trace.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."));
     let files = [Path::new(MEMORY), beside].into_iter().filter_map(|it| fs::read_dir(it).ok());
-    let mut candidates = files.flatten().flatten().map(|entry| entry.path()).filter(|path| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.starts_with("protolog-") && name.ends_with(".rec")
-    });
+    let mut candidates = files
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| is_recording_name(path.file_name().unwrap_or_default()));
     candidates.find(|path| {
         let is_own = |file: &fs::Metadata| file.is_file() && file.uid() == owner;
         let header = || {
@@ -47,6 +50,12 @@ pub fn find(
         };
         header().is_some_and(|header| header.session_id == session_id)
     })
+}
+
+/// Returns whether a file may be a recording by its name.
+pub fn is_recording_name(name: &OsStr) -> bool {
+    let name = name.as_bytes();
+    name.starts_with(b"protolog-") && name.ends_with(b".rec")
 }
 
 /// The header of a recording.

@@ -99,15 +99,26 @@ fn text_files_are_private_unless_the_program_wants_otherwise() {
 }
 
 #[test]
-fn an_emptied_file_keeps_its_permissions_and_a_replaced_one_does_not() {
+fn an_existing_file_gets_the_permissions_of_a_new_one() {
     let _lock = lock_sessions();
     usual_umask();
     let dir = temp_dir();
     let path = dir.path().join("trace");
     fs::write(&path, "before").expect("write");
     fs::set_permissions(&path, Permissions::from_mode(0o644)).expect("chmod");
-    session().file(&path).truncate().start().expect("start").stop().expect("stop");
-    assert_eq!(mode(&path), 0o644);
+    for mode_asked in [0o600, 0o640] {
+        let emptied = session().file(&path).file_mode(mode_asked).truncate().start();
+        emptied.expect("start").stop().expect("stop");
+        assert_eq!(mode(&path), mode_asked);
+    }
+    let inode = |path: &Path| fs::metadata(path).expect("the file").ino();
+    let before = inode(&path);
+    session().file(&path).file_mode(0o640).truncate().start().expect("start").stop().expect("stop");
+    assert_eq!(inode(&path), before, "whoever has it open can read on");
+    fs::write(&path, "").expect("write");
+    session().file(&path).start().expect("start").stop().expect("stop");
+    assert_eq!(mode(&path), 0o600);
+    fs::set_permissions(&path, Permissions::from_mode(0o644)).expect("chmod");
     session().file(&path).keep_newest().start().expect("start").stop().expect("stop");
     assert_eq!(mode(&path), 0o600);
 }

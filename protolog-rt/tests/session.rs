@@ -202,7 +202,9 @@ fn a_second_session_with_the_same_file_is_refused() {
     let link = recording.path.with_extension("link");
     std::os::unix::fs::symlink(&recording.path, &link).unwrap();
     let error = Session::builder().file(&link).start().unwrap_err();
-    assert_eq!(error.to_string(), format!("another session is writing `{}`", link.display()));
+    let expected =
+        format!("can't write `{}`: it is a link to `{}`", link.display(), recording.path.display());
+    assert_eq!(error.to_string(), expected);
     recording.stop().check(&["WTF Net still here"]);
 }
 

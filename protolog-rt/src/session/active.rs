@@ -6,6 +6,7 @@ use super::claim::Claim;
 use super::core::Core;
 use super::earlier::{self, Earlier};
 use super::file::FileForm;
+use super::file_place::FilePlace;
 use super::requests::Requests;
 use super::running::{self, RunningSession};
 use super::{diagnosis, report, snapshot};
@@ -13,7 +14,7 @@ use crate::error::Error;
 use crate::stats::Summary;
 use crate::text_queue;
 use crate::writer::scope;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -52,8 +53,8 @@ const POLL: Duration = Duration::from_millis(1);
 /// The files of a session that keeps its messages.
 #[derive(Debug)]
 pub(super) struct Kept {
-    /// The file at the end, if one was named.
-    pub(super) path: Option<PathBuf>,
+    /// The place of the file at the end, if one was named.
+    pub(super) place: Option<FilePlace>,
     /// The claim on its name.
     pub(super) claim: Option<Claim>,
     pub(super) form: FileForm,
@@ -107,7 +108,7 @@ impl Active {
         scope::forget_ended();
         let is_written = match &destination {
             Destination::Stream { .. } => true,
-            Destination::Kept => self.kept.as_ref().is_some_and(|kept| kept.path.is_some()),
+            Destination::Kept => self.kept.as_ref().is_some_and(|kept| kept.place.is_some()),
         };
         let mut summary = match destination {
             Destination::Stream { requests, thread } => self.end_stream(&requests, thread, how.by),
@@ -159,18 +160,20 @@ impl Active {
     /// process or a signal ends the session, and the recording is the only trace of it.
     fn end_kept(&self, is_surprise: bool) -> Result<Summary, Error> {
         running::detach_recorder(&self.core);
-        let named = self.kept.as_ref().and_then(|kept| Some((kept, kept.path.as_deref()?)));
+        let named = self.kept.as_ref().and_then(|kept| Some((kept, kept.place.clone()?)));
+        let is_named = named.is_some();
         let mut summary = named.map_or_else(
             || Ok(Summary::default()),
-            |(kept, path)| {
+            |(kept, mut place)| {
                 let what = "protolog session stopped";
-                earlier::keep(path, kept.earlier, self.core.owner.reports_losses)?;
-                snapshot::write(&self.core, path, &kept.form, kept.claim.as_ref(), what)
+                place.follow();
+                earlier::keep(&place, kept.earlier, self.core.owner.reports_losses)?;
+                snapshot::write(&self.core, &place, &kept.form, kept.claim.as_ref(), what)
             },
         );
         drop(self.core.take_writers());
         self.core.buffer.discard();
-        let is_needed = named.is_none() && is_surprise;
+        let is_needed = !is_named && is_surprise;
         match self.core.kept_recorder() {
             Some(recorder) if is_needed => recorder.leave(),
             Some(recorder) if summary.is_ok() => summary = recorder.remove().and(summary),

@@ -85,8 +85,9 @@ impl Builder {
     /// Sets the permissions of new files: traces, segments and snapshots. By default only their owner may read and write them
     /// (`0o600`), since messages may hold secrets; `0o640` lets the file's group read them, too. The process's umask takes bits away.
     ///
-    /// A file that is empty, or emptied ([`Self::truncate`]), keeps its permissions if the session streams to it. Any other is a new file
-    /// with these permissions. A recording is always its owner's only.
+    /// A file that is empty, or emptied ([`Self::truncate`]), is replaced by a new one unless it has just these permissions, since others
+    /// may have it open. Where it can't be replaced, as in a directory that this user may not write to, it loses those that are too
+    /// many; in a directory of another user it is refused then. A recording is always its owner's only.
     ///
     /// ```
     /// # use protolog_rt::Session;

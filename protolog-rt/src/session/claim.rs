@@ -11,8 +11,8 @@
 //! Invariant: *closed first*: whoever has a claim on a file and closes the file does so before the claim goes, or a lock of the process
 //! on the file, which programs in Java have, would go with it.
 
+use super::file_place::FilePlace;
 use crate::error::Error;
-use crate::sys::create::directory;
 use crate::sys::file::{is_claimed, is_open, not_found};
 use crate::sys::file_lock::FileLock;
 use crate::sys::fork::{ForkLock, Order};
@@ -34,6 +34,9 @@ enum FileId {
     /// The same for the name that segments are derived from.
     Segments(u64, u64, OsString),
 }
+
+/// The attempts to give a file a name while others create and remove files there.
+const ATTEMPTS: usize = 3;
 
 static CLAIMED: ForkLock<Table> =
     ForkLock::new(Order::TraceFiles, Table { next: 0, entries: Vec::new() });
@@ -105,23 +108,31 @@ impl Claim {
         (self.lock.is_some() && !is_claimed(file)).then_some(self)
     }
 
-    /// Returns whether somebody else in this process has the file at `path`, or its name without the claim `own`. Such a file is not
+    /// Returns whether somebody else in this process has the file at `place`, or its name without the claim `own`. Such a file is not
     /// even opened: closing it again would release a lock of the process on it.
-    pub(crate) fn is_taken(path: &Path, own: Option<&Self>) -> bool {
-        let is_file_taken =
-            |metadata: fs::Metadata| metadata.is_file() && is_in_table(&file_id(&metadata));
-        fs::metadata(path).is_ok_and(is_file_taken)
-            || name_id(path).is_ok_and(|id| is_in_table(&id) && own.is_none_or(|own| own.id != id))
+    pub(crate) fn is_taken(place: &FilePlace, own: Option<&Self>) -> bool {
+        match place.location() {
+            Ok(location) => Self::is_taken_at(location, own),
+            Err(_) => fs::metadata(place.path()).is_ok_and(|found| is_file_taken(&found)),
+        }
+    }
+
+    /// As [`Self::is_taken`].
+    pub(super) fn is_taken_at(location: &Location, own: Option<&Self>) -> bool {
+        // What it was looked at by is closed by then, or it would count as open.
+        let found = location.look().map(|entry| entry.metadata().clone());
+        let is_named = |id| is_in_table(&id) && own.is_none_or(|own| own.id != id);
+        found.is_ok_and(|found| is_file_taken(&found)) || name_id(location).is_ok_and(is_named)
     }
 
     /// Claims the name that a file will have; none if somebody else has it.
-    pub(super) fn name(path: &Path) -> io::Result<Option<Self>> {
-        Ok(Self::of(name_id(path)?))
+    pub(super) fn name(place: &Location) -> io::Result<Option<Self>> {
+        Ok(Self::of(name_id(place)?))
     }
 
-    /// Claims the names of segments of `path`; none if another session has them.
-    pub(super) fn segments(path: &Path) -> io::Result<Option<Self>> {
-        Ok(match name_id(path)? {
+    /// Claims the names of segments of `place`; none if another session has them.
+    pub(super) fn segments(place: &Location) -> io::Result<Option<Self>> {
+        Ok(match name_id(place)? {
             FileId::Name(device, inode, name) => Self::of(FileId::Segments(device, inode, name)),
             FileId::File(..) | FileId::Segments(..) => None,
         })
@@ -169,15 +180,9 @@ impl Held {
     }
 }
 
-/// Holds the file at `path`; none if there is none, or one that can't be held because it is no regular file or can't be read.
-/// [`Error::FileInUse`] if somebody writes it.
-pub(super) fn hold(path: &Path) -> Result<Option<Held>, Error> {
-    let Ok(place) = Location::of(path) else { return Ok(None) };
-    hold_at(&place, path)
-}
-
-/// As [`hold`], in a directory that is open. `path` is for errors.
-pub(super) fn hold_at(place: &Location, path: &Path) -> Result<Option<Held>, Error> {
+/// Holds the file at `place`; none if there is none, or one that can't be held because it is no regular file or can't be read.
+/// [`Error::FileInUse`] if somebody writes it. `path` is for errors.
+pub(super) fn hold(place: &Location, path: &Path) -> Result<Option<Held>, Error> {
     let in_use = || Error::FileInUse { path: path.to_path_buf() };
     // Not even opened, as for `is_taken`. What it was looked at by is closed by then, or it would count as open.
     match place.look().map(|entry| entry.metadata().clone()) {
@@ -194,16 +199,37 @@ pub(super) fn hold_at(place: &Location, path: &Path) -> Result<Option<Held>, Err
     Ok(Some(Held { file, claim }))
 }
 
-/// Renames `file` to `to`, in its directory, where it may replace a file that nobody writes.
-/// [`Error::FileInUse`] if somebody does.
-pub(super) fn replace(file: &File, from: &Location, to: &Path) -> Result<(), Error> {
+/// Gives `file` the name of `to`, in its directory. With `replaces` that may be the name of a file of this user or of root that nobody
+/// writes. [`Error::FileInUse`] if somebody does.
+pub(super) fn rename(file: &File, from: &Location, to: &Path, replaces: bool) -> Result<(), Error> {
     let failed = |error| Error::File { path: to.to_path_buf(), error };
-    let _held = hold(to)?;
-    // Another one may have the name by now.
-    if !from.is_of(file) {
-        return Err(failed(not_found()));
+    let name = to.file_name().unwrap_or_default();
+    let place = from.sibling(name).map_err(failed)?;
+    let mut held = None;
+    for _ in 0..ATTEMPTS {
+        held = if replaces { hold(&place, to)? } else { None };
+        // Another one may have the name by now.
+        if !from.is_of(file) {
+            return Err(failed(not_found()));
+        }
+        if held.is_some() {
+            place.check_file_or_missing().map_err(failed)?;
+            break;
+        }
+        match from.rename_to_free(name) {
+            Err(error) if replaces && error.kind() == io::ErrorKind::AlreadyExists => {}
+            renamed => return renamed.map_err(failed),
+        }
+        // It is there since a moment ago, or can't be read.
+        place.check_file_or_missing().map_err(failed)?;
     }
-    from.rename(to.file_name().unwrap_or_default()).map_err(failed)
+    let renamed = from.rename(name).map_err(failed);
+    drop(held);
+    renamed
+}
+
+fn is_file_taken(found: &fs::Metadata) -> bool {
+    found.is_file() && is_in_table(&file_id(found))
 }
 
 fn is_in_table(id: &FileId) -> bool {
@@ -225,15 +251,10 @@ fn file_id(metadata: &fs::Metadata) -> FileId {
     FileId::File(metadata.dev(), metadata.ino())
 }
 
-/// Returns the id of a name, wherever links lead.
-fn name_id(path: &Path) -> io::Result<FileId> {
-    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    let name = path.file_name().ok_or_else(not_found)?;
-    let directory = fs::metadata(directory(path))?;
-    if !directory.is_dir() {
-        return Err(io::ErrorKind::NotADirectory.into());
-    }
-    Ok(FileId::Name(directory.dev(), directory.ino(), name.to_owned()))
+/// Returns the id of a name.
+fn name_id(place: &Location) -> io::Result<FileId> {
+    let directory = place.directory_metadata()?;
+    Ok(FileId::Name(directory.dev(), directory.ino(), place.name().to_owned()))
 }
 
 #[cfg(test)]
@@ -250,7 +271,8 @@ mod tests {
         let closed = File::create_new(path("closed")).expect("a new file");
         let own = |file: &File| Claim::new(file).expect("an id").expect("nobody has it");
         let mut claims = (own(&open), own(&closed));
-        let _name = Claim::name(&path("name")).expect("an id");
+        let at = |name: &str| Location::of(&path(name)).expect("a directory");
+        let _name = Claim::name(&at("name")).expect("an id");
         // As a fork may find it: closed and without a lock, and the claim not yet given up.
         drop((closed, claims.1.lock.take()));
         let child = || {
@@ -259,7 +281,7 @@ mod tests {
                 let claim = Claim::new(&file).expect("an id");
                 (file, claim)
             };
-            let is_refused = claim("open").1.is_none() && Claim::is_taken(&path("name"), None);
+            let is_refused = claim("open").1.is_none() && Claim::is_taken_at(&at("name"), None);
             let (_file, mine) = claim("closed");
             drop(claims);
             is_refused && mine.is_some_and(|mine| is_in_table(&mine.id))
@@ -272,6 +294,7 @@ mod tests {
     fn a_claim_lasts_until_it_is_given_up() {
         let dir = temp_dir();
         let path = dir.path().join("file");
+        let place = Location::of(&path).expect("a directory");
         let open = || {
             File::options().write(true).create(true).truncate(false).open(&path).expect("the file")
         };
@@ -279,16 +302,16 @@ mod tests {
         let first = open();
         let of_first = claim(&first).expect("nobody has it");
         let second = open();
-        assert!(claim(&second).is_none() && Claim::is_taken(&path, None), "the first is open");
+        assert!(claim(&second).is_none() && Claim::is_taken_at(&place, None), "the first is open");
         drop(first);
         assert!(claim(&second).is_none(), "its claim is there");
         drop(of_first);
         let of_second = claim(&second).expect("nobody has it");
         assert!(claim(&open()).is_none(), "the second one's claim is its own");
         drop(second);
-        assert!(hold(&path).is_err(), "its claim is there");
+        assert!(hold(&place, &path).is_err(), "its claim is there");
         drop(of_second);
-        assert!(matches!(hold(&path), Ok(Some(_))), "nobody has it");
+        assert!(matches!(hold(&place, &path), Ok(Some(_))), "nobody has it");
     }
 
     #[test]

@@ -16,13 +16,14 @@
 //! - No file gets more permissions than it had, and the new one has those that the session asks for.
 //! - All is done in one directory, which is found once, wherever its path leads by then.
 
-use super::claim::{Held, hold_at};
+use super::claim::{Held, hold};
+use super::file_place::FilePlace;
 use super::previous::{complete, survey_of, survey_of_head};
 use crate::error::Error;
 use crate::sys::create::random;
 use crate::sys::process::user;
 use crate::text_queue;
-use protolog_files::{Entry, Identity, Kind, Location, Output};
+use protolog_files::{Entry, Identity, Location};
 use protolog_recording::TraceSurvey;
 use std::ffi::{OsStr, OsString};
 use std::fs::Permissions;
@@ -66,29 +67,30 @@ struct EarlierRun {
     bytes: u64,
 }
 
-/// Gives what is at `path` another name, unless `earlier` says that it may go, or it is empty. What can't get one is emptied. With
+/// Gives what is at `place` another name, unless `earlier` says that it may go, or it is empty. What can't get one is emptied. With
 /// `reports`, a line says so, and that the run crashed if it did. [`Error::FileInUse`] if somebody writes it.
-pub(super) fn keep(path: &Path, earlier: Earlier, reports: bool) -> Result<(), Error> {
-    // What is refused has its error when it is opened.
-    if earlier.truncates || !matches!(Output::check(path), Ok(Some(Kind::File))) {
+pub(super) fn keep(place: &FilePlace, earlier: Earlier, reports: bool) -> Result<(), Error> {
+    let path = place.path();
+    let Ok(place) = place.location() else { return Ok(()) };
+    if earlier.truncates {
         return Ok(());
     }
-    let Ok(place) = Location::of(path) else { return Ok(()) };
-    let Some(found) = own(&place).filter(|found| found.metadata().len() > 0) else { return Ok(()) };
+    // What is refused has its error when it is opened.
+    let Some(found) = own(place).filter(|found| found.metadata().len() > 0) else { return Ok(()) };
     let found = found.identity();
     // If it can't be completed, its recording stays, and completes it under the other name.
-    let recovered = complete(path).ok().flatten().map(|(trace, _)| trace.messages);
-    let Some(held) = hold_at(&place, path)? else { return Ok(()) };
+    let recovered = complete(place, path).ok().flatten().map(|(trace, _)| trace.messages);
+    let Some(held) = hold(place, path)? else { return Ok(()) };
     // Whoever may write to the directory may have put another one there.
     let is_same = |found| Identity::of_file(held.file()).is_ok_and(|held| held == found);
-    if !is_same(found) || !own(&place).is_some_and(|now| is_same(now.identity())) {
+    if !is_same(found) || !own(place).is_some_and(|now| is_same(now.identity())) {
         return Ok(());
     }
     let is_crash = recovered.is_some() || !is_ended(&held).unwrap_or(true);
     if earlier.keep == 0 && !is_crash {
         return Ok(());
     }
-    let line = match give_name((&place, path), &held, is_crash, earlier.keep) {
+    let line = match give_name((place, path), &held, is_crash, earlier.keep) {
         Ok(name) if is_crash => Some(crash_line(&path.with_file_name(name), recovered)),
         Ok(_) => None,
         Err(error) => Some(format!(
@@ -210,7 +212,7 @@ impl EarlierRun {
     fn open(place: &Location, path: &Path, number: u64) -> Option<Self> {
         // Nothing of somebody else is read.
         let found = own(place)?.identity();
-        let held = hold_at(place, path).ok()??;
+        let held = hold(place, path).ok()??;
         if Identity::of_file(held.file()).ok()? != found {
             return None;
         }
@@ -285,7 +287,7 @@ mod tests {
         let place = Location::of(&path).expect("a place");
         fs::rename(at("logs"), at("moved")).expect("rename");
         fs::rename(at("other"), at("logs")).expect("rename");
-        let held = hold_at(&place, &path).expect("nobody has it").expect("a file");
+        let held = hold(&place, &path).expect("nobody has it").expect("a file");
         let name = give_name((&place, &path), &held, false, 1).expect("a name");
         assert_eq!(name, "app.2.pftrace");
         let read = |name: &str| fs::read_to_string(at(name)).expect("a file");

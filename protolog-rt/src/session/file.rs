@@ -7,6 +7,7 @@
 //! before the next retry; messages given to the file meanwhile are counted as dropped.
 
 mod fitting;
+mod kept;
 mod outside;
 
 pub(super) use outside::OutsideChange;
@@ -15,13 +16,14 @@ use super::bundles::{Bundles, bundles};
 use super::claim::{self, Claim};
 use super::counts::Counts;
 use super::epilogue::Epilogue;
+use super::file_place::FilePlace;
 use super::gap::Gap;
 use super::packets::{AROUND, Seal};
 use super::temporary;
 use super::write_behind::{WriteBehind, WriteBehindResult};
 use crate::error::{Error, clone_io_error};
 use crate::sys::file::always_append;
-use protolog_files::{Found, Kind, Location, Output, OutputAccess, OutputKind};
+use protolog_files::{Location, OutputAccess, OutputKind};
 use protolog_shmem::MAX_PAYLOAD;
 use std::fs::File;
 use std::io::{self, Seek};
@@ -41,6 +43,9 @@ const ROOM: usize = Seal::room(MAX_PAYLOAD);
 /// The least time between two attempts to write a file that could not be written, unless a flush asks for one: each attempt
 /// writes the beginning of a trace once more.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Attempts to open a file that others create and remove at the same time.
+const ATTEMPTS: usize = 100;
 
 /// Room for the trailer of a trace, in bytes, and for each sequence in it.
 const TRAILER: usize = 1024;
@@ -63,6 +68,8 @@ pub(super) struct TraceFile {
     path: PathBuf,
     /// Before `_claim`, so that it is closed first.
     file: File,
+    /// Where it is, if it has its name from the start.
+    place: Option<Location>,
     /// It had a name when it was opened.
     linked: bool,
     /// The offset of its first byte, of a descriptor: what is before is not its own.
@@ -117,6 +124,8 @@ struct Unnamed {
     place: Location,
     /// The path that it gets.
     name: PathBuf,
+    /// It may get the name of another file.
+    replaces: bool,
 }
 
 /// The outcome of a file.
@@ -135,28 +144,24 @@ pub(super) struct Finished {
 }
 
 impl TraceFile {
-    /// Creates the file with `mode`, or empties an existing one, which keeps its mode. [`Error::FileInUse`] if another session
-    /// writes it, or is going to.
-    pub(super) fn create(path: &Path, mode: u32) -> Result<Self, Error> {
-        Self::create_as(path, mode, None)
-    }
-
-    /// The same, for a session that may have the claim `own` on the name.
-    fn create_as(path: &Path, mode: u32, own: Option<&Claim>) -> Result<Self, Error> {
+    /// Creates the file with `mode`, or empties an existing one that has it; one with another mode is replaced.
+    /// [`Error::FileInUse`] if another session writes it, or is going to.
+    pub(super) fn create(place: &FilePlace, mode: u32) -> Result<Self, Error> {
+        let path = place.path();
         let failed = |error| Error::File { path: path.to_path_buf(), error };
         let in_use = || Error::FileInUse { path: path.to_path_buf() };
-        loop {
-            if Claim::is_taken(path, own) {
+        for _ in 0..ATTEMPTS {
+            if Claim::is_taken(place, None) {
                 return Err(in_use());
             }
-            let output = Output::open(path, OutputAccess::ReadWrite, mode).map_err(failed)?;
-            let (file, kind) = (output.file, output.kind);
-            let claim = Claim::new(&file).map_err(failed)?.ok_or_else(in_use)?;
-            if kind == OutputKind::File && links(&file) == 0 {
-                // Replaced before it was claimed. *closed first*
-                drop(file);
+            let output = place.open(OutputAccess::ReadWrite, mode).map_err(failed)?;
+            let claim = Claim::new(&output.file).map_err(failed)?.ok_or_else(in_use)?;
+            if !place.is_ready(&output, mode).map_err(failed)? {
+                // *closed first*
+                drop(output);
                 continue;
             }
+            let (file, kind) = (output.file, output.kind);
             // Some file systems write a truncated file to disk when it is closed, to be safe in a crash of the system.
             if kind == OutputKind::File && file.metadata().map_err(failed)?.len() > 0 {
                 file.set_len(0).map_err(failed)?;
@@ -166,21 +171,22 @@ impl TraceFile {
                 always_append(&file);
             }
             let mut new = Self::new(path, file, Some(claim), None);
+            new.place = place.location().ok().cloned();
             new.start_at_position(kind).map_err(failed)?;
             return Ok(new);
         }
+        Err(failed(io::ErrorKind::AlreadyExists.into()))
     }
 
-    /// Creates the file `part`, which must not exist, and which is renamed to `name` when it is finished.
+    /// Creates the file `part`, which must not exist, and which is renamed to `name` when it is finished: to no other one's name.
     pub(super) fn segment(
-        part: &Path,
+        (place, part): (Location, &Path),
         name: &Path,
         limit: Option<u64>,
         mode: u32,
     ) -> Result<Self, Error> {
         let failed = |error| Error::File { path: part.to_path_buf(), error };
         let exists = || failed(io::ErrorKind::AlreadyExists.into());
-        let place = Location::of(part).map_err(failed)?;
         let complete = place.sibling(name.file_name().unwrap_or_default()).map_err(failed)?;
         if complete.is_taken().map_err(failed)? {
             return Err(exists());
@@ -193,7 +199,7 @@ impl TraceFile {
             return Err(exists());
         }
         always_append(&file);
-        let named = Unnamed { place, name: name.to_path_buf() };
+        let named = Unnamed { place, name: name.to_path_buf(), replaces: false };
         let mut new = Self::new(part, file, Some(claim), Some(named));
         new.keeps_incomplete = true;
         new.limit = limit.unwrap_or(u64::MAX);
@@ -203,6 +209,7 @@ impl TraceFile {
     fn new(path: &Path, file: File, claim: Option<Claim>, name: Option<Unnamed>) -> Self {
         Self {
             path: path.to_path_buf(),
+            place: None,
             linked: links(&file) > 0,
             start: None,
             file,
@@ -226,47 +233,6 @@ impl TraceFile {
             lost: Counts::default(),
             gap: Gap::default(),
         }
-    }
-
-    /// Returns the error that [`Self::create_on_finish`] would return, or the claim on the name. A pipe is left alone: its reader
-    /// would take this for the end of the trace.
-    pub(super) fn check_create_on_finish(path: &Path, mode: u32) -> Result<Option<Claim>, Error> {
-        let failed = |error| Error::File { path: path.into(), error };
-        if Output::check(path).map_err(failed)? == Some(Kind::Pipe) {
-            return Ok(None);
-        }
-        let is_named = Self::create_on_finish(path, mode, None)?.name.is_some();
-        let claim = is_named.then(|| Claim::name(path)).transpose().map_err(failed)?;
-        claim.map(|claim| claim.ok_or(Error::FileInUse { path: path.into() })).transpose()
-    }
-
-    /// Creates a file that appears under its name when it is finished, and not at all if it can't be finished. It has `mode`, even
-    /// if it replaces a file with another one. [`Error::FileInUse`] if a session without the claim `own` writes the file, or is
-    /// going to.
-    pub(super) fn create_on_finish(
-        path: &Path,
-        mode: u32,
-        own: Option<&Claim>,
-    ) -> Result<Self, Error> {
-        let failed = |error| Error::File { path: path.to_path_buf(), error };
-        if Claim::is_taken(path, own) {
-            return Err(Error::FileInUse { path: path.into() });
-        }
-        let place = match Output::find(path).map_err(failed)? {
-            Found::Missing(place) | Found::File(place) => place,
-            // It is written, not replaced.
-            Found::Stream(Output { file, kind }) => {
-                let claim = Claim::new(&file).map_err(failed)?;
-                let mut new = Self::new(path, file, claim, None);
-                new.start_at_position(kind).map_err(failed)?;
-                return Ok(new);
-            }
-        };
-        drop(claim::hold(path)?);
-        let (file, part) = temporary::create(&place, mode).map_err(failed)?;
-        let temporary = path.with_file_name(part.name());
-        let named = Unnamed { place: part, name: path.to_path_buf() };
-        Ok(Self::new(&temporary, file, None, Some(named)))
     }
 
     /// A descriptor is written where it stands. What is before, or comes from others, is left alone, so it is not cut either.
@@ -468,9 +434,9 @@ impl TraceFile {
         let path = self.name.as_ref().map_or(&self.path, |unnamed| &unnamed.name).clone();
         let failed = |error| Error::File { path: path.clone(), error };
         let error = match (self.error.take(), &self.name) {
-            (None, Some(Unnamed { place, name })) => {
+            (None, Some(Unnamed { place, name, replaces })) => {
                 temporary::release(&self.file);
-                claim::replace(&self.file, place, name).err()
+                claim::rename(&self.file, place, name, *replaces).err()
             }
             (None, None) => self.deleted().map(failed),
             (Some(error), _) => Some(failed(error)),

@@ -13,7 +13,7 @@ use super::claim::Claim;
 use super::previous::completes_trace;
 use super::recorder::{BufferForm, DIRECTORY, Recorder, RecordingPath, program};
 use crate::error::Error;
-use crate::sys::create::{directory, open_regular};
+use crate::sys::create::directory;
 use crate::sys::file::{claim, is_nearly_full};
 use crate::sys::file_lock::FileLock;
 use crate::sys::process::user;
@@ -21,10 +21,11 @@ use protolog_core::recorder::MAGIC;
 use protolog_files::Location;
 use protolog_shmem::Buffer;
 use std::cmp::Reverse;
-use std::fs::{self, File, Permissions};
+use std::ffi::OsStr;
+use std::fs::{File, Permissions};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -49,7 +50,7 @@ impl Default for Keep {
 /// A recording whose process is dead.
 #[derive(Debug)]
 struct Leftover {
-    path: PathBuf,
+    place: Location,
     is_marked: bool,
     /// When it was found dead, or else last written by a system call.
     time: SystemTime,
@@ -62,13 +63,18 @@ pub(super) fn create_recorder(
     form: BufferForm<'_>,
     keep: Keep,
 ) -> Result<(Arc<Recorder>, Buffer), Error> {
-    let place_of_all = match place {
-        RecordingPath::Memory => Path::new(DIRECTORY),
-        RecordingPath::Beside(trace) => directory(trace),
+    let any = Path::new(DIRECTORY).join("any");
+    let (beside, path) = match place {
+        RecordingPath::Memory => (Location::of(&any).ok(), any.as_path()),
+        RecordingPath::Beside(trace) => (trace.location().ok().cloned(), trace.path()),
         RecordingPath::At(_) => return Recorder::create(place, form),
     };
-    let remove = |keep, has_room| remove(place_of_all, &program(), keep, has_room);
-    remove(keep, !is_nearly_full(place_of_all));
+    let remove = |keep, has_room| {
+        if let Some(beside) = &beside {
+            remove(beside, &program(), keep, has_room);
+        }
+    };
+    remove(keep, !is_nearly_full(directory(path)));
     match Recorder::create(place, form) {
         Err(Error::File { error, .. }) if error.kind() == io::ErrorKind::StorageFull => {
             remove(Keep { count: keep.count.min(1), ..keep }, false);
@@ -78,24 +84,25 @@ pub(super) fn create_recorder(
     }
 }
 
-/// Removes the recordings of dead processes of `program` in `directory` that `keep` does not cover; those that complete a trace do not
+/// Removes the recordings of dead processes of `program` beside `beside` that `keep` does not cover; those that complete a trace do not
 /// count if there is room. That one stays is no reason not to record.
-fn remove(directory: &Path, program: &str, keep: Keep, has_room: bool) {
-    let Ok(entries) = fs::read_dir(directory) else { return };
-    let paths = entries.flatten().map(|entry| entry.path());
-    let paths = paths.filter(|path| is_recording_of(program, path));
-    let mut all: Vec<_> = paths.filter_map(|path| Leftover::find(path).map(|(_, it)| it)).collect();
+fn remove(beside: &Location, program: &str, keep: Keep, has_room: bool) {
+    let Ok(names) = beside.siblings() else { return };
+    let names = names.iter().filter(|name| is_recording_of(program, name));
+    let places = names.filter_map(|name| beside.sibling(name).ok());
+    let mut all: Vec<_> =
+        places.filter_map(|place| Leftover::find(place).map(|(_, it)| it)).collect();
     // The newest first. One without a mark died after all that have one were marked.
     all.sort_by_key(|leftover| (leftover.is_marked, Reverse(leftover.time)));
     let mut counted = 0;
     for leftover in all {
         // Another process may record there by now, or have removed it.
-        let Some((file, leftover)) = Leftover::find(leftover.path) else { continue };
+        let Some((file, leftover)) = Leftover::find(leftover.place) else { continue };
         let age = leftover.time.elapsed().unwrap_or_default();
         let counts = !(has_room && completes_trace(&file));
         counted += usize::from(counts);
         if counts && counted > keep.count || leftover.is_marked && age > keep.age {
-            let _ = Location::of(&leftover.path).and_then(|place| place.remove_if(&file));
+            let _ = leftover.place.remove_if(&file);
         } else if !leftover.is_marked && file.set_modified(SystemTime::now()).is_ok() {
             let _ = file.set_permissions(Permissions::from_mode(MARKED));
         }
@@ -103,12 +110,12 @@ fn remove(directory: &Path, program: &str, keep: Keep, has_room: bool) {
 }
 
 impl Leftover {
-    /// Returns what is at `path`, with the file, which nobody else has until it is closed; none if it is not to be touched.
-    fn find(path: PathBuf) -> Option<(File, Self)> {
-        if Claim::is_taken(&path, None) {
+    /// Returns what is at `place`, with the file, which nobody else has until it is closed; none if it is not to be touched.
+    fn find(place: Location) -> Option<(File, Self)> {
+        if Claim::is_taken_at(&place, None) {
             return None;
         }
-        let file = open_regular(&path).ok()?;
+        let file = place.open_regular().ok()?;
         let metadata = file.metadata().ok()?;
         let mut magic = [0; MAGIC.len()];
         file.read_exact_at(&mut magic, 0).ok()?;
@@ -119,14 +126,14 @@ impl Leftover {
         // Java's programs have this lock only.
         drop(FileLock::shared(&file)?);
         let is_marked = metadata.mode() & 0o777 == MARKED;
-        Some((file, Self { path, is_marked, time: metadata.modified().ok()? }))
+        Some((file, Self { place, is_marked, time: metadata.modified().ok()? }))
     }
 }
 
-/// Returns whether `path` has the name of a recording of `program`.
-fn is_recording_of(program: &str, path: &Path) -> bool {
+/// Returns whether this is the name of a recording of `program`.
+fn is_recording_of(program: &str, name: &OsStr) -> bool {
     let numbers = || {
-        let name = path.file_name()?.to_str()?.strip_prefix("protolog-")?;
+        let name = name.to_str()?.strip_prefix("protolog-")?;
         name.strip_prefix(program)?.strip_prefix('-')?.strip_suffix(".rec")?.split_once('-')
     };
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -137,14 +144,22 @@ fn is_recording_of(program: &str, path: &Path) -> bool {
 mod tests {
     use super::*;
     use crate::session::config::Filter;
+    use crate::session::file_place::FilePlace;
     use protolog_core::recorder::{
         BuildId, ClockSource, GENERATION_AT, Header, RING_AT, TRACE_FILE_AT, VERSION,
     };
     use protolog_core::schema;
     use protolog_recording::PacketWriter;
+    use std::fs;
     use std::os::unix::fs::{chown, symlink};
+    use std::path::PathBuf;
 
     const DAY: Duration = Duration::from_secs(24 * 3600);
+
+    fn remove_in(directory: &Path, program: &str, keep: Keep, has_room: bool) {
+        let any = Location::of(&directory.join("any")).expect("a directory");
+        remove(&any, program, keep, has_room);
+    }
 
     /// Makes a recording that is `age` old.
     fn make(path: &Path, age: Duration, mode: u32) {
@@ -203,17 +218,17 @@ mod tests {
         let left = |paths: &[PathBuf]| paths.iter().filter(|path| path.exists()).count();
         // The processes start again, one after the other.
         for _ in 0..3 {
-            remove(dir.path(), "app", Keep::default(), true);
+            remove_in(dir.path(), "app", Keep::default(), true);
             assert_eq!((left(&needed), left(&others)), (19, 8));
         }
         let old = File::options().read(true).open(&needed[0]).expect("open");
         old.set_modified(SystemTime::now() - 8 * DAY).expect("set the time");
         // Nobody needs one whose trace is gone; it is found later than the others of this kind were.
         fs::remove_file(dir.path().join("app-2.pftrace")).expect("remove");
-        remove(dir.path(), "app", Keep::default(), true);
+        remove_in(dir.path(), "app", Keep::default(), true);
         assert!(!needed[0].exists() && left(&needed[2..]) == 17);
         assert_eq!(left(&needed[1..2]) + left(&others), 8);
-        remove(dir.path(), "app", Keep::default(), false);
+        remove_in(dir.path(), "app", Keep::default(), false);
         assert_eq!(left(&needed) + left(&others), 8);
     }
 
@@ -222,7 +237,8 @@ mod tests {
         let dir = protolog_testkit::temp_dir();
         let path = |number: u32| dir.path().join(format!("protolog-{}-{number}-0.rec", program()));
         (1..20).for_each(|number| make(&path(number), DAY, MARKED));
-        let place = RecordingPath::Beside(dir.path().join("app.pftrace"));
+        let place =
+            RecordingPath::Beside(FilePlace::of(&dir.path().join("app.pftrace")).expect("a place"));
         let filter = Filter::default();
         let form = BufferForm {
             bytes: 64 << 10,
@@ -243,7 +259,8 @@ mod tests {
         for number in 0..12_000 {
             symlink("nowhere", dir.path().join(numbered(number))).expect("a link");
         }
-        let place = RecordingPath::Beside(dir.path().join("app.pftrace"));
+        let place =
+            RecordingPath::Beside(FilePlace::of(&dir.path().join("app.pftrace")).expect("a place"));
         let filter = Filter::default();
         let form = BufferForm {
             bytes: 64 << 10,
@@ -252,7 +269,11 @@ mod tests {
             filter: &filter,
         };
         let (recorder, _buffer) = create_recorder(&place, form, Keep::default()).expect("a file");
-        assert!(is_recording_of(&program, recorder.path()), "{}", recorder.path().display());
+        assert!(
+            is_recording_of(&program, recorder.path().file_name().expect("a name")),
+            "{}",
+            recorder.path().display()
+        );
         recorder.remove().expect("remove");
         assert_eq!(names(dir.path()).len(), 12_000);
     }
@@ -276,7 +297,7 @@ mod tests {
         make(&path(3), 6 * DAY, MARKED);
         make(&path(4), 8 * DAY, MARKED);
         make(&path(5), DAY, MARKED);
-        remove(dir.path(), "app", Keep::default(), true);
+        remove_in(dir.path(), "app", Keep::default(), true);
         let left = |numbers: &[u32]| {
             numbers.iter().map(|number| format!("protolog-app-{number}-0.rec")).collect::<Vec<_>>()
         };
@@ -286,9 +307,9 @@ mod tests {
             assert_eq!(metadata.mode() & 0o777, MARKED);
             assert!(metadata.modified().expect("a time").elapsed().unwrap_or_default() < DAY);
         }
-        remove(dir.path(), "app", Keep { count: 3, ..Keep::default() }, true);
+        remove_in(dir.path(), "app", Keep { count: 3, ..Keep::default() }, true);
         assert_eq!(names(dir.path()), left(&[1, 2, 5]));
-        remove(dir.path(), "app", Keep { count: 0, ..Keep::default() }, true);
+        remove_in(dir.path(), "app", Keep { count: 0, ..Keep::default() }, true);
         assert!(names(dir.path()).is_empty());
     }
 
@@ -320,10 +341,10 @@ mod tests {
             fs::remove_file(path("protolog-app-12-6.rec")).expect("remove");
         }
         let before = names(dir.path());
-        remove(dir.path(), "app", Keep { count: 0, age: Duration::ZERO }, true);
+        remove_in(dir.path(), "app", Keep { count: 0, age: Duration::ZERO }, true);
         assert_eq!(names(dir.path()), before);
         drop(in_use);
-        remove(dir.path(), "app", Keep { count: 0, age: Duration::ZERO }, true);
+        remove_in(dir.path(), "app", Keep { count: 0, age: Duration::ZERO }, true);
         assert_eq!(names(dir.path()).len(), before.len() - 1);
     }
 }

@@ -21,6 +21,7 @@ mod drain;
 mod earlier;
 mod epilogue;
 mod file;
+pub(crate) mod file_place;
 pub(crate) mod forked;
 mod gap;
 mod leftover;
@@ -47,6 +48,7 @@ pub use self::builder::Builder;
 
 use self::active::Active;
 use self::core::Core;
+use self::file_place::FilePlace;
 use crate::error::Error;
 use crate::stats::Summary;
 use crate::writer::scope::ThreadScope;
@@ -186,8 +188,8 @@ use std::sync::Arc;
 ///
 /// # Other users
 ///
-/// Messages may hold secrets, so new files are their owner's only, unless [`Builder::file_mode`] says otherwise; a file
-/// that a session empties keeps its permissions. In a directory that everybody may write to, such as `/tmp`, a file
+/// Messages may hold secrets, so files are their owner's only, unless [`Builder::file_mode`] says otherwise, also where one is
+/// there before. In a directory that everybody may write to, such as `/tmp`, a file
 /// or link of another user is refused, even where the system does not see to that itself.
 ///
 /// # The clock is set
@@ -264,8 +266,8 @@ impl Session {
         let kept = self.active.kept.as_ref().ok_or(Error::NotKept)?;
         let what = "protolog session goes on";
         let core = &self.active.core;
-        let mut summary =
-            snapshot::write(core, path.as_ref(), &kept.form, kept.claim.as_ref(), what)?;
+        let place = FilePlace::of_file(path.as_ref())?;
+        let mut summary = snapshot::write(core, &place, &kept.form, kept.claim.as_ref(), what)?;
         diagnosis::complete(core, &mut summary, true);
         Ok(summary)
     }

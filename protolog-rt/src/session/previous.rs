@@ -11,12 +11,13 @@ use super::claim::{Claim, Held, hold};
 use super::segments;
 use crate::error::Error;
 use crate::paths::absolute;
-use crate::sys::create::{is_own, open_regular};
-use crate::sys::file::{claim, id_of, is_at};
-use crate::sys::process::is_other_process;
+use crate::sys::create::is_own;
+use crate::sys::file::{claim, id_of};
+use crate::sys::process::{is_other_process, user};
 use protolog_core::recorder::{Header, LOSSES_AT, RING_AT};
-use protolog_files::{Location, Output, OutputAccess, Refused};
-use protolog_recording::{Inflate, Recording, TraceFile, TraceSurvey, find};
+use protolog_files::{Location, OutputAccess, Refused};
+use protolog_recording::{Inflate, MEMORY, Recording, TraceFile, TraceSurvey, is_recording_name};
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt;
@@ -82,35 +83,40 @@ pub struct RecoveredTrace {
 pub fn recover_previous(path: impl AsRef<Path>) -> Result<Vec<RecoveredTrace>, Error> {
     let path = absolute(path.as_ref().to_path_buf());
     let (mut recovered, mut sessions) = (Vec::new(), Vec::new());
+    let Ok(place) = Location::of(&path) else { return Ok(recovered) };
     // A session would be refused as well.
-    match Output::check(&path) {
+    match place.check_output() {
         Err(error) if matches!(Refused::of(&error), Some(Refused::Link { .. })) => {
             return Err(Error::File { path, error });
         }
         _ => {}
     }
-    let parts = segments::incomplete(&path);
-    for trace in parts.iter().chain([&path]) {
-        let failed = |error| Error::File { path: trace.clone(), error };
-        if let Some((done, session)) = complete(trace).map_err(failed)? {
+    let parts = segments::incomplete(&place);
+    for trace in parts.iter().map(OsString::as_os_str).chain([place.name()]) {
+        let trace_path = path.with_file_name(trace);
+        let failed = |error| Error::File { path: trace_path.clone(), error };
+        let trace = place.sibling(trace).map_err(failed)?;
+        if let Some((done, session)) = complete(&trace, &trace_path).map_err(failed)? {
             recovered.push(done);
             sessions.push(session);
         }
     }
     for part in parts {
-        let failed = |error| Error::File { path: part.clone(), error };
-        remove_if_begun(&part, &sessions).map_err(failed)?;
+        let part_path = path.with_file_name(&part);
+        let removed = place.sibling(part);
+        let removed = removed.and_then(|part| remove_if_begun(&part, &part_path, &sessions));
+        removed.map_err(|error| Error::File { path: part_path, error })?;
     }
     Ok(recovered)
 }
 
 /// Removes a segment that had just been begun when its process died: one without a message, of a session whose trace was completed.
-fn remove_if_begun(part: &Path, sessions: &[[u8; 16]]) -> io::Result<()> {
+fn remove_if_begun(part: &Location, path: &Path, sessions: &[[u8; 16]]) -> io::Result<()> {
     if sessions.is_empty() {
         return Ok(());
     }
     // Another process may have begun it a moment ago.
-    let Ok(Some(held)) = hold(part) else { return Ok(()) };
+    let Ok(Some(held)) = hold(part, path) else { return Ok(()) };
     if !is_own(held.file())? {
         return Ok(());
     }
@@ -119,23 +125,18 @@ fn remove_if_begun(part: &Path, sessions: &[[u8; 16]]) -> io::Result<()> {
     let is_whole = (bytes.len() as u64) < HEAD;
     let is_of_one = bytes.is_empty() || sessions.contains(&survey.session_id);
     let is_needless = is_whole && is_of_one && survey.messages == 0;
-    if is_needless { Location::of(part)?.remove_if(held.file()).map(drop) } else { Ok(()) }
+    if is_needless { part.remove_if(held.file()).map(drop) } else { Ok(()) }
 }
 
 /// Completes one file, or the segment before it if its process died between the two; none if there is nothing to do. Returns the
 /// id of the session, too.
-pub(super) fn complete(path: &Path) -> io::Result<Option<(RecoveredTrace, [u8; 16])>> {
-    let Some((held, session_id)) = hold_own(path)? else { return Ok(None) };
-    // One of a session of this process is not even opened, since closing it may release a lock.
-    let open = |path: &Path| {
-        if Claim::is_taken(path, None) {
-            None
-        } else {
-            Location::of(path).ok()?.open_regular().ok()
-        }
-    };
-    let Some(name) = find(path, session_id, open) else { return Ok(None) };
-    let Some(recording) = claim_dead(&name)? else { return Ok(None) };
+pub(super) fn complete(
+    place: &Location,
+    path: &Path,
+) -> io::Result<Option<(RecoveredTrace, [u8; 16])>> {
+    let Some((held, session_id)) = hold_own(place, path)? else { return Ok(None) };
+    let Some((recorded, shown)) = find(place, path, session_id) else { return Ok(None) };
+    let Some(recording) = claim_dead(&recorded, &shown)? else { return Ok(None) };
     let mut bytes = Vec::new();
     (&recording).take(Recording::MAX_BYTES).read_to_end(&mut bytes)?;
     let Ok(parsed) = Recording::parse(&bytes) else { return Ok(None) };
@@ -143,25 +144,61 @@ pub(super) fn complete(path: &Path) -> io::Result<Option<(RecoveredTrace, [u8; 1
         return Ok(None);
     };
     let completed = if trace.is_at(path) {
-        append(path, held, &parsed, &trace)?
+        append((place, path), held, &parsed, &trace)?
     } else {
         let names = [trace.path.clone(), segments::complete_name(&trace.path)];
-        let others = names.iter().filter_map(|name| Some(path.with_file_name(name.file_name()?)));
-        let mut same = others.filter_map(|other| {
-            let (held, id) = hold_own(&other).transpose()?.ok()?;
-            (id == session_id).then_some((other, held))
+        let mut same = names.iter().filter_map(|name| {
+            let other = place.sibling(name.file_name()?).ok()?;
+            let path = path.with_file_name(other.name());
+            let (held, id) = hold_own(&other, &path).transpose()?.ok()?;
+            (id == session_id).then_some((other, path, held))
         });
-        let Some((other, held)) = same.next() else { return Ok(None) };
-        append(&other, held, &parsed, &trace)?
+        let Some((other, path, held)) = same.next() else { return Ok(None) };
+        append((&other, &path), held, &parsed, &trace)?
     };
     // By now the name may be that of another one.
-    Location::of(&name)?.remove_if(&recording)?;
+    recorded.remove_if(&recording)?;
     Ok(Some((completed, session_id)))
 }
 
-/// Holds the trace at `path`, and returns the id of its session, too; none if there is no such file of this user, or somebody writes it.
-fn hold_own(path: &Path) -> io::Result<Option<(Held, [u8; 16])>> {
-    let Ok(Some(held)) = hold(path) else { return Ok(None) };
+/// Finds the recording of the session with this id, in memory and beside its trace, and its path for messages.
+fn find(place: &Location, path: &Path, session_id: [u8; 16]) -> Option<(Location, PathBuf)> {
+    if session_id == [0; 16] {
+        return None;
+    }
+    let any = OsStr::new("any");
+    let memory = Location::of(&Path::new(MEMORY).join(any)).ok();
+    let memory = memory.map(|memory| (memory, Path::new(MEMORY).join(any)));
+    let beside = Some((place.clone(), path.to_path_buf()));
+    [memory, beside].into_iter().flatten().find_map(|(place, path)| {
+        let names = place.siblings().ok()?.into_iter().filter(|name| is_recording_name(name));
+        let mut places = names.filter_map(|name| place.sibling(name).ok());
+        let found = places.find(|place| {
+            let id = recorded_session(place);
+            id.is_some_and(|id| id == session_id)
+        })?;
+        let shown = path.with_file_name(found.name());
+        Some((found, shown))
+    })
+}
+
+/// The id of the session that a recording of this user is of; none if it is to be left alone.
+fn recorded_session(place: &Location) -> Option<[u8; 16]> {
+    // Before it is opened: only this user's.
+    let is_own_file = place.look().ok()?.owner() == user();
+    // One of a session of this process is not even opened, since closing it releases the lock.
+    if !is_own_file || Claim::is_taken_at(place, None) {
+        return None;
+    }
+    let file = place.open_regular().ok().filter(|file| is_own(file).unwrap_or(false))?;
+    let mut header = [0; LOSSES_AT];
+    file.read_exact_at(&mut header, 0).ok()?;
+    Some(Header::parse(&header).ok()?.session_id)
+}
+
+/// Holds the trace at `place`, and returns the id of its session, too; none if there is no such file of this user, or somebody writes it.
+fn hold_own(place: &Location, path: &Path) -> io::Result<Option<(Held, [u8; 16])>> {
+    let Ok(Some(held)) = hold(place, path) else { return Ok(None) };
     if !is_own(held.file())? {
         return Ok(None);
     }
@@ -181,8 +218,8 @@ pub(super) fn completes_trace(recording: &File) -> bool {
     };
     let is_its = |path: &Path| {
         // One of a session of this process is not even opened, since closing it may release a lock.
-        let path = Some(path).filter(|path| !Claim::is_taken(path, None))?;
-        let file = open_regular(path).ok()?;
+        let place = Location::of(path).ok().filter(|place| !Claim::is_taken_at(place, None))?;
+        let file = place.open_regular().ok()?;
         Some(is_own(&file).ok()? && TraceSurvey::session_id_of(&head(&file).ok()?, INFLATE) == id)
     };
     let names = [&trace.path, &segments::complete_name(&trace.path)];
@@ -191,8 +228,8 @@ pub(super) fn completes_trace(recording: &File) -> bool {
 
 /// Opens the recording of a dead process, so that nobody else touches it until it is closed; none if its process lives, or another
 /// one has used it meanwhile.
-fn claim_dead(path: &Path) -> io::Result<Option<File>> {
-    let file = match open_regular(path) {
+fn claim_dead(place: &Location, path: &Path) -> io::Result<Option<File>> {
+    let file = match place.open_regular() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         file => file?,
     };
@@ -205,7 +242,7 @@ fn claim_dead(path: &Path) -> io::Result<Option<File>> {
     let begun = Instant::now();
     loop {
         match claim(&file) {
-            Ok(()) => return Ok(is_at(&file, path).then_some(file)),
+            Ok(()) => return Ok(place.is_of(&file).then_some(file)),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(error) => return Err(error),
         }
@@ -223,12 +260,11 @@ fn claim_dead(path: &Path) -> io::Result<Option<File>> {
 
 /// Appends what the trace at `path` lacks, which is `held`.
 fn append(
-    path: &Path,
+    (place, path): (&Location, &Path),
     mut held: Held,
     recording: &Recording<'_>,
     trace: &TraceFile,
 ) -> io::Result<RecoveredTrace> {
-    let place = Location::of(path)?;
     let mut file = place.open_existing(OutputAccess::ReadWrite)?.file;
     if id_of(&file)? != id_of(held.file())? || !held.hold_alone(&file) {
         return Err(io::Error::other("another process is writing it"));
@@ -249,9 +285,13 @@ fn append(
     let mut name = segments::complete_name(path);
     let complete = name.file_name().unwrap_or_default();
     if complete != place.name() {
-        if place.is_of(&file) && !place.sibling(complete)?.is_taken()? {
-            place.rename(complete)?;
-        } else {
+        // Its own name may be another one's by now, and the other one taken.
+        let is_named = place.is_of(&file)
+            && match place.rename_to_free(complete) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => false,
+                renamed => renamed.map(|()| true)?,
+            };
+        if !is_named {
             name = path.into();
         }
     }

@@ -15,6 +15,7 @@
 use super::claim::{self, Claim};
 use super::config::Filter;
 use super::dictionary::Dictionary;
+use super::file_place::FilePlace;
 use super::process::describe_process;
 use crate::clock;
 use crate::error::Error;
@@ -59,7 +60,7 @@ pub(super) enum RecordingPath {
     /// This file.
     At(PathBuf),
     /// A new file beside this trace.
-    Beside(PathBuf),
+    Beside(FilePlace),
 }
 
 /// The buffer of a recording.
@@ -78,6 +79,8 @@ pub(super) struct BufferForm<'a> {
 #[derive(Debug)]
 pub(crate) struct Recorder {
     path: PathBuf,
+    /// Where it is.
+    place: Location,
     pid: u32,
     /// Before `claim`, so that it is closed first.
     file: CloseOnFork<File>,
@@ -107,22 +110,30 @@ impl Recorder {
         place: &RecordingPath,
         form: BufferForm<'_>,
     ) -> Result<(Arc<Self>, Buffer), Error> {
-        let (file, path) = match place {
-            RecordingPath::Memory => create_in(Path::new(DIRECTORY))?,
-            RecordingPath::Beside(trace) => create_in(trace.parent().unwrap_or(Path::new(".")))?,
-            RecordingPath::At(path) => (create_at(path)?, path.clone()),
+        let (file, place, path) = match place {
+            RecordingPath::Memory => {
+                let any = Path::new(DIRECTORY).join("any");
+                create_in(&Location::of(&any).map_err(failed(&any))?, &any)?
+            }
+            RecordingPath::Beside(trace) => {
+                create_in(trace.location().map_err(failed(trace.path()))?, trace.path())?
+            }
+            RecordingPath::At(path) => {
+                let (file, place) = create_at(path)?;
+                (file, place, path.clone())
+            }
         };
         let id = protolog_files::Identity::of_file(&file).map_err(failed(&path))?;
-        let made = Self::fill(file, path.clone(), form);
+        let made = Self::fill(file, (place.clone(), path.clone()), form);
         made.map_err(|error| {
-            let _ = Location::of(&path).and_then(|place| place.remove_entry(id));
+            let _ = place.remove_entry(id);
             failed(&path)(error)
         })
     }
 
     fn fill(
         file: CloseOnFork<File>,
-        path: PathBuf,
+        (place, path): (Location, PathBuf),
         form: BufferForm<'_>,
     ) -> io::Result<(Arc<Self>, Buffer)> {
         let ring = size(form.bytes);
@@ -144,7 +155,8 @@ impl Recorder {
         let metadata =
             Mutex::new(Metadata { dictionary: Dictionary::default(), loads: None, start, used: 0 });
         let claim = Mutex::new(Some(claim));
-        let recorder = Self { path, pid: head.pid, file, claim, header, positions, metadata };
+        let recorder =
+            Self { path, place, pid: head.pid, file, claim, header, positions, metadata };
         let mut process = protozero::Writer::new(Heap::new());
         describe_process(&mut process.message(), recorder.pid, &form.session_id, form.filter);
         recorder.append(&mut recorder.metadata(), &process.into_vec().unwrap_or_default());
@@ -161,8 +173,7 @@ impl Recorder {
 
     /// Removes the file.
     pub(super) fn remove(&self) -> Result<(), Error> {
-        let removed = Location::of(&self.path).and_then(|place| place.remove_if(&self.file));
-        match removed {
+        match self.place.remove_if(&self.file) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(&self.path)(error)),
             _ => Ok(()),
         }
@@ -323,39 +334,49 @@ fn header(ring: usize, form: BufferForm<'_>) -> Header {
     }
 }
 
-/// Creates a file in `directory`, for this user only.
-fn create_in(directory: &Path) -> Result<(CloseOnFork<File>, PathBuf), Error> {
+/// Creates a file beside `beside`, which has this path, for this user only.
+fn create_in(
+    beside: &Location,
+    path: &Path,
+) -> Result<(CloseOnFork<File>, Location, PathBuf), Error> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let (program, pid) = (program(), std::process::id());
     let numbers = (0..NAMES).map(|_| NUMBER.fetch_add(1, Ordering::Relaxed).into());
     // Whoever may make files there can have taken all of these, but not one that nobody knows in advance.
     for number in numbers.chain(iter::once_with(random)) {
-        let path = directory.join(format!("protolog-{program}-{pid}-{number}.rec"));
-        let place = Location::of(&path).map_err(failed(&path))?;
+        let name = format!("protolog-{program}-{pid}-{number}.rec");
+        let path = path.with_file_name(&name);
+        let place = beside.sibling(&name).map_err(failed(&path))?;
         match CloseOnFork::new(|| place.create_new(PRIVATE)) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            result => return Ok((result.map_err(failed(&path))?, path)),
+            result => return Ok((result.map_err(failed(&path))?, place, path)),
         }
     }
-    Err(failed(directory)(io::ErrorKind::AlreadyExists.into()))
+    Err(failed(path)(io::ErrorKind::AlreadyExists.into()))
 }
 
 /// Creates the file at `path`, for this user only. An existing one, of an earlier run, is renamed.
-fn create_at(path: &Path) -> Result<CloseOnFork<File>, Error> {
+fn create_at(path: &Path) -> Result<(CloseOnFork<File>, Location), Error> {
     let place = Location::of(path).map_err(failed(path))?;
     place.check_file_or_missing().map_err(failed(path))?;
     if place.is_taken().map_err(failed(path))? {
-        let _held = claim::hold(path)?;
+        let held = claim::hold(&place, path)?;
         let mut old = place.name().to_owned();
         old.push(".old");
-        let old_path = path.with_file_name(&old);
-        let _replaced = claim::hold(&old_path)?;
-        place.rename(&old).map_err(failed(&old_path))?;
+        let old = path.with_file_name(old);
+        match &held {
+            Some(held) => claim::rename(held.file(), &place, &old, true)?,
+            // It can't be read.
+            None => {
+                place.rename_to_free(old.file_name().unwrap_or_default()).map_err(failed(&old))?;
+            }
+        }
     }
-    if Claim::is_taken(path, None) {
+    if Claim::is_taken_at(&place, None) {
         return Err(Error::FileInUse { path: path.to_path_buf() });
     }
-    CloseOnFork::new(|| place.create_new(PRIVATE)).map_err(failed(path))
+    let file = CloseOnFork::new(|| place.create_new(PRIVATE)).map_err(failed(path))?;
+    Ok((file, place))
 }
 
 fn failed(path: &Path) -> impl Fn(io::Error) -> Error {

@@ -11,13 +11,14 @@
 
 use super::claim::{Claim, hold};
 use super::file::{FileForm, TraceFile};
+use super::file_place::FilePlace;
 use crate::error::Error;
-use crate::sys::create::{directory, is_own};
+use crate::sys::create::is_own;
 use protolog_files::Location;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use std::{fs, io};
 
 /// The extension of a file that is not complete.
 const PART: &str = "part";
@@ -48,52 +49,54 @@ impl Limits {
 #[derive(Debug)]
 pub(super) struct Segments {
     limits: Limits,
-    /// The path that the session was given.
-    path: PathBuf,
+    /// The place that the session was given.
+    place: FilePlace,
     form: FileForm,
     next: u64,
     /// The number of the first one of this session.
     first: u64,
     /// Existing segments with their numbers, the oldest first. The last one may still be written.
-    old: Vec<(u64, PathBuf)>,
+    old: Vec<u64>,
     /// The time at which the newest one was begun.
     begun: Instant,
-    _claim: Claim,
+    /// Held, so that no other session has the names.
+    claim: Claim,
 }
 
 impl Segments {
-    /// Claims the segments of `path` for one session, and finds those that exist.
-    pub(super) fn new(path: &Path, limits: Limits, form: FileForm) -> Result<Self, Error> {
-        let failed = |error| Error::File { path: path.to_path_buf(), error };
-        let directory = directory(path);
-        let claim = Claim::segments(path);
-        let in_use = || Error::FileInUse { path: path.to_path_buf() };
-        let claim = claim.map_err(failed)?.ok_or_else(in_use)?;
-        let mut old = Vec::new();
-        for entry in fs::read_dir(directory).map_err(failed)? {
-            let file = entry.map_err(failed)?.path();
-            old.extend(number(path, &file).map(|number| (number, segment_path(path, number))));
+    /// Claims the segments of `place` for one session, and finds those that exist.
+    pub(super) fn new(place: FilePlace, limits: Limits, form: FileForm) -> Result<Self, Error> {
+        let (claim, old) = claim(&place)?;
+        let next = old.last().map_or(1, |number| number + 1);
+        let begun = Instant::now();
+        Ok(Self { limits, place, form, next, first: next, old, begun, claim })
+    }
+
+    /// Goes on in the directory that was made in place of the one that was removed, if one was.
+    fn follow(&mut self) -> Result<(), Error> {
+        if self.place.follow() {
+            let (claim, old) = claim(&self.place)?;
+            self.next = old.last().map_or(1, |number| number + 1).max(self.next);
+            (self.first, self.old, self.claim) = (self.next, old, claim);
         }
-        old.sort();
-        // One that is complete may have an incomplete namesake.
-        old.dedup_by_key(|(number, _)| *number);
-        let next = old.last().map_or(1, |(number, _)| number + 1);
-        let (path, begun) = (path.to_path_buf(), Instant::now());
-        Ok(Self { limits, path, form, next, first: next, old, begun, _claim: claim })
+        Ok(())
     }
 
     /// Creates the next segment, and then removes those that are too old to be kept beside it: where none can be created, all stay.
     pub(super) fn open(&mut self) -> Result<TraceFile, Error> {
+        self.follow()?;
         let file = self.create()?;
         self.remove_old();
-        self.old.push((self.next - 1, segment_path(&self.path, self.next - 1)));
+        self.old.push(self.next - 1);
         Ok(file)
     }
 
     fn create(&mut self) -> Result<TraceFile, Error> {
         loop {
-            let name = segment_path(&self.path, self.next);
-            match TraceFile::segment(&with_part(&name), &name, self.limits.bytes, self.form.mode) {
+            let name = segment_path(self.place.path(), self.next);
+            let part = with_part(&name);
+            let place = self.sibling(&part)?;
+            match TraceFile::segment((place, &part), &name, self.limits.bytes, self.form.mode) {
                 // Another process uses the same path.
                 Err(Error::File { error, .. }) if error.kind() == io::ErrorKind::AlreadyExists => {
                     self.next += 1;
@@ -115,16 +118,25 @@ impl Segments {
     fn remove_old(&mut self) {
         let Some(keep) = self.limits.keep else { return };
         let (mut complete, mut parts) = (keep.max(1), keep.max(1));
-        for (number, path) in std::mem::take(&mut self.old).into_iter().rev() {
-            let is_part = number < self.first && !is_there(&path);
+        for number in std::mem::take(&mut self.old).into_iter().rev() {
+            let path = segment_path(self.place.path(), number);
+            let is_there = self.sibling(&path).map(|place| place.is_taken().unwrap_or(true));
+            let is_part = number < self.first && !is_there.unwrap_or(true);
             if complete > 0 && (!is_part || parts > 0) {
                 *(if is_part { &mut parts } else { &mut complete }) -= 1;
-                self.old.push((number, path));
+                self.old.push(number);
             } else {
-                remove(&if is_part { with_part(&path) } else { path });
+                let path = if is_part { with_part(&path) } else { path };
+                // That it can't be removed is no reason to stop logging.
+                let _ = self.sibling(&path).map(|place| remove(&place, &path));
             }
         }
         self.old.reverse();
+    }
+
+    /// The place of a file with this path, in the directory that is open.
+    fn sibling(&self, path: &Path) -> Result<Location, Error> {
+        sibling(&self.place, path).map_err(|error| Error::File { path: path.to_path_buf(), error })
     }
 
     /// Returns the time until the newest segment has reached its age; none without a limit on age.
@@ -138,15 +150,38 @@ impl Segments {
     }
 }
 
-/// Returns the incomplete segments of `path`, the oldest first.
-pub(super) fn incomplete(path: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(directory(path)).into_iter().flatten().flatten();
-    let files = entries.map(|entry| entry.path());
-    let parts = files.filter(|file| file.extension() == Some(OsStr::new(PART)));
+/// Claims the segments of `place`, and returns the numbers of those that exist, the oldest first.
+fn claim(place: &FilePlace) -> Result<(Claim, Vec<u64>), Error> {
+    let path = place.path();
+    let failed = |error| Error::File { path: path.to_path_buf(), error };
+    let location = place.location().map_err(failed)?;
+    let in_use = || Error::FileInUse { path: path.to_path_buf() };
+    let claim = Claim::segments(location).map_err(failed)?.ok_or_else(in_use)?;
+    let names = location.siblings().map_err(failed)?;
+    let mut old: Vec<u64> = names
+        .iter()
+        .filter_map(|name| number(Path::new(location.name()), Path::new(name)))
+        .collect();
+    old.sort_unstable();
+    // One that is complete may have an incomplete namesake.
+    old.dedup();
+    Ok((claim, old))
+}
+
+/// The place of a file with this path, in the directory of `place`.
+fn sibling(place: &FilePlace, path: &Path) -> io::Result<Location> {
+    place.location()?.sibling(path.file_name().unwrap_or_default())
+}
+
+/// Returns the names of the incomplete segments of `place`, the oldest first.
+pub(super) fn incomplete(place: &Location) -> Vec<OsString> {
+    let names = place.siblings().unwrap_or_default().into_iter();
+    let parts = names.filter(|name| Path::new(name).extension() == Some(OsStr::new(PART)));
+    let number = |name: &OsString| number(Path::new(place.name()), Path::new(name));
     let mut numbered: Vec<_> =
-        parts.filter_map(|file| number(path, &file).map(|number| (number, file))).collect();
+        parts.filter_map(|name| number(&name).map(|number| (number, name))).collect();
     numbered.sort();
-    numbered.into_iter().map(|(_, file)| file).collect()
+    numbered.into_iter().map(|(_, name)| name).collect()
 }
 
 /// Returns the name that a file has once it is complete.
@@ -154,15 +189,9 @@ pub(super) fn complete_name(path: &Path) -> PathBuf {
     if path.extension() == Some(OsStr::new(PART)) { path.with_extension("") } else { path.into() }
 }
 
-/// Returns whether a segment is complete, as far as that can be told.
-fn is_there(path: &Path) -> bool {
-    Location::of(path).and_then(|place| place.is_taken()).unwrap_or(true)
-}
-
-/// Removes a file of this user, unless somebody writes it. That it can't be removed is no reason to stop logging.
-fn remove(path: &Path) {
-    let Ok(place) = Location::of(path) else { return };
-    match hold(path) {
+/// Removes a file of this user, unless somebody writes it.
+fn remove(place: &Location, path: &Path) {
+    match hold(place, path) {
         Ok(Some(held)) if is_own(held.file()).unwrap_or(false) => {
             let _ = place.remove_if(held.file());
         }
@@ -209,6 +238,8 @@ fn number(path: &Path, file: &Path) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sys::create::directory;
+    use std::fs;
 
     #[test]
     fn names_have_the_number_before_the_extension() {
@@ -249,7 +280,7 @@ mod tests {
         let limits = Limits { keep: Some(4), ..Limits::default() };
         let path = dir.path().join("app.pftrace");
         let mut segments = Segments::new(
-            &path,
+            FilePlace::of(&path).expect("a place"),
             limits,
             FileForm { compression: None, mode: 0o600, epilogue: None },
         )

@@ -11,6 +11,7 @@ use super::core::Core;
 use super::counts::Counts;
 use super::drain::{PacketSink, Sequence};
 use super::file::{FileForm, TraceFile};
+use super::file_place::FilePlace;
 use super::packets::Seal;
 use super::state;
 use super::trace::{Trace, TraceEnd};
@@ -24,7 +25,6 @@ use protolog_core::schema::{packet, sequence_info};
 use protolog_shmem::{BufferReader, ChunkInfo, Committed};
 use protozero::Reader;
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 
 /// The number of attempts to find chunks, if the newest ones are overwritten faster than they are copied.
@@ -54,13 +54,13 @@ type Expected = (Arc<Writer>, u64);
 /// Writes a snapshot to a file of this form, which no session without the claim `own` may write. `what` names its end.
 pub(super) fn write(
     core: &Arc<Core>,
-    path: &Path,
+    place: &FilePlace,
     form: &FileForm,
     own: Option<&Claim>,
     what: &str,
 ) -> Result<Summary, Error> {
     let mut reader = core.buffer.reader();
-    let mut file = TraceFile::create_on_finish(path, form.mode, own)?;
+    let mut file = TraceFile::create_on_finish(place, form.mode, own)?;
     file.set_form(form);
     let mut trace = Trace::begin(Arc::clone(core), file);
     let (writers, chunks) = collect(core, &mut reader);

@@ -2,7 +2,6 @@
 //! them.
 
 use super::process::user;
-use protolog_files::Location;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
@@ -20,11 +19,6 @@ pub(crate) fn directory(path: &Path) -> &Path {
         Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),
     }
-}
-
-/// Opens an existing file for reading, if it is a regular file and no link. Never waits.
-pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
-    Location::of(path)?.open_regular()
 }
 
 /// Returns whether it is a regular file of the user that the process acts as.

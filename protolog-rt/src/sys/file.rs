@@ -96,12 +96,6 @@ pub(crate) fn id_of(file: &File) -> io::Result<(u64, u64)> {
     Ok((metadata.dev(), metadata.ino()))
 }
 
-/// Returns whether `path` is still a name of this file, and not by way of a link.
-pub(crate) fn is_at(file: &File, path: &Path) -> bool {
-    let there = fs::symlink_metadata(path).map(|there| (there.dev(), there.ino()));
-    matches!((id_of(file), there), (Ok(id), Ok(there)) if id == there)
-}
-
 /// Returns whether less than a quarter of the file system that has `directory` is free; false if that can't be told.
 pub(crate) fn is_nearly_full(directory: &Path) -> bool {
     let Ok(path) = CString::new(directory.as_os_str().as_bytes()) else { return false };

@@ -8,17 +8,17 @@ use super::sink::{TextLine, TextSink};
 use crate::error::Error;
 use crate::paths::absolute;
 use crate::session::claim::Claim;
+use crate::session::file_place::FilePlace;
 use crate::sys::create::{PRIVATE, temporary_name};
 use crate::sys::fork::{ForkLock, Order};
 use crate::sys::process::user;
 use crate::sys::thread::without_write_signals;
 use crate::text_queue;
-use protolog_files::{Location, OutputAccess, OutputKind};
-use std::ffi::OsString;
+use protolog_files::{Identity, Location, OutputAccess, OutputKind};
 use std::fs::{File, Metadata};
 use std::io::{self, Write as _};
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 /// A sink that writes lines in logcat's threadtime form to a file, and rotates it when it is full.
@@ -43,12 +43,14 @@ use std::sync::{Mutex, PoisonError};
 /// ```
 #[derive(Debug)]
 pub struct RotatingFile {
-    path: PathBuf,
     max_bytes: u64,
     keep: usize,
     mode: u32,
     state: Mutex<State>,
 }
+
+/// Attempts to open a file that others replace at the same time.
+const ATTEMPTS: usize = 100;
 
 /// Held whenever a file's own lock is, so that no forked child finds that one locked. All files share it, as a program has one
 /// sink.
@@ -56,6 +58,8 @@ static WRITING: ForkLock<()> = ForkLock::new(Order::TextFiles, ());
 
 #[derive(Debug)]
 struct State {
+    /// Where it is, found once: see [`FilePlace`].
+    place: FilePlace,
     /// Before `claim`, so that it is closed first.
     file: File,
     /// None for a file that somebody else claimed when it was begun by rotation.
@@ -71,8 +75,12 @@ struct State {
 impl RotatingFile {
     /// Appends to the file at `path`, which is rotated before it grows beyond `max_bytes`. `keep` older files are kept.
     ///
-    /// New files are their owner's only, since messages may hold secrets; a file that is there keeps its permissions. A
+    /// New files are their owner's only, since messages may hold secrets; a file that is there keeps its permissions, unless others may
+    /// have put it there: in a directory of another user, or one that others may write to, it is rotated if it has more of them. A
     /// link is refused, and so is a file, pipe or device of another user. Only a regular file is rotated.
+    ///
+    /// The directory is found once: if it is renamed, the file goes on in it. If it is removed, and there is one at its path again,
+    /// the next line begins a new file there.
     ///
     /// # Errors
     /// The file can't be opened for appending; or a session or another `RotatingFile` writes it, in this process or another
@@ -92,17 +100,17 @@ impl RotatingFile {
         keep: usize,
         mode: u32,
     ) -> io::Result<Self> {
-        let (path, mode) = (absolute(path.into()), mode & 0o777);
-        let in_use = || io::Error::other(Error::FileInUse { path: path.clone() });
-        if Claim::is_taken(&path, None) {
+        let (place, mode) = (FilePlace::of(&absolute(path.into()))?, mode & 0o777);
+        let in_use = || io::Error::other(Error::FileInUse { path: place.path().to_owned() });
+        if Claim::is_taken(&place, None) {
             return Err(in_use());
         }
-        let output = append_to(&path, mode)?;
+        let output = open_to_append(&place, mode, keep)?;
         let (file, rotates) = (output.file, output.kind == OutputKind::File);
         let claim = Some(Claim::new(&file)?.ok_or_else(in_use)?);
         let size = file.metadata()?.len();
-        let state = State { file, claim, rotates, size, is_torn: false, problem: None };
-        Ok(Self { path, max_bytes, keep, mode, state: Mutex::new(state) })
+        let state = State { place, file, claim, rotates, size, is_torn: false, problem: None };
+        Ok(Self { max_bytes, keep, mode, state: Mutex::new(state) })
     }
 
     /// Returns the last error, once.
@@ -113,14 +121,15 @@ impl RotatingFile {
 
     /// Renames the file, and begins a new one, which is open before anything is renamed.
     fn rotate(&self, state: &mut State) -> io::Result<()> {
-        let place = Location::of(&self.path)?;
+        let place = state.place.location()?;
         // Whatever has its name by now is not this file.
         if !place.is_of(&state.file) {
             return self.reopen(state);
         }
         let next = place.sibling(temporary_name(place.name()))?;
         let output = next.open_or_create(OutputAccess::Append, self.mode)?;
-        let renamed = self.free_name(&place).and_then(|()| next.rename(place.name()));
+        let freed = free_name(place, &state.file, self.keep);
+        let renamed = freed.and_then(|()| next.rename_to_free(place.name()));
         if renamed.is_err() {
             // Its name is known to nobody else, and to compare it would take a descriptor.
             let _ = next.remove();
@@ -128,55 +137,90 @@ impl RotatingFile {
         renamed.map(|()| state.begin(output))
     }
 
-    /// Gives the file and older ones other names. What an earlier attempt has renamed stays: of those that were kept, at most the
-    /// oldest goes, however many attempts there are.
-    fn free_name(&self, place: &Location) -> io::Result<()> {
-        if self.keep == 0 {
-            return Ok(());
-        }
-        let numbers = self.numbers(place)?;
-        let Some(first) = numbers.first() else {
-            return Err(io::Error::other("the names of older files belong to other users"));
-        };
-        for pair in numbers.windows(2).rev() {
-            place.sibling(self.older(pair[0]))?.rename(&self.older(pair[1]))?;
-        }
-        place.rename(&self.older(*first))
-    }
-
-    /// The numbers of older files, up to the first that is free. Those of whatever is no file of this user or of root are left out.
-    fn numbers(&self, place: &Location) -> io::Result<Vec<usize>> {
-        let mut numbers = Vec::new();
-        for number in 1..=self.keep {
-            match place.sibling(self.older(number))?.look() {
-                Ok(found) if found.is_regular() && [0, user()].contains(&found.owner()) => {}
-                Ok(_) => continue,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    numbers.push(number);
-                    break;
-                }
-                Err(error) => return Err(error),
-            }
-            numbers.push(number);
-        }
-        Ok(numbers)
-    }
-
     /// Goes on in the file that has the name by now, or in a new one: this one was deleted, or renamed by another program.
     fn reopen(&self, state: &mut State) -> io::Result<()> {
-        if Claim::is_taken(&self.path, None) {
-            return Err(io::Error::other(Error::FileInUse { path: self.path.clone() }));
+        state.place.follow();
+        if Claim::is_taken(&state.place, None) {
+            let path = state.place.path().to_owned();
+            return Err(io::Error::other(Error::FileInUse { path }));
         }
-        state.begin(append_to(&self.path, self.mode)?);
+        state.begin(open_to_append(&state.place, self.mode, self.keep)?);
         Ok(())
     }
+}
 
-    /// Returns the name of an older file.
-    fn older(&self, number: usize) -> OsString {
-        let mut name = self.path.file_name().unwrap_or_default().to_owned();
-        name.push(format!(".{number}"));
-        name
+/// Opens the file at `place`, or creates it. One that lets others read more than `mode` is set aside, unless only this user and root can
+/// have put it there: whoever else did may have it open.
+fn open_to_append(place: &FilePlace, mode: u32, keep: usize) -> io::Result<protolog_files::Output> {
+    for _ in 0..ATTEMPTS {
+        let output = place.open(OutputAccess::Append, mode)?;
+        let found = output.file.metadata()?;
+        let is_right = found.mode() & 0o7777 & !mode == 0;
+        if output.is_new || is_right || output.kind != OutputKind::File {
+            return Ok(output);
+        }
+        let location = place.location()?;
+        if location.is_in_trusted_directory()? {
+            return Ok(output);
+        }
+        let in_use = || io::Error::other(Error::FileInUse { path: place.path().to_owned() });
+        let claim = Claim::new(&output.file)?.ok_or_else(in_use)?;
+        let keep = if found.len() == 0 { 0 } else { keep };
+        let is_there = location.is_of(&output.file);
+        let is_freed = if is_there { free_name(location, &output.file, keep) } else { Ok(()) };
+        // *closed first*
+        drop(output);
+        drop(claim);
+        is_freed?;
     }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+/// Gives the file and older ones other names. What an earlier attempt has renamed stays: of those that were kept, at most the
+/// oldest goes, however many attempts there are.
+fn free_name(place: &Location, file: &File, keep: usize) -> io::Result<()> {
+    if keep == 0 {
+        return place.remove_if(file).map(drop);
+    }
+    let (numbers, oldest) = numbers(place, keep)?;
+    let Some(first) = numbers.first() else {
+        return Err(io::Error::other("the names of older files belong to other users"));
+    };
+    if let (Some(oldest), Some(last)) = (oldest, numbers.last()) {
+        older(place, *last)?.remove_entry(oldest)?;
+    }
+    for pair in numbers.windows(2).rev() {
+        older(place, pair[0])?.rename_to_free(older(place, pair[1])?.name())?;
+    }
+    place.rename_to_free(older(place, *first)?.name())
+}
+
+/// The numbers of older files, up to the first that is free; with the oldest file where none is. Those of whatever is no file of this
+/// user or of root are left out.
+fn numbers(place: &Location, keep: usize) -> io::Result<(Vec<usize>, Option<Identity>)> {
+    let (mut numbers, mut oldest) = (Vec::new(), None);
+    for number in 1..=keep {
+        match older(place, number)?.look() {
+            Ok(found) if found.is_regular() && [0, user()].contains(&found.owner()) => {
+                numbers.push(number);
+                oldest = Some(found.identity());
+            }
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                numbers.push(number);
+                return Ok((numbers, None));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok((numbers, oldest))
+}
+
+/// Returns the place of an older file.
+fn older(place: &Location, number: usize) -> io::Result<Location> {
+    let mut name = place.name().to_owned();
+    name.push(format!(".{number}"));
+    place.sibling(name)
 }
 
 impl State {
@@ -220,10 +264,6 @@ impl TextSink for RotatingFile {
         let mut out = Out { file: self, state: &mut state };
         print(&mut out, line);
     }
-}
-
-fn append_to(path: &Path, mode: u32) -> io::Result<protolog_files::Output> {
-    protolog_files::Output::open(path, OutputAccess::Append, mode)
 }
 
 struct Out<'a> {

@@ -5,6 +5,7 @@
 use super::Builder;
 use crate::error::Error;
 use crate::session::config::Filter;
+use crate::session::file_place::FilePlace;
 use crate::session::leftover;
 use crate::session::recorder::{BufferForm, Recorder, RecordingPath};
 use crate::sys::mapping::Mapping;
@@ -57,6 +58,7 @@ impl Builder {
         &self,
         session_id: [u8; 16],
         filter: &Filter,
+        place: Option<&FilePlace>,
     ) -> Result<(Option<Arc<Recorder>>, Buffer), Error> {
         let is_stream = self.fill_policy == FillPolicy::Stream;
         let bytes = self.buffer.unwrap_or(if is_stream { STREAM_BUFFER } else { KEPT_BUFFER });
@@ -65,11 +67,11 @@ impl Builder {
         if let Some(place) = &self.record {
             return create(place).map(|(recorder, buffer)| (Some(recorder), buffer));
         }
-        if let (FillPolicy::Stream, false, Some(path)) =
-            (self.fill_policy, self.without_recording, &self.path)
+        if let (FillPolicy::Stream, false, Some(place)) =
+            (self.fill_policy, self.without_recording, place)
         {
             // Where there is no memory that outlives the process, beside the trace; where that can't be, the trace is all there is.
-            let beside = || create(&RecordingPath::Beside(path.clone()));
+            let beside = || create(&RecordingPath::Beside(place.clone()));
             if let Ok((recorder, buffer)) = create(&RecordingPath::Memory).or_else(|_| beside()) {
                 return Ok((Some(recorder), buffer));
             }

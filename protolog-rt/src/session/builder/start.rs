@@ -11,6 +11,7 @@ use crate::session::config::Filter;
 use crate::session::core::{Core, SessionOwner};
 use crate::session::earlier::{self, Earlier};
 use crate::session::file::{FileForm, TraceFile};
+use crate::session::file_place::FilePlace;
 use crate::session::requests::Requests;
 use crate::session::segments::{Limits, Segments};
 use crate::session::stream::{Reopen, Stream};
@@ -18,7 +19,6 @@ use crate::session::trace::Trace;
 use crate::session::{Session, dictionary};
 use crate::sys::{barrier, pin};
 use protolog_core::FillPolicy;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::thread::Builder as ThreadBuilder;
@@ -34,15 +34,16 @@ impl Builder {
         let filter = Filter::new(&self.config, &dictionary::known_groups())?;
         clock::prepare();
         barrier::prepare();
-        let claim = match &self.path {
+        let place = self.path.as_deref().map(FilePlace::of_file).transpose()?;
+        let claim = match &place {
             // An error now is better than one at the end.
-            Some(path) if self.fill_policy != FillPolicy::Stream => {
-                TraceFile::check_create_on_finish(path, self.form.mode)?
+            Some(place) if self.fill_policy != FillPolicy::Stream => {
+                TraceFile::check_create_on_finish(place, self.form.mode)?
             }
             _ => None,
         };
         let owner = SessionOwner::new(filter);
-        let (recorder, buffer) = self.buffer(owner.session_id, &owner.filter)?;
+        let (recorder, buffer) = self.buffer(owner.session_id, &owner.filter, place.as_ref())?;
         let owner = owner
             .with_timeout(self.chunk_timeout)
             .with_path(self.path.clone())
@@ -51,17 +52,17 @@ impl Builder {
             .scoped(self.is_scoped)
             .for_operator(self.is_for_operator);
         let core = Arc::new(Core::new(buffer, self.max_string_bytes, owner));
-        let (destination, kept) = match (self.fill_policy, self.path) {
-            (FillPolicy::Stream, Some(path)) => {
-                let stream = Self::stream(&core, &path, self.limits, &self.form, self.earlier);
+        let (destination, kept) = match (self.fill_policy, place) {
+            (FillPolicy::Stream, Some(place)) => {
+                let stream = Self::stream(&core, place, self.limits, &self.form, self.earlier);
                 if let (Err(_), Some(recorder)) = (&stream, core.stream_recorder()) {
                     // Nothing was recorded to it.
                     let _ = recorder.remove();
                 }
                 (stream?, None)
             }
-            (_, path) => {
-                let kept = Kept { path, claim, form: self.form, earlier: self.earlier };
+            (_, place) => {
+                let kept = Kept { place, claim, form: self.form, earlier: self.earlier };
                 (Destination::Kept, Some(kept))
             }
         };
@@ -85,7 +86,7 @@ impl Builder {
     /// Starts the thread that copies the buffer to a file. The thread comes first, since there may be none to have.
     fn stream(
         core: &Arc<Core>,
-        path: &Path,
+        place: FilePlace,
         limits: Limits,
         form: &FileForm,
         earlier: Earlier,
@@ -94,20 +95,20 @@ impl Builder {
         let (give, given) = sync_channel::<Stream>(1);
         let thread = ThreadBuilder::new().name("protolog".into());
         let thread = thread.spawn(move || Stream::run_given(&given)).map_err(Error::Resources)?;
-        let segments = limits.any().then(|| Segments::new(path, limits, form.clone()));
+        let segments = limits.any().then(|| Segments::new(place.clone(), limits, form.clone()));
         let mut segments = segments.transpose()?;
         let file = match &mut segments {
             Some(segments) => segments.open()?,
             None => {
-                earlier::keep(path, earlier, core.owner.reports_losses)?;
-                let mut file = TraceFile::create(path, form.mode)?;
+                earlier::keep(&place, earlier, core.owner.reports_losses)?;
+                let mut file = TraceFile::create(&place, form.mode)?;
                 file.set_form(form);
                 file
             }
         };
         let trace = Trace::begin(Arc::clone(core), file);
-        let (path, form) = (path.to_path_buf(), form.clone());
-        let reopen = segments.is_none().then_some(Reopen { path, form, earlier });
+        let form = form.clone();
+        let reopen = segments.is_none().then_some(Reopen { place, form, earlier });
         let stream = Stream::new(Arc::clone(core), Arc::clone(&requests), trace, segments, reopen);
         core.set_drain(thread.thread().clone(), Arc::clone(&requests));
         // It waits for nothing else.

@@ -36,12 +36,11 @@ impl TraceFile {
         if found.len() < self.written {
             return Some(OutsideChange::Cut(found.len()));
         }
-        // A name that a file has until it is complete is not anybody's concern.
-        if self.name.is_some() {
-            return None;
-        }
-        let is_other = match fs::symlink_metadata(&self.path) {
-            Ok(there) => (there.dev(), there.ino()) != (found.dev(), found.ino()),
+        // A name that a file has until it is complete is not anybody's concern. Who renames the directory does not move the file in it.
+        let is_other = match self.place.as_ref()?.look() {
+            Ok(there) => {
+                (there.metadata().dev(), there.metadata().ino()) != (found.dev(), found.ino())
+            }
             Err(error) => error.kind() == io::ErrorKind::NotFound,
         };
         is_other.then_some(OutsideChange::Moved)

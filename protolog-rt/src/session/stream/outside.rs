@@ -14,14 +14,14 @@ use super::Stream;
 use crate::error::Error;
 use crate::session::earlier::{self, Earlier};
 use crate::session::file::{FileForm, OutsideChange, TraceFile};
+use crate::session::file_place::FilePlace;
 use crate::session::report;
 use std::io;
-use std::path::PathBuf;
 
 /// The way to another file of a session that has one.
 #[derive(Clone, Debug)]
 pub(in crate::session) struct Reopen {
-    pub(in crate::session) path: PathBuf,
+    pub(in crate::session) place: FilePlace,
     pub(in crate::session) form: FileForm,
     pub(in crate::session) earlier: Earlier,
 }
@@ -29,8 +29,10 @@ pub(in crate::session) struct Reopen {
 impl Reopen {
     /// Opens the file, as at the start of a session.
     fn open(&self) -> Result<TraceFile, Error> {
-        earlier::keep(&self.path, self.earlier, false)?;
-        let mut file = TraceFile::create(&self.path, self.form.mode)?;
+        let mut place = self.place.clone();
+        place.follow();
+        earlier::keep(&place, self.earlier, false)?;
+        let mut file = TraceFile::create(&place, self.form.mode)?;
         file.set_form(&self.form);
         Ok(file)
     }
