@@ -1,9 +1,9 @@
 //! Another user renames the directory in which a Java program listens or logs.
 
 use super::{classes, renamed::Renamed};
-use protolog_testkit::{Users, among_users, role, run, tool, with_users};
-use std::fs::{self, Permissions};
-use std::io::{BufRead, BufReader};
+use protolog_testkit::{Users, among_users, role, run, run_java, skip, temp_dir, tool, with_users};
+use std::fs::{self, File, Permissions};
+use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -41,6 +41,96 @@ fn a_program_removes_its_files_where_it_made_them() {
         assert!(names.iter().all(|name| fs::read(place.other.join(name)).unwrap() == b"precious"));
         assert_eq!(Renamed::names(&place.moved), [""; 0]);
     });
+}
+
+/// Opens the two files that it may read before they are logged to, and prints those that have something of it by their names or by what it
+/// has open.
+#[test]
+fn role_that_reads_on() {
+    let Some(directory) = role() else { return };
+    let open = |name: &str| File::open(Path::new(&directory).join(name)).ok();
+    let mut files: Vec<_> = ["emptied", "text"].map(|name| (name, open(name).unwrap())).into();
+    println!("\nready");
+    while !done().exists() {
+        thread::sleep(Duration::from_millis(5));
+    }
+    files.extend(["emptied", "text"].iter().filter_map(|name| Some((*name, open(name)?))));
+    for (name, mut file) in files {
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).unwrap();
+        if bytes.windows(8).any(|part| part == b"a secret") {
+            println!("stolen: {name}");
+        }
+    }
+}
+
+#[test]
+fn files_that_others_can_read_are_not_logged_to() {
+    let Some(jar) = jar() else { return };
+    let test = "attacked::files_that_others_can_read_are_not_logged_to";
+    with_users(test, &[&jar], |users| {
+        // Files of the victim, which the owner of the directory may have moved there.
+        for (name, mode, owner) in
+            [("theirs", 0o777, users.intruder), ("shut", 0o755, users.intruder), ("root", 0o755, 0)]
+        {
+            let _ = fs::remove_file(done());
+            let directory = std::env::temp_dir().join(name);
+            fs::create_dir(&directory).unwrap();
+            for file in ["emptied", "text"].map(|file| directory.join(file)) {
+                fs::write(&file, "old\n").unwrap();
+                chown(&file, Some(users.victim), Some(users.victim)).unwrap();
+                fs::set_permissions(file, Permissions::from_mode(0o644)).unwrap();
+            }
+            chown(&directory, Some(owner), Some(owner)).unwrap();
+            fs::set_permissions(&directory, Permissions::from_mode(mode)).unwrap();
+            let given = directory.to_str().unwrap();
+            let reader = users.role(users.intruder, "attacked::role_that_reads_on", given);
+            let mut java = users.command(users.victim, "java");
+            let program =
+                run(java.arg("-cp").arg(users.program(&jar)).arg("app.Existing").arg(given)).stdout;
+            fs::write(done(), "").unwrap();
+            let read = reader.finish();
+            let stolen = read.iter().any(|line| line.starts_with("stolen"));
+            let mode = |file: &str| {
+                fs::metadata(directory.join(file)).unwrap().permissions().mode() & 0o777
+            };
+            let modes = (mode("emptied"), mode("text"));
+            if name == "theirs" {
+                assert_eq!((modes, stolen), ((0o600, 0o600), false), "{program} {read:?}");
+                assert_eq!(fs::read_to_string(directory.join("text.1")).unwrap(), "old\n");
+            } else if name == "shut" {
+                let refused = "its mode 644 gives others permissions, and it can't be replaced";
+                assert!(program.contains(refused) && !program.contains("done"), "{program}");
+                assert!(!stolen, "{read:?}");
+            } else {
+                // Whoever may read the text file is root's choice.
+                assert_eq!(modes, (0o600, 0o644), "{program}");
+            }
+        }
+    });
+}
+
+#[test]
+fn names_that_others_take_meanwhile_stay_theirs() {
+    let Some(classes) = classes() else { return };
+    let dir = temp_dir();
+    for name in ["app.rec", "app.rec.old"] {
+        fs::write(dir.path().join(name), "precious").unwrap();
+    }
+    if chown(dir.path().join("app.rec.old"), Some(65534), None).is_err() {
+        return skip("files of another user", "only root can make them");
+    }
+    let args = [dir.path().to_str().unwrap(), "meanwhile"];
+    let output = run_java(&[classes.to_path_buf()], "app.Existing", &args).unwrap();
+    let lines: Vec<_> = output.stdout.lines().collect();
+    assert!(lines[0].starts_with("segment: FileAlreadyExistsException: "), "{lines:?}");
+    assert!(lines[1].ends_with("app.rec.old: it belongs to another user"), "{lines:?}");
+    for name in ["app.0001.pftrace", "app.rec", "app.rec.old"] {
+        assert_eq!(fs::read_to_string(dir.path().join(name)).unwrap(), "precious", "{name}");
+    }
+    // It is complete there, and the later ones have their names.
+    assert!(dir.path().join("app.0001.pftrace.part").exists());
+    assert!(dir.path().join("app.0002.pftrace").exists());
 }
 
 /// The files in a directory that nobody but the victim may enter. All of them are names that the program uses.

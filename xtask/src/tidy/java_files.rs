@@ -7,9 +7,11 @@
 use super::{File, Finding, extension};
 
 /// The classes that may, and what.
-const ALLOWED: [(&str, &str); 15] = [
+const ALLOWED: [(&str, &str); 17] = [
+    ("java/src/dev/protolog/OpenDirectory.java", "Files.createLink("),
     ("java/src/dev/protolog/OpenDirectory.java", "Files.delete"),
     ("java/src/dev/protolog/OpenDirectory.java", "Files.move("),
+    ("java/src/dev/protolog/OpenDirectory.java", "Files.set"),
     ("java/src/dev/protolog/OpenDirectory.java", "FileChannel.open("),
     ("java/src/dev/protolog/OpenDirectory.java", "FileChannel"),
     ("java/src/dev/protolog/OpenDirectory.java", "StandardOpenOption."),

@@ -92,7 +92,7 @@ final class KeptTrace {
         Path file = place.path();
         Claims.Claim claim = own == null ? null : own.claim;
         if (Outputs.isStream(place, claim)) {
-            try (OutputFile out = Outputs.open(place)) {
+            try (OutputFile out = Outputs.openEmpty(place)) {
                 written = out;
                 return write(file, out, session.total().copy());
             }

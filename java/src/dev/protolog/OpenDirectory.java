@@ -176,6 +176,53 @@ final class OpenDirectory implements Closeable {
         }
     }
 
+    /** True if nobody but this user and root can have put there what is there, as far as the directory itself tells. */
+    boolean isTrusted() throws IOException {
+        FileStatus found = FileStatus.behind(here);
+        return OutputRules.isTrusted(found.owner()) && isClosed(found.mode());
+    }
+
+    /** Takes permissions away, of a file in a {@linkplain #isTrusted trusted} directory. */
+    void restrict(String name, int mode) throws IOException {
+        try {
+            Files.setAttribute(at(name), "unix:mode", mode, LinkOption.NOFOLLOW_LINKS);
+        } catch (FileSystemException e) {
+            throw named(name, e);
+        }
+    }
+
+    /**
+     * Gives the file with this key another name, which must be free. Its old one goes last: a process that is killed in between leaves both.
+     *
+     * @throws FileAlreadyExistsException if the name is taken
+     */
+    void renameToFree(String from, String to, Object key) throws IOException {
+        try {
+            Files.createLink(at(to), at(from));
+        } catch (FileAlreadyExistsException e) {
+            // Its own, if an attempt was interrupted by an error of the JVM.
+            if (!has(to, key)) {
+                throw named(to, e);
+            }
+        } catch (IOException | UnsupportedOperationException e) {
+            // The file system has no links.
+            if (status(to) != null) {
+                throw new FileAlreadyExistsException(path.resolve(to).toString());
+            }
+            rename(from, to);
+            return;
+        }
+        if (!has(to, key)) {
+            // Another one had the name by then.
+            FileStatus linked = status(to);
+            if (linked != null) {
+                remove(to, linked.key());
+            }
+            throw new NoSuchFileException(path.resolve(from).toString());
+        }
+        remove(from, key);
+    }
+
     /** Gives an entry another name, which may replace an entry. */
     void rename(String from, String to) throws IOException {
         try {
@@ -244,13 +291,17 @@ final class OpenDirectory implements Closeable {
         throw new IOException("the system keeps no directory open by its descriptor");
     }
 
+    /** True if others can't write to a directory of this mode, or can't rename there what is not theirs. */
+    private static boolean isClosed(int mode) {
+        return (mode & OTHERS_WRITE) == 0 || (mode & STICKY) != 0;
+    }
+
     /** True if nobody but this user and root can put something else in the place of a directory. */
     private static boolean isFixed(Path directory) throws IOException {
         for (Path at = directory; at.getParent() != null; at = at.getParent()) {
             FileStatus found = FileStatus.at(at);
             int around = FileStatus.behind(at.getParent()).mode();
-            boolean isClosed = (around & OTHERS_WRITE) == 0 || (around & STICKY) != 0;
-            if (found == null || !found.isDirectory() || !OutputRules.isTrusted(found.owner()) || !isClosed) {
+            if (found == null || !found.isDirectory() || !OutputRules.isTrusted(found.owner()) || !isClosed(around)) {
                 return false;
             }
         }

@@ -11,6 +11,7 @@ import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -31,8 +32,16 @@ final class OutputFile implements AutoCloseable {
     /** The most bytes that are given to a pipe at once: a slow reader is seen to take some. */
     private static final int PIECE = 4096;
 
+    private static final int PERMISSIONS = 07777;
+    private static final int PRIVATE = 0600;
+    /** The attempts to replace a file while others create and remove some at its place. */
+    private static final int ATTEMPTS = 100;
+
     private Location place;
     private final Object key;
+    /** Owner and permissions as it was opened. */
+    private final int owner;
+    private final int mode;
     /** The file as it was opened, and its descriptor, until it is locked: to close it later would release the lock. */
     private final AsynchronousFileChannel anchor;
     private final int descriptor;
@@ -54,6 +63,8 @@ final class OutputFile implements AutoCloseable {
         this.anchor = anchor;
         this.descriptor = descriptor;
         key = status.key();
+        owner = status.owner();
+        mode = status.mode() & PERMISSIONS;
         isPipe = status.isPipe();
         claim = status.isRegular() ? Claims.file(place.path(), key) : null;
         String opened = OpenFiles.path(descriptor).toString();
@@ -72,6 +83,8 @@ final class OutputFile implements AutoCloseable {
     OutputFile(Location place, int given) throws IOException {
         this.place = place;
         key = FileStatus.behind(OpenFiles.path(given)).key();
+        owner = 0;
+        mode = PRIVATE;
         stream = given == 1 ? STDOUT : given == 2 ? STDERR
                 : new FileOutputStream(OpenFiles.path(given).toString(), true);
         anchor = null;
@@ -91,6 +104,21 @@ final class OutputFile implements AutoCloseable {
 
     boolean isRegular() {
         return file != null;
+    }
+
+    /** True if a file lets others do more than one that is created here. */
+    boolean isPermissive() {
+        return file != null && (mode & ~PRIVATE) != 0;
+    }
+
+    /** Takes the permissions of others away, where the file was found in a directory of which nobody else can have put it there. An error otherwise. */
+    void restrict() throws IOException {
+        try (OpenDirectory directory = OpenDirectory.of(place)) {
+            if (owner != RunningProgram.user() || !directory.isTrusted() || !directory.has(place.name(), key)) {
+                throw new FileSystemException(path().toString(), null, "its mode " + Integer.toOctalString(mode) + " gives others permissions, and it can't be replaced");
+            }
+            directory.restrict(place.name(), mode & PRIVATE);
+        }
     }
 
     /** Locks the file against other processes. It can't be mapped any more. */
@@ -192,12 +220,45 @@ final class OutputFile implements AutoCloseable {
         return there != null && there.key().equals(key);
     }
 
-    /** Gives the file another name in its directory, which may replace a file. False, and nothing is done, if its name is another file's by now. */
+    /**
+     * Gives the file another name in its directory, which may be that of a file that {@link OutputRules} allow to replace. False, and nothing is done,
+     * if its name is another file's by now.
+     */
     boolean moveTo(String name) throws IOException {
+        try (OpenDirectory directory = OpenDirectory.of(place)) {
+            for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+                if (!directory.has(place.name(), key)) {
+                    return false;
+                }
+                FileStatus there = directory.status(name);
+                if (there != null) {
+                    OutputRules.checkToReplace(place.sibling(name), directory, there);
+                    directory.rename(place.name(), name);
+                    return true;
+                }
+                try {
+                    directory.renameToFree(place.name(), name, key);
+                    return true;
+                } catch (FileAlreadyExistsException e) {
+                    // Since a moment ago.
+                }
+            }
+            throw new FileAlreadyExistsException(place.sibling(name).path().toString());
+        } catch (NoSuchFileException e) {
+            return false;
+        }
+    }
+
+    /**
+     * Gives the file another name in its directory, which must be free. False, and nothing is done, if its name is another file's by now.
+     *
+     * @throws FileAlreadyExistsException if the name is taken
+     */
+    boolean moveToFree(String name) throws IOException {
         try (OpenDirectory directory = OpenDirectory.of(place)) {
             boolean isThere = directory.has(place.name(), key);
             if (isThere) {
-                directory.rename(place.name(), name);
+                directory.renameToFree(place.name(), name, key);
             }
             return isThere;
         } catch (NoSuchFileException e) {
@@ -205,9 +266,9 @@ final class OutputFile implements AutoCloseable {
         }
     }
 
-    /** Gives the file another name in its directory, which may replace a file, and follows it there. */
+    /** As {@link #moveToFree}, and follows the file there. */
     void rename(String name) throws IOException {
-        if (!moveTo(name)) {
+        if (!moveToFree(name)) {
             throw new NoSuchFileException(path().toString());
         }
         place = place.sibling(name);

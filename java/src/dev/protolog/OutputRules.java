@@ -50,6 +50,14 @@ final class OutputRules {
         }
     }
 
+    /** An error if what was found in {@code directory} is no regular file that may be replaced. */
+    static void checkToReplace(Location place, OpenDirectory directory, FileStatus found) throws IOException {
+        check(place, directory, found, true);
+        if (!found.isRegular()) {
+            throw refused(place.path(), "it is no regular file");
+        }
+    }
+
     /** An error if what was found in {@code directory} is no file of this user or of root, in a directory of theirs: nobody else can put anything there. */
     static void checkToRead(Location place, OpenDirectory directory, FileStatus found) throws IOException {
         Path path = place.path();

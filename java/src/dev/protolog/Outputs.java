@@ -80,6 +80,45 @@ final class Outputs {
     }
 
     /**
+     * As {@link #open}, and empties a regular file. One that lets others do more than a new one does is replaced, since they may have it open; where it can't
+     * be, it loses these permissions, if nobody else can have put it there.
+     */
+    static OutputFile openEmpty(Location place) throws IOException {
+        for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+            OutputFile file = open(place);
+            boolean isKept = false;
+            try {
+                isKept = !file.isPermissive() || !isRemoved(file);
+                if (isKept && file.isRegular()) {
+                    file.truncate(0);
+                }
+            } catch (IOException | RuntimeException | Error e) {
+                isKept = false;
+                throw e;
+            } finally {
+                if (!isKept) {
+                    file.close();
+                }
+            }
+            if (isKept) {
+                return file;
+            }
+        }
+        throw changing(place);
+    }
+
+    /** False of a file that can't be removed, and has lost the permissions of others. */
+    private static boolean isRemoved(OutputFile file) throws IOException {
+        try {
+            file.remove();
+            return true;
+        } catch (IOException e) {
+            file.restrict();
+            return false;
+        }
+    }
+
+    /**
      * Opens and locks a regular file that is to be replaced, renamed or removed, so that nobody writes it meanwhile; null where nothing is. A file of
      * this user that may not be written is not held, and null as well. {@code own} is a claim of the caller on the name, or null.
      */

@@ -3,8 +3,7 @@ package dev.protolog;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.TreeMap;
 import java.util.UUID;
 
 /**
@@ -17,6 +16,9 @@ import java.util.UUID;
  * writes the file; a rotation that fails, however often, takes no older file away but the oldest.
  */
 public final class RotatingFile implements TextSink, AutoCloseable {
+    /** The attempts to open a file that others replace at the same time. */
+    private static final int ATTEMPTS = 100;
+
     /** Where it is, found once: a link that appears on the way leads nowhere. */
     private final Location place;
     private final long maxBytes;
@@ -31,12 +33,13 @@ public final class RotatingFile implements TextSink, AutoCloseable {
         place = Location.of(path);
         this.maxBytes = maxBytes;
         this.keep = keep;
-        file = Outputs.open(place);
+        file = openToAppend(place, keep);
     }
 
     /**
      * Appends to the file at {@code path}, which is rotated before it grows beyond {@code maxBytes}. {@code keep} older files are kept.
-     * A pipe of this user or a device, such as {@code /dev/stderr}, takes the lines too, and is not rotated.
+     * A pipe of this user or a device, such as {@code /dev/stderr}, takes the lines too, and is not rotated. A file that is there keeps its permissions, unless
+     * others may have put it there: in a directory of another user, or one that others may write to, it is rotated if they may read it.
      *
      * @throws IOException if the file can't be opened for appending; if another {@code RotatingFile} or session writes it; if it is a link,
      *     a directory, or belongs to another user
@@ -71,7 +74,7 @@ public final class RotatingFile implements TextSink, AutoCloseable {
         }
         try {
             if (file.isRegular() && !file.isThere()) {
-                begin(Outputs.open(place));
+                begin(openToAppend(place, keep));
             }
         } catch (IOException e) {
             // Nobody would see the line.
@@ -119,9 +122,7 @@ public final class RotatingFile implements TextSink, AutoCloseable {
     private void rotate() throws IOException {
         OutputFile next = Outputs.createNew(place.sibling(place.name() + "." + UUID.randomUUID() + ".part"));
         try {
-            if (keep > 0) {
-                freeName();
-            }
+            freeName(file, keep);
             next.rename(place.name());
         } catch (IOException | RuntimeException | Error e) {
             next.removeAndClose();
@@ -134,34 +135,73 @@ public final class RotatingFile implements TextSink, AutoCloseable {
      * Gives the file and older ones other names. What an earlier attempt has renamed stays: of those that were kept, at most the oldest goes,
      * however many attempts there are.
      */
-    private void freeName() throws IOException {
+    private static void freeName(OutputFile file, int keep) throws IOException {
+        if (keep == 0) {
+            file.remove();
+            return;
+        }
+        Location place = file.place();
         int first;
         try (OpenDirectory directory = OpenDirectory.of(place)) {
-            List<Integer> numbers = numbers(directory);
-            if (numbers.isEmpty()) {
-                throw new FileSystemException(older(1), null, "the names of older files belong to other users");
+            TreeMap<Integer, FileStatus> older = older(directory, place, keep);
+            if (older.isEmpty()) {
+                throw new FileSystemException(older(place, 1), null, "the names of older files belong to other users");
             }
-            for (int at = numbers.size() - 1; at > 0; at--) {
-                directory.rename(older(numbers.get(at - 1)), older(numbers.get(at)));
+            int to = older.lastKey();
+            FileStatus oldest = older.get(to);
+            if (oldest != null) {
+                directory.remove(older(place, to), oldest.key());
             }
-            first = numbers.get(0);
+            for (Integer from = older.lowerKey(to); from != null; from = older.lowerKey(from)) {
+                directory.renameToFree(older(place, from), older(place, to), older.get(from).key());
+                to = from;
+            }
+            first = to;
         }
-        file.moveTo(older(first));
+        file.moveToFree(older(place, first));
     }
 
-    /** The numbers of older files, up to the first that is free. Those of whatever is no file of this user or of root are left out. */
-    private List<Integer> numbers(OpenDirectory directory) throws IOException {
-        List<Integer> numbers = new ArrayList<>();
+    /** Older files by their numbers, up to the first number that is free. What is no file of this user or of root is left out. */
+    private static TreeMap<Integer, FileStatus> older(OpenDirectory directory, Location place, int keep) throws IOException {
+        TreeMap<Integer, FileStatus> older = new TreeMap<>();
         for (int number = 1; number <= keep; number++) {
-            FileStatus found = directory.status(older(number));
+            FileStatus found = directory.status(older(place, number));
             if (found == null || found.isRegular() && OutputRules.isTrusted(found.owner())) {
-                numbers.add(number);
+                older.put(number, found);
             }
             if (found == null) {
                 break;
             }
         }
-        return numbers;
+        return older;
+    }
+
+    /** Opens the file, or creates it. One that others may read is set aside, unless nobody else can have put it there: who did may have it open. */
+    private static OutputFile openToAppend(Location place, int keep) throws IOException {
+        for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+            OutputFile file = Outputs.open(place);
+            boolean isKept = false;
+            try {
+                isKept = !file.isPermissive() || isInTrustedDirectory(place);
+                if (!isKept) {
+                    freeName(file, file.size() == 0 ? 0 : keep);
+                }
+            } finally {
+                if (!isKept) {
+                    file.close();
+                }
+            }
+            if (isKept) {
+                return file;
+            }
+        }
+        throw new FileSystemException(place.path().toString(), null, "somebody replaces it again and again");
+    }
+
+    private static boolean isInTrustedDirectory(Location place) throws IOException {
+        try (OpenDirectory directory = OpenDirectory.of(place)) {
+            return directory.isTrusted();
+        }
     }
 
     /** Goes on in another file. */
@@ -172,7 +212,7 @@ public final class RotatingFile implements TextSink, AutoCloseable {
         before.close();
     }
 
-    private String older(int number) {
+    private static String older(Location place, int number) {
         return place.name() + "." + number;
     }
 }

@@ -32,6 +32,8 @@ final class Segments implements AutoCloseable {
     /** The number of the first one of this session. */
     private final long first;
     private long begun = System.nanoTime();
+    /** Why a complete one has no name; null for none. */
+    private IOException taken;
     /** The file that is being made; null for none. */
     private Location unfinished;
 
@@ -167,9 +169,21 @@ final class Segments implements AutoCloseable {
         begun = System.nanoTime();
     }
 
+    /** Gives a complete segment its name, and closes it. If somebody has taken that, it stays as it is, and {@link #close} has the error. */
+    void complete(TraceFile file) throws IOException {
+        try {
+            file.close(true);
+        } catch (FileAlreadyExistsException e) {
+            taken = taken == null ? e : taken;
+        }
+    }
+
     @Override
-    public void close() {
+    public void close() throws IOException {
         claim.close();
+        if (taken != null) {
+            throw taken;
+        }
     }
 
     private boolean isTaken(String name) throws IOException {

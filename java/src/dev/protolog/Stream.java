@@ -359,7 +359,7 @@ final class Stream {
     private void closeEnded() throws IOException {
         if (ended != null) {
             ended.out().end();
-            ended.close(true);
+            segments.complete(ended);
             ended = null;
         }
     }
@@ -445,7 +445,7 @@ final class Stream {
         }
     }
 
-    private void closeSegments() {
+    private void closeSegments() throws IOException {
         if (segments != null) {
             segments.close();
         }

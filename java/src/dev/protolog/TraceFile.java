@@ -21,15 +21,12 @@ final class TraceFile {
         out = new TraceOutput(file.out(), compression);
     }
 
-    /** Opens the file by the rules of {@link OutputRules}; an existing one is emptied. */
+    /** Opens the file by the rules of {@link OutputRules}; an existing one is emptied, or replaced if others may read it. */
     static TraceFile create(Location place, int compression) throws IOException {
-        OutputFile file = Outputs.open(place);
+        OutputFile file = Outputs.openEmpty(place);
         try {
-            if (file.isRegular()) {
-                file.truncate(0);
-            }
             return new TraceFile(file, null, compression);
-        } catch (IOException | RuntimeException | Error e) {
+        } catch (RuntimeException | Error e) {
             file.close();
             throw e;
         }
@@ -87,7 +84,7 @@ final class TraceFile {
             return null;
         }
         if (name != null) {
-            file.moveTo(name.name());
+            file.moveToFree(name.name());
         }
         return file;
     }
@@ -96,7 +93,7 @@ final class TraceFile {
     void close(boolean isComplete) throws IOException {
         file.close();
         if (isComplete && name != null) {
-            file.moveTo(name.name());
+            file.moveToFree(name.name());
         }
     }
 
