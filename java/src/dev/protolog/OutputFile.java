@@ -13,6 +13,7 @@ import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
+import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.concurrent.locks.LockSupport;
@@ -197,6 +198,18 @@ final class OutputFile implements AutoCloseable {
     /** The size of a regular file; 0 of others. */
     long size() throws IOException {
         return file == null ? 0 : file.length();
+    }
+
+    /** True of a regular file that was removed while it is open. */
+    boolean isRemoved() {
+        try {
+            for (int open : OpenFiles.withKey(key)) {
+                return Integer.valueOf(0).equals(Files.getAttribute(OpenFiles.path(open), "unix:nlink"));
+            }
+        } catch (IOException | RuntimeException e) {
+            // Not known without /proc.
+        }
+        return false;
     }
 
     /** Cuts a regular file. */

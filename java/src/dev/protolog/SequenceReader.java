@@ -49,6 +49,8 @@ final class SequenceReader {
     private ProtoWriter interned = new ProtoWriter();
     /** The file lacks the state. */
     private boolean isStale;
+    /** The state was not followed, and has to be read once more from the chunk. */
+    private boolean isStateUnknown;
     /** Losses that the trace reports. */
     private Losses reported = new Losses();
     /** Packets that were damaged, and those of them that the trace reports. */
@@ -103,6 +105,7 @@ final class SequenceReader {
         time = state.time;
         interned = state.interned;
         isStale = state.isStale;
+        isStateUnknown = isStale && !followsState;
         reported = state.reported;
         damaged = state.damaged;
         reportedDamage = state.reportedDamage;
@@ -112,6 +115,13 @@ final class SequenceReader {
     void continueIn(TraceOutput next) {
         out = next;
         isStale = hasBegun && (done > 0 || partial != null);
+        isStateUnknown = isStale && !followsState;
+    }
+
+    /** Counts the messages that were passed on as damaged: the file has them no longer. */
+    void loseAll() {
+        damaged += recorded;
+        recorded = 0;
     }
 
     /** The most bytes that come before those of the next chunk: the state that the file lacks, and the beginning of a packet. */
@@ -150,6 +160,9 @@ final class SequenceReader {
         }
         hasBegun = true;
         current = chunk.id();
+        if (isStateUnknown) {
+            interned.clear();
+        }
         int at = 0;
         for (int number = 0; number < chunk.count(); number++) {
             long size = 0;
@@ -170,6 +183,9 @@ final class SequenceReader {
             }
             int from = at;
             at += (int) size;
+            if (number < done && isStateUnknown && at > from) {
+                follow(bytes, from, at);
+            }
             if (number >= done) {
                 boolean isContinued = number + 1 == chunk.count() && chunk.isContinued();
                 try {
@@ -262,7 +278,7 @@ final class SequenceReader {
         if (isOnlyMessage(bytes, from, to)) {
             messages++;
             recorded++;
-            if (followsState) {
+            if (followsState || isStale) {
                 writeStaleState();
                 time += varint(bytes, from + 1);
             }
@@ -280,9 +296,10 @@ final class SequenceReader {
         if (packet.info != null) {
             begin(packet.info, packet.clock);
             isStale = false;
+            isStateUnknown = false;
             interned.clear();
             time = packet.clock;
-        } else if (followsState) {
+        } else if (followsState || isStale) {
             writeStaleState();
             time += packet.delta;
             if (packet.strings != null) {
@@ -290,6 +307,24 @@ final class SequenceReader {
             }
         }
         write(bytes, from, to, packet.isMessage, packet.message);
+    }
+
+    /** Takes the state from a packet that was passed on before. */
+    private void follow(byte[] bytes, int from, int to) {
+        try {
+            Packet packet = Packet.read(bytes, from, to);
+            if (packet.info != null) {
+                interned.clear();
+                time = packet.clock;
+            } else {
+                time += packet.delta;
+            }
+            if (packet.strings != null) {
+                interned.raw(packet.strings, 0, packet.strings.length);
+            }
+        } catch (ProtoReader.MalformedException e) {
+            // Counted before.
+        }
     }
 
     private void write(byte[] bytes, int from, int to, boolean isMessage, long message) throws IOException {
@@ -306,6 +341,7 @@ final class SequenceReader {
             return;
         }
         isStale = false;
+        isStateUnknown = false;
         ProtoWriter state = TracePackets.state(time).bytes(1000, thread);
         if (interned.size() > 0) {
             state.message(12, interned);

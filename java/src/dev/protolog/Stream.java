@@ -2,6 +2,7 @@ package dev.protolog;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -47,6 +48,7 @@ final class Stream {
     /** The sequences that are in the file. */
     private Set<Integer> inFile = new TreeSet<>();
     private final Map<Integer, SequenceReader> readers = new TreeMap<>();
+    private final StreamLosses losses;
     /** Those of the chunks that are being written. */
     private final Set<SequenceReader> used = new HashSet<>();
     private final SessionStats.Written counts;
@@ -61,6 +63,8 @@ final class Stream {
     /** Null where nothing has changed since the recording was told of the file. */
     private Checkpoint checkpoint;
     private IOException failure;
+    /** True while the file has to begin once more: somebody else has emptied it. */
+    private boolean isRestarting;
     /** True once {@link #finish} has written the rest. */
     private boolean isFinished;
     /** The failure where there is no memory for another one. */
@@ -77,6 +81,7 @@ final class Stream {
     Stream(SessionCore session, SessionConfig config, BootClock.Moment started) throws IOException {
         this.session = session;
         counts = new SessionStats.Written(session.dictionary());
+        losses = new StreamLosses(session, readers.values());
         drain = new DrainLoop(session, this);
         // First, since there may be no thread to have, and what earlier runs left goes when the file is opened.
         startThread();
@@ -138,6 +143,9 @@ final class Stream {
                 if (!isDrained) {
                     throw new IOException("no memory is left to complete the trace");
                 }
+                if (file.isRemoved()) {
+                    throw new NoSuchFileException(file.path().toString(), null, "the file was deleted meanwhile");
+                }
                 Losses total = session.total().copy();
                 endSequences(total);
                 writeClocks(session.clock().moment());
@@ -166,7 +174,7 @@ final class Stream {
                 }
             }
             long messages = readers.values().stream().mapToLong(SequenceReader::recorded).sum();
-            return new Summary(file.name(), messages, lost(), earlierBytes + out.written());
+            return new Summary(file.name(), messages, losses.lost(), earlierBytes + out.written());
         }
     }
 
@@ -177,7 +185,7 @@ final class Stream {
 
     /** The messages that the file has, and those that it lacks. */
     synchronized SessionStats stats() {
-        return counts.stats(losses(), 0, earlierBytes + out.written());
+        return counts.stats(losses.all(), 0, earlierBytes + out.written());
     }
 
     /** Writes what is there, of chunks that are being written only if {@code unfinishedToo}. False where there is no memory for that now; nothing has changed then. */
@@ -186,6 +194,7 @@ final class Stream {
             return true;
         }
         return attempt(() -> {
+            followCut();
             List<SharedBuffer.Committed> chunks = session.readBuffer(() -> session.buffer().findAll(unfinishedToo));
             int any = chunks.isEmpty() ? 0 : chunks.get(0).id();
             chunks.sort(Comparator.comparingInt(SharedBuffer.Committed::writer).thenComparingInt(chunk -> chunk.id() - any));
@@ -217,6 +226,27 @@ final class Stream {
             commit();
             held.free(session.buffer());
         });
+    }
+
+    /**
+     * Begins the file once more if somebody else has emptied or cut it ({@code copytruncate}): nothing of what follows could be read
+     * otherwise. The messages that it had count as lost. After an error it can be done again.
+     */
+    private void followCut() throws IOException {
+        if (!isRestarting && !file.isCut()) {
+            return;
+        }
+        boolean isNew = !isRestarting;
+        isRestarting = true;
+        long had = losses.loseAll();
+        counts.restore(new TreeMap<>());
+        file.restart();
+        begin(session.clock().moment(), "protolog session goes on");
+        losses.write(out, losses.reported().all());
+        isRestarting = false;
+        if (isNew && had > 0) {
+            losses.printCut(file.path(), had);
+        }
     }
 
     /** A change of the file. */
@@ -372,14 +402,12 @@ final class Stream {
         writeClocks(moment);
         writeOwnPackets();
         out.own(TracePackets.instant(session.pid(), moment.boottime(), name));
-        Losses reported = new Losses();
         readers.forEach((writer, reader) -> {
             reader.continueIn(out);
-            reader.reported().all().forEach(count -> count.addTo(reported));
             changed.put(writer, reader.position());
         });
         if (session.recording() != null) {
-            session.recording().setTrace(file.realPath(), reported.all());
+            session.recording().setTrace(file.realPath(), losses.reported().all());
         }
         commit();
         file.setBegun();
@@ -394,19 +422,7 @@ final class Stream {
                 each.getValue().end(sequence == null ? new Losses.Pending(0) : taken.take(sequence.losses));
             }
         }
-        ProtoWriter losses = new ProtoWriter().varint(8, session.clock().now());
-        int size = losses.size();
-        // Those of no sequence, of threads that found no chunk any more, and what an error has kept from either.
-        Losses reported = new Losses();
-        readers.values().forEach(reader -> reader.reported().all().forEach(count -> count.addTo(reported)));
-        total.without(reported).forEach(count -> count.write(losses));
-        long damaged = readers.values().stream().mapToLong(SequenceReader::unreportedDamage).sum();
-        if (damaged > 0) {
-            new Losses.Count(0, LossCause.WRITE_FAILED, damaged).write(losses);
-        }
-        if (losses.size() > size) {
-            out.own(losses.done());
-        }
+        losses.write(out, losses.unreported(total));
     }
 
     private Map<Integer, Sequence> sequences() {
@@ -449,21 +465,6 @@ final class Stream {
         if (segments != null) {
             segments.close();
         }
-    }
-
-    private long lost() {
-        return losses().stream().filter(loss -> loss.cause() != LossCause.TRUNCATED)
-                .mapToLong(Losses.Count::count).sum();
-    }
-
-    /** All losses of the session, damaged messages among them. */
-    private List<Losses.Count> losses() {
-        List<Losses.Count> losses = session.total().all();
-        long damaged = readers.values().stream().mapToLong(SequenceReader::damaged).sum();
-        if (damaged > 0) {
-            losses.add(new Losses.Count(0, LossCause.WRITE_FAILED, damaged));
-        }
-        return losses;
     }
 
     private void writeClocks(BootClock.Moment moment) throws IOException {

@@ -73,6 +73,22 @@ final class TraceFile {
         out.rewind(mark);
     }
 
+    /** True if somebody else has cut the file, while nothing is buffered. */
+    boolean isCut() throws IOException {
+        return file.isRegular() && file.size() < out.written();
+    }
+
+    /** True if nothing leads to the file any more: somebody else has removed it. */
+    boolean isRemoved() {
+        return file.isRegular() && file.isRemoved();
+    }
+
+    /** Empties the file. */
+    void restart() throws IOException {
+        file.truncate(0);
+        out.rewind(new TraceOutput.Mark(0, out.packetBytes()));
+    }
+
     /** The bytes that were written so far, for other threads. */
     long written() {
         return file.written();

@@ -1,0 +1,84 @@
+package dev.protolog;
+
+import static dev.protolog.SelfTest.check;
+
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.Set;
+
+/** A trace that others empty, cut or delete while a session writes it. */
+final class OutsideChangeTest {
+    private static final int ROUND = 50;
+
+    private OutsideChangeTest() {}
+
+    private enum Log implements IProtoLogGroup {
+        QUIET;
+
+        @Override
+        public String getTag() {
+            return "Quiet";
+        }
+
+        @Override
+        public boolean isLogToLogcat() {
+            return false;
+        }
+    }
+
+    static void run() throws Exception {
+        Path directory = Files.createTempDirectory("protolog-outside");
+        Path file = directory.resolve("app.pftrace");
+        try {
+            goesOnAfterCuts(file);
+            saysThatItWasDeleted(file);
+        } finally {
+            Files.deleteIfExists(file);
+            Files.delete(directory);
+        }
+    }
+
+    private static void goesOnAfterCuts(Path file) throws Exception {
+        Session session = Session.builder().file(file).enableAll().start();
+        int lost = 0;
+        for (int left : new int[] {0, 0, 100}) {
+            for (int number = 0; number < ROUND; number++) {
+                ProtoLog.d(Log.QUIET, "%d in a %s", number, number + ". text");
+            }
+            session.flush();
+            lost += ROUND;
+            // As copytruncate does.
+            try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+                channel.truncate(left);
+            }
+        }
+        // In the chunk that was begun before, with a string that it has.
+        ProtoLog.d(Log.QUIET, "%d in a %s", 7, "7. text");
+        session.flush();
+        ProtoLog.d(Log.QUIET, "%d in a %s", 8, "8. new text");
+        Summary summary = session.stop();
+        check("messages and losses", summary.messages() + " and " + summary.lost(), "2 and " + lost);
+        FaultTrace trace = FaultTrace.read(List.of(file), Set.of());
+        check("what a reader can't make sense of", trace.problems, List.of());
+        check("the messages", trace.numbers, List.of(7L, 8L));
+        check("the losses of the trace", trace.lost(), (long) lost);
+    }
+
+    private static void saysThatItWasDeleted(Path file) throws IOException {
+        Session session = Session.builder().file(file).enableAll().start();
+        ProtoLog.d(Log.QUIET, "%d in a %s", 1, "1. text");
+        session.flush();
+        Files.delete(file);
+        try {
+            session.stop();
+            check("a stop without a file", "no error", "an error");
+        } catch (NoSuchFileException e) {
+            check("the file", e.getReason(), "the file was deleted meanwhile");
+        }
+    }
+}
