@@ -39,6 +39,8 @@ codes! {
     UnknownModule = "unknown-module",
     /// More or fewer arguments than the template takes, or no template at all.
     ArgumentCount = "argument-count",
+    /// An argument is of a type that its conversion does not take.
+    ArgumentType = "argument-type",
     /// The template is not of the grammar.
     BadTemplate = "bad-template",
     /// The template is not a constant.

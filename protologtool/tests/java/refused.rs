@@ -1,38 +1,76 @@
-//! The errors of javac for rewritten calls whose arguments have other types than the template wants.
+//! Arguments of other types than the template wants: those that are evident are errors of the tool, all others of javac.
 
 use crate::case::{here, rewritten};
 use protolog_testkit::{compile_java, java_sources, temp_dir};
 use protologtool::source::Source;
-use std::fmt::Write;
+
+/// Who refuses an argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Refused {
+    No,
+    ByTool,
+    ByJavac,
+}
+
+use Refused::{ByJavac, ByTool, No};
+
+/// Templates, arguments, and who refuses them.
+const CALLS: [(&str, &str, Refused); 34] = [
+    ("%d", "1", No),
+    ("%d", "'c'", No),
+    ("%d", "(byte) 1", No),
+    ("%d", "1.5", ByTool),
+    ("%d", "1.5f", ByTool),
+    ("%d", "true", ByTool),
+    ("%d", "\"x\"", ByTool),
+    ("%d", "-(1.5)", ByTool),
+    ("%d", "(double) 1", ByTool),
+    ("%d", "(Long) 1L", No),
+    ("%d", "text", ByTool),
+    ("%d", "this.text", ByTool),
+    ("%d", "local", ByTool),
+    ("%d", "inferred", ByTool),
+    ("%d", "array", ByJavac),
+    ("%d", "other.ratio", ByJavac),
+    ("%d", "count", No),
+    ("%d", "\"x\" + count", ByTool),
+    ("%d", "1 < 2", ByTool),
+    ("%d", "other.toString()", ByTool),
+    ("%d", "Integer.parseInt(text)", No),
+    ("%d", "new Object()", ByJavac),
+    ("%d", "hashCode() > 0 ? 1.5 : 2", ByJavac),
+    ("%d", "hashCode() > 0 ? 1 : toString()", ByJavac),
+    ("%d", "switch (hashCode()) { case 0 -> 1; default -> true; }", ByJavac),
+    ("%f", "1", No),
+    ("%f", "1.5f", No),
+    ("%f", "false", ByTool),
+    ("%f", "\"x\"", ByTool),
+    ("%b", "true", No),
+    ("%b", "1", ByTool),
+    ("%b", "\"x\"", ByTool),
+    ("%s", "1", No),
+    ("%s", "new int[0]", No),
+];
 
 #[test]
-fn javac_refuses_arguments_of_other_types() {
-    let calls = [
-        ("%d", "1", true),
-        ("%d", "'c'", true),
-        ("%d", "(byte) 1", true),
-        ("%d", "1.5", false),
-        ("%d", "1.5f", false),
-        ("%d", "true", false),
-        ("%d", "\"x\"", false),
-        ("%d", "new Object()", false),
-        ("%d", "hashCode() > 0 ? 1.5 : 2", false),
-        ("%d", "hashCode() > 0 ? 1 : toString()", false),
-        ("%d", "switch (hashCode()) { case 0 -> 1; default -> true; }", false),
-        ("%f", "1", true),
-        ("%f", "1.5f", true),
-        ("%f", "false", false),
-        ("%f", "\"x\"", false),
-        ("%b", "true", true),
-        ("%b", "1", false),
-        ("%b", "\"x\"", false),
-        ("%s", "1", true),
-        ("%s", "new int[0]", true),
-    ];
-    let mut text = "package demo; class A {".to_owned();
-    for (number, (template, argument, _)) in calls.iter().enumerate() {
+fn arguments_of_other_types_are_refused() {
+    let mut text =
+        "package demo; class A { String text; int count; double ratio; A other;".to_owned();
+    let before = text.clone();
+    let mut by_tool = Vec::new();
+    for (number, (template, argument, _)) in CALLS.iter().enumerate() {
+        let locals = "double local = 1; var inferred = \"x\"; int array[] = {};";
         let call = format!("dev.protolog.ProtoLog.d(AppLog.NET, \"{template}\", {argument});");
-        let _ = write!(text, "\nvoid f{number}() {{ {call} }}");
+        let method = format!("\nvoid f{number}() {{ {locals} {call} }}");
+        let alone = format!("{before}{method}\n}}").into_bytes();
+        match rewritten(Source::new("A.java", alone)) {
+            Ok(_) => text.push_str(&method),
+            Err(errors) => {
+                assert!(errors.contains("[argument-type]"), "{errors}");
+                by_tool.push(number);
+                text.push('\n');
+            }
+        }
     }
     let after = rewritten(Source::new("A.java", (text + "\n}").into_bytes())).unwrap();
     let directory = temp_dir();
@@ -40,8 +78,14 @@ fn javac_refuses_arguments_of_other_types() {
     std::fs::write(&file, after).unwrap();
     let sources = [java_sources(&here().join("runtime")), vec![file]].concat();
     let Some(compiled) = compile_java(&directory.path().join("out"), &sources, &[]) else { return };
-    for (number, (template, argument, fits)) in calls.iter().enumerate() {
-        let refused = compiled.stderr.contains(&format!("A.java:{}: error", number + 2));
-        assert_eq!(refused, !fits, "{argument} for {template}:\n{}", compiled.stderr);
+    for (number, (template, argument, expected)) in CALLS.iter().enumerate() {
+        let refused = if by_tool.contains(&number) {
+            ByTool
+        } else if compiled.stderr.contains(&format!("A.java:{}: error", number + 2)) {
+            ByJavac
+        } else {
+            No
+        };
+        assert_eq!(refused, *expected, "{argument} for {template}:\n{}", compiled.stderr);
     }
 }

@@ -13,6 +13,7 @@
 //! Method references stay as they are, with a note. So do calls of the class's other methods (`isEnabled`, `init` …) in dialect
 //! protolog, where both classes answer `isEnabled` alike; Android's dialects have their own ways, see [`emit`].
 
+mod argument_type;
 mod array;
 mod brackets;
 mod broken;

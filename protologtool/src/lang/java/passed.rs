@@ -12,7 +12,7 @@ use super::place::{CallResult, MemberCalls};
 use super::unit::Unit;
 use super::wrapper::stays;
 use super::{JavaShape, PassedOn};
-use crate::call::{Call, Checked, Text, without_fixes};
+use crate::call::{Call, Checked, Text};
 use crate::lang::wrapper::{RUNS_CODE, Wrapper};
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -146,7 +146,7 @@ impl MemberCalls<'_, '_, '_> {
         let may_have_exception = self.is_exception(rest, call);
         let checked =
             Checked { source, text: &combined, range: &range, args: &args, may_have_exception };
-        let has_exception = checked.has_exception(&checked.template().map_err(without_fixes)?);
+        let has_exception = checked.has_exception(&self.fitting(checked, rest, call)?);
         let fixed = all.len() - rest.len();
         let written = call.class_range();
         let group = &self.groups.list()[wrapper.group].name;

@@ -195,6 +195,8 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
             let checked = Checked { source, text, range, args: &args, may_have_exception };
             let template = checked.template();
             has_exception = template.as_ref().is_ok_and(|it| checked.has_exception(it));
+            let misfits = template.as_ref().map(|it| self.misfits(it, rest, call));
+            problems.extend(misfits.unwrap_or_default());
             let faults = template.err().unwrap_or_default();
             // An array stands for any number of arguments.
             let is_other = |it: &Diagnostic| array.is_none() || it.code != Code::ArgumentCount;

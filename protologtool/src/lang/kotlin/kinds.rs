@@ -10,9 +10,24 @@ use std::ops::Range;
 
 /// The conversion for the expression of these tokens.
 pub(crate) fn conversion(named: &ScopedFile<'_>, tokens: &Range<usize>) -> &'static str {
+    match declared_type(named, tokens).as_deref() {
+        Some("Int" | "Long" | "Short" | "Byte") => "%d",
+        Some("Boolean") => "%b",
+        _ => "%s",
+    }
+}
+
+/// The name of the type of the expression of these tokens, if it is evident.
+pub(super) fn type_of(named: &ScopedFile<'_>, tokens: &Range<usize>) -> Option<String> {
+    let literal = || literal(named, named.file.unparenthesized(tokens.clone())).map(str::to_owned);
+    declared_type(named, tokens).or_else(literal)
+}
+
+/// The type with which a variable is declared, or that a conversion gives.
+fn declared_type(named: &ScopedFile<'_>, tokens: &Range<usize>) -> Option<String> {
     let file = &named.file;
     let tokens = file.unparenthesized(tokens.clone());
-    let written = if tokens.len() == 1 && file.is_word(tokens.start) {
+    if tokens.len() == 1 && file.is_word(tokens.start) {
         let offset = file.bytes_of(&tokens).start;
         let declared = named.scopes.variable(&file.word(tokens.start), offset);
         // A receiver around can have a property of the name of a property, but not of a variable.
@@ -23,11 +38,6 @@ pub(crate) fn conversion(named: &ScopedFile<'_>, tokens: &Range<usize>) -> &'sta
         })
     } else {
         converted(named, &tokens).map(str::to_owned)
-    };
-    match written.as_deref() {
-        Some("Int" | "Long" | "Short" | "Byte") => "%d",
-        Some("Boolean") => "%b",
-        _ => "%s",
     }
 }
 
@@ -67,9 +77,13 @@ fn converted(named: &ScopedFile<'_>, tokens: &Range<usize>) -> Option<&'static s
     }
 }
 
-/// The type of a literal: `5`, `5L`, `-5`, `true`.
+/// The type of a literal: `5`, `5L`, `-5`, `1.5`, `true`, `"text"`.
 fn literal(named: &ScopedFile<'_>, tokens: Range<usize>) -> Option<&'static str> {
     let file = &named.file;
+    let is_text = matches!(file.kind(tokens.start), Some(LexemeKind::TextOpen { .. }));
+    if is_text && file.partner(tokens.start) + 1 == tokens.end {
+        return Some("String");
+    }
     let is_negative = file.is_punct(tokens.start, b'-');
     let at = if is_negative { tokens.start + 1 } else { tokens.start };
     if at + 1 != tokens.end {
@@ -77,6 +91,10 @@ fn literal(named: &ScopedFile<'_>, tokens: Range<usize>) -> Option<&'static str>
     }
     match (file.kind(at)?, file.raw(at)) {
         (LexemeKind::Word, "true" | "false") if !is_negative => Some("Boolean"),
+        (LexemeKind::Char, _) if !is_negative => Some("Char"),
+        (LexemeKind::Number, raw) if raw.contains('.') => {
+            Some(if raw.ends_with(['f', 'F']) { "Float" } else { "Double" })
+        }
         (LexemeKind::Number, raw)
             if raw.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_') =>
         {

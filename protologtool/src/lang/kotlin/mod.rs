@@ -13,6 +13,7 @@
 //! Calls that pass on the parameters of the function around them stay as they are; where that is all that the function does, its
 //! own calls are rewritten ([`wrapper`], [`tag`], [`wrapper_calls`], [`passed`]). What stays is interned when the program runs, and has a note.
 
+mod argument_type;
 mod callers;
 pub(crate) mod declarations;
 mod doubts;

@@ -9,7 +9,7 @@ use super::method_call::MethodCall;
 use super::read::{CallReader, Order, ReadCall};
 use super::template::{Piece, constant_text};
 use super::wrapper_calls::WrapperCall;
-use crate::call::{Call, Checked, Text, without_fixes};
+use crate::call::{Call, Checked, Text};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::lang::wrapper::RUNS_CODE;
 use std::borrow::Cow;
@@ -69,7 +69,7 @@ impl CallReader<'_, '_> {
         let (range_of_text, may_have_exception) = (&template_range, self.is_exception(rest));
         let checked =
             Checked { source: file.text, text, range: range_of_text, args, may_have_exception };
-        let has_exception = checked.has_exception(&checked.template().map_err(without_fixes)?);
+        let has_exception = checked.has_exception(&self.fitting(checked, rest)?);
         let warnings = rest.iter().flat_map(|argument| self.effects(argument, close)).collect();
         // The tag, which the template has now, goes with it.
         let template_range = file.bytes_of(&(elements[0].start..template.end));

@@ -82,6 +82,8 @@ impl CallReader<'_, '_> {
             let checked = Checked { source: file.text, text, range, args, may_have_exception };
             let template = checked.template();
             has_exception = template.as_ref().is_ok_and(|it| checked.has_exception(it));
+            let misfits = template.as_ref().map(|it| self.misfits(it, args, rest));
+            problems.extend(misfits.unwrap_or_default());
             problems.extend(template.err().unwrap_or_default());
         }
         keep(self.visible(call), &mut problems);

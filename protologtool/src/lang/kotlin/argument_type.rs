@@ -1,0 +1,43 @@
+//! The types of arguments that Kotlin's sources make evident: of literals, conversions, and variables that are declared with a type
+//! which only the language has.
+
+use super::kinds::type_of;
+use super::read::CallReader;
+use crate::call::{Checked, without_fixes};
+use crate::diagnostic::Diagnostic;
+use crate::lang::argument_type::{ArgumentType, misfits};
+use protolog_core::Template;
+use std::ops::Range;
+
+impl CallReader<'_, '_> {
+    /// The errors for arguments of a call, at these bytes, whose types do not fit the template. Of those, `rest` are written behind
+    /// the template; others have a conversion that was made for them.
+    pub(super) fn misfits(
+        &self,
+        template: &Template<'_>,
+        arguments: &[Range<usize>],
+        rest: &[Range<usize>],
+    ) -> Vec<Diagnostic> {
+        let file = &self.named.file;
+        let written =
+            |bytes: &Range<usize>| rest.iter().find(|tokens| file.bytes_of(tokens) == *bytes);
+        let typed = arguments.iter().map(|bytes| {
+            let name = written(bytes).and_then(|tokens| type_of(self.named, tokens));
+            let is_own = |name: &String| self.named.scopes.type_named(name, bytes.start).is_some();
+            let is = name.filter(|name| !is_own(name));
+            (bytes.clone(), is.and_then(|name| ArgumentType::named(&name)))
+        });
+        misfits(file.text, template, typed)
+    }
+
+    /// The template of a call to a function that passes it on, if its arguments, of which `rest` are written behind it, fit it.
+    pub(super) fn fitting<'t>(
+        &self,
+        checked: Checked<'t>,
+        rest: &[Range<usize>],
+    ) -> Result<Template<'t>, Vec<Diagnostic>> {
+        let template = checked.template().map_err(without_fixes)?;
+        let misfits = self.misfits(&template, checked.args, rest);
+        if misfits.is_empty() { Ok(template) } else { Err(misfits) }
+    }
+}
