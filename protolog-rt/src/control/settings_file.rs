@@ -7,12 +7,13 @@
 
 use crate::level::{self, PatternSetting, SettingSource};
 use crate::sys::close_on_fork::CloseOnFork;
-use crate::sys::file::{open_without_waiting, watch};
+use crate::sys::create::directory;
+use crate::sys::file::{open_without_waiting, watch, watch_too};
 use crate::sys::process::{program, real_user, user};
 use protolog_core::control::setting::{GroupSetting, Settings};
 use protolog_files::{Kind, Location, Refused};
 use std::fmt::Display;
-use std::fs::{File, Metadata};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::MetadataExt;
@@ -20,6 +21,9 @@ use std::path::{Path, PathBuf};
 
 /// The largest settings file, in bytes.
 const MAX_SIZE: u64 = 1 << 20;
+
+/// The most links on the way to a settings file, as the system has it.
+const MAX_LINKS: usize = 40;
 
 /// A settings file that is watched, or none.
 #[derive(Debug, Default)]
@@ -29,14 +33,25 @@ pub(crate) struct WatchedSettings {
 }
 
 impl WatchedSettings {
-    /// Watches `file`, which need not be there yet; its directory must.
+    /// Watches `file`, which need not be there yet; its directory must. Where it is a link, the directories on the way are watched, too.
     pub(crate) fn watch(file: PathBuf) -> io::Result<Self> {
-        let directory = match file.parent() {
-            Some(directory) if !directory.as_os_str().is_empty() => directory,
-            _ => Path::new("."),
-        };
-        let watched = CloseOnFork::new(|| watch(directory))?;
-        Ok(Self { file: Some(file), watched: Some(watched) })
+        let watched = CloseOnFork::new(|| watch(directory(&file)))?;
+        let watched = Self { file: Some(file), watched: Some(watched) };
+        watched.follow_links();
+        Ok(watched)
+    }
+
+    /// Watches the directories that links lead to by now. One that can't be watched is left out.
+    fn follow_links(&self) {
+        let (Some(file), Some(watched)) = (&self.file, &self.watched) else { return };
+        let mut place = file.clone();
+        for _ in 0..MAX_LINKS {
+            let Ok(target) = fs::read_link(&place) else { break };
+            place = directory(&place).join(target);
+            let _ = watch_too(watched, directory(&place));
+        }
+        // Directories may be links as well.
+        let _ = fs::canonicalize(file).and_then(|real| watch_too(watched, directory(&real)));
     }
 
     /// The descriptor that can be read when the file may have changed.
@@ -49,6 +64,8 @@ impl WatchedSettings {
         // The events only say that something changed in the directory.
         let mut events = [0; 4096];
         while self.watched.as_mut().is_some_and(|file| matches!(file.read(&mut events), Ok(1..))) {}
+        // Before the file is read, so that no change in between is missed.
+        self.follow_links();
         self.file.as_deref().map_or(Vec::new(), |file| match read_file(file) {
             Ok(text) => apply_text(&text, &file.display().to_string(), SettingSource::ConfigFile),
             Err(error) => vec![error],
@@ -143,7 +160,6 @@ pub(crate) fn apply_text(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
     use std::os::unix::fs::{chown, lchown, symlink};
 
     #[test]

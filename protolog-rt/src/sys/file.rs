@@ -135,15 +135,23 @@ pub(crate) fn memory_file(name: &CStr, size: u64) -> io::Result<File> {
 
 /// Opens a file that can be read when something in the directory was written, moved or removed. Reading it never waits.
 pub(crate) fn watch(directory: &Path) -> io::Result<File> {
-    let path = CString::new(directory.as_os_str().as_bytes())?;
     // SAFETY: takes and gives numbers.
     let fd = checked(unsafe { libc::inotify_init1(libc::IN_CLOEXEC | libc::IN_NONBLOCK) })?;
     // SAFETY: the descriptor is new, and nobody else has it.
     let file = unsafe { File::from_raw_fd(fd) };
-    let events = libc::IN_CLOSE_WRITE | libc::IN_MOVED_TO | libc::IN_MOVED_FROM | libc::IN_DELETE;
-    // SAFETY: the path ends in a NUL, and lives through the call.
-    checked(unsafe { libc::inotify_add_watch(fd, path.as_ptr(), events) })?;
+    watch_too(&file, directory)?;
     Ok(file)
+}
+
+/// The same for another directory, with a file that [`watch`] has opened.
+pub(crate) fn watch_too(watched: &File, directory: &Path) -> io::Result<()> {
+    let path = CString::new(directory.as_os_str().as_bytes())?;
+    // Of a link, all that is seen is that it was created.
+    let changed = libc::IN_CREATE | libc::IN_CLOSE_WRITE | libc::IN_DELETE;
+    let events = changed | libc::IN_MOVED_TO | libc::IN_MOVED_FROM;
+    // SAFETY: the path ends in a NUL, and lives through the call.
+    checked(unsafe { libc::inotify_add_watch(watched.as_raw_fd(), path.as_ptr(), events) })?;
+    Ok(())
 }
 
 /// Opens a file for reading that somebody named in the environment or a configuration: never waits, as it would for the writer of a

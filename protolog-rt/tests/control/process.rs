@@ -206,8 +206,18 @@ fn role_of_a_program_whose_configuration_changes() {
     init.groups::<Own>().groups::<Loud>().start().unwrap();
     let socket = find_sockets(Whose::All).sockets.remove(0);
     let mut operator = Program::connect_to(&socket, REPLY_TIMEOUT).unwrap();
+    let is_link = std::env::var_os(LINK).is_some();
     for (text, expected) in CONFIGURATIONS {
         match text {
+            // In another directory.
+            Some(text) if is_link => {
+                let target = config.with_file_name("mounted/config");
+                std::fs::create_dir_all(target.parent().unwrap()).unwrap();
+                std::fs::write(&target, text).unwrap();
+                if std::fs::symlink_metadata(&config).is_err() {
+                    std::os::unix::fs::symlink("mounted/config", &config).unwrap();
+                }
+            }
             None => drop(std::fs::remove_file(&config)),
             Some(text) => {
                 let part = config.with_extension("part");
@@ -226,11 +236,25 @@ fn role_of_a_program_whose_configuration_changes() {
     }
 }
 
+/// The variable by which that file is a link.
+const LINK: &str = "PROTOLOG_CONFIGURATION_IS_LINK";
+
 #[test]
 fn a_changed_configuration_file_is_reloaded() {
     let dir = temp_dir_for_sockets();
+    check_reloads(dir.path(), &[("PROTOLOG", "disk=text:info")]);
+}
+
+#[test]
+fn a_configuration_file_that_a_link_leads_to_is_reloaded() {
+    let dir = temp_dir_for_sockets();
+    check_reloads(dir.path(), &[("PROTOLOG", "disk=text:info"), (LINK, "1")]);
+}
+
+#[track_caller]
+fn check_reloads(directory: &Path, variables: &[(&str, &str)]) {
     let role = "role_of_a_program_whose_configuration_changes";
-    let lines = printed_lines(&run(role, dir.path(), &[("PROTOLOG", "disk=text:info")]));
+    let lines = printed_lines(&run(role, directory, variables));
     let mut expected = CONFIGURATIONS.map(|(_, operator_view)| operator_view).to_vec();
     expected.insert(
         3,

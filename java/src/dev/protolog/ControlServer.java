@@ -35,6 +35,8 @@ final class ControlServer implements Runnable {
     private static final long WINDOW = 100_000_000;
     /** The pause after an error of the system that may pass, in milliseconds. */
     private static final long PAUSE = 100;
+    /** The most links on the way to a file, as the system has it. */
+    private static final int MAX_LINKS = 40;
     private static final SocketOption<UnixDomainPrincipal> PEER = ExtendedSocketOptions.SO_PEERCRED;
 
     /** The one that listens; null for none. */
@@ -307,12 +309,32 @@ final class ControlServer implements Runnable {
     private void watch(Path config) throws InitException {
         try {
             changes = config.getFileSystem().newWatchService();
-            config.getParent().register(changes, StandardWatchEventKinds.ENTRY_CREATE, StandardWatchEventKinds.ENTRY_MODIFY,
-                    StandardWatchEventKinds.ENTRY_DELETE);
+            watch(config.getParent(), changes);
             WatchService events = changes;
+            followLinks(config, events);
             start(() -> reload(config, events, answers), "protolog-settings");
         } catch (IOException e) {
             throw new InitException("can't watch the configuration file: " + SocketPlace.reason(e), "make its directory");
+        }
+    }
+
+    private static void watch(Path directory, WatchService events) throws IOException {
+        directory.register(events, StandardWatchEventKinds.ENTRY_CREATE, StandardWatchEventKinds.ENTRY_MODIFY,
+                StandardWatchEventKinds.ENTRY_DELETE);
+    }
+
+    /** Watches the directories that links lead to by now, besides that of the file. One that can't be watched is left out. */
+    private static void followLinks(Path config, WatchService events) {
+        try {
+            Path place = config;
+            for (int links = 0; links < MAX_LINKS && Files.isSymbolicLink(place); links++) {
+                place = place.resolveSibling(Files.readSymbolicLink(place));
+                watch(place.getParent(), events);
+            }
+            // Directories may be links as well.
+            watch(config.toRealPath().getParent(), events);
+        } catch (IOException e) {
+            // There is no such file yet.
         }
     }
 
@@ -322,7 +344,9 @@ final class ControlServer implements Runnable {
                 WatchKey key = events.take();
                 // The events only say that something changed in the directory.
                 key.pollEvents();
-                isValid = key.reset();
+                // False of a directory that is gone, which may be one of several.
+                isValid = key.reset() || Files.isDirectory(config.getParent());
+                followLinks(config, events);
                 answers.setProblems(SettingsFile.apply(config, GroupSettings.Source.CONFIG_FILE));
             } catch (ClosedWatchServiceException e) {
                 return;

@@ -49,6 +49,7 @@ public final class SelfTest {
         LocaleTest.run();
         BuilderTest.run();
         LargeMessageTest.run();
+        LinkedSettingsTest.run();
         OutsideChangeTest.run();
         EndTest.run();
         TemplateLimitTest.run();
