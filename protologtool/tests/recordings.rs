@@ -151,3 +151,50 @@ fn what_does_not_fit_together_is_refused() {
         assert_eq!(run(dir.path(), args).0, 2, "{args:?}");
     }
 }
+
+/// The environment variable with the directory in which a child of a test logs until it dies.
+const CHILD: &str = "PROTOLOG_TEST_SEGMENTS";
+
+#[test]
+fn the_last_segment_of_a_dead_process_is_completed() {
+    use protolog_rt::{Level, ProtoLogGroup, Session, i};
+    #[derive(ProtoLogGroup)]
+    enum Log {
+        Dead,
+    }
+    if let Some(dir) = std::env::var_os(CHILD) {
+        let path = Path::new(&dir).join("app.pftrace");
+        let session = Session::builder().file(path).group("Dead", Level::Debug);
+        let _session = session.segment_bytes(20_000).start().unwrap();
+        (0..4000).for_each(|number| i!(Log::Dead, "number %d of many", number));
+        std::process::abort();
+    }
+    let die = |dir: &Path| {
+        let mut child = Command::new(std::env::current_exe().unwrap());
+        let name = "the_last_segment_of_a_dead_process_is_completed";
+        child.args(["--exact", name]).env(CHILD, dir).current_dir(dir);
+        assert!(!child.output().unwrap().status.success());
+        let parts = names(dir).into_iter().filter(|name| name.ends_with(".part"));
+        assert_eq!(parts.count(), 1, "{:?}", names(dir));
+    };
+    let read = |dir: &Path| {
+        let mut tool = Command::new(env!("CARGO_BIN_EXE_protologtool"));
+        let output = tool.args(["read-log", "."]).current_dir(dir).output().unwrap();
+        String::from_utf8(output.stdout).unwrap().lines().count()
+    };
+    for named in ["app.pftrace", "."] {
+        let dir = temp_dir();
+        die(dir.path());
+        let (code, text) = run(dir.path(), &[named]);
+        assert!(code == 0 && text.contains(": it is complete, and `"), "{code} {text}");
+        assert!(!names(dir.path()).iter().any(|name| name.ends_with(".part")), "{text}");
+        assert_eq!(read(dir.path()), 4000);
+        let (code, text) = run(dir.path(), &[named]);
+        let expected = if named == "." {
+            "error: nothing in `.` is of a process that died\n"
+        } else {
+            "error: all segments of `app.pftrace` are complete\n"
+        };
+        assert!(code == 2 && text.starts_with(expected), "{code} {text}");
+    }
+}

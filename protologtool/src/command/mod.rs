@@ -17,6 +17,7 @@ pub(crate) mod page;
 pub(crate) mod read_log;
 pub(crate) mod recover;
 mod release;
+mod segment_names;
 pub(crate) mod suggest;
 mod target;
 mod trace_paths;

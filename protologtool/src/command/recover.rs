@@ -5,6 +5,8 @@ mod list;
 
 use super::complete::{Completed, Completion, complete_by, complete_trace};
 use super::merge::{self, Made};
+use super::segment_names::{is_part, segments_of};
+use super::trace_paths;
 use crate::args::{Expansion, LogOutput};
 use crate::exit::{Exit, Failure};
 use crate::output::{cant_read, is_standard, once, write_one};
@@ -31,6 +33,9 @@ The file keeps its owner and, without `--mode`, its permissions. With `-o` both 
 only to a regular file of the user who owns the recording; without `-o`, only if that is this user, \
 and a file with several names (hard links) is left alone.
 
+The segment that a session with segments did not complete is found by the name that the session was given, and loses `.part` when \
+it is complete; of a directory, all traces that processes left incomplete are.
+
 A program also records with `Session::builder().record()`. When it dies, of whatever it dies, the recording stays: a ring \
 with the newest messages of all threads, and their texts. Everything that the program had logged is in the trace, as far \
 as no newer messages took its place: those are counted, where they are missing. Several recordings become one trace.
@@ -46,7 +51,7 @@ recording is missing, as standard error says.";
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = HELP, after_help = "See --help for examples.")]
 pub(crate) struct RecoverArgs {
-    /// Recordings, and trace files of processes that died
+    /// Recordings, and trace files of processes that died; the name that a session with segments was given; directories
     #[arg(required_unless_present_any = ["list", "prune"], value_name = "FILES")]
     recordings: Vec<PathBuf>,
 
@@ -80,19 +85,16 @@ pub(crate) fn run(args: &RecoverArgs, system: &dyn System) -> Result<Exit, Failu
     once(&args.recordings, "recording", system)?;
     let (mut rescued, mut failures) = (Vec::new(), Vec::new());
     for path in &args.recordings {
-        let found = match args.output {
-            Some(_) => rescue(path, system),
-            None => in_place::find(path, system).map(|(incomplete, report)| Rescued {
-                name: path.clone(),
-                trace: Vec::new(),
-                report,
-                completes: true,
-                incomplete: Some(incomplete),
-            }),
-        };
-        match found {
-            Ok(one) => rescued.push(one),
-            // Of several, the others may be good.
+        match candidates(path, args.output.is_some(), system) {
+            Ok(paths) => {
+                for path in paths {
+                    match recover_one(&path, args, system) {
+                        Ok(one) => rescued.push(one),
+                        // Of several, the others may be good.
+                        Err(failure) => failures.push(failure),
+                    }
+                }
+            }
             Err(failure) => failures.push(failure),
         }
     }
@@ -116,9 +118,55 @@ pub(crate) fn run(args: &RecoverArgs, system: &dyn System) -> Result<Exit, Failu
     if let Some(output) = &args.output {
         write_all(&rescued, output, args, system)?;
     }
-    let mut incomplete = rescued.iter().filter_map(|one| one.incomplete.as_ref());
-    incomplete.try_for_each(|trace| trace.complete(args.output_file.mode))?;
+    for trace in rescued.iter().filter_map(|one| one.incomplete.as_ref()) {
+        if let Some(name) = trace.complete(args.output_file.mode)? {
+            let [part, name] =
+                [trace.path(), &*name].map(|path| printable(&path.to_string_lossy()));
+            system.print(&format!("{part}: it is complete, and `{name}` now\n"));
+        }
+    }
     Ok(if is_whole { Exit::Done } else { Exit::Incomplete })
+}
+
+/// The files to recover for one that was named: of a directory, those that have a recording, or are one that is to be written elsewhere; of
+/// the name that a session with segments was given, the segments that are not complete.
+fn candidates(path: &Path, has_output: bool, system: &dyn System) -> Result<Vec<PathBuf>, Failure> {
+    if system.is_directory(path) {
+        let is_left = |path: &PathBuf| {
+            let head = system.read_from(path, 0, in_place::HEAD as usize).unwrap_or_default();
+            if Recording::matches(&head) {
+                return has_output && !system.is_in_use(path);
+            }
+            let recording = system.find_recording(path, session_id(&head));
+            recording.is_some_and(|recording| !system.is_in_use(&recording))
+        };
+        let mut paths = trace_paths::traces_in(path, system)?;
+        paths.retain(is_left);
+        if paths.is_empty() {
+            let text = format!("nothing in `{}` is of a process that died", path.display());
+            return Err(Failure::new(text).help("read the traces with `protologtool read-log`"));
+        }
+        return Ok(paths);
+    }
+    let segments = segments_of(path, system);
+    if segments.is_empty() || system.file_id(path).is_ok() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let parts: Vec<PathBuf> = segments.into_values().filter(|it| is_part(it)).collect();
+    if parts.is_empty() {
+        let text = format!("all segments of `{}` are complete", path.display());
+        return Err(Failure::new(text).help("read them with `protologtool read-log`"));
+    }
+    Ok(parts)
+}
+
+fn recover_one(path: &Path, args: &RecoverArgs, system: &dyn System) -> Result<Rescued, Failure> {
+    if args.output.is_some() {
+        return rescue(path, system);
+    }
+    let (incomplete, report) = in_place::find(path, system)?;
+    let (name, trace) = (path.to_owned(), Vec::new());
+    Ok(Rescued { name, trace, report, completes: true, incomplete: Some(incomplete) })
 }
 
 /// Writes the traces, as one, to `output`.

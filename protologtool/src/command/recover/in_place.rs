@@ -13,6 +13,7 @@
 //! - The recording is removed when the trace is complete on the disk.
 
 use super::TRACE;
+use crate::command::segment_names::{Segment, is_part};
 use crate::exit::Failure;
 use crate::output::{cant_read, cant_write, reason};
 use crate::system::{System, has_record_lock};
@@ -29,7 +30,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// The part of a trace that has the id of its session, in bytes.
-const HEAD: u64 = 1 << 20;
+pub(super) const HEAD: u64 = 1 << 20;
 
 /// The time to wait for others that look at the recording of a dead process for a moment, or complete its trace; and between two looks.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -37,7 +38,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// A trace file with what completes it, both locked.
 pub(super) struct Incomplete {
-    path: PathBuf,
+    place: FoundFile,
     trace: File,
     /// The number of bytes that stay.
     valid: u64,
@@ -104,7 +105,7 @@ pub(super) fn find(named: &Path, system: &dyn System) -> Result<(Incomplete, Rec
         let parsed = Recording::parse(&bytes).map_err(|_| nothing())?;
         // Of another segment, perhaps.
         let file = parsed.trace().filter(|file| file.is_at(named)).ok_or_else(nothing)?;
-        let found = look(&place, &recording, &parsed, &file)?.ok_or_else(nothing)?;
+        let found = look(place, &recording, &parsed, &file)?.ok_or_else(nothing)?;
         return Ok(found.of(recording));
     }
     Recording::parse(&head).map_err(|error| {
@@ -144,7 +145,7 @@ fn find_of_recording(path: &Path) -> Result<(Incomplete, Recovered), Failure> {
     for at in [trace.path.clone(), trace.path.with_extension("")] {
         let place = FoundFile::find(&at, false).ok().filter(|_| trace.is_at(&at));
         let Some(place) = place else { continue };
-        if let Some(found) = look(&place, &recording, &parsed, &trace)? {
+        if let Some(found) = look(place, &recording, &parsed, &trace)? {
             return Ok(found.of(recording));
         }
     }
@@ -153,7 +154,7 @@ fn find_of_recording(path: &Path) -> Result<(Incomplete, Recovered), Failure> {
 
 /// A trace that is locked, with what it lacks.
 struct Lacking {
-    path: PathBuf,
+    place: FoundFile,
     trace: File,
     valid: u64,
     rest: Vec<u8>,
@@ -162,19 +163,19 @@ struct Lacking {
 
 impl Lacking {
     fn of(self, recording: LockedRecording) -> (Incomplete, Recovered) {
-        let Self { path, trace, valid, rest, report } = self;
-        (Incomplete { path, trace, valid, rest, recording }, report)
+        let Self { place, trace, valid, rest, report } = self;
+        (Incomplete { place, trace, valid, rest, recording }, report)
     }
 }
 
 /// Locks the trace and finds what it lacks; none if it is not the one of the recording.
 fn look(
-    place: &FoundFile,
+    place: FoundFile,
     recording: &LockedRecording,
     parsed: &Recording<'_>,
     file: &TraceFile,
 ) -> Result<Option<Lacking>, Failure> {
-    let path = place.path.as_path();
+    let path = &*place.path.clone();
     if place.entry.owner() != recording.place.entry.owner() {
         return Ok(None);
     }
@@ -198,12 +199,17 @@ fn look(
     let Some(report) = complete(&mut bytes, parsed) else { return Ok(None) };
     let report = report.map_err(failed)?;
     let rest = bytes.split_off(valid as usize);
-    Ok(Some(Lacking { path: path.into(), trace, valid, rest, report }))
+    Ok(Some(Lacking { place, trace, valid, rest, report }))
 }
 
 impl Incomplete {
-    /// Completes the trace, gives it `mode` if there is one, and removes the recording.
-    pub(super) fn complete(&self, mode: Option<u32>) -> Result<(), Failure> {
+    pub(super) fn path(&self) -> &Path {
+        &self.place.path
+    }
+
+    /// Completes the trace, gives it `mode` if there is one, and removes the recording. Returns the other name that a segment has then, if
+    /// no file has it.
+    pub(super) fn complete(&self, mode: Option<u32>) -> Result<Option<PathBuf>, Failure> {
         let write = || {
             self.trace.set_len(self.valid)?;
             self.trace.write_all_at(&self.rest, self.valid)?;
@@ -212,12 +218,28 @@ impl Incomplete {
             }
             self.trace.sync_data()
         };
-        write().map_err(|error| cant_write(&self.path, &error))?;
+        write().map_err(|error| cant_write(self.path(), &error))?;
         let FoundFile { path, directory, name, entry } = &self.recording.place;
         // The name may be that of another one by now.
         directory.remove(name, entry.identity()).map(drop).map_err(|error| {
             Failure::new(format!("can't remove `{}`: {}", path.display(), reason(&error)))
-        })
+        })?;
+        Ok(self.rename_segment())
+    }
+
+    /// A name without `.part` is that of a complete file.
+    fn rename_segment(&self) -> Option<PathBuf> {
+        let FoundFile { path, directory, name, .. } = &self.place;
+        let complete = Path::new(name).with_extension("").into_os_string();
+        let is_free = || {
+            let there = directory.look(&complete);
+            there.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+        };
+        if !is_part(path) || Segment::of(path).is_none() || !self.place.is_there() || !is_free() {
+            return None;
+        }
+        directory.rename(name, &complete).ok()?;
+        Some(path.with_extension(""))
     }
 }
 
@@ -297,8 +319,8 @@ mod tests {
         let file = place.open(Access::Read).unwrap();
         let trace = FoundFile::find(&run.join("app.pftrace"), false).unwrap();
         let incomplete = Incomplete {
-            path: trace.path.clone(),
             trace: trace.open(Access::ReadWrite).unwrap(),
+            place: trace,
             valid: 3,
             rest: b"lete".to_vec(),
             recording: LockedRecording { place, _file: file },
