@@ -5,6 +5,9 @@
 use crate::inflate;
 use std::io::{self, Read};
 
+/// The place of a mark in tar archives, and the mark.
+const TAR: (usize, &[u8]) = (257, b"ustar");
+
 /// The number of bytes that are looked at.
 const HEAD: usize = 4096;
 
@@ -22,10 +25,14 @@ pub enum Looks {
     Text,
     /// A program or library.
     Program,
-    /// A zip archive, such as a jar.
+    /// An archive: zip, such as a jar, or tar.
     Archive,
     /// A log that Android wrote before it had Perfetto.
     Winscope,
+    /// A trace of windows, layers or the like that Android wrote for Winscope.
+    WinscopeTrace,
+    /// Compressed by xz or bzip2.
+    Compressed,
     /// None of these.
     Unknown,
 }
@@ -37,10 +44,18 @@ impl Looks {
         if protolog_recording::Recording::matches(head) {
             return Self::Recording;
         }
-        let magic: [(&[u8], Self); 4] = [
+        if head.get(TAR.0..).is_some_and(|rest| rest.starts_with(TAR.1)) {
+            return Self::Archive;
+        }
+        let magic: [(&[u8], Self); 9] = [
             (b"\x7fELF", Self::Program),
             (b"PK\x03\x04", Self::Archive),
             (b"\x09PROTOLOG", Self::Winscope),
+            (b"\x09WINTRACE", Self::WinscopeTrace),
+            (b"\x09LYRTRACE", Self::WinscopeTrace),
+            (b"\x09TRNTRACE", Self::WinscopeTrace),
+            (b"\xfd7zXZ\0", Self::Compressed),
+            (b"BZh", Self::Compressed),
             (b"MZ", Self::Program),
         ];
         if let Some((_, looks)) = magic.into_iter().find(|(magic, _)| head.starts_with(magic)) {
@@ -75,8 +90,10 @@ impl Looks {
             Self::Json => "JSON",
             Self::Text => "text",
             Self::Program => "a program or library",
-            Self::Archive => "a zip archive",
+            Self::Archive => "an archive (zip or tar)",
             Self::Winscope => "a log of an Android version without Perfetto",
+            Self::WinscopeTrace => "a trace for Android's Winscope, which has no log",
+            Self::Compressed => "compressed by xz or bzip2",
             Self::Unknown => return None,
         })
     }
@@ -92,6 +109,10 @@ impl Looks {
                 "give the trace that it wrote; its dictionary comes from `generate-viewer-config --from-binary`"
             }
             Self::Archive => "unpack it, and give the trace in it",
+            Self::WinscopeTrace => {
+                "open it with Winscope, or give a trace with ProtoLog's data source"
+            }
+            Self::Compressed => "decompress it first; gzip and zstd are read as they are",
             Self::Winscope => "read it with the `read-log` of that Android version's own tool",
             Self::Unknown => {
                 "give a Perfetto trace, plain or compressed with gzip or zstd; a dictionary is not a trace"
@@ -146,6 +167,10 @@ mod tests {
             (b"\x7fELF\x02", Looks::Program),
             (b"PK\x03\x04", Looks::Archive),
             (b"\x09PROTOLOG\x12", Looks::Winscope),
+            (b"\x09WINTRACE\x12", Looks::WinscopeTrace),
+            (b"\xfd7zXZ\0\0\x04", Looks::Compressed),
+            (b"BZh91AY&SY", Looks::Compressed),
+            (&[&b"app.pftrace"[..], &[0; 246], b"ustar  \0"].concat(), Looks::Archive),
             (b"\x0a", Looks::Text),
             (b"\0\0", Looks::Unknown),
         ] {

@@ -1,7 +1,7 @@
 //! Times for people: display, and parsing of what people write.
 
 use jiff::civil::DateTime;
-use jiff::tz::TimeZone;
+use jiff::tz::{AmbiguousOffset, TimeZone};
 use jiff::{Timestamp, Zoned};
 
 use crate::ago;
@@ -38,6 +38,11 @@ impl Times {
     /// Date and time in the zone of this machine.
     pub fn local() -> Self {
         Self::Zone(TimeZone::system())
+    }
+
+    /// Returns whether the zone of this machine is not known, so that UTC takes its place.
+    pub fn is_local_unknown() -> bool {
+        TimeZone::try_system().is_err()
     }
 
     /// Date and time of `nanos` since 1970, in UTC and to the second: `2026-11-20T18:27:01Z`. None beyond the calendar.
@@ -84,7 +89,7 @@ impl Times {
             Some(timestamp.to_zoned(zone.clone()))
         });
         let date = complete(text, first.as_ref())?.parse::<DateTime>().ok()?;
-        let timestamp = date.to_zoned(zone).ok()?.timestamp();
+        let timestamp = timestamp_of(date, &zone)?;
         Some(TimePoint::Wall(i64::try_from(timestamp.as_nanosecond()).ok()?))
     }
 
@@ -105,6 +110,16 @@ impl Times {
             Self::Boot => TimeZone::system(),
         }
     }
+}
+
+/// The moment of a date and time. Of one that the clocks went over, in spring, that at which they did; of one that came twice, the first.
+fn timestamp_of(date: DateTime, zone: &TimeZone) -> Option<Timestamp> {
+    let ambiguous = zone.to_ambiguous_zoned(date);
+    if !matches!(ambiguous.offset(), AmbiguousOffset::Gap { .. }) {
+        return Some(ambiguous.compatible().ok()?.timestamp());
+    }
+    let after = ambiguous.later().ok()?.timestamp();
+    Some(zone.preceding(after).next().map_or(after, |change| change.timestamp()))
 }
 
 /// `now`, or the beginning of `today` or `yesterday`, in nanoseconds since 1970.
@@ -152,4 +167,20 @@ fn complete(text: &str, first: Option<&Zoned>) -> Option<String> {
 fn with_seconds(time: &str) -> String {
     let seconds = if time.matches(':').count() == 1 { ":00" } else { "" };
     format!("{time}{seconds}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_that_the_clocks_went_over_is_that_of_the_jump() {
+        let zone = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap();
+        let moment = |date: &str| timestamp_of(date.parse().unwrap(), &zone).unwrap().to_string();
+        assert_eq!(moment("2026-03-29T01:59:59"), "2026-03-29T00:59:59Z");
+        assert_eq!(moment("2026-03-29T02:30:00"), "2026-03-29T01:00:00Z");
+        assert_eq!(moment("2026-03-29T03:00:00"), "2026-03-29T01:00:00Z");
+        // In autumn the first of the two.
+        assert_eq!(moment("2026-10-25T02:30:00"), "2026-10-25T00:30:00Z");
+    }
 }

@@ -174,7 +174,7 @@ fn the_last_segment_of_a_dead_process_is_completed() {
         let name = "the_last_segment_of_a_dead_process_is_completed";
         child.args(["--exact", name]).env(CHILD, dir).current_dir(dir);
         assert!(!child.output().unwrap().status.success());
-        let parts = names(dir).into_iter().filter(|name| name.ends_with(".part"));
+        let parts = names(dir).into_iter().filter(|name| name.contains(".pftrace.part"));
         assert_eq!(parts.count(), 1, "{:?}", names(dir));
     };
     let read = |dir: &Path| {
@@ -187,7 +187,7 @@ fn the_last_segment_of_a_dead_process_is_completed() {
         die(dir.path());
         let (code, text) = run(dir.path(), &[named]);
         assert!(code == 0 && text.contains(": it is complete, and `"), "{code} {text}");
-        assert!(!names(dir.path()).iter().any(|name| name.ends_with(".part")), "{text}");
+        assert!(!names(dir.path()).iter().any(|name| name.contains(".pftrace.part")), "{text}");
         assert_eq!(read(dir.path()), 4000);
         let (code, text) = run(dir.path(), &[named]);
         let expected = if named == "." {

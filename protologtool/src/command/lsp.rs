@@ -10,6 +10,7 @@
 
 mod documents;
 mod folders;
+mod message;
 mod overlay;
 mod position;
 mod server;
@@ -92,7 +93,7 @@ fn read_all(
     sender: &Sender<Message>,
     cancelled: &Cancelled,
 ) -> io::Result<()> {
-    while let Some(message) = Message::read(input)? {
+    while let Some(message) = message::read(input)? {
         let mut is_last = false;
         if let Message::Notification(notification) = &message {
             is_last = notification.method == "exit";

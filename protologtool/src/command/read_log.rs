@@ -159,6 +159,7 @@ pub(crate) struct ReadLogArgs {
 
 pub(crate) fn run(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Failure> {
     args.form.check()?;
+    system.print_error(&args.form.warning(system));
     if args.follow {
         return follow::run(args, system);
     }

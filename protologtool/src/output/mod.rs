@@ -235,7 +235,11 @@ pub(crate) fn cant_read(path: &Path, error: &io::Error) -> Failure {
 }
 
 pub(crate) fn cant_write(path: &Path, error: &io::Error) -> Failure {
-    let failure = Failure::new(format!("can't write `{}`: {}", path.display(), reason(error)));
+    // `newdir/`
+    let is_missing = error.kind() == io::ErrorKind::IsADirectory && !path.is_dir();
+    let reason =
+        if is_missing { "it is the name of a directory".to_owned() } else { reason(error) };
+    let failure = Failure::new(format!("can't write `{}`: {reason}", path.display()));
     match Refused::of(error) {
         Some(refused) => failure.help(refused.help()),
         None if error.kind() == io::ErrorKind::IsADirectory => failure.help("name a file in it"),

@@ -114,3 +114,22 @@ fn a_span_without_entries_is_reported() {
         assert!(errors.starts_with(&format!("warning: {warning}\n{help}\n")), "{errors}");
     }
 }
+
+#[test]
+fn a_step_of_the_wall_clock_is_not_the_end_of_the_trace() {
+    let trace = r#"
+message(0x11, INFO, 1, "at %d", "a.rs:1")
+@9 snapshot(real=1795199221000000000, boot=1000000000)
+@1 cleared info(1, 2, "main") ts=10000000000 log(0x11, 1)
+@9 snapshot(real=1795195621000000000, boot=11000000000)
+@1 ts=20000000000 log(0x11, 2)
+"#;
+    let files = [("app", description::trace(trace))];
+    let read = |args: &[&str]| run(&files, &[&["app", "--time", "utc"], args].concat());
+    let (_, out, errors) = read(&["--since", "18:00"]);
+    assert_eq!((out.lines().count(), &*errors), (1, ""), "{out}");
+    let (_, out, errors) = read(&["--until", "18:00"]);
+    assert_eq!((out.lines().count(), &*errors), (1, ""), "{out}");
+    let (_, out, errors) = read(&["--since", "19:00"]);
+    assert!(out.is_empty() && errors.starts_with("warning: the trace ends at "), "{errors}");
+}

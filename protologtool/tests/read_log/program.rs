@@ -76,3 +76,21 @@ fn read_within(limit: &str, trace: &Path) -> (Option<i32>, String) {
     let output = Command::new("sh").args(["-c", &script, program]).arg(trace).output().unwrap();
     (output.status.code(), String::from_utf8(output.stderr).unwrap())
 }
+
+#[test]
+fn a_zone_that_is_not_known_is_said() {
+    let dir = protolog_testkit::temp_dir();
+    std::fs::write(dir.path().join("app"), description::trace(APP)).unwrap();
+    let read = |zone: &str, args: &[&str]| {
+        let mut tool = Command::new(env!("CARGO_BIN_EXE_protologtool"));
+        let tool = tool.args(["read-log", "app", "-n", "1"]).args(args).current_dir(&dir);
+        String::from_utf8(tool.env("TZ", zone).output().unwrap().stderr).unwrap()
+    };
+    let warning = "warning: the time zone `Foo/Bar` of TZ is not known: times are in UTC\n";
+    assert!(read("Foo/Bar", &[]).starts_with(warning));
+    for (zone, args) in
+        [("Foo/Bar", &["--time", "utc"][..]), ("CET-1CEST,M3.5.0,M10.5.0/3", &[]), ("UTC", &[])]
+    {
+        assert!(!read(zone, args).contains("TZ"), "{zone}");
+    }
+}

@@ -6,7 +6,7 @@ use super::links;
 use super::output_format::OutputFormat;
 use crate::exit::Failure;
 use crate::system::System;
-use protolog_reader::{TimeFormat, TimeWriter, Times};
+use protolog_reader::{TimeFormat, TimeWriter, Times, printable};
 use std::path::PathBuf;
 
 /// Call sites that `--top` shows if it is given no number.
@@ -111,6 +111,19 @@ enum Color {
 }
 
 impl EntryForm {
+    /// A warning if the zone of times is not known.
+    pub(super) fn warning(&self, system: &dyn System) -> String {
+        let zone = system.variable("TZ").filter(|zone| !zone.is_empty());
+        let is_local = matches!(self.time, Zone::Local);
+        match zone.filter(|_| is_local && Times::is_local_unknown()) {
+            Some(zone) => format!(
+                "warning: the time zone `{}` of TZ is not known: times are in UTC\nhelp: set TZ to a name such as `Europe/Paris`, or give `--time utc`\n",
+                printable(&zone)
+            ),
+            None => String::new(),
+        }
+    }
+
     /// An error for a flag that means nothing in JSON, whose objects have all there is.
     pub(super) fn check(&self) -> Result<(), Failure> {
         let flag = match self {
@@ -180,7 +193,8 @@ impl Color {
             Self::Never => false,
             Self::Auto => {
                 let no_color = system.variable("NO_COLOR").is_some_and(|value| !value.is_empty());
-                system.output_to_terminal() && !no_color
+                let is_dumb = system.variable("TERM").is_some_and(|it| it == "dumb");
+                system.output_to_terminal() && !no_color && !is_dumb
             }
         }
     }

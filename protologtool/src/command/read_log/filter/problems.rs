@@ -2,7 +2,7 @@
 
 use super::{Filter, Filters, has_tag, is_named, is_thread};
 use crate::command::suggest::{did_you_mean, list};
-use protolog_reader::{Log, Thread, TimePoint, Times};
+use protolog_reader::{Log, Thread, Times};
 use std::collections::BTreeSet;
 
 impl Filter<'_> {
@@ -32,12 +32,13 @@ impl Filter<'_> {
     /// A warning if all of the trace is before `--since`, or none of it before `--until`.
     fn missed_span(&self, times: &Times) -> String {
         let Some((first, last)) = self.log.span() else { return String::new() };
-        let is_reached = |limit: &TimePoint, time| self.has_reached(limit, time);
         let show = |time| times.display(time, self.log);
-        let what = if self.since.is_some_and(|since| !is_reached(&since, last)) {
+        // Where the wall clock was set, the last time need not have the last date.
+        let limits = self.limits();
+        let what = if limits.earliest(self.log).is_some_and(|earliest| last < earliest) {
             let since = self.options.since.as_deref().unwrap_or_default();
             format!("the trace ends at {}, before `--since {since}`", show(last))
-        } else if self.until.is_some_and(|until| is_reached(&until, first)) {
+        } else if limits.end(self.log).is_some_and(|end| first >= end) {
             let until = self.options.until.as_deref().unwrap_or_default();
             format!("the trace begins at {}, not before `--until {until}`", show(first))
         } else {
