@@ -191,6 +191,37 @@ fn recordings_are_files_of_the_traces_owner() {
     });
 }
 
+/// A program that starts again marks the trace of a run that crashed by taking the permission to write away.
+#[test]
+fn a_user_completes_a_read_only_trace() {
+    let tool = Path::new(env!("CARGO_BIN_EXE_protologtool"));
+    with_users("a_user_completes_a_read_only_trace", &[tool], |users: &Users| {
+        let dir = temp_dir();
+        let [written, trace] = ["a.pftrace", "a.1.pftrace"].map(|name| dir.path().join(name));
+        let session = Session::builder().enable_all().file(&written).start().unwrap();
+        w!(Log::Named, "in the file");
+        session.flush().unwrap();
+        w!(Log::Named, "in the recording");
+        let recording = dir.path().join("protolog-a-1-1.rec");
+        fs::copy(session.recording().unwrap(), &recording).unwrap();
+        fs::copy(&written, &trace).unwrap();
+        session.stop().unwrap();
+        fs::set_permissions(&trace, fs::Permissions::from_mode(0o400)).unwrap();
+        for path in [dir.path(), &trace, &recording] {
+            chown(path, Some(users.victim), None).unwrap();
+        }
+        let by =
+            |user, command| run(users.command(user, users.program(tool)).arg(command).arg(&trace));
+        assert_eq!(by(users.intruder, "recover").status.code(), Some(2));
+        let output = by(users.victim, "recover");
+        assert_eq!(output.status.code(), Some(0), "{:?}", texts(&output));
+        assert_eq!(fs::metadata(&trace).unwrap().permissions().mode() & 0o777, 0o400);
+        assert!(!recording.exists());
+        let (out, errors) = texts(&by(users.victim, "read-log"));
+        assert!(out.contains("in the file") && out.contains("in the recording"), "{out}{errors}");
+    });
+}
+
 #[test]
 fn dictionaries_and_response_files_that_are_found_are_files() {
     let dir = temp_dir();

@@ -12,6 +12,7 @@ mod places;
 mod reference;
 #[path = "../attackers/renamed.rs"]
 mod renamed;
+mod restart;
 mod stress;
 mod surroundings;
 mod switched;

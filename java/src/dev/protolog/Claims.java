@@ -56,6 +56,13 @@ final class Claims {
         return claim(place.path(), List.of(nameOf(place), "segments"));
     }
 
+    /** True if somebody in this process has this file. */
+    static boolean has(FileStatus found) {
+        synchronized (TAKEN) {
+            return TAKEN.contains(found.key());
+        }
+    }
+
     /**
      * An error if somebody in this process has the file that is at {@code place}, or its name without {@code own}; {@code found}
      * describes the file, and is null for none.

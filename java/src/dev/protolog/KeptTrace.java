@@ -19,6 +19,7 @@ final class KeptTrace {
     private final SessionCore session;
     private final BootClock.Moment started;
     private final int compression;
+    private final EarlierRuns.Earlier earlier;
     /** The session's own file; null for none. */
     private final Own own;
     /** The trace that is written now, or was last. */
@@ -27,7 +28,8 @@ final class KeptTrace {
     private SessionStats stats = new SessionStats(0, 0, 0, List.of());
 
     /** {@code own} is what {@link #claim} returned; null for none. */
-    KeptTrace(SessionCore session, BootClock.Moment started, int compression, Own own) {
+    KeptTrace(SessionCore session, BootClock.Moment started, int compression, EarlierRuns.Earlier earlier, Own own) {
+        this.earlier = earlier;
         this.session = session;
         this.compression = compression;
         this.started = started;
@@ -104,6 +106,9 @@ final class KeptTrace {
                 written = part;
                 Losses total = session.total().copy();
                 Summary summary = write(file, part, total);
+                if (own != null && place == own.place) {
+                    EarlierRuns.keep(place, claim, earlier);
+                }
                 OutputFile replaced = Outputs.hold(place, claim);
                 try {
                     if (!part.moveTo(place.name())) {

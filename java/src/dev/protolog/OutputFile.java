@@ -3,6 +3,7 @@ package dev.protolog;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.RandomAccessFile;
 import java.nio.MappedByteBuffer;
@@ -186,6 +187,27 @@ final class OutputFile implements AutoCloseable {
             @Override
             public void write(byte[] bytes, int from, int length) throws IOException {
                 OutputFile.this.write(bytes, from, length);
+            }
+        };
+    }
+
+    /** Reads a regular file from its beginning. To close the stream does not close the file. Not to be used while the file is written. */
+    InputStream in() {
+        return new InputStream() {
+            private long at;
+
+            @Override
+            public int read() throws IOException {
+                byte[] one = new byte[1];
+                return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+            }
+
+            @Override
+            public int read(byte[] to, int from, int length) throws IOException {
+                file.seek(at);
+                int read = file.read(to, from, length);
+                at += Math.max(0, read);
+                return read;
             }
         };
     }

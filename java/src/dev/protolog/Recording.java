@@ -1,6 +1,7 @@
 package dev.protolog;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
@@ -11,6 +12,7 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 
@@ -76,6 +78,40 @@ final class Recording {
         long ringEnd = (long) RING_AT + ringBytes;
         positionsAt = isStream ? ringEnd : 0;
         metadataAt = ringEnd + (isStream ? 2 * 8 * POSITIONS : 0);
+    }
+
+    /** True if there is a recording of the session with this id, in the default directory or beside its trace. */
+    static boolean isThere(byte[] sessionId, Location trace) {
+        for (Path directory : List.of(DIRECTORY, trace.real().getParent())) {
+            try (OpenDirectory open = OpenDirectory.open(directory)) {
+                for (String name : open.names("*.rec")) {
+                    if (sessionId.length > 0 && Arrays.equals(sessionIdOf(open, name), sessionId)) {
+                        return true;
+                    }
+                }
+            } catch (IOException e) {
+                // Nor is it found there.
+            }
+        }
+        return false;
+    }
+
+    /** The id of a recording's session; empty of other files, and of those of others. */
+    private static byte[] sessionIdOf(OpenDirectory directory, String name) {
+        try {
+            FileStatus found = directory.status(name);
+            boolean isOwn = found != null && found.isRegular() && found.owner() == RunningProgram.user();
+            // One that this process has is not even opened: to close it would release its lock.
+            if (!isOwn || Claims.has(found) || OpenFiles.isLocked(found.key())) {
+                return new byte[0];
+            }
+            try (InputStream recording = directory.reader(name)) {
+                byte[] header = recording.readNBytes(SESSION_ID_AT + 16);
+                return header.length < SESSION_ID_AT + 16 ? new byte[0] : Arrays.copyOfRange(header, SESSION_ID_AT, SESSION_ID_AT + 16);
+            }
+        } catch (IOException e) {
+            return new byte[0];
+        }
     }
 
     /** Creates a recording at {@code path}, or with a name of its own if that is a directory. */

@@ -35,7 +35,6 @@ public final class Session implements AutoCloseable {
     private static final int DEFAULT_STRING = 4096;
     /** The least age of a segment, so that its thread has time for more than rotation. */
     private static final Duration MIN_AGE = Duration.ofMillis(10);
-    private static final Duration FOREVER = Duration.ofDays(36_500);
 
     private final SessionConfig config;
     private final Path recording;
@@ -60,7 +59,7 @@ public final class Session implements AutoCloseable {
         BootClock.Moment started = core.clock().moment();
         core.dictionary().addKnown();
         Stream stream = config.isStream() ? newStream(core, started) : null;
-        parts = new Parts(core, new KeptTrace(core, started, config.compression(), own), stream);
+        parts = new Parts(core, new KeptTrace(core, started, config.compression(), config.earlier(), own), stream);
         core.setStats(this::stats);
         core.open();
         Sessions.add(core);
@@ -270,6 +269,8 @@ public final class Session implements AutoCloseable {
         private long segmentBytes;
         private Duration segmentAge;
         private int keptSegments;
+        private int keptRuns = EarlierRuns.Earlier.DEFAULT.keep();
+        private boolean truncates;
         private int bufferBytes = DEFAULT_BUFFER;
         private int maxStringBytes = DEFAULT_STRING;
         private int defaultLevels = LogLevel.WTF.andAbove();
@@ -279,7 +280,7 @@ public final class Session implements AutoCloseable {
 
         private Builder() {}
 
-        /** Sets the file of the trace, which is its owner's only. An existing one is replaced. */
+        /** Sets the file of the trace, which is its owner's only. What the last run left there gets another name ({@link #keepPrevious}). */
         public Builder file(Path path) {
             file = path.toAbsolutePath();
             return this;
@@ -374,7 +375,7 @@ public final class Session implements AutoCloseable {
          * @throws IllegalArgumentException if it is another one
          */
         public Builder bufferBytes(int bytes) {
-            bufferBytes = within("bufferBytes", bytes, MIN_BUFFER, MAX_BUFFER);
+            bufferBytes = SettingRange.within("bufferBytes", bytes, MIN_BUFFER, MAX_BUFFER);
             return this;
         }
 
@@ -384,7 +385,7 @@ public final class Session implements AutoCloseable {
          * @throws IllegalArgumentException if it is another one
          */
         public Builder maxStringBytes(int bytes) {
-            maxStringBytes = within("maxStringBytes", bytes, MIN_STRING, DEFAULT_STRING);
+            maxStringBytes = SettingRange.within("maxStringBytes", bytes, MIN_STRING, DEFAULT_STRING);
             return this;
         }
 
@@ -405,7 +406,7 @@ public final class Session implements AutoCloseable {
          * @throws IllegalArgumentException unless it is more than 0
          */
         public Builder segmentBytes(long bytes) {
-            segmentBytes = positive("segmentBytes", bytes);
+            segmentBytes = SettingRange.positive("segmentBytes", bytes);
             return this;
         }
 
@@ -422,7 +423,29 @@ public final class Session implements AutoCloseable {
          * @throws IllegalArgumentException unless it is more than 0
          */
         public Builder keepSegments(int count) {
-            keptSegments = (int) positive("keepSegments", count);
+            keptSegments = (int) SettingRange.positive("keepSegments", count);
+            return this;
+        }
+
+        /**
+         * Sets how many traces of earlier runs are kept, 1 by default. When a session begins to write its file, what is there is renamed:
+         * {@code app.pftrace} to {@code app.1.pftrace}, and that to {@code app.2.pftrace}. Older ones are removed.
+         *
+         * <p>The trace of a run that crashed is kept whatever {@code count} is, read-only, until those of all crashed runs take more than 256 MiB; the newest
+         * one stays in any case, and a line on standard error says so. {@code protologtool recover app.1.pftrace} completes it. A file under such a
+         * name that is no trace of this program is left alone, and its number left out. Segments have names of their own, and snapshots replace what is there.
+         *
+         * @throws IllegalArgumentException if it is less than 0
+         */
+        public Builder keepPrevious(int count) {
+            keptRuns = SettingRange.within("keepPrevious", count, 0, Integer.MAX_VALUE);
+            truncates = false;
+            return this;
+        }
+
+        /** Empties or replaces the file that is there, also the trace of a run that crashed. */
+        public Builder truncate() {
+            truncates = true;
             return this;
         }
 
@@ -432,7 +455,7 @@ public final class Session implements AutoCloseable {
          * @throws IllegalArgumentException if it is another one
          */
         public Builder compress(int level) {
-            compression = within("compress", level, Deflater.BEST_SPEED, Deflater.BEST_COMPRESSION);
+            compression = SettingRange.within("compress", level, Deflater.BEST_SPEED, Deflater.BEST_COMPRESSION);
             return this;
         }
 
@@ -448,9 +471,9 @@ public final class Session implements AutoCloseable {
             }
             checkStreams();
             Filter filter = new Filter(defaultLevels, groups, stacks);
-            Segments.Limits limits = new Segments.Limits(segmentBytes, nanos(segmentAge), keptSegments);
+            Segments.Limits limits = new Segments.Limits(segmentBytes, SettingRange.nanos(segmentAge), keptSegments);
             return new Session(new SessionConfig(file, recording, filter, policy, bufferBytes / PageLayout.PAGE * PageLayout.PAGE,
-                    maxStringBytes, hasLocations, nanos(longestWait), compression, limits));
+                    maxStringBytes, hasLocations, SettingRange.nanos(longestWait), compression, limits, new EarlierRuns.Earlier(keptRuns, truncates)));
         }
 
         /** Refuses what sessions that keep their messages don't have. */
@@ -462,25 +485,6 @@ public final class Session implements AutoCloseable {
             if (refused != null && policy != FillPolicy.STREAM) {
                 throw new IllegalStateException(refused + " is for sessions that stream to a file; leave it out, or keepNewest and keepFirst");
             }
-        }
-
-        /** Nanoseconds, a hundred years at most; 0 for null. */
-        private static long nanos(Duration duration) {
-            return duration == null ? 0 : duration.compareTo(FOREVER) > 0 ? FOREVER.toNanos() : Math.max(0, duration.toNanos());
-        }
-
-        private static int within(String setting, int value, int least, int most) {
-            if (value < least || value > most) {
-                throw new IllegalArgumentException(setting + "(" + value + ") is not from " + least + " to " + most);
-            }
-            return value;
-        }
-
-        private static long positive(String setting, long value) {
-            if (value <= 0) {
-                throw new IllegalArgumentException(setting + "(" + value + ") is not more than 0");
-            }
-            return value;
         }
     }
 }

@@ -88,6 +88,9 @@ final class Stream {
         Location place = Location.of(config.file());
         segments = config.limits().areAny() ? Segments.of(place, config.limits(), config.compression()) : null;
         try {
+            if (segments == null) {
+                EarlierRuns.keep(place, null, config.earlier());
+            }
             file = segments == null ? TraceFile.create(place, config.compression()) : segments.open();
             begin(started, "protolog session started");
         } catch (IOException | RuntimeException | Error e) {

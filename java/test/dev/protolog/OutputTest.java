@@ -173,8 +173,8 @@ final class OutputTest {
     /** Writes a message, and returns the outcome if that is not told by the file. */
     private String write(String way, Path path) throws IOException {
         switch (way) {
-            case "stream" -> stop(builder().file(path).start());
-            case "keep" -> stop(builder().file(path).keepNewest().start());
+            case "stream" -> stop(builder().file(path).truncate().start());
+            case "keep" -> stop(builder().file(path).truncate().keepNewest().start());
             case "snapshot" -> {
                 try (Session session = builder().keepNewest().start()) {
                     ProtoLog.i(Log.QUIET, "a message");

@@ -70,7 +70,7 @@ final class OutsideChangeTest {
     }
 
     private static void saysThatItWasDeleted(Path file) throws IOException {
-        Session session = Session.builder().file(file).enableAll().start();
+        Session session = Session.builder().file(file).truncate().enableAll().start();
         ProtoLog.d(Log.QUIET, "%d in a %s", 1, "1. text");
         session.flush();
         Files.delete(file);

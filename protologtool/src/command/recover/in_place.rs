@@ -81,6 +81,22 @@ impl FoundFile {
         self.directory.open_entry(&self.name, &self.entry, access)
     }
 
+    /// Opens the file for writing, also if it is a read-only one of this user: the trace of a run that crashed is marked so when the program starts again. Its
+    /// mode is the same afterwards.
+    fn open_to_write(&self) -> io::Result<File> {
+        let marked = match self.open(Access::ReadWrite) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                self.open(Access::Read).map_err(|_| error)?
+            }
+            opened => return opened,
+        };
+        let mode = marked.metadata()?.mode() & 0o7777;
+        marked.set_permissions(Permissions::from_mode(mode | 0o200))?;
+        let opened = self.open(Access::ReadWrite);
+        marked.set_permissions(Permissions::from_mode(mode))?;
+        opened
+    }
+
     /// True if the name is still that of the file.
     fn is_there(&self) -> bool {
         let there = self.directory.look(&self.name);
@@ -185,7 +201,7 @@ fn look(
         return Err(Failure::new(text).help("write a complete copy with `-o`"));
     }
     let failed = |error| cant_read(path, &error);
-    let trace = place.open(Access::ReadWrite).map_err(|error| cant_write(path, &error))?;
+    let trace = place.open_to_write().map_err(|error| cant_write(path, &error))?;
     if !lock_trace(&trace) {
         return Err(still_written(path));
     }

@@ -1,0 +1,343 @@
+package dev.protolog;
+
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+
+/**
+ * What earlier runs left at the path of a trace: it gets another name before the path is written again, by the names and rules of
+ * {@code protolog-rt/src/session/earlier.rs}.
+ *
+ * <pre>
+ * app.pftrace      the run that begins
+ * app.1.pftrace    the one before it
+ * app.2.pftrace    the one before that, and so on
+ * </pre>
+ *
+ * <p>The trace of a run that crashed is made read-only, which marks it: it stays beside those that are asked for, until all that crashed take more
+ * than {@value #CRASH_BYTES} bytes; the newest one stays in any case. Its recording stays for {@code protologtool recover}, which completes it under its new name, too.
+ *
+ * <p>Invariants: a file under one of these names is renamed or removed only if it is a trace of this program and user that nobody has. Others keep their
+ * names, and their numbers are left out; nothing of another user is read. Files are renamed from the oldest to the newest, each to a name that is free by
+ * then. All is done in the directory that was found for the place.
+ */
+final class EarlierRuns implements AutoCloseable {
+    /** The most bytes of traces of crashed runs that are kept beside the others. */
+    private static final long CRASH_BYTES = 256L << 20;
+    /** The largest trace that is read to see whether its session was ended; of a larger one the last {@link #TAIL} bytes. */
+    private static final long MAX_SURVEYED = 64L << 20;
+    private static final int TAIL = 512;
+    /** The part of a trace that has the id of its session, in bytes. */
+    private static final int HEAD = 1 << 20;
+    /** The end of the numbers: those of segments have four digits. */
+    private static final int LAST = 1000;
+    private static final int WRITABLE = 0222;
+    private static final int READABLE = 0444;
+    private final Location place;
+    private final OpenDirectory directory;
+    private final List<Run> kept = new ArrayList<>();
+    private final Set<Integer> foreign = new HashSet<>();
+
+    /**
+     * What becomes of the trace that the last run left.
+     *
+     * @param keep the number of traces that are kept, but for those of runs that crashed
+     * @param truncates true if the file is emptied or replaced, as it is
+     */
+    record Earlier(int keep, boolean truncates) {
+        static final Earlier DEFAULT = new Earlier(1, false);
+    }
+
+    /** A trace of an earlier run under one of the names; {@code held} is null of one that may not be written. */
+    private static final class Run {
+        private int number;
+        private final Object key;
+        private final OutputFile held;
+        private final boolean isCrash;
+        private final long bytes;
+
+        Run(int number, Object key, OutputFile held, boolean isCrash, long bytes) {
+            this.number = number;
+            this.key = key;
+            this.held = held;
+            this.isCrash = isCrash;
+            this.bytes = bytes;
+        }
+    }
+
+    private EarlierRuns(Location place, OpenDirectory directory) {
+        this.place = place;
+        this.directory = directory;
+    }
+
+    /**
+     * Gives what is at a place another name, unless {@code earlier} says that it may go, or it is empty. What can't get one stays, for who writes there. A line
+     * says so, and that the run crashed if it did. {@code own} is a claim of the caller on the name, or null.
+     *
+     * @throws IOException if somebody writes the file
+     */
+    static void keep(Location place, Claims.Claim own, Earlier earlier) throws IOException {
+        if (earlier.truncates || OutputRules.descriptor(place.path()) >= 0) {
+            return;
+        }
+        FileStatus found;
+        long size;
+        try (OpenDirectory directory = OpenDirectory.of(place)) {
+            found = directory.status(place.name());
+            size = isOwn(found) ? Files.size(directory.at(place.name())) : 0;
+        } catch (IOException e) {
+            // What is refused has its error when it is opened.
+            return;
+        }
+        if (size == 0) {
+            return;
+        }
+        OutputFile held = Outputs.hold(place, own);
+        try (OpenDirectory directory = OpenDirectory.of(place); EarlierRuns runs = new EarlierRuns(place, directory)) {
+            if (directory.has(place.name(), found.key())) {
+                runs.keep(found, held, size, earlier);
+            }
+        } finally {
+            close(held);
+        }
+    }
+
+    private void keep(FileStatus found, OutputFile held, long size, Earlier earlier) {
+        byte[] id = {};
+        boolean isCrash;
+        try {
+            id = head(place.name(), held).sessionId();
+            isCrash = id.length > 0 && !isEnded(held, size);
+        } catch (IOException e) {
+            isCrash = true;
+        }
+        if (earlier.keep == 0 && !isCrash) {
+            return;
+        }
+        try {
+            String name = giveName(found, isCrash, size, earlier.keep);
+            if (isCrash) {
+                reportCrash(place.path().resolveSibling(name), Recording.isThere(id, place));
+            }
+        } catch (IOException e) {
+            LogPrinter.queue("protolog: the trace of the last run, `" + Controls.escaped(place.path().toString())
+                    + "`, is overwritten: it can't be renamed: " + Controls.escaped(String.valueOf(e.getMessage())));
+        }
+    }
+
+    private static void reportCrash(Path path, boolean hasRecording) {
+        String shown = Controls.escaped(path.toString());
+        LogPrinter.queue("protolog: the last run crashed; its trace is `" + shown + "`"
+                + (hasRecording ? ", and `protologtool recover " + shown + "` adds what its recording has" : ""));
+    }
+
+    /** True of a regular file of this user with one name. */
+    private static boolean isOwn(FileStatus found) throws IOException {
+        return found != null && found.isRegular() && found.owner() == RunningProgram.user() && found.links() == 1;
+    }
+
+    /** True if the session that wrote a trace was ended, as far as a look tells. */
+    private boolean isEnded(OutputFile held, long size) throws IOException {
+        if (size <= MAX_SURVEYED) {
+            try (InputStream trace = open(place.name(), held)) {
+                return TraceSurvey.of(trace, false).hasEnd();
+            }
+        }
+        byte[] tail;
+        try (InputStream trace = open(place.name(), held)) {
+            trace.skipNBytes(size - TAIL);
+            tail = trace.readNBytes(TAIL);
+        }
+        String text = new String(tail, StandardCharsets.ISO_8859_1);
+        return text.contains(TraceSurvey.STOPPED) || text.contains(TraceSurvey.ENDED);
+    }
+
+    /** Renames the file at the place to the first of the names, and those that are in the way to the next ones. Then removes those that need not be kept. */
+    private String giveName(FileStatus found, boolean isCrash, long size, int keep) throws IOException {
+        find();
+        int first = freeFirst();
+        // Others have all numbers.
+        String number = first > 0 ? Integer.toString(first) : String.format(Locale.ROOT, "run-%016x", new SecureRandom().nextLong());
+        String name = numbered(place.name(), number);
+        directory.renameToFree(place.name(), name, found.key());
+        if (isCrash) {
+            mark(name, found);
+        }
+        for (Run each : needless(isCrash ? size : 0, isCrash ? keep : Math.max(0, keep - 1))) {
+            try {
+                directory.remove(numbered(place.name(), Integer.toString(each.number)), each.key);
+            } catch (IOException e) {
+                // That one can't be removed is no reason not to start.
+            }
+        }
+        return name;
+    }
+
+    /** Takes all permissions but those to read away. What can't be marked is kept as long as others. */
+    private void mark(String name, FileStatus found) {
+        try {
+            if (directory.has(name, found.key())) {
+                directory.restrict(name, found.mode() & READABLE);
+            }
+        } catch (IOException e) {
+            // As above.
+        }
+    }
+
+    /** Renames traces so that the first number is free that nobody else has, and gives it; 0 if all are taken. */
+    private int freeFirst() throws IOException {
+        List<Integer> chain = new ArrayList<>();
+        for (int number = 1; number < LAST; number++) {
+            if (foreign.contains(number)) {
+                continue;
+            }
+            chain.add(number);
+            if (run(number) == null) {
+                break;
+            }
+        }
+        if (chain.isEmpty() || run(chain.get(chain.size() - 1)) != null) {
+            return 0;
+        }
+        // From the oldest, up to the first free one.
+        for (int i = chain.size() - 2; i >= 0; i--) {
+            Run moved = run(chain.get(i));
+            directory.renameToFree(numbered(place.name(), Integer.toString(moved.number)), numbered(place.name(), Integer.toString(chain.get(i + 1))), moved.key);
+            moved.number = chain.get(i + 1);
+        }
+        return chain.get(0);
+    }
+
+    private Run run(int number) {
+        return kept.stream().filter(each -> each.number == number).findFirst().orElse(null);
+    }
+
+    /** Those that need not be kept beside {@code keep} ended ones, where newer ones of crashed runs have {@code crashBytes}. */
+    private List<Run> needless(long crashBytes, int keep) {
+        kept.sort(Comparator.comparingInt(each -> each.number));
+        List<Run> needless = new ArrayList<>();
+        long bytes = crashBytes;
+        int left = keep;
+        for (Run each : kept) {
+            if (each.isCrash) {
+                bytes += each.bytes;
+                if (bytes > CRASH_BYTES && bytes != each.bytes) {
+                    needless.add(each);
+                }
+            } else if (left == 0) {
+                needless.add(each);
+            } else {
+                left--;
+            }
+        }
+        return needless;
+    }
+
+    /** Finds the traces of earlier runs, and the numbers of what else has such names. */
+    private void find() throws IOException {
+        for (String name : directory.names("*")) {
+            int number = number(place.name(), name);
+            if (number < 0) {
+                continue;
+            }
+            Run found = open(name, number);
+            if (found == null) {
+                foreign.add(number);
+            } else {
+                kept.add(found);
+            }
+        }
+    }
+
+    /** What has this name, if it is a trace of this program and user that nobody has; else null. */
+    private Run open(String name, int number) {
+        OutputFile held = null;
+        boolean isKept = false;
+        try {
+            FileStatus found = directory.status(name);
+            if (!isOwn(found)) {
+                return null;
+            }
+            held = Outputs.hold(place.sibling(name), null);
+            TraceSurvey survey = head(name, held);
+            boolean isOfProgram = survey.sessionId().length > 0 && survey.program() != null && base(survey.program()).equals(base(RunningProgram.command()));
+            if (isOfProgram && directory.has(name, found.key())) {
+                isKept = true;
+                return new Run(number, found.key(), held, (found.mode() & WRITABLE) == 0, Files.size(directory.at(name)));
+            }
+            return null;
+        } catch (IOException e) {
+            return null;
+        } finally {
+            if (!isKept) {
+                close(held);
+            }
+        }
+    }
+
+    private TraceSurvey head(String name, OutputFile held) throws IOException {
+        try (InputStream trace = open(name, held)) {
+            return TraceSurvey.of(new ByteArrayInputStream(trace.readNBytes(HEAD)), true);
+        }
+    }
+
+    /** Reads a file from its beginning; by the descriptor that has the lock, since to close another one would release it. */
+    private InputStream open(String name, OutputFile held) throws IOException {
+        return held != null ? held.in() : directory.reader(name);
+    }
+
+    private static String base(String program) {
+        return program.substring(program.lastIndexOf('/') + 1);
+    }
+
+    /** The name of trace {@code number}, which stands before the extension. */
+    static String numbered(String name, String number) {
+        int dot = name.lastIndexOf('.');
+        int end = dot <= 0 ? name.length() : dot;
+        return name.substring(0, end) + "." + number + name.substring(end);
+    }
+
+    /** The number of a trace of {@code name}; -1 if {@code file} has no such name. */
+    static int number(String name, String file) {
+        int dot = name.lastIndexOf('.');
+        int end = dot <= 0 ? name.length() : dot;
+        String extension = name.substring(end);
+        if (file.length() < name.length() + 2 || !file.startsWith(name.substring(0, end) + ".") || !file.endsWith(extension)) {
+            return -1;
+        }
+        String digits = file.substring(end + 1, file.length() - extension.length());
+        if (digits.isEmpty() || digits.length() > 3 || digits.charAt(0) == '0' || !digits.chars().allMatch(c -> c >= '0' && c <= '9')) {
+            return -1;
+        }
+        return Integer.parseInt(digits);
+    }
+
+    /** Gives the traces of earlier runs up. */
+    @Override
+    public void close() {
+        for (Iterator<Run> each = kept.iterator(); each.hasNext(); each.remove()) {
+            close(each.next().held);
+        }
+    }
+
+    private static void close(OutputFile held) {
+        try {
+            if (held != null) {
+                held.close();
+            }
+        } catch (IOException e) {
+            // Nothing was written.
+        }
+    }
+}
