@@ -15,6 +15,7 @@ val protolog by tasks.registering(Exec::class) {
     outputs.dirs(protologSources, protologResources)
     commandLine(
         protologTool, "transform-protolog-calls", "--allow-no-sources",
+        "--encoding", tasks.named<JavaCompile>("compileJava").get().options.encoding ?: "UTF-8",
         "--protolog-class", "dev.protolog.ProtoLog",
         "--loggroups-class", "app.AppLog",
         "--loggroups-source", "src/main/java/app/AppLog.java",

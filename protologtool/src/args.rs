@@ -10,6 +10,7 @@ pub(crate) mod values;
 pub(crate) use expansion::Expansion;
 pub(crate) use form::{DialectChoice, Form, IdChoice, RustCrate};
 
+use crate::encoding::SourceEncoding;
 use clap::ValueEnum;
 use clap_complete::Shell;
 use std::num::NonZero;
@@ -154,6 +155,10 @@ pub(crate) struct Sources {
 
     #[command(flatten)]
     pub(crate) rust: RustCrate,
+
+    /// Encoding of the sources in Java, as for javac: UTF-8, ISO-8859-1 or windows-1252; rewritten ones have it too
+    #[arg(long, value_name = "NAME", default_value = "UTF-8")]
+    pub(crate) encoding: SourceEncoding,
 
     /// Skip files that can't be parsed, with a warning; `transform-protolog-calls` copies them unchanged
     #[arg(long)]

@@ -16,6 +16,7 @@ pub mod call;
 pub mod cli;
 pub mod command;
 pub mod diagnostic;
+pub mod encoding;
 mod exit;
 pub mod first_process;
 pub mod groups;

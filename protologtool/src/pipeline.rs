@@ -404,7 +404,7 @@ fn rewrite<L: Language>(
         plan.replace(edit.range, edit.text);
     }
     keep_first(&mut used);
-    let rewritten = apply(plan, &source, &calls, &mut diagnostics);
+    let rewritten = apply(plan, &source, &calls, &mut diagnostics).map(|it| language.encode(it));
     diagnostics.sort_by_key(|diagnostic| diagnostic.range.start);
     warnings.sort_by_key(|warning| warning.range.start);
     let (path, content) = (source.path().to_path_buf(), Some(hash(source.bytes())));

@@ -6,6 +6,7 @@
 //! trace: outputs are written whole or not at all.
 
 mod captured;
+mod decoded;
 mod directory;
 mod locks;
 mod memory;
@@ -19,6 +20,7 @@ mod stamp;
 mod whole;
 
 pub use captured::Captured;
+pub(crate) use decoded::Decoded;
 pub(crate) use locks::has_record_lock;
 pub use memory::Memory;
 pub use open_file::OpenFile;

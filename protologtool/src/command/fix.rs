@@ -10,9 +10,10 @@
 use super::inputs::{RunRequest, process};
 use crate::args::Check;
 use crate::diagnostic::{Fix, Reporter};
+use crate::encoding::SourceEncoding;
 use crate::exit::Failure;
 use crate::output::{cant_read, cant_write};
-use crate::system::{Staged, System};
+use crate::system::{Decoded, Staged, System};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -40,7 +41,7 @@ pub(super) fn apply(args: &Check, system: &dyn System) -> Result<(usize, usize),
         // All of them, before one is changed.
         let mut staged = Vec::new();
         for (path, fixes) in by_file {
-            let (change, changes) = stage(&path, fixes, system)?;
+            let (change, changes) = stage(&path, fixes, args.sources.encoding, system)?;
             staged.push((path, change));
             count += changes;
         }
@@ -56,9 +57,11 @@ pub(super) fn apply(args: &Check, system: &dyn System) -> Result<(usize, usize),
 fn stage(
     path: &Path,
     mut fixes: Vec<Fix>,
+    encoding: SourceEncoding,
     system: &dyn System,
 ) -> Result<(Box<dyn Staged>, usize), Failure> {
-    let bytes = system.read(path).map_err(|error| cant_read(path, &error))?;
+    let decoded = Decoded::new(system, encoding);
+    let bytes = decoded.read(path).map_err(|error| cant_read(path, &error))?;
     fixes.sort_by_key(|fix| (fix.range.start, fix.range.end));
     let (mut text, mut at, mut count) = (Vec::with_capacity(bytes.len()), 0, 0);
     for fix in &fixes {
@@ -71,6 +74,7 @@ fn stage(
         count += 1;
     }
     text.extend_from_slice(&bytes[at..]);
+    let text = decoded.encode(path, text);
     let staged = system.stage_change(path, &text).map_err(|error| cant_write(path, &error))?;
     Ok((staged, count))
 }

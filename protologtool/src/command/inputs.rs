@@ -8,6 +8,7 @@ use super::{clashes, javac};
 use crate::args::Sources;
 use crate::call::CallCounts;
 use crate::diagnostic::{Code, Diagnostic, Notice, Reporter, Severity};
+use crate::encoding::SourceEncoding;
 use crate::exit::Failure;
 use crate::groups::{self, GroupNumbers, Groups};
 use crate::ids::MessageIds;
@@ -18,7 +19,7 @@ use crate::lang::rust::{self, CrateChoice, Rust};
 use crate::output::{self, Previous};
 use crate::pipeline::{self, Processed, Report, Settings};
 use crate::source::Source;
-use crate::system::System;
+use crate::system::{Decoded, System};
 use std::collections::HashSet;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -63,6 +64,15 @@ pub(super) fn process(
     reporter: &mut Reporter<'_>,
     system: &dyn System,
 ) -> Result<Option<Done>, Failure> {
+    process_decoded(sources, run, reporter, &Decoded::new(system, sources.encoding))
+}
+
+fn process_decoded(
+    sources: &Sources,
+    run: RunRequest<'_>,
+    reporter: &mut Reporter<'_>,
+    system: &dyn System,
+) -> Result<Option<Done>, Failure> {
     let mut files = files::files(&sources.files, sources.allow_none, run.output, system)?;
     if files.is_empty() && !sources.allow_none {
         warn_of_nothing(&sources.files, reporter);
@@ -84,17 +94,17 @@ pub(super) fn process(
         return Ok(None);
     };
     inputs.extend(rust.iter().flat_map(|rust| rust.besides().to_vec()));
-    let (generated, java, ids) = (target.generated, target.java, target.ids);
+    let java = target.java.with_encoding(sources.encoding);
     let aosp = target.dictionary.filter(|dictionary| dictionary.is_json_of_aosp);
-    let settings = Settings { java, rust, groups, ids };
+    let settings = Settings { java, rust, groups, ids: target.ids };
     if let Some(diagnostic) = settings.groups.unknown_ids() {
         let path = groups_file(sources)?;
         let bytes = system.read(&path).map_err(|error| cant_read(&path, &error))?;
         reporter.diagnostic(diagnostic, &Source::new(&path, bytes));
     }
     let mut processed = Vec::with_capacity(files.len() + 1);
-    if let Some((class, template)) = generated {
-        processed.push(class);
+    if let Some((class, template)) = target.generated {
+        processed.push(encoded(class, sources.encoding));
         if !inputs.contains(&template) {
             inputs.push(template);
         }
@@ -126,6 +136,11 @@ pub(super) fn process(
         return Ok(None);
     }
     Ok(Some(Done { processed, dictionary, statements, inputs, incremental, previous }))
+}
+
+/// A class that was made, in the encoding of the sources.
+fn encoded(class: Processed, encoding: SourceEncoding) -> Processed {
+    Processed { rewritten: class.rewritten.map(|text| encoding.encode(text)), ..class }
 }
 
 /// The files and the settings of a run that writes nothing. Gives none if the groups are wrong, which was shown.
@@ -272,7 +287,8 @@ fn survey(
 /// All that results depend on besides the sources.
 fn fingerprint(settings: &Settings, source_root: Option<&Path>, system: &dyn System) -> u64 {
     let Settings { java, rust: _, groups, ids } = settings;
-    let java = (java.protolog(), java.implementation(), java.level(), java.dialect());
+    let java =
+        (java.protolog(), java.implementation(), java.level(), java.dialect(), java.encoding());
     // Debug's form has every field. Only the same program compares it.
     let all = (env!("CARGO_PKG_VERSION"), system.program(), java, groups, ids, source_root);
     protolog_core::hash(format!("{all:?}").as_bytes())

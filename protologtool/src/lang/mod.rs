@@ -210,6 +210,11 @@ pub trait Language: Sync {
         plan: &mut PlanBuilder,
     );
 
+    /// Rewritten text in the encoding of the sources.
+    fn encode(&self, text: Vec<u8>) -> Vec<u8> {
+        text
+    }
+
     /// The most arguments that rewritten code can pass.
     fn max_arguments(&self) -> usize;
 }

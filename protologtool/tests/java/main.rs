@@ -16,6 +16,7 @@ mod unit;
 mod case;
 mod constants;
 mod effects;
+mod encodings;
 mod errors;
 mod groups;
 mod holds;

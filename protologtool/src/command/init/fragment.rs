@@ -5,6 +5,9 @@ use super::build::Build;
 use super::survey::{GroupClass, Survey};
 use std::path::{Path, PathBuf};
 
+/// The property of Maven that says how sources are encoded.
+const MAVEN_ENCODING: &str = "${project.build.sourceEncoding}";
+
 /// Returns true if the fragment is one for sources in Rust.
 pub(super) fn is_for_rust(build: Build, survey: &Survey) -> bool {
     build == Build::Cargo || (build == Build::Soong && survey.is_rust())
@@ -40,6 +43,7 @@ pub(super) fn fill(build: Build, survey: &Survey) -> String {
         .replace("@GROUPS@", &groups.class)
         .replace("@GROUPS_SOURCE@", &groups.source.to_string_lossy())
         .replace("@ROOT@", &root.to_string_lossy())
+        .replace("@ENCODING@", if survey.names_encoding { MAVEN_ENCODING } else { "UTF-8" })
         .replace("@CLASS@", class)
         .replace("@VERSION@", env!("CARGO_PKG_VERSION"))
 }
@@ -71,6 +75,7 @@ mod tests {
         let source = "src/main/java/app/AppLog.java".into();
         Survey {
             groups: vec![GroupClass { class: "app.AppLog".into(), source }],
+            names_encoding: true,
             ..Survey::default()
         }
     }

@@ -12,6 +12,9 @@ use crate::system::System;
 use memchr::memmem::Finder;
 use std::path::{Path, PathBuf};
 
+/// The most bytes of a project's file that are looked at.
+const MAX_POM: u64 = 1 << 20;
+
 /// The end of the name of the interface that enums of groups implement: `IProtoLogGroup`, or one of the program's.
 const INTERFACE: &[u8] = b"ProtoLogGroup";
 /// Those of Android 15 and of later releases.
@@ -40,6 +43,8 @@ pub(super) struct Survey {
     pub(super) modules: Vec<(PathBuf, usize)>,
     /// Android's class with the log methods, if that is what the calls are of.
     pub(super) android_class: Option<&'static str>,
+    /// True if Maven's file says how sources are encoded.
+    pub(super) names_encoding: bool,
 }
 
 /// An enum whose constants are groups.
@@ -54,7 +59,10 @@ pub(super) struct GroupClass {
 impl Survey {
     /// Looks at the sources below `project`, where directories with a build file of `build` are modules.
     pub(super) fn of(project: &Path, build: Build, system: &dyn System) -> Result<Self, Failure> {
-        let mut survey = Self::default();
+        let pom = system.read_found(&project.join("pom.xml"), MAX_POM).unwrap_or_default();
+        let names_encoding =
+            memchr::memmem::find(&pom, b"<project.build.sourceEncoding>").is_some();
+        let mut survey = Self { names_encoding, ..Self::default() };
         let mut open = vec![(PathBuf::new(), None)];
         while let Some((directory, mut module)) = open.pop() {
             let path = project.join(&directory);

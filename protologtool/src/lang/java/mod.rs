@@ -66,6 +66,7 @@ pub(crate) use unit::Unit;
 use super::{Found, Inputs, Language, Message};
 use crate::call::Call;
 use crate::diagnostic::{Code, Diagnostic};
+use crate::encoding::SourceEncoding;
 use crate::groups::Groups;
 use crate::lang::wrapper::Wrappers;
 use crate::rewrite::PlanBuilder;
@@ -88,6 +89,7 @@ pub struct Java {
     /// Canonical name of the enum of levels.
     level: String,
     dialect: Dialect,
+    encoding: SourceEncoding,
     /// Finds the simple name of the class; made once, since every byte of every file is looked at.
     finder: Finder<'static>,
     spelling: escapes::Spelling,
@@ -139,7 +141,19 @@ impl Java {
         let simple = protolog.rsplit('.').next().unwrap_or_default();
         let finder = Finder::new(simple).into_owned();
         let (dialect, spelling) = (Dialect::Protolog, escapes::Spelling::new());
-        Self { protolog, implementation, level, dialect, finder, spelling }
+        let encoding = SourceEncoding::Utf8;
+        Self { protolog, implementation, level, dialect, encoding, finder, spelling }
+    }
+
+    /// With sources, and so rewritten code, in this encoding.
+    #[must_use]
+    pub fn with_encoding(self, encoding: SourceEncoding) -> Self {
+        Self { encoding, ..self }
+    }
+
+    /// The encoding of sources of Java.
+    pub fn encoding(&self) -> SourceEncoding {
+        self.encoding
     }
 
     /// With rewritten code of this dialect.
@@ -261,6 +275,10 @@ impl Language for Java {
         plan: &mut PlanBuilder,
     ) {
         emit::emit(self, source, call, message, plan);
+    }
+
+    fn encode(&self, text: Vec<u8>) -> Vec<u8> {
+        self.encoding.encode(text)
     }
 
     fn max_arguments(&self) -> usize {

@@ -382,8 +382,12 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
         call: &Invocation<'_>,
     ) -> Result<Text, Diagnostic> {
         let error = |range, message: String| {
-            Err(Diagnostic::error(Code::NonConstantTemplate, range, message)
-                .help("write the text as a literal, or name a `static final String` of one of the sources, and pass the varying parts as arguments"))
+            let is_encoded = message.ends_with("is not UTF-8");
+            Err(Diagnostic::error(Code::NonConstantTemplate, range, message).help(if is_encoded {
+                "name the encoding of the sources with `--encoding`, as for javac"
+            } else {
+                "write the text as a literal, or name a `static final String` of one of the sources, and pass the varying parts as arguments"
+            }))
         };
         let has_names = descendants(argument).any(|node| node.kind() == "identifier");
         let site = if has_names { self.site_of_names(call) } else { self.site(call, "") };
