@@ -1,7 +1,7 @@
 //! Recordings that dead processes left in memory do not pile up. The test runs a copy of itself, under a name that no other
 //! program has, many times.
 
-use protolog_rt::{Init, Level, ProtoLogGroup, Session, i};
+use protolog_rt::{Init, Level, ProtoLogGroup, RecordingPlace, Session, i};
 use protolog_testkit::temp_dir;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -22,6 +22,9 @@ fn program(role: &str) {
         "remove" => builder.keep_recordings(0, Duration::ZERO),
         _ => builder,
     };
+    if role.starts_with("deleted") {
+        return deleted_recording(role);
+    }
     if role == "replaced" {
         return replaced_program();
     }
@@ -71,6 +74,26 @@ fn recordings(program: &Path) -> Vec<PathBuf> {
     paths
 }
 
+/// The program, whose recording somebody deletes.
+fn deleted_recording(role: &str) {
+    let path = std::env::current_exe().expect("the test itself").with_extension(role);
+    let builder = Session::builder().log_from(Level::Info).buffer_size(64 << 10);
+    let builder = if role == "deleted-record" {
+        builder.record()
+    } else {
+        builder.file(path).recording_in(RecordingPlace::BesideTrace)
+    };
+    let session = builder.start().expect("start");
+    i!(Log::Work, "a message");
+    session.flush().expect("flush");
+    std::fs::remove_file(session.recording().expect("a recording")).expect("remove");
+    for _ in 0..2 {
+        i!(Log::Work, "a message");
+        session.flush().expect("flush");
+    }
+    session.stop().expect("stop");
+}
+
 #[test]
 fn recordings_of_dead_processes_do_not_pile_up() {
     if let Ok(role) = std::env::var(ROLE) {
@@ -103,6 +126,11 @@ fn recordings_of_dead_processes_do_not_pile_up() {
     assert_eq!(recordings(&copy).len(), 1 + 8);
     run("replaced");
     assert_eq!(recordings(&copy).len(), 1 + 8 + 1, "under the same name");
+    for role in ["deleted-record", "deleted-stream"] {
+        let output = run(role);
+        let said = output.stderr.matches("was deleted while it is used").count();
+        assert_eq!(said, 1, "{role}: {}", output.stderr);
+    }
     run("remove");
     assert_eq!(recordings(&copy), of_alive, "it is in use");
     drop(alive.stdin.take());

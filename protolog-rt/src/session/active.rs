@@ -160,6 +160,7 @@ impl Active {
     /// process or a signal ends the session, and the recording is the only trace of it.
     fn end_kept(&self, is_surprise: bool) -> Result<Summary, Error> {
         running::detach_recorder(&self.core);
+        report::deleted_recording(&self.core);
         let named = self.kept.as_ref().and_then(|kept| Some((kept, kept.place.clone()?)));
         let is_named = named.is_some();
         let mut summary = named.map_or_else(

@@ -6,6 +6,8 @@ mod last_run;
 mod memory;
 mod start;
 
+pub use memory::RecordingPlace;
+
 use super::config::{Config, GroupOverride, TracingMode};
 use super::earlier::Earlier;
 use super::epilogue::Epilogue;
@@ -33,6 +35,7 @@ pub struct Builder {
     record: Option<RecordingPath>,
     /// The buffer of a session that streams ends with the process.
     without_recording: bool,
+    recording_place: Option<RecordingPlace>,
     reports_losses: bool,
     is_for_operator: bool,
     is_scoped: bool,
@@ -54,6 +57,7 @@ impl Builder {
             path: None,
             record: None,
             without_recording: false,
+            recording_place: None,
             reports_losses: true,
             is_for_operator: false,
             is_scoped: false,

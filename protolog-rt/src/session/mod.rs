@@ -44,7 +44,7 @@ mod trace;
 mod wire;
 mod write_behind;
 
-pub use self::builder::Builder;
+pub use self::builder::{Builder, RecordingPlace};
 
 use self::active::Active;
 use self::core::Core;
@@ -219,6 +219,7 @@ impl Session {
     pub fn flush(&self) -> Result<(), Error> {
         self.check_process()?;
         if let Some(recorder) = self.active.core.kept_recorder() {
+            report::deleted_recording(&self.active.core);
             return recorder.sync();
         }
         let Some(requests) = self.active.core.requests() else { return Ok(()) };

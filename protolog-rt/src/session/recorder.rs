@@ -21,7 +21,7 @@ use crate::clock;
 use crate::error::Error;
 use crate::loss::{LossCause, Mirror};
 use crate::message_table::{self, RuntimeMessage};
-use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use crate::sys::close_on_fork::CloseOnFork;
 use crate::sys::create::{PRIVATE, random};
 use crate::sys::mapping::Mapping;
@@ -38,7 +38,7 @@ use protolog_files::Location;
 use protolog_shmem::{Buffer, Memory, PAGE, size};
 use protozero::Heap;
 use std::fs::File;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{io, iter};
@@ -84,6 +84,8 @@ pub(crate) struct Recorder {
     pid: u32,
     /// Before `claim`, so that it is closed first.
     file: CloseOnFork<File>,
+    /// It was said that the file is gone.
+    is_deletion_reported: AtomicBool,
     /// None once the file is left for recovery.
     claim: Mutex<Option<Claim>>,
     /// All that is before the ring.
@@ -155,8 +157,17 @@ impl Recorder {
         let metadata =
             Mutex::new(Metadata { dictionary: Dictionary::default(), loads: None, start, used: 0 });
         let claim = Mutex::new(Some(claim));
-        let recorder =
-            Self { path, place, pid: head.pid, file, claim, header, positions, metadata };
+        let recorder = Self {
+            path,
+            place,
+            pid: head.pid,
+            file,
+            is_deletion_reported: AtomicBool::new(false),
+            claim,
+            header,
+            positions,
+            metadata,
+        };
         let mut process = protozero::Writer::new(Heap::new());
         describe_process(&mut process.message(), recorder.pid, &form.session_id, form.filter);
         recorder.append(&mut recorder.metadata(), &process.into_vec().unwrap_or_default());
@@ -177,6 +188,12 @@ impl Recorder {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(&self.path)(error)),
             _ => Ok(()),
         }
+    }
+
+    /// Returns whether somebody has deleted the file since it was made, once.
+    pub(super) fn take_deletion(&self) -> bool {
+        self.file.metadata().is_ok_and(|found| found.nlink() == 0)
+            && !self.is_deletion_reported.swap(true, Ordering::Relaxed)
     }
 
     /// Leaves the file for recovery.

@@ -42,6 +42,21 @@ pub(super) fn changed_outside(core: &Core, what: &str, had: u64) {
     }
 }
 
+/// Reports that somebody has deleted the session's recording while it is in use, once.
+pub(super) fn deleted_recording(core: &Core) {
+    let Some(recorder) = core.owner.recorder.as_ref().filter(|_| core.owner.reports_losses) else {
+        return;
+    };
+    if recorder.take_deletion() {
+        let line = format!(
+            "protolog: the recording `{}` was deleted while it is used: after a crash, nothing can be recovered from it; systemd does so \
+             when a user logs out (RemoveIPC), `Builder::recording_in` and `record_at` put it elsewhere\n",
+            recorder.path().display()
+        );
+        text_queue::write_line(line.as_bytes());
+    }
+}
+
 /// Reports that the session could not be ended properly. Nobody else gets the error.
 pub(super) fn failure(core: &Core, error: &Error) {
     if core.owner.reports_losses {

@@ -15,6 +15,7 @@ use super::core::Core;
 use super::drain::Drain;
 use super::file::TraceFile;
 use super::progress::Progress;
+use super::report;
 use super::requests::{Pending, Requests, SoFar};
 use super::segments::Segments;
 use super::trace::{Trace, TraceEnd};
@@ -120,6 +121,9 @@ impl Stream {
             let old = left.is_some_and(|left| left.is_zero());
             let is_due = self.next_write <= Instant::now();
             self.copy_round(flush.is_some() || old || is_due);
+            if is_due || flush.is_some() {
+                report::deleted_recording(&self.core);
+            }
             if is_due {
                 self.next_write = Instant::now() + WRITE_INTERVAL;
                 self.is_quiet = !self.drain.take_copied();

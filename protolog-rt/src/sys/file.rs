@@ -109,6 +109,22 @@ pub(crate) fn is_nearly_full(directory: &Path) -> bool {
     found.f_bavail.saturating_mul(4) < found.f_blocks
 }
 
+/// Returns whether the file system that has `directory` writes all data to new places, so that bytes which were allocated may still find it
+/// full.
+pub(crate) fn copies_on_write(directory: &Path) -> bool {
+    /// btrfs, ZFS and bcachefs.
+    const KINDS: [u64; 3] = [0x9123_683e, 0x2fc1_2fc1, 0xca45_1a4e];
+    let Ok(path) = CString::new(directory.as_os_str().as_bytes()) else { return false };
+    let mut found = std::mem::MaybeUninit::<libc::statfs>::zeroed();
+    // SAFETY: the path ends in a NUL, and the kernel's answer goes to memory of ours.
+    if unsafe { libc::statfs(path.as_ptr(), found.as_mut_ptr()) } != 0 {
+        return false;
+    }
+    // SAFETY: all of it was set to zero, which its numbers may be, or by the call.
+    let kind = unsafe { found.assume_init() }.f_type;
+    KINDS.contains(&(kind as u64 & 0xffff_ffff))
+}
+
 /// Makes a file in memory whose size never changes.
 pub(crate) fn memory_file(name: &CStr, size: u64) -> io::Result<File> {
     let create = |flags| {

@@ -119,9 +119,42 @@ pub(crate) fn fingerprint() -> Option<u64> {
     Some(protolog_core::hash(&parts))
 }
 
+/// Returns whether what is in shared memory ends with the container that the process runs in: it is a file system of the
+/// container's own, as container engines make it (`shm`), or the root is one that they put together (`overlay`).
+pub(crate) fn has_memory_of_container() -> bool {
+    std::fs::read("/proc/self/mountinfo")
+        .is_ok_and(|mounts| is_container(&String::from_utf8_lossy(&mounts)))
+}
+
+fn is_container(mounts: &str) -> bool {
+    let is_of_container = |line: &str| {
+        // Where it is, fifth; behind a dash what it is, and what it was mounted from.
+        let (place, what) = line.split_once(" - ")?;
+        let (kind, from) = what.split_once(' ')?;
+        let from = from.split(' ').next()?;
+        match place.split(' ').nth(4)? {
+            "/" => Some(kind == "overlay"),
+            "/dev/shm" => Some(kind == "tmpfs" && from == "shm"),
+            _ => None,
+        }
+    };
+    mounts.lines().any(|line| is_of_container(line) == Some(true))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn containers_have_memory_of_their_own() {
+        let host = "27 1 254:0 / / rw,relatime - ext4 /dev/vda rw,discard\n\
+                    25 24 0:23 / /dev/shm rw,relatime - tmpfs tmpfs rw,size=24684084k\n\
+                    31 24 0:29 / /mnt/overlay rw - overlay overlay rw,lowerdir=/a\n";
+        assert!(!is_container(host) && !is_container("") && !is_container("odd\n - \n"));
+        let docker = "573 540 0:48 / /dev/shm rw,nosuid,nodev shared:1 - tmpfs shm rw,size=65536k";
+        assert!(is_container(docker) && is_container(&format!("{host}{docker}")));
+        assert!(is_container("540 1 0:46 / / rw,relatime - overlay overlay rw,lowerdir=/var/lib"));
+    }
 
     #[test]
     fn a_process_keeps_its_fingerprint() {

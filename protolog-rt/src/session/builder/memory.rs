@@ -8,7 +8,11 @@ use crate::session::config::Filter;
 use crate::session::file_place::FilePlace;
 use crate::session::leftover;
 use crate::session::recorder::{BufferForm, Recorder, RecordingPath};
+use crate::sys::create::directory;
+use crate::sys::environment::variable;
+use crate::sys::file::copies_on_write;
 use crate::sys::mapping::Mapping;
+use crate::sys::process::has_memory_of_container;
 use protolog_core::FillPolicy;
 use protolog_shmem::{Buffer, Memory};
 use std::sync::Arc;
@@ -21,7 +25,63 @@ const KEPT_BUFFER: usize = 4 << 20;
 /// The default for the most bytes of a string argument.
 pub(super) const MAX_STRING_BYTES: usize = 4096;
 
+/// The place of the recording of a session that streams: see [`Builder::recording_in`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecordingPlace {
+    /// `/dev/shm`: memory that outlives the process, up to the end of the machine or of the container.
+    Memory,
+    /// The directory of the trace.
+    BesideTrace,
+}
+
+/// The variable with the place, for all sessions that do not name one.
+const VARIABLE: &str = "PROTOLOG_RECORDING";
+
 impl Builder {
+    /// Sets where the recording of a session that streams lives, which completes the trace after a crash ([`Session::recording`]). Where it
+    /// can't be there, it is in the other place.
+    ///
+    /// By default it is in memory, so that no call ever waits for a disk. In a container it is beside the trace: the memory of a
+    /// container ends with it, and the restart after a crash would find no recording. The variable `PROTOLOG_RECORDING`, which is
+    /// `memory` or `beside`, sets the place of sessions that do not name one. systemd removes the memory of a user who logs out
+    /// (`RemoveIPC`), unless that is a system user: such a program, too, has its recording beside the trace.
+    ///
+    /// Beside the trace, what [`Self::record_at`] says of disks holds. On file systems that copy what they write (btrfs, ZFS), a disk that is
+    /// full can end the program (`SIGBUS`), so there it is in memory by default in a container, too.
+    ///
+    /// [`Session::recording`]: crate::Session::recording
+    ///
+    /// ```
+    /// # use protolog_rt::{RecordingPlace, Session};
+    /// # let dir = std::env::temp_dir().join(format!("protolog-place-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&dir).expect("a folder");
+    /// let session = Session::builder().file(dir.join("app.pftrace")).recording_in(RecordingPlace::BesideTrace).start()?;
+    /// assert!(session.recording().is_some_and(|path| path.starts_with(&dir)));
+    /// # session.stop()?;
+    /// # std::fs::remove_dir_all(dir).ok();
+    /// # Ok::<(), protolog_rt::Error>(())
+    /// ```
+    pub fn recording_in(mut self, place: RecordingPlace) -> Self {
+        self.recording_place = Some(place);
+        self
+    }
+
+    fn recording_place(&self, trace: &FilePlace) -> RecordingPlace {
+        let by_variable = || match variable(VARIABLE)?.to_str()? {
+            "memory" => Some(RecordingPlace::Memory),
+            "beside" => Some(RecordingPlace::BesideTrace),
+            _ => None,
+        };
+        let by_default = || {
+            if has_memory_of_container() && !copies_on_write(directory(trace.path())) {
+                RecordingPlace::BesideTrace
+            } else {
+                RecordingPlace::Memory
+            }
+        };
+        self.recording_place.or_else(by_variable).unwrap_or_else(by_default)
+    }
+
     /// Sets the most bytes of a string argument, 4 KiB by default. A longer one is truncated, with an ellipsis, and counted.
     ///
     /// ```
@@ -70,9 +130,14 @@ impl Builder {
         if let (FillPolicy::Stream, false, Some(place)) =
             (self.fill_policy, self.without_recording, place)
         {
-            // Where there is no memory that outlives the process, beside the trace; where that can't be, the trace is all there is.
+            // Where the one can't be, the other one; where neither can, the trace is all there is.
             let beside = || create(&RecordingPath::Beside(place.clone()));
-            if let Ok((recorder, buffer)) = create(&RecordingPath::Memory).or_else(|_| beside()) {
+            let in_memory = || create(&RecordingPath::Memory);
+            let created = match self.recording_place(place) {
+                RecordingPlace::Memory => in_memory().or_else(|_| beside()),
+                RecordingPlace::BesideTrace => beside().or_else(|_| in_memory()),
+            };
+            if let Ok((recorder, buffer)) = created {
                 return Ok((Some(recorder), buffer));
             }
         }
