@@ -304,6 +304,8 @@ pub mod sequence_info {
     pub const SESSION_ID: u32 = 7;
     /// [`super::filter`]: the levels that the session records; on the session's own sequence
     pub const FILTER: u32 = 8;
+    /// string: the file name that a session with segments was given, in each of them; on the session's own sequence
+    pub const SEGMENTS_OF: u32 = 9;
 }
 
 /// Ours: `SEQUENCE_INFO.FILTER`, the levels that a session records. A set of levels has a bit for each, [`crate::Level::severity`].

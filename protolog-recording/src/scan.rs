@@ -24,6 +24,8 @@ pub struct TraceSurvey {
     pub losses: BTreeMap<(u32, u32), u64>,
     /// The name of the process, as it was called.
     pub program: Option<Vec<u8>>,
+    /// The file name that its session was given, if the trace is a segment.
+    pub segments_of: Option<Vec<u8>>,
     /// Number of messages.
     pub messages: u64,
     /// True if the session that wrote it was ended by its program.
@@ -133,6 +135,9 @@ impl TraceSurvey {
                 sequence_info::SESSION_ID => {
                     let id = field.as_bytes().ok().and_then(|id| id.try_into().ok());
                     self.session_id = id.unwrap_or(self.session_id);
+                }
+                sequence_info::SEGMENTS_OF => {
+                    self.segments_of = field.as_bytes().ok().map(<[u8]>::to_vec);
                 }
                 sequence_info::PID if self.pid.is_none() => self.pid = field.as_u32().ok(),
                 _ => {}

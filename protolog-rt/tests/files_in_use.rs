@@ -166,7 +166,10 @@ fn segments_in_use_are_not_removed() {
     let path = |name: &str| dir.path().join(name);
     let stream = session().file(path("app.0001.pftrace")).start().expect("start");
     for number in [2, 3, 4] {
-        fs::write(path(&format!("app.{number:04}.pftrace")), "").expect("write");
+        let earlier = session().file(path("app.pftrace")).keep_segments(9).start().expect("start");
+        i!(Log::Work, "of an earlier run");
+        earlier.stop().expect("stop");
+        assert!(path(&format!("app.{number:04}.pftrace")).exists());
     }
     let segments = session().file(path("app.pftrace")).keep_segments(1).start().expect("start");
     let taken = session().file(path("app.pftrace")).keep_segments(1).start();

@@ -396,7 +396,8 @@ impl Builder {
     }
 
     /// Keeps the newest `count` complete files, at least one, beside the one that is being written, and as many incomplete ones of runs
-    /// that died. Older ones are removed whenever a new one was begun, those of earlier runs of the program included. See
+    /// that died. Older ones are removed whenever a new one was begun, those of earlier runs of the program included; files that
+    /// only have a name like that of a segment stay. See
     /// [`Self::segment_bytes`].
     pub fn keep_segments(mut self, count: usize) -> Self {
         self.limits.keep = Some(count);

@@ -18,7 +18,8 @@
 
 use super::claim::{Held, hold};
 use super::file_place::FilePlace;
-use super::previous::{complete, survey_of, survey_of_head};
+use super::heads::{survey_of, survey_of_head};
+use super::previous::complete;
 use crate::error::Error;
 use crate::sys::create::random;
 use crate::sys::process::user;

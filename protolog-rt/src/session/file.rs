@@ -91,6 +91,8 @@ pub(super) struct TraceFile {
     name: Option<Unnamed>,
     /// An incomplete file stays.
     keeps_incomplete: bool,
+    /// The name that the session was given, of a segment.
+    segments_of: Option<String>,
     /// Compresses packets, if the session asks for it.
     bundles: Option<Bundles>,
     epilogue: Option<Epilogue>,
@@ -225,6 +227,7 @@ impl TraceFile {
             name,
             keeps_incomplete: false,
             bundles: None,
+            segments_of: None,
             epilogue: None,
             write_behind: None,
             limit: u64::MAX,
@@ -309,6 +312,16 @@ impl TraceFile {
     }
 
     /// Gives everything that is appended after this call the form, but for the permissions.
+    pub(super) fn set_segments_of(&mut self, set: &Path) {
+        let name = set.file_name().unwrap_or_default();
+        self.segments_of = Some(name.to_string_lossy().into_owned());
+    }
+
+    /// The name that the session was given, if the file is one of its segments.
+    pub(super) fn segments_of(&self) -> Option<&str> {
+        self.segments_of.as_deref()
+    }
+
     pub(super) fn set_form(&mut self, form: &FileForm) {
         self.bundles = bundles(form.compression);
         self.epilogue.clone_from(&form.epilogue);

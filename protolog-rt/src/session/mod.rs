@@ -24,6 +24,7 @@ mod file;
 pub(crate) mod file_place;
 pub(crate) mod forked;
 mod gap;
+mod heads;
 mod leftover;
 mod packets;
 pub(crate) mod previous;

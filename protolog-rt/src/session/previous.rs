@@ -8,6 +8,7 @@
 //! - That nothing is found means that nothing can be completed, not that somebody looked at the recording at the same time.
 
 use super::claim::{Claim, Held, hold};
+use super::heads::{HEAD, INFLATE, head, survey_of};
 use super::segments;
 use crate::error::Error;
 use crate::paths::absolute;
@@ -16,20 +17,14 @@ use crate::sys::file::{claim, id_of};
 use crate::sys::process::{is_other_process, user};
 use protolog_core::recorder::{Header, LOSSES_AT, RING_AT};
 use protolog_files::{Location, OutputAccess, Refused};
-use protolog_recording::{Inflate, MEMORY, Recording, TraceFile, TraceSurvey, is_recording_name};
+use protolog_recording::{MEMORY, Recording, TraceFile, TraceSurvey, is_recording_name};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
-
-/// The part of a trace that has the id of its session, in bytes.
-const HEAD: u64 = 1 << 20;
-
-/// Bytes that are read at a time.
-const BUFFER: usize = 256 << 10;
 
 /// The time to wait for others that have the recording of a dead process, and of a living one; and between two looks.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -298,33 +293,3 @@ fn append(
     let (messages, lost) = (report.messages, report.lost);
     Ok(RecoveredTrace { path: name, messages, lost, missing_bytes })
 }
-
-/// Surveys the first `length` bytes of a trace.
-pub(super) fn survey_of(file: &File, length: u64) -> io::Result<TraceSurvey> {
-    let mut file = file;
-    file.seek(SeekFrom::Start(0))?;
-    TraceSurvey::of_stream(BufReader::with_capacity(BUFFER, file.take(length)), INFLATE)
-}
-
-/// Surveys the first bytes of a trace, which have the id of its session and the name of its program.
-pub(super) fn survey_of_head(file: &File) -> io::Result<TraceSurvey> {
-    Ok(TraceSurvey::of_head(&head(file)?, INFLATE))
-}
-
-/// The first bytes of a trace, which have the id of its session.
-fn head(file: &File) -> io::Result<Vec<u8>> {
-    let (mut file, mut bytes) = (file, Vec::new());
-    file.seek(SeekFrom::Start(0))?;
-    file.take(HEAD).read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
-#[cfg(feature = "compression")]
-const INFLATE: Inflate<'static> = &|bundle| {
-    let mut packets = Vec::new();
-    let done = flate2::read::ZlibDecoder::new(bundle).take(HEAD).read_to_end(&mut packets);
-    done.ok().map(|_| packets)
-};
-
-#[cfg(not(feature = "compression"))]
-const INFLATE: Inflate<'static> = &|_| None;

@@ -12,12 +12,13 @@ use protozero::{Heap, Message};
 /// True where groups may come with their first message, as those of bridges do.
 pub(super) const IS_OPEN: bool = cfg!(any(feature = "log", feature = "tracing"));
 
-/// Appends the name, arguments and ids of the process, and the id and filter of the session.
+/// Appends the name, arguments and ids of the process, and the id and filter of the session; of one with segments the name that it was given.
 pub(super) fn describe_process(
     to: &mut Message<'_, Heap>,
     pid: u32,
     session_id: &[u8; 16],
     filter: &Filter,
+    segments_of: Option<&str>,
 ) {
     let arguments: Vec<String> =
         std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
@@ -41,6 +42,9 @@ pub(super) fn describe_process(
         info.fixed64(sequence_info::PROCESS, fingerprint);
     }
     info.bytes(sequence_info::SESSION_ID, session_id);
+    if let Some(name) = segments_of {
+        info.string(sequence_info::SEGMENTS_OF, name);
+    }
     describe_filter(&mut info.nested(sequence_info::FILTER), filter);
 }
 

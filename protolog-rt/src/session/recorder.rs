@@ -169,7 +169,7 @@ impl Recorder {
             metadata,
         };
         let mut process = protozero::Writer::new(Heap::new());
-        describe_process(&mut process.message(), recorder.pid, &form.session_id, form.filter);
+        describe_process(&mut process.message(), recorder.pid, &form.session_id, form.filter, None);
         recorder.append(&mut recorder.metadata(), &process.into_vec().unwrap_or_default());
         recorder.write_module_texts();
         let magic = u64::from_ne_bytes(MAGIC);

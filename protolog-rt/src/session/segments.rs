@@ -7,11 +7,13 @@
 //!
 //! Numbers count up over all runs of the program, so that no segment is overwritten.
 //!
-//! Invariants: a name without `.part` is that of a complete file; only files whose names have this form are ever removed.
+//! Invariants: a name without `.part` is that of a complete file; only files whose names have this form, and that say that they are
+//! segments, are ever removed: the number in another one's name may be that of a process, or a date.
 
 use super::claim::{Claim, hold};
 use super::file::{FileForm, TraceFile};
 use super::file_place::FilePlace;
+use super::heads::survey_of_head;
 use crate::error::Error;
 use crate::sys::create::is_own;
 use protolog_files::Location;
@@ -104,6 +106,7 @@ impl Segments {
                 file => {
                     let mut file = file?;
                     file.set_form(&self.form);
+                    file.set_segments_of(self.place.path());
                     self.begun = Instant::now();
                     self.next += 1;
                     return Ok(file);
@@ -128,7 +131,13 @@ impl Segments {
             } else {
                 let path = if is_part { with_part(&path) } else { path };
                 // That it can't be removed is no reason to stop logging.
-                let _ = self.sibling(&path).map(|place| remove(&place, &path));
+                let place = self.sibling(&path).ok();
+                let is_one = |place: &Location| {
+                    is_part || self.place.location().is_ok_and(|set| is_segment(set, place))
+                };
+                if let Some(place) = place.filter(is_one) {
+                    remove(&place, &path);
+                }
             }
         }
         self.old.reverse();
@@ -158,10 +167,12 @@ fn claim(place: &FilePlace) -> Result<(Claim, Vec<u64>), Error> {
     let in_use = || Error::FileInUse { path: path.to_path_buf() };
     let claim = Claim::segments(location).map_err(failed)?.ok_or_else(in_use)?;
     let names = location.siblings().map_err(failed)?;
-    let mut old: Vec<u64> = names
-        .iter()
-        .filter_map(|name| number(Path::new(location.name()), Path::new(name)))
-        .collect();
+    let numbered = names.iter().filter_map(|name| {
+        let number = number(Path::new(location.name()), Path::new(name))?;
+        let is_one = is_part(name) || is_segment(location, &location.sibling(name).ok()?);
+        is_one.then_some(number)
+    });
+    let mut old: Vec<u64> = numbered.collect();
     old.sort_unstable();
     // One that is complete may have an incomplete namesake.
     old.dedup();
@@ -171,6 +182,22 @@ fn claim(place: &FilePlace) -> Result<(Claim, Vec<u64>), Error> {
 /// The place of a file with this path, in the directory of `place`.
 fn sibling(place: &FilePlace, path: &Path) -> io::Result<Location> {
     place.location()?.sibling(path.file_name().unwrap_or_default())
+}
+
+/// Returns whether a file with the name of a segment of `set` is one. A name with `.part` is no other file's, and such a file may have no
+/// beginning yet.
+fn is_segment(set: &Location, file: &Location) -> bool {
+    // One of a session of this process is not even opened, since closing it may release a lock.
+    if Claim::is_taken_at(file, None) {
+        return false;
+    }
+    let head = file.open_regular().and_then(|file| survey_of_head(&file));
+    let name = head.ok().and_then(|head| head.segments_of);
+    name.is_some_and(|name| name == set.name().to_string_lossy().as_bytes())
+}
+
+fn is_part(name: &OsStr) -> bool {
+    Path::new(name).extension() == Some(OsStr::new(PART))
 }
 
 /// Returns the names of the incomplete segments of `place`, the oldest first.
@@ -239,6 +266,8 @@ fn number(path: &Path, file: &Path) -> Option<u64> {
 mod tests {
     use super::*;
     use crate::sys::create::directory;
+    use protolog_core::schema::{packet, sequence_info, trace};
+    use protozero::{Heap, Writer};
     use std::fs;
 
     #[test]
@@ -268,10 +297,28 @@ mod tests {
         }
     }
 
+    /// A trace of a session that was given this name, and has segments.
+    fn begin(set: &str) -> Vec<u8> {
+        let mut writer = Writer::new(Heap::new());
+        let mut trace = writer.message();
+        let mut packet = trace.nested(trace::PACKET);
+        let mut info = packet.nested(packet::SEQUENCE_INFO);
+        info.bytes(sequence_info::SESSION_ID, &[7; 16]);
+        info.string(sequence_info::SEGMENTS_OF, set);
+        drop(info);
+        drop(packet);
+        writer.into_vec().expect("a trace")
+    }
+
     #[test]
     fn numbers_go_on_after_the_highest_one_and_the_lowest_go_first() {
         let dir = protolog_testkit::temp_dir();
-        let make = |name: &str| fs::write(dir.path().join(name), "").expect("a file");
+        let make =
+            |name: &str| fs::write(dir.path().join(name), begin("app.pftrace")).expect("a file");
+        let foreign = ["app.4711.pftrace", "app.4712.pftrace", "app.20261126.pftrace"];
+        for (name, set) in foreign.into_iter().zip(["", "other.pftrace", "app"]) {
+            fs::write(dir.path().join(name), begin(set)).expect("a file");
+        }
         // In no order, as directories have them.
         for number in [7, 31, 2, 18, 30, 1, 25, 9] {
             make(&format!("app.{number:04}.pftrace"));
@@ -295,7 +342,7 @@ mod tests {
         let kept = ["app.0018", "app.0025", "app.0030", "app.0031", "app.0033"]
             .map(|it| format!("{it}.pftrace"));
         let parts = ["app.0032", "app.0034", "app.0035"].map(|it| format!("{it}.pftrace.part"));
-        let mut expected = [&kept[..], &parts].concat();
+        let mut expected = [&kept[..], &parts, &foreign.map(str::to_owned)].concat();
         expected.sort();
         assert_eq!(names, expected);
     }

@@ -111,7 +111,10 @@ impl Trace {
         let pid = self.core.pid;
         self.write_clocks(clock::snapshot());
         let owner = Arc::clone(&self.core.owner);
-        self.own_packet(|to| describe_process(to, pid, &owner.session_id, &owner.filter));
+        let set = self.file.segments_of().map(str::to_owned);
+        self.own_packet(|to| {
+            describe_process(to, pid, &owner.session_id, &owner.filter, set.as_deref());
+        });
         self.own_packet(|to| instant(to, pid, nanos, what));
         self.write_interned();
         self.write_module_texts();

@@ -22,6 +22,15 @@ fn run(classes: &Path, dir: &Path, options: &str) -> (u64, u64) {
     (number(), number())
 }
 
+/// A trace without segments, in this directory.
+fn run_of_another(classes: &Path, dir: &Path) -> PathBuf {
+    let own = temp_dir();
+    run(classes, own.path(), "small");
+    let trace = dir.join("another.trace");
+    std::fs::copy(&files(own.path())[0], &trace).unwrap();
+    trace
+}
+
 /// The files of a trace, in their order.
 fn files(dir: &Path) -> Vec<PathBuf> {
     let mut files: Vec<_> =
@@ -79,7 +88,16 @@ fn segments_have_all_messages_and_each_is_read_alone() {
             assert_eq!(tables[0].texts("n"), [messages(&files[1]).len().to_string()]);
         }
         // The next run continues the numbers, and keeps two complete files beside its own.
+        // A file whose name has a number of another kind is no segment.
+        let foreign = ["app.4711.pftrace", "app.20261126.pftrace"].map(|it| dir.path().join(it));
+        let other = run_of_another(classes, dir.path());
+        for path in &foreign {
+            std::fs::copy(&other, path).unwrap();
+        }
         run(classes, dir.path(), "segments age keep");
+        for path in foreign.iter().chain([&other]) {
+            std::fs::remove_file(path).unwrap();
+        }
         let later = self::files(dir.path());
         assert_eq!(later.len(), 3);
         assert!(later[0] > files[files.len() - 1], "{later:?}");

@@ -16,7 +16,7 @@ import java.util.regex.Pattern;
  * last one with {@code .part} after it until it is complete.
  *
  * <p>Invariants: numbers count up over all runs of the program; a name without {@code .part} is that of a complete file; only files whose names
- * have this form are ever removed.
+ * have this form, and that say that they are segments, are ever removed: the number in another one's name may be that of a process, or a date.
  */
 final class Segments implements AutoCloseable {
     private static final String PART = ".part";
@@ -62,7 +62,7 @@ final class Segments implements AutoCloseable {
         try (OpenDirectory directory = OpenDirectory.of(place)) {
             for (String file : directory.names("*")) {
                 long number = number(place.name(), file);
-                if (number >= 0) {
+                if (number >= 0 && (file.endsWith(PART) || SegmentHead.isOf(place.name(), directory, file))) {
                     known.put(number, name(place.name(), number));
                 }
             }
@@ -108,7 +108,9 @@ final class Segments implements AutoCloseable {
             boolean isPart = number(place.name(), name) < first && directory.status(name) == null;
             if (complete == 0 || isPart && parts == 0) {
                 names.remove();
-                remove(name, false);
+                if (SegmentHead.isOf(place.name(), directory, name)) {
+                    remove(name, false);
+                }
                 remove(part(name), false);
             } else if (isPart) {
                 parts--;

@@ -75,7 +75,8 @@ final class SessionCore {
                 ? recording.ring()
                 : ByteBuffer.allocateDirect(config.bufferBytes() + 8).alignedSlice(8).slice(0, config.bufferBytes());
         buffer = new SharedBuffer(memory, policy);
-        addPacket(TracePackets.process(pid, id, filter));
+        String set = config.limits().areAny() ? String.valueOf(file.getFileName()) : null;
+        addPacket(TracePackets.process(pid, id, filter, set));
         prepareForErrors();
     }
 

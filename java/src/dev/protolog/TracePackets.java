@@ -18,7 +18,8 @@ final class TracePackets {
 
     private TracePackets() {}
 
-    static byte[] process(int pid, byte[] sessionId, Filter filter) {
+    /** The process, and the session with its filter; {@code segmentsOf} is the name that a session with segments was given, or null. */
+    static byte[] process(int pid, byte[] sessionId, Filter filter, String segmentsOf) {
         String name = RunningProgram.command();
         ProtoWriter process = new ProtoWriter().varint(1, pid);
         List<String> arguments = commandLine();
@@ -34,6 +35,9 @@ final class TracePackets {
             sequence.fixed64(6, fingerprint);
         }
         sequence.bytes(7, sessionId).message(8, filter.describe());
+        if (segmentsOf != null) {
+            sequence.string(9, segmentsOf);
+        }
         return new ProtoWriter()
                 .message(60, new ProtoWriter().varint(1, track(pid)).message(3, process))
                 .message(1000, sequence)

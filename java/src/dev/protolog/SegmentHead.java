@@ -1,0 +1,112 @@
+package dev.protolog;
+
+import dev.protolog.ProtoReader.MalformedException;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.zip.DataFormatException;
+import java.util.zip.Inflater;
+
+/**
+ * The beginning of a trace, which says whether it is a segment, and of which session's name: the number in a file's name may be that of a process,
+ * or a date.
+ *
+ * <p>Invariant: takes any bytes, and reads at most {@link #MOST} of them.
+ */
+final class SegmentHead {
+    /** The part of a trace that has the id of its session, in bytes. */
+    private static final int MOST = 1 << 20;
+
+    private static final int PACKET = 1;
+    private static final int COMPRESSED_PACKETS = 50;
+    private static final int SEQUENCE_INFO = 1000;
+    private static final int SEGMENTS_OF = 9;
+
+    private SegmentHead() {
+    }
+
+    /** True if a file says that it is a segment of a session that was given this name. */
+    static boolean isOf(String name, OpenDirectory directory, String file) {
+        try {
+            FileStatus found = directory.status(file);
+            // To close one of this process would release its lock.
+            if (found == null || !found.isRegular() || OpenFiles.isLocked(found.key())) {
+                return false;
+            }
+            try (InputStream in = directory.reader(file)) {
+                return name.equals(segmentsOf(new ProtoReader(in.readNBytes(MOST)), true));
+            }
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    /** The name in the first packets that have one; null for none. A packet that is cut off is the last one. */
+    private static String segmentsOf(ProtoReader trace, boolean mayBeBundled) {
+        try {
+            while (trace.next()) {
+                if (trace.field() != PACKET) {
+                    trace.skip();
+                    continue;
+                }
+                String name = ofPacket(trace.message(), mayBeBundled);
+                if (name != null) {
+                    return name;
+                }
+            }
+        } catch (MalformedException e) {
+            // What follows is not there.
+        }
+        return null;
+    }
+
+    private static String ofPacket(ProtoReader packet, boolean mayBeBundled) throws MalformedException {
+        while (packet.next()) {
+            String name = null;
+            if (packet.field() == SEQUENCE_INFO) {
+                name = ofInfo(packet.message());
+            } else if (packet.field() == COMPRESSED_PACKETS && mayBeBundled) {
+                name = segmentsOf(new ProtoReader(inflated(packet.bytes())), false);
+            } else {
+                packet.skip();
+            }
+            if (name != null) {
+                return name;
+            }
+        }
+        return null;
+    }
+
+    private static String ofInfo(ProtoReader info) throws MalformedException {
+        String name = null;
+        while (info.next()) {
+            if (info.field() == SEGMENTS_OF) {
+                name = info.string();
+            } else {
+                info.skip();
+            }
+        }
+        return name;
+    }
+
+    private static byte[] inflated(byte[] bundle) {
+        Inflater inflater = new Inflater();
+        try {
+            inflater.setInput(bundle);
+            ByteArrayOutputStream packets = new ByteArrayOutputStream();
+            byte[] part = new byte[1 << 13];
+            while (packets.size() < MOST) {
+                int count = inflater.inflate(part);
+                if (count == 0) {
+                    break;
+                }
+                packets.write(part, 0, count);
+            }
+            return packets.toByteArray();
+        } catch (DataFormatException e) {
+            return new byte[0];
+        } finally {
+            inflater.end();
+        }
+    }
+}
