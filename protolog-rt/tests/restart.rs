@@ -123,6 +123,24 @@ fn traces_of_runs_that_crashed_stay_and_are_complete() {
 }
 
 #[test]
+fn a_program_that_crashes_again_and_again_does_not_fill_the_disk() {
+    let dir = temp_dir();
+    start(dir.path(), "crash run=1");
+    start(dir.path(), "end run=2");
+    let first = dir.path().join("app.1.pftrace");
+    for number in 2..=100 {
+        // With its permissions, which mark it.
+        let path = first.with_file_name(format!("app.{number}.pftrace"));
+        fs::copy(&first, path).expect("copy");
+    }
+    start(dir.path(), "crash run=3 truncate");
+    start(dir.path(), "end run=4");
+    let names = traces(dir.path());
+    assert_eq!(names[..2], ["app 4", "app.1 3!"]);
+    assert_eq!(names.len(), 1 + 64, "{names:?}");
+}
+
+#[test]
 fn a_line_says_that_the_last_run_crashed() {
     let dir = temp_dir();
     assert_eq!(start(dir.path(), "end"), "");

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! The trace of a run that crashed is completed from its recording first. It is then made read-only, which marks it: it stays beside
-//! those that are asked for, until all that crashed take more than [`CRASH_BYTES`]; the newest one stays in any case.
+//! those that are asked for, until all that crashed take more than [`CRASH_BYTES`] or are more than [`CRASHES`]; the newest one stays in any
+//! case. So a program that crashes at once, again and again, runs out of neither disk, numbers nor descriptors: each trace is open here.
 //!
 //! Invariants
 //! - A file under one of these names is renamed or removed only if it is a trace of this program and user that nobody has. Others keep
@@ -35,6 +36,9 @@ use std::path::Path;
 
 /// The most bytes of traces of crashed runs that are kept beside the others.
 const CRASH_BYTES: u64 = 256 << 20;
+
+/// The most traces of crashed runs.
+const CRASHES: usize = 64;
 
 /// The largest trace without a recording that is read to see whether its session was ended; of a larger one the last [`TAIL`] bytes.
 const MAX_SURVEYED: u64 = 64 << 20;
@@ -146,8 +150,8 @@ fn give_name(
         // What can't be marked is kept as long as others.
         let _ = held.file().set_permissions(Permissions::from_mode(found.mode() & 0o444));
     }
-    let bytes = if is_crash { found.len() } else { 0 };
-    for kept in needless(kept, bytes, keep.saturating_sub(usize::from(!is_crash))) {
+    let newest = is_crash.then_some(found.len());
+    for kept in needless(kept, newest, keep.saturating_sub(usize::from(!is_crash))) {
         // That one can't be removed is no reason not to start.
         let place = place.sibling(numbered(place.name(), &kept.number.to_string()));
         let _ = place.and_then(|place| place.remove_if(kept.held.file()));
@@ -179,13 +183,20 @@ fn free_first(
     Ok(Some(first))
 }
 
-/// Returns those that need not be kept beside `keep` ended ones, where newer ones of crashed runs have `crash_bytes`.
-fn needless(mut kept: Vec<EarlierRun>, mut crash_bytes: u64, mut keep: usize) -> Vec<EarlierRun> {
+/// Returns those that need not be kept beside `keep` ended ones, and beside a newer one of a crashed run of so many bytes if there is one.
+fn needless(
+    mut kept: Vec<EarlierRun>,
+    newest_crash: Option<u64>,
+    mut keep: usize,
+) -> Vec<EarlierRun> {
+    let (mut crashes, mut crash_bytes) =
+        (usize::from(newest_crash.is_some()), newest_crash.unwrap_or(0));
     kept.sort_by_key(|kept| kept.number);
     kept.retain(|kept| {
         if kept.is_crash {
+            crashes += 1;
             crash_bytes = crash_bytes.saturating_add(kept.bytes);
-            crash_bytes > CRASH_BYTES && crash_bytes != kept.bytes
+            crashes > 1 && (crashes > CRASHES || crash_bytes > CRASH_BYTES)
         } else {
             let is_needless = keep == 0;
             keep = keep.saturating_sub(1);

@@ -83,6 +83,31 @@ fn traces_of_runs_that_crashed_stay() {
 }
 
 #[test]
+fn a_program_that_crashes_again_and_again_does_not_fill_the_disk() {
+    let dir = temp_dir();
+    if start(dir.path(), 1, "crash").is_none() {
+        return;
+    }
+    start(dir.path(), 2, "end");
+    let first = dir.path().join("app.1.pftrace");
+    for number in 2..=100 {
+        // With its permissions, which mark it.
+        let path = first.with_file_name(format!("app.{number}.pftrace"));
+        fs::copy(&first, path).unwrap();
+    }
+    start(dir.path(), 3, "crash truncate");
+    start(dir.path(), 4, "end");
+    let entries = fs::read_dir(dir.path()).unwrap().map(|file| file.unwrap().path());
+    let mut numbers: Vec<usize> = entries
+        .filter_map(|path| path.file_stem()?.to_str()?.strip_prefix("app.")?.parse().ok())
+        .collect();
+    numbers.sort_unstable();
+    // Those of runs 3 and 1; run 2 has gone.
+    assert_eq!(numbers.len(), 64, "{numbers:?}");
+    assert_eq!(numbers[0], 1);
+}
+
+#[test]
 fn a_line_says_that_the_last_run_crashed_and_how_to_complete_its_trace() {
     let dir = temp_dir();
     let Some(said) = start(dir.path(), 1, "crash") else { return };

@@ -26,7 +26,7 @@ import java.util.Set;
  * </pre>
  *
  * <p>The trace of a run that crashed is made read-only, which marks it: it stays beside those that are asked for, until all that crashed take more
- * than {@value #CRASH_BYTES} bytes; the newest one stays in any case. Its recording stays for {@code protologtool recover}, which completes it under its new name, too.
+ * than {@value #CRASH_BYTES} bytes or are more than {@value #CRASHES}; the newest one stays in any case. Its recording stays for {@code protologtool recover}, which completes it under its new name, too.
  *
  * <p>Invariants: a file under one of these names is renamed or removed only if it is a trace of this program and user that nobody has. Others keep their
  * names, and their numbers are left out; nothing of another user is read. Files are renamed from the oldest to the newest, each to a name that is free by
@@ -35,6 +35,8 @@ import java.util.Set;
 final class EarlierRuns implements AutoCloseable {
     /** The most bytes of traces of crashed runs that are kept beside the others. */
     private static final long CRASH_BYTES = 256L << 20;
+    /** The most traces of crashed runs: each is open while names are given. */
+    private static final int CRASHES = 64;
     /** The largest trace that is read to see whether its session was ended; of a larger one the last {@link #TAIL} bytes. */
     private static final long MAX_SURVEYED = 64L << 20;
     private static final int TAIL = 512;
@@ -174,7 +176,7 @@ final class EarlierRuns implements AutoCloseable {
         if (isCrash) {
             mark(name, found);
         }
-        for (Run each : needless(isCrash ? size : 0, isCrash ? keep : Math.max(0, keep - 1))) {
+        for (Run each : needless(isCrash, size, isCrash ? keep : Math.max(0, keep - 1))) {
             try {
                 directory.remove(numbered(place.name(), Integer.toString(each.number)), each.key);
             } catch (IOException e) {
@@ -223,16 +225,18 @@ final class EarlierRuns implements AutoCloseable {
         return kept.stream().filter(each -> each.number == number).findFirst().orElse(null);
     }
 
-    /** Those that need not be kept beside {@code keep} ended ones, where newer ones of crashed runs have {@code crashBytes}. */
-    private List<Run> needless(long crashBytes, int keep) {
+    /** Those that need not be kept beside {@code keep} ended ones, and beside a newer one of a run of this size, which crashed or not. */
+    private List<Run> needless(boolean isCrash, long size, int keep) {
         kept.sort(Comparator.comparingInt(each -> each.number));
         List<Run> needless = new ArrayList<>();
-        long bytes = crashBytes;
+        int crashes = isCrash ? 1 : 0;
+        long bytes = isCrash ? size : 0;
         int left = keep;
         for (Run each : kept) {
             if (each.isCrash) {
+                crashes++;
                 bytes += each.bytes;
-                if (bytes > CRASH_BYTES && bytes != each.bytes) {
+                if (crashes > 1 && (crashes > CRASHES || bytes > CRASH_BYTES)) {
                     needless.add(each);
                 }
             } else if (left == 0) {

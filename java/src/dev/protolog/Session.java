@@ -431,8 +431,8 @@ public final class Session implements AutoCloseable {
          * Sets how many traces of earlier runs are kept, 1 by default. When a session begins to write its file, what is there is renamed:
          * {@code app.pftrace} to {@code app.1.pftrace}, and that to {@code app.2.pftrace}. Older ones are removed.
          *
-         * <p>The trace of a run that crashed is kept whatever {@code count} is, read-only, until those of all crashed runs take more than 256 MiB; the newest
-         * one stays in any case, and a line on standard error says so. {@code protologtool recover app.1.pftrace} completes it. A file under such a
+         * <p>The trace of a run that crashed is kept whatever {@code count} is, read-only, until those of all crashed runs take more than 256 MiB
+         * or are more than 64; the newest one stays in any case, and a line on standard error says so. {@code protologtool recover app.1.pftrace} completes it. A file under such a
          * name that is no trace of this program is left alone, and its number left out. Segments have names of their own, and snapshots replace what is there.
          *
          * @throws IllegalArgumentException if it is less than 0

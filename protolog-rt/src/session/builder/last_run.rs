@@ -9,7 +9,7 @@ impl Builder {
     ///
     /// Of a run that crashed, the trace is first completed from its recording, as by
     /// [`recover_previous`](crate::recover_previous). It is kept whatever `count` is, read-only, until those of all crashed runs take more
-    /// than 256 MiB; the newest one stays in any case. One line on standard error says so
+    /// than 256 MiB or are more than 64; the newest one stays in any case. One line on standard error says so
     /// ([`Self::report_losses`]). With `count` 0 only those are kept.
     ///
     /// ```
