@@ -9,7 +9,7 @@ use protolog_core::{
     schema::{group, message_data, message_hints, viewer_config},
 };
 use protozero::{DecodeError, Field, Heap, Reader, Writer};
-use std::{collections::HashMap, sync::Arc};
+use std::{borrow::Cow, collections::HashMap, sync::Arc};
 
 /// A message in the making.
 type Fields<'a> = protozero::Message<'a, Heap>;
@@ -71,6 +71,8 @@ fn encode(write: impl FnOnce(&mut Fields<'_>)) -> Vec<u8> {
 
 /// Adds what `bytes` hold to `collector`. Two passes, since messages come before the groups that they name.
 pub(crate) fn read(collector: &mut Collector, bytes: &[u8]) -> Result<(), ReadError> {
+    let joined = without_separators(bytes);
+    let bytes = joined.as_ref();
     // Shared by the messages, so that a long name used often takes no more memory than the input.
     let mut names: HashMap<u32, Arc<str>> = HashMap::new();
     for field in Reader::new(bytes) {
@@ -98,6 +100,33 @@ pub(crate) fn read(collector: &mut Collector, bytes: &[u8]) -> Result<(), ReadEr
         }
     }
     Ok(())
+}
+
+/// The bytes without the line feeds that tools which merge jars put behind each file. Dictionaries one after the other are one dictionary, but a
+/// line feed would be read as the beginning of a message: of one that ends there, or that has ten bytes, fewer than its id and its level take.
+fn without_separators(bytes: &[u8]) -> Cow<'_, [u8]> {
+    const MESSAGES: u8 = (viewer_config::MESSAGES << 3 | 2) as u8;
+    let (mut reader, mut kept, mut from) = (Reader::new(bytes), Vec::new(), 0);
+    loop {
+        let at = bytes.len() - reader.rest().len();
+        let is_separator = match reader.rest() {
+            [MESSAGES] => at > 0,
+            rest => rest.starts_with(&[MESSAGES, b'\n']),
+        };
+        if is_separator {
+            kept.extend_from_slice(&bytes[from..at]);
+            reader.advance(1);
+            from = at + 1;
+        } else if !matches!(reader.next(), Some(Ok(_))) {
+            // At the end. What is malformed stays as it is, for who reads it.
+            break;
+        }
+    }
+    if from == 0 {
+        return bytes.into();
+    }
+    kept.extend_from_slice(&bytes[from..]);
+    kept.into()
 }
 
 fn decode_group(field: &Field<'_>) -> Result<Group, DecodeError> {
@@ -192,4 +221,33 @@ impl<'a> RawMessage<'a> {
 pub(crate) fn is_full_form(template: &str, bare: &str) -> bool {
     template == bare
         || Template::parse(template).is_ok_and(|template| template.bare().to_string() == bare)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A message of this id and text, as one file.
+    fn file(id: u64, text: &str) -> Vec<u8> {
+        let message = encode(|message| {
+            message.fixed64(message_data::MESSAGE_ID, id).string(message_data::MESSAGE, text);
+        });
+        encode(|config| {
+            config.bytes(viewer_config::MESSAGES, &message);
+        })
+    }
+
+    #[test]
+    fn dictionaries_that_a_tool_has_joined_by_line_feeds_are_one() {
+        let joined = [&file(1, "of one jar")[..], b"\n", &file(2, "of another"), b"\n"].concat();
+        let mut collector = Collector::new();
+        read(&mut collector, &joined).expect("it is read");
+        let found = collector.finish_anyway().dictionary;
+        let text = |id| found.message(id).map(|message| &*message.template);
+        assert_eq!((text(1), text(2)), (Some("of one jar"), Some("of another")));
+        let plain = [file(1, "of one jar"), file(2, "of another")].concat();
+        assert!(matches!(without_separators(&plain), Cow::Borrowed(_)));
+        let malformed = [&plain[..], b"\n\x64"].concat();
+        assert_eq!(without_separators(&malformed), malformed);
+    }
 }

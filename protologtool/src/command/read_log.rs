@@ -201,6 +201,7 @@ pub(crate) fn run(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Failu
     system.print_error(&args.expansion.hint(log.stats()));
     system.print_error(hint_of_content(log));
     system.print_error(hint_of_dictionary(log));
+    system.print_error(args.filters.hint_of_unjudged(log));
     let is_lost = args.fail_on_loss && log.stats().has_losses();
     let is_whole = is_whole && left_out.is_empty() && log.is_complete();
     Ok(if is_whole && !is_lost { Exit::Done } else { Exit::Incomplete })

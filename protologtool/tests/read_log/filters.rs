@@ -4,6 +4,21 @@ use super::{APP, check, description, run};
 use protologtool::cli::{self, Exit};
 use protologtool::system::Memory;
 
+/// What is in no dictionary is left out by filters that can't judge it, and a line says so.
+#[test]
+fn filters_say_what_they_cannot_judge() {
+    let files = [("app", description::trace(APP))];
+    let errors = |args: &[&str]| run(&files, &[&["app"], args].concat()).2;
+    for filter in [&["--level", "info"][..], &["--group", "Net"], &["--location", "disk.rs"]] {
+        let said = errors(filter);
+        assert!(
+            said.contains("1 entry whose message is in no dictionary\nhelp: leave out `--level`"),
+            "{said}"
+        );
+    }
+    assert!(!errors(&["--thread", "main"]).contains("help: leave out"));
+}
+
 #[test]
 fn filters() {
     let sent = "11-20 18:27:01.001   100   101 D Net     : sent 512 bytes\n";

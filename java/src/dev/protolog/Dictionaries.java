@@ -6,6 +6,7 @@ import java.io.InputStream;
 import java.lang.ref.WeakReference;
 import java.net.URL;
 import java.net.URLConnection;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -28,6 +29,7 @@ final class Dictionaries {
     private static final List<WeakReference<ClassLoader>> LOADERS = new ArrayList<>();
     private static final List<Source> SOURCES = new ArrayList<>();
     private static boolean hasWarned;
+    private static volatile boolean hasReported;
 
     static {
         String path = System.getProperty(PROPERTY);
@@ -138,6 +140,27 @@ final class Dictionaries {
         return null;
     }
 
+    /** Says once that a trace has messages without texts, as of a jar whose dictionary did not come along into another one. {@code trace} is null for none. */
+    static void reportUnknown(SessionStats stats, Path trace) {
+        if (hasReported || trace == null) {
+            return;
+        }
+        try {
+            long unknown = 0;
+            for (SessionStats.OfGroup each : stats.groups()) {
+                unknown += each.group().isEmpty() ? each.messages() : 0;
+            }
+            if (unknown > 0) {
+                hasReported = true;
+                String what = unknown == 1 ? "1 message of `" + trace + "` is" : unknown + " messages of `" + trace + "` are";
+                LogPrinter.problem(what + " in no dictionary, so that nobody can read " + (unknown == 1 ? "its text" : "their texts"),
+                        "put the dictionaries of all jars into the program, one after the other in " + RESOURCE);
+            }
+        } catch (OutOfMemoryError | StackOverflowError | LinkageError e) {
+            // The trace is complete all the same.
+        }
+    }
+
     private static Dictionary parse(byte[] source) {
         try {
             return Dictionary.decode(source);
@@ -153,8 +176,9 @@ final class Dictionaries {
     }
 
     /** Adds a dictionary of a loader; null for none. Another loader may have found the same file, or another build at the same place. */
-    private static synchronized void add(byte[] bytes, ClassLoader loader) {
+    private static synchronized void add(byte[] file, ClassLoader loader) {
         removeGone();
+        byte[] bytes = Dictionary.withoutSeparators(file);
         for (Source known : SOURCES) {
             if (Arrays.equals(known.bytes, bytes)) {
                 if (loader != null && !known.loaders.isEmpty()) {

@@ -1,5 +1,6 @@
 package dev.protolog;
 
+import java.io.ByteArrayOutputStream;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -14,6 +15,8 @@ import java.util.Map;
 final class Dictionary {
     private static final int CONFIG_MESSAGES = 1;
     private static final int CONFIG_GROUPS = 2;
+    /** The first byte of a message. */
+    private static final int MESSAGES_TAG = CONFIG_MESSAGES << 3 | 2;
     private static final int MESSAGE_ID = 1;
     private static final int MESSAGE_TEMPLATE = 2;
     private static final int MESSAGE_HINTS = 1000;
@@ -26,6 +29,34 @@ final class Dictionary {
     /** A dictionary without messages. */
     static Dictionary empty() {
         return new Dictionary();
+    }
+
+    /**
+     * The bytes without the line feeds that tools which merge jars put behind each file. Dictionaries one after the other are one dictionary, but a line feed
+     * would be read as the beginning of a message: of one that ends there, or that has ten bytes, fewer than its id and its level take.
+     */
+    static byte[] withoutSeparators(byte[] bytes) {
+        ByteArrayOutputStream kept = new ByteArrayOutputStream(bytes.length);
+        int from = 0;
+        int at = 0;
+        try {
+            while (at < bytes.length) {
+                if (bytes[at] == MESSAGES_TAG && (at + 1 == bytes.length ? at > 0 : bytes[at + 1] == '\n')) {
+                    kept.write(bytes, from, at - from);
+                    at++;
+                    from = at;
+                    continue;
+                }
+                ProtoReader field = new ProtoReader(bytes, at, bytes.length);
+                field.next();
+                field.skip();
+                at = field.at();
+            }
+        } catch (ProtoReader.MalformedException e) {
+            // It stays as it is, for who reads it.
+        }
+        kept.write(bytes, from, bytes.length - from);
+        return kept.toByteArray();
     }
 
     static Dictionary decode(byte[] bytes) throws ProtoReader.MalformedException {

@@ -49,6 +49,11 @@ final class ProtoReader {
         return field;
     }
 
+    /** Where the next field, or the value of this one, begins. */
+    int at() {
+        return at;
+    }
+
     long fixed64() throws MalformedException {
         expect(FIXED64);
         long value = 0;

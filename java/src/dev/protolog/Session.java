@@ -141,6 +141,7 @@ public final class Session implements AutoCloseable {
                 summary = config.file() == null ? new Summary(null, 0, 0, 0) : ended.kept.writeOwn(isAtExit);
             }
             last = ended.stream != null ? ended.stream.stats() : ended.kept.stats();
+            Dictionaries.reportUnknown(last, config.file());
         } catch (IOException e) {
             // What is in the buffer of a session that keeps its messages can be written later.
             failure = ended.stream != null || core.failure() != null ? e : null;

@@ -52,6 +52,11 @@ final class Bytes {
         return this;
     }
 
+    Bytes octets(byte[] octets) {
+        out.writeBytes(octets);
+        return this;
+    }
+
     byte[] done() {
         return out.toByteArray();
     }

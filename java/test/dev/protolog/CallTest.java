@@ -12,6 +12,8 @@ import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.DoubleAdder;
@@ -36,6 +38,7 @@ final class CallTest {
             numbersThatDoNotFitAreErrors();
             exceptionsAreShown();
             problemsAreShown();
+            tellsOfMessagesWithoutText();
         } finally {
             Files.delete(file);
         }
@@ -197,6 +200,14 @@ final class CallTest {
                 "DEBUG TagNET: FORMAT_ERROR \"" + TEMPLATE + "\", args=(7): the call's mask is 1, the template's 484\n");
         check("a wrong template", Captured.lines(() -> ProtoLog.d(NET, "%q")),
                 "DEBUG TagNET: FORMAT_ERROR \"%q\", args=(): unknown conversion `%q`\n");
+    }
+
+    private static void tellsOfMessagesWithoutText() {
+        SessionStats.OfGroup known = new SessionStats.OfGroup("a.Log.NET", 5, 0, 50, Map.of());
+        SessionStats.OfGroup unknown = new SessionStats.OfGroup("", 3, 0, 30, Map.of());
+        String said = Captured.lines(() -> Dictionaries.reportUnknown(new SessionStats(8, 0, 80, List.of(known, unknown)), Path.of("/a")));
+        check("a line: " + said, said.startsWith("protolog: 3 messages of `/a` are in no dictionary"), true);
+        check("none", Captured.lines(() -> Dictionaries.reportUnknown(new SessionStats(5, 0, 50, List.of(known)), Path.of("/a"))), "");
     }
 
     private static void same(String level, Runnable unprocessed, Runnable processed) {

@@ -10,6 +10,7 @@ final class DictionaryTest {
 
     static void run() throws Exception {
         finds();
+        readsWhatMergersMake();
         refusesMalformedBytes();
         survivesCuts();
     }
@@ -47,6 +48,19 @@ final class DictionaryTest {
             }
         });
         check("a bad template is reported", reported.contains("unknown conversion `%q`"), true);
+    }
+
+    /** Files one after the other, each with a line feed behind it. */
+    private static void readsWhatMergersMake() throws Exception {
+        byte[] other = new Bytes().message(1, new Bytes().fixed64(1, 77).string(2, "of another jar")).done();
+        byte[] joined = new Bytes().octets(sample()).raw('\n').octets(other).raw('\n').done();
+        Dictionary dictionary = Dictionary.decode(Dictionary.withoutSeparators(joined));
+        check("the first one", dictionary.template(-1).toString(), "%04d of %8.3f");
+        check("the second one", dictionary.template(77).toString(), "of another jar");
+        byte[] plain = new Bytes().octets(sample()).octets(other).done();
+        check("without a line feed", Arrays.equals(Dictionary.withoutSeparators(plain), plain), true);
+        byte[] bad = new Bytes().octets(sample()).raw(1 << 3 | 2).raw(100).done();
+        check("what is malformed stays", Arrays.equals(Dictionary.withoutSeparators(bad), bad), true);
     }
 
     private static void refusesMalformedBytes() {

@@ -109,6 +109,15 @@ impl Filters {
             && admits(&self.thread, |wanted| is_thread(thread, wanted))
     }
 
+    /// The line about entries that were left out since nobody knows their level, group and place; empty where there are none.
+    pub(super) fn hint_of_unjudged(&self, log: &Log) -> &'static str {
+        if self.ask_for_messages() && log.stats().unknown_messages > 0 {
+            "help: leave out `--level`, `--group`, `--tag` and `--location` to see what is in no dictionary: they can't judge it\n"
+        } else {
+            ""
+        }
+    }
+
     /// Returns whether the dictionary decides which entries are shown.
     fn ask_for_messages(&self) -> bool {
         self.level.is_some()
