@@ -39,6 +39,9 @@ final class OutputFile implements AutoCloseable {
     /** The attempts to replace a file while others create and remove some at its place. */
     private static final int ATTEMPTS = 100;
 
+    /** The place that parts the two locks of a file. */
+    private static final long HALF = 1L << 62;
+
     private Location place;
     private final Object key;
     /** Owner and permissions as it was opened. */
@@ -54,8 +57,8 @@ final class OutputFile implements AutoCloseable {
     private final RandomAccessFile file;
     /** Of what is no regular file; null of one. */
     private final FileOutputStream stream;
-    /** Kept, since the JVM forgets a lock that nobody refers to. */
-    private FileLock lock;
+    /** The locks of both parts of the file; null without locks. The JVM forgets one that nobody refers to. */
+    private FileLock[] locks;
     /** The bytes that were written; read by those who wait for progress. */
     private volatile long written;
 
@@ -378,13 +381,36 @@ final class OutputFile implements AutoCloseable {
     /** False if another process has the file. */
     private boolean isLocked() throws IOException {
         try {
-            lock = file.getChannel().tryLock();
-            return lock != null;
+            FileLock[] both = {lockPart(0), lockPart(1)};
+            locks = both;
+            return both[0] != null && both[1] != null;
         } catch (OverlappingFileLockException e) {
             return false;
         } catch (IOException e) {
             // The file system has no locks, so no other process has the file.
             return true;
+        }
+    }
+
+    /** The lock of one half of all places that a file can have; null if another process has it. */
+    private FileLock lockPart(int part) throws IOException {
+        return file.getChannel().tryLock(part * HALF, part == 0 ? HALF : Long.MAX_VALUE - HALF, false);
+    }
+
+    /**
+     * Takes the lock again, if it is gone: the kernel takes it from a process that closes any descriptor of the file, as one does that reads
+     * its own trace. Java has no other locks. The parts are taken again one after the other, so that there is always one.
+     */
+    void keepLock() {
+        for (int part = 0; locks != null && part < locks.length; part++) {
+            try {
+                if (locks[part] != null) {
+                    locks[part].release();
+                }
+                locks[part] = lockPart(part);
+            } catch (IOException | OverlappingFileLockException e) {
+                // The next attempt may succeed.
+            }
         }
     }
 }

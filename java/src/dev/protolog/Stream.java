@@ -197,6 +197,7 @@ final class Stream {
             return true;
         }
         return attempt(() -> {
+            file.keepLock();
             followCut();
             List<SharedBuffer.Committed> chunks = session.readBuffer(() -> session.buffer().findAll(unfinishedToo));
             int any = chunks.isEmpty() ? 0 : chunks.get(0).id();

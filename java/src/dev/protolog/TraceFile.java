@@ -73,6 +73,11 @@ final class TraceFile {
         out.rewind(mark);
     }
 
+    /** Takes the lock of the file again. */
+    void keepLock() {
+        file.keepLock();
+    }
+
     /** True if somebody else has cut the file, while nothing is buffered. */
     boolean isCut() throws IOException {
         return file.isRegular() && file.size() < out.written();

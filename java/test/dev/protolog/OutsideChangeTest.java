@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /** A trace that others empty, cut or delete while a session writes it. */
 final class OutsideChangeTest {
@@ -36,10 +37,12 @@ final class OutsideChangeTest {
         Path file = directory.resolve("app.pftrace");
         try {
             goesOnAfterCuts(file);
+            keepsItsLock(file);
             saysThatItWasDeleted(file);
         } finally {
-            Files.deleteIfExists(file);
-            Files.delete(directory);
+            try (Stream<Path> files = Files.walk(directory)) {
+                files.sorted((one, other) -> other.compareTo(one)).forEach(path -> path.toFile().delete());
+            }
         }
     }
 
@@ -67,6 +70,19 @@ final class OutsideChangeTest {
         check("what a reader can't make sense of", trace.problems, List.of());
         check("the messages", trace.numbers, List.of(7L, 8L));
         check("the losses of the trace", trace.lost(), (long) lost);
+    }
+
+    private static void keepsItsLock(Path file) throws IOException {
+        try (Session session = Session.builder().file(file).enableAll().start()) {
+            Object key = FileStatus.at(file).key();
+            check("it is locked", OpenFiles.isLocked(key), true);
+            // As a program does that sends its log somewhere.
+            Files.readAllBytes(file);
+            check("the kernel takes the lock away", OpenFiles.isLocked(key), false);
+            ProtoLog.d(Log.QUIET, "%d in a %s", 1, "1. text");
+            session.flush();
+            check("it is locked again", OpenFiles.isLocked(key), true);
+        }
     }
 
     private static void saysThatItWasDeleted(Path file) throws IOException {
