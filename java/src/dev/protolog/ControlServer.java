@@ -153,14 +153,17 @@ final class ControlServer implements Runnable {
     /** Waits for the end of a thread. True if this one was interrupted meanwhile. */
     private static boolean await(Thread thread) {
         boolean isInterrupted = false;
-        while (true) {
+        long start = System.nanoTime();
+        long left = LONGEST_END;
+        while (thread.isAlive() && left > 0) {
             try {
-                thread.join(LONGEST_END);
-                return isInterrupted;
+                thread.join(left);
             } catch (InterruptedException e) {
                 isInterrupted = true;
             }
+            left = LONGEST_END - (System.nanoTime() - start) / 1_000_000;
         }
+        return isInterrupted;
     }
 
     @Override

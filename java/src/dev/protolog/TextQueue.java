@@ -144,16 +144,18 @@ final class TextQueue {
         unreported += count;
     }
 
-    /** Waits until {@code end} entries were shown; true if the thread was interrupted. */
+    /** Waits until {@code end} entries were shown; true if the thread was interrupted, which may happen any number of times. */
     private static boolean await(long end, long nanos) {
         boolean wasInterrupted = false;
+        long start = System.nanoTime();
         long left = nanos;
         while (shown < end && left > 0) {
             try {
-                left = SHOWN.awaitNanos(left);
+                SHOWN.awaitNanos(left);
             } catch (InterruptedException e) {
                 wasInterrupted = true;
             }
+            left = nanos - (System.nanoTime() - start);
         }
         return wasInterrupted;
     }

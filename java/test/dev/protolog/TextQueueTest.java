@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /** Text whose output takes none: the program goes on, what is dropped is counted, and the count is shown in its place. */
 final class TextQueueTest {
@@ -77,6 +78,33 @@ final class TextQueueTest {
         check("an interrupt stays", Thread.interrupted(), true);
         shown();
         check("its text is shown", shown, List.of("text"));
+        interruptedWithoutEnd();
+    }
+
+    /** A thread that is interrupted again and again waits no longer than others. */
+    private static void interruptedWithoutEnd() {
+        CountDownLatch gate = new CountDownLatch(1);
+        TextQueue.push(1, () -> {
+            gate.await();
+            return true;
+        });
+        Thread waiting = Thread.currentThread();
+        AtomicBoolean isOver = new AtomicBoolean();
+        Thread other = new Thread(() -> {
+            while (!isOver.get()) {
+                waiting.interrupt();
+            }
+        });
+        other.start();
+        boolean isShown = TextQueue.flush(Duration.ofMillis(500));
+        isOver.set(true);
+        while (other.isAlive()) {
+            Thread.onSpinWait();
+        }
+        check("an interrupt stays", Thread.interrupted(), true);
+        check("the wait has an end", isShown, false);
+        gate.countDown();
+        shown();
     }
 
     /** An output that throws costs its own text. */
