@@ -55,6 +55,8 @@ final class ControlServer implements Runnable {
     private final ServerSocketChannel listener;
     private final Selector selector;
     private final ControlAnswers answers = new ControlAnswers();
+    /** What root owns as a rule. */
+    private static final List<Path> ROOTS = List.of(Path.of("/"), Path.of("/proc"));
     /** The users that are admitted: this one and root. */
     private final List<UserPrincipal> admitted;
     private List<ControlConnection> connections = new ArrayList<>();
@@ -65,8 +67,7 @@ final class ControlServer implements Runnable {
         this.place = place;
         this.listener = listener;
         hook = RuntimeThread.of(place::remove, "protolog exit");
-        // A principal of the file system is equal to another one with the same id.
-        admitted = List.of(own, Files.getOwner(Path.of("/")));
+        admitted = admitted(own, ROOTS);
         selector = Selector.open();
         listener.register(selector, SelectionKey.OP_ACCEPT);
     }
@@ -191,6 +192,19 @@ final class ControlServer implements Runnable {
                 pause();
             }
         }
+    }
+
+    /**
+     * This user and root, who is the owner of the first of these that is root's: {@code /} may be another user's, as in a {@code chroot}. A principal of the
+     * file system is equal to another one with the same id, and Java says of no other which id it has.
+     */
+    static List<UserPrincipal> admitted(UserPrincipal own, List<Path> files) throws IOException {
+        for (Path file : files) {
+            if (FileStatus.behind(file).owner() == 0) {
+                return List.of(own, Files.getOwner(file));
+            }
+        }
+        return List.of(own);
     }
 
     /** Accepts connections of the users that are admitted: this one and root. */

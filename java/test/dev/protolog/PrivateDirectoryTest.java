@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.nio.file.attribute.UserPrincipal;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -29,6 +30,7 @@ final class PrivateDirectoryTest {
             PrivateDirectoryTest test = new PrivateDirectoryTest(root);
             test.onlyPrivateOnesAreOpened();
             test.anOpenDirectoryStaysTheSame();
+            test.onlyRootIsAdmittedBesides();
         } finally {
             try (Stream<Path> files = Files.walk(root)) {
                 files.sorted((one, other) -> other.compareTo(one))
@@ -94,6 +96,21 @@ final class PrivateDirectoryTest {
             }
         }
         check("elsewhere", Files.readString(other.resolve("a.switches")), other.toString());
+    }
+
+    /** Whose {@code /} it is does not matter, as in a directory of another user that {@code chroot} makes the root. */
+    private void onlyRootIsAdmittedBesides() throws IOException {
+        UserPrincipal own = Files.getOwner(root);
+        Path theirs = Files.createFile(root.resolve("theirs"));
+        try {
+            Files.setAttribute(theirs, "unix:uid", OTHER_USER);
+        } catch (IOException e) {
+            // Only root can give it away.
+            return;
+        }
+        check("no root", ControlServer.admitted(own, List.of(theirs)), List.of(own));
+        Path roots = Path.of("/proc");
+        check("root", ControlServer.admitted(own, List.of(theirs, roots)), List.of(own, Files.getOwner(roots)));
     }
 
     private interface Attempt {
