@@ -175,6 +175,26 @@ fn first_name(entries: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((entry.get(19..)?.split(|byte| *byte == 0).next()?, rest))
 }
 
+/// Returns where the data of a file goes on at or after an offset; none if there is only a hole.
+pub(crate) fn next_data(file: &File, offset: u64) -> io::Result<Option<u64>> {
+    match seek(file, offset, libc::SEEK_DATA) {
+        Err(error) if error.raw_os_error() == Some(libc::ENXIO) => Ok(None),
+        found => found.map(Some),
+    }
+}
+
+/// Returns where the next hole of a file is at or after an offset, or its end.
+pub(crate) fn next_hole(file: &File, offset: u64) -> io::Result<u64> {
+    seek(file, offset, libc::SEEK_HOLE)
+}
+
+fn seek(file: &File, offset: u64, to: c_int) -> io::Result<u64> {
+    let offset = offset.try_into().map_err(|_| io::Error::from_raw_os_error(libc::ENXIO))?;
+    // SAFETY: takes and gives numbers.
+    let found = unsafe { libc::lseek(file.as_raw_fd(), offset, to) };
+    u64::try_from(found).map_err(|_| io::Error::last_os_error())
+}
+
 /// Lets writes wait until there is room.
 pub(crate) fn block(file: &File) -> io::Result<()> {
     // SAFETY: takes and gives numbers.

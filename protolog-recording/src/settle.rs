@@ -16,10 +16,15 @@ pub(super) type Copies<'a> = [&'a [u8]; 3];
 
 /// The ring with the chunks that are the same in all copies.
 pub(super) fn settle(copies: Copies<'_>, page_size: usize) -> Vec<u8> {
-    let mut ring = copies[1].to_vec();
+    // A page that nobody has used takes no memory here either: a file may say that there are any number of them.
+    let mut ring = vec![0; copies[1].len()];
     for (number, page) in ring.chunks_exact_mut(page_size).enumerate() {
         let at = number * page_size;
         let same = copies.map(|copy| copy.get(at..at + page_size).unwrap_or_default());
+        if same[1].iter().all(|byte| *byte == 0) {
+            continue;
+        }
+        page.copy_from_slice(same[1]);
         let header = settle_page(same, page);
         if let Some(word) = page.first_chunk_mut() {
             *word = header.0.to_ne_bytes();

@@ -8,7 +8,7 @@
 //! - That nothing is found means that nothing can be completed, not that somebody looked at the recording at the same time.
 
 use super::claim::{Claim, Held, hold};
-use super::heads::{HEAD, INFLATE, head, survey_of};
+use super::heads::{HEAD, session_id_of, survey_of, survey_of_part};
 use super::segments;
 use crate::error::Error;
 use crate::paths::absolute;
@@ -16,7 +16,7 @@ use crate::sys::create::is_own;
 use crate::sys::file::{claim, id_of};
 use crate::sys::process::{is_other_process, user};
 use protolog_core::recorder::{Header, LOSSES_AT, RING_AT};
-use protolog_files::{Location, OutputAccess, Refused};
+use protolog_files::{Location, OutputAccess, Refused, read_with_holes};
 use protolog_recording::{MEMORY, Recording, TraceFile, TraceSurvey, is_recording_name};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -115,10 +115,9 @@ fn remove_if_begun(part: &Location, path: &Path, sessions: &[[u8; 16]]) -> io::R
     if !is_own(held.file())? {
         return Ok(());
     }
-    let bytes = head(held.file())?;
-    let survey = TraceSurvey::of(&bytes, INFLATE);
-    let is_whole = (bytes.len() as u64) < HEAD;
-    let is_of_one = bytes.is_empty() || sessions.contains(&survey.session_id);
+    let (survey, length) = survey_of_part(held.file())?;
+    let is_whole = length < HEAD;
+    let is_of_one = length == 0 || sessions.contains(&survey.session_id);
     let is_needless = is_whole && is_of_one && survey.messages == 0;
     if is_needless { part.remove_if(held.file()).map(drop) } else { Ok(()) }
 }
@@ -132,8 +131,7 @@ pub(super) fn complete(
     let Some((held, session_id)) = hold_own(place, path)? else { return Ok(None) };
     let Some((recorded, shown)) = find(place, path, session_id) else { return Ok(None) };
     let Some(recording) = claim_dead(&recorded, &shown)? else { return Ok(None) };
-    let mut bytes = Vec::new();
-    (&recording).take(Recording::MAX_BYTES).read_to_end(&mut bytes)?;
+    let bytes = read_with_holes(&recording, 0, Recording::MAX_BYTES)?;
     let Ok(parsed) = Recording::parse(&bytes) else { return Ok(None) };
     let Some(trace) = parsed.trace().filter(|_| parsed.header().session_id == session_id) else {
         return Ok(None);
@@ -197,7 +195,7 @@ fn hold_own(place: &Location, path: &Path) -> io::Result<Option<(Held, [u8; 16])
     if !is_own(held.file())? {
         return Ok(None);
     }
-    let session_id = TraceSurvey::session_id_of(&head(held.file())?, INFLATE);
+    let session_id = session_id_of(held.file())?;
     Ok(Some((held, session_id)))
 }
 
@@ -215,7 +213,7 @@ pub(super) fn completes_trace(recording: &File) -> bool {
         // One of a session of this process is not even opened, since closing it may release a lock.
         let place = Location::of(path).ok().filter(|place| !Claim::is_taken_at(place, None))?;
         let file = place.open_regular().ok()?;
-        Some(is_own(&file).ok()? && TraceSurvey::session_id_of(&head(&file).ok()?, INFLATE) == id)
+        Some(is_own(&file).ok()? && session_id_of(&file).ok()? == id)
     };
     let names = [&trace.path, &segments::complete_name(&trace.path)];
     id != [0; 16] && names.into_iter().any(|name| is_its(name) == Some(true))
