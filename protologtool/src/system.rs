@@ -72,14 +72,14 @@ pub trait System: Sync {
         self.open(path)
     }
 
-    /// Opens the recording of a trace, if both are regular files of one user, and the recording is
+    /// The first bytes of the recording of a trace, if both are regular files of one user, and the recording is
     /// no link. Never waits.
-    fn open_recording(&self, recording: &Path, _trace: &Path) -> io::Result<Box<dyn Read>> {
-        self.open(recording)
+    fn read_recording(&self, recording: &Path, _trace: &Path, most: u64) -> io::Result<Vec<u8>> {
+        self.read_from(recording, 0, usize::try_from(most).unwrap_or(usize::MAX))
     }
 
     /// The content of a file that was found, or that another file names, and not a person: that of
-    /// a regular file, with at most `most` bytes. Never waits.
+    /// a regular file, with at most `most` bytes; nothing of a file of the kernel, which has no size. Never waits.
     fn read_found(&self, path: &Path, most: u64) -> io::Result<Vec<u8>> {
         let bytes = self.read(path)?;
         if bytes.len() as u64 > most { Err(too_large(most)) } else { Ok(bytes) }

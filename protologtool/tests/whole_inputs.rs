@@ -58,6 +58,8 @@ fn commands(name: &str) -> Vec<(String, Vec<String>)> {
         ),
         with("json", &["read-log", "empty.pftrace", "--viewer-config", "INPUT"]),
         with("pftrace", &["read-log", "INPUT"]),
+        with("pftrace", &["merge", "INPUT", "-o", "merged"]),
+        with("pftrace", &["recover", "INPUT", "-o", "recovered"]),
     ]
 }
 
@@ -91,6 +93,35 @@ fn nothing_that_is_no_file_is_read_or_waited_for() {
             assert!(errors.contains(why) && errors.contains(&name), "{args:?}: {errors}");
         }
     }
+}
+
+#[test]
+fn input_without_an_end_is_read_until_it_is_seen_to_be_no_trace() {
+    let dir = temp_dir();
+    for input in ["< /dev/zero", "< <(yes)", "< <(cat /dev/zero)"] {
+        for command in ["read-log -", "merge - -o merged", "read-log - --count", "stats -"] {
+            let script = format!(
+                "ulimit -v {MEMORY}; exec timeout -k 1 {PATIENCE} \"$0\" {command} {input}"
+            );
+            let mut bash = Command::new("bash");
+            bash.args(["-c", &script, env!("CARGO_BIN_EXE_protologtool")])
+                .env("TMPDIR", dir.path());
+            let output = bash.current_dir(dir.path()).output().unwrap();
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert!(matches!(output.status.code(), Some(2 | 3)), "{command} {input}: {errors}");
+        }
+    }
+}
+
+#[test]
+fn a_checkout_names_no_file_of_the_kernel_as_arguments() {
+    let dir = temp_dir();
+    fs::write(dir.path().join("a.rsp"), "@/proc/self/environ").unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_protologtool"));
+    command.args(["check", "@a.rsp"]).current_dir(dir.path()).env("TOKEN", "a-secret");
+    let output = command.output().unwrap();
+    let shown = [output.stdout, output.stderr].concat();
+    assert!(!String::from_utf8_lossy(&shown).contains("a-secret"));
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 use crate::system::System;
 use protolog_reader::{Recording, Recovered, complete, session_id};
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The part of a trace that has the id of its session, in bytes.
@@ -48,11 +48,7 @@ pub(crate) fn complete_by(
     if system.is_in_use(&recording) {
         return Ok(Completion::Running);
     }
-    let mut recorded = Vec::new();
-    system
-        .open_recording(&recording, path)?
-        .take(Recording::MAX_BYTES)
-        .read_to_end(&mut recorded)?;
+    let recorded = system.read_recording(&recording, path, Recording::MAX_BYTES)?;
     let Ok(parsed) = Recording::parse(&recorded) else { return Ok(Completion::None) };
     if parsed.trace().is_none_or(|file| !file.is_at(path)) {
         // It completes another segment.

@@ -1,5 +1,6 @@
 //! `merge`: traces of several processes in, one trace out.
 
+use super::stream;
 use crate::args::{Expansion, LogOutput};
 use crate::command::trace_paths;
 use crate::exit::{Exit, Failure};
@@ -277,16 +278,10 @@ impl MergeInput for InputFile<'_> {
         if let Some(kept) = self.kept.get() {
             return Ok(Box::new(kept.as_slice()));
         }
-        let is_input = self.path == Path::new("-");
-        if !is_input && !self.system.is_pipe(self.path) {
+        if self.path != Path::new("-") && !self.system.is_pipe(self.path) {
             return self.system.open(self.path);
         }
-        let mut bytes = Vec::new();
-        if is_input {
-            bytes = self.system.read_input()?;
-        } else {
-            self.system.open(self.path)?.read_to_end(&mut bytes)?;
-        }
+        let bytes = stream::read(self.path, self.system)?;
         Ok(Box::new(self.kept.get_or_init(|| bytes).as_slice()))
     }
 

@@ -18,6 +18,7 @@ pub(crate) mod read_log;
 pub(crate) mod recover;
 mod release;
 mod segment_names;
+mod stream;
 pub(crate) mod suggest;
 mod target;
 mod trace_paths;

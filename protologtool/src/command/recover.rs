@@ -3,7 +3,7 @@
 mod in_place;
 mod list;
 
-use super::complete::{Completed, Completion, complete_by, complete_trace};
+use super::complete::{Completed, Completion, HEAD, complete_by, complete_trace};
 use super::merge::{self, Made};
 use super::segment_names::{is_part, segments_of};
 use super::trace_paths;
@@ -209,7 +209,15 @@ fn write_trace(
 
 /// The trace that a recording makes, or a trace file with its recording.
 fn rescue(path: &Path, system: &dyn System) -> Result<Rescued, Failure> {
-    rescue_bytes(path, read(path, system.open(path))?, system)
+    let is_pipe = system.is_pipe(path);
+    let head = |most| system.read_from(path, 0, most).unwrap_or_default();
+    let bytes = if !is_pipe && Recording::matches(&head(HEAD)) {
+        let most = Recording::MAX_BYTES as usize;
+        system.read_from(path, 0, most).map_err(|error| cant_read(path, &error))?
+    } else {
+        read(path, system.open(path))?
+    };
+    rescue_bytes(path, bytes, system)
 }
 
 /// The same, of a file with these bytes.

@@ -52,8 +52,8 @@ impl System for Captured {
         Real.source_by_name(path)
     }
 
-    fn open_recording(&self, recording: &Path, trace: &Path) -> io::Result<Box<dyn Read>> {
-        Real.open_recording(recording, trace)
+    fn read_recording(&self, recording: &Path, trace: &Path, most: u64) -> io::Result<Vec<u8>> {
+        Real.read_recording(recording, trace, most)
     }
 
     fn read_found(&self, path: &Path, most: u64) -> io::Result<Vec<u8>> {

@@ -1,8 +1,9 @@
 //! A file that stays open, whatever becomes of its name.
 
+use protolog_files::read_with_holes;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::MetadataExt;
 
 /// A regular file by its descriptor. It may grow.
 pub trait OpenFile {
@@ -27,19 +28,7 @@ impl OpenFile for File {
     }
 
     fn read_at(&self, offset: u64, most: usize) -> io::Result<Vec<u8>> {
-        let left = OpenFile::size(self)?.saturating_sub(offset);
-        let mut bytes = vec![0; usize::try_from(left).unwrap_or(usize::MAX).min(most)];
-        let mut filled = 0;
-        while filled < bytes.len() {
-            match FileExt::read_at(self, &mut bytes[filled..], offset + filled as u64) {
-                Ok(0) => break,
-                Ok(count) => filled += count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        bytes.truncate(filled);
-        Ok(bytes)
+        read_with_holes(self, offset, most as u64)
     }
 }
 

@@ -8,12 +8,12 @@ use super::{
 };
 use crate::diagnostic::COLORS;
 use protolog_core::escape::controls_output;
-use protolog_files::{Location, Root, Tree};
+use protolog_files::{Location, Root, Tree, read_with_holes};
 use protolog_reader::{ByteSource, FileBytes};
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, TryLockError};
-use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
+use std::io::{self, IsTerminal, Read, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -44,7 +44,9 @@ impl System for Real {
     }
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn Read>> {
-        Ok(Box::new(File::open(path)?))
+        // As `read_large`.
+        let is_pipe = fs::metadata(path)?.file_type().is_fifo();
+        Ok(Box::new(if is_pipe { File::open(path)? } else { whole::open(path)? }))
     }
 
     fn source(&self, path: &Path) -> io::Result<Option<Box<dyn ByteSource>>> {
@@ -75,18 +77,24 @@ impl System for Real {
         Ok(Box::new(file))
     }
 
-    fn open_recording(&self, recording: &Path, trace: &Path) -> io::Result<Box<dyn Read>> {
+    fn read_recording(&self, recording: &Path, trace: &Path, most: u64) -> io::Result<Vec<u8>> {
         let file = Location::of(recording)?.open_regular()?;
         if file.metadata()?.uid() != fs::metadata(trace)?.uid() {
             return Err(io::ErrorKind::PermissionDenied.into());
         }
-        Ok(Box::new(file))
+        read_with_holes(&file, 0, most)
     }
 
     fn read_found(&self, path: &Path, most: u64) -> io::Result<Vec<u8>> {
+        let file = protolog_files::open_regular_file(path)?;
+        // What the kernel makes when it is read, such as `/proc/self/environ`, has no size.
+        let size = file.metadata()?.len();
+        if size > most {
+            return Err(too_large(most));
+        }
         let mut bytes = Vec::new();
-        protolog_files::open_regular_file(path)?.take(most + 1).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > most { Err(too_large(most)) } else { Ok(bytes) }
+        file.take(size).read_to_end(&mut bytes)?;
+        Ok(bytes)
     }
 
     fn has_file_below(&self, root: &Path, path: &Path) -> bool {
@@ -98,11 +106,7 @@ impl System for Real {
     }
 
     fn read_from(&self, path: &Path, offset: u64, most: usize) -> io::Result<Vec<u8>> {
-        let mut file = File::open(path)?;
-        file.seek(SeekFrom::Start(offset))?;
-        let mut bytes = Vec::new();
-        file.take(most as u64).read_to_end(&mut bytes)?;
-        Ok(bytes)
+        read_with_holes(&whole::open(path)?, offset, most as u64)
     }
 
     fn open_file(&self, path: &Path) -> io::Result<Box<dyn OpenFile>> {

@@ -6,6 +6,7 @@ use crate::args::Expansion;
 use crate::command::complete::{Completed, Completion, HEAD, complete_trace};
 use crate::command::inputs::cant_read;
 use crate::command::recover::{Rescued, counted, rescue_bytes, tell};
+use crate::command::stream;
 use crate::exit::Failure;
 use crate::output::reason;
 use crate::system::{Spool, System};
@@ -36,7 +37,11 @@ pub(in crate::command) fn read_trace(
     if !is_input && system.is_directory(path) {
         return Err(directory(path, system));
     }
-    let bytes = if is_input { system.read_input() } else { system.read_large(path) };
+    let bytes = if is_input || system.is_pipe(path) {
+        stream::read(path, system)
+    } else {
+        system.read_large(path)
+    };
     let mut bytes = bytes.map_err(|error| cant_read(path, &error))?;
     if Recording::matches(&bytes) {
         return read_recording(path, bytes, system, note);
@@ -90,7 +95,7 @@ pub(super) fn parts_of(
 pub(super) fn spooled_input(system: &dyn System) -> Result<Arc<dyn ByteSource>, Failure> {
     let spool = || {
         let mut spool = Spool::new();
-        io::copy(&mut system.input()?, &mut spool)?;
+        stream::copy(&mut system.input()?, &mut spool)?;
         spool.into_source()
     };
     Ok(spool().map_err(|error| cant_read(Path::new("-"), &error))?.into())

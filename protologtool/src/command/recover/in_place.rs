@@ -17,7 +17,7 @@ use crate::command::segment_names::{Segment, is_part};
 use crate::exit::Failure;
 use crate::output::{cant_read, cant_write, reason};
 use crate::system::{System, has_record_lock};
-use protolog_files::{Access, Directory, Entry};
+use protolog_files::{Access, Directory, Entry, read_with_holes};
 use protolog_reader::{Recording, Recovered, TraceFile, complete, session_id};
 use rustix::fs::{FlockOperation, fcntl_lock};
 use rustix::io::Errno;
@@ -289,8 +289,7 @@ fn lock_recording(
     if !place.is_there() {
         return Ok(None);
     }
-    let mut bytes = Vec::new();
-    (&file).take(Recording::MAX_BYTES).read_to_end(&mut bytes).map_err(failed)?;
+    let bytes = read_with_holes(&file, 0, Recording::MAX_BYTES).map_err(failed)?;
     Ok(Some((LockedRecording { place, _file: file }, bytes)))
 }
 

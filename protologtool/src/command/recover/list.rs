@@ -9,13 +9,13 @@ use crate::args::values::age;
 use crate::exit::{Exit, Failure};
 use crate::output::{cant_read, reason};
 use crate::system::{System, has_record_lock};
-use protolog_files::{Access, Directory, Identity};
+use protolog_files::{Access, Directory, Identity, read_with_holes};
 use protolog_reader::{Recording, Times, Trace, printable, printable_json};
 use serde::Serialize;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Read};
+use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -176,7 +176,7 @@ impl<'a> OpenRecording<'a> {
         if !entry.is_regular() || entry.owner() != user {
             return None;
         }
-        let mut file = directory.open_entry(name, &entry, Access::Read).ok()?;
+        let file = directory.open_entry(name, &entry, Access::Read).ok()?;
         let metadata = file.metadata().ok()?;
         let mut magic = [0; 8];
         // A file that is not complete yet has no magic, and its process is about to lock it.
@@ -186,8 +186,7 @@ impl<'a> OpenRecording<'a> {
             // Where there are no locks, nothing is known of the process.
             Err(TryLockError::WouldBlock | TryLockError::Error(_)) => true,
         };
-        let mut bytes = Vec::new();
-        (&mut file).take(Recording::MAX_BYTES).read_to_end(&mut bytes).ok()?;
+        let bytes = read_with_holes(&file, 0, Recording::MAX_BYTES).ok()?;
         let recording = Recording::parse(&bytes).ok()?;
         let mut trace = Vec::new();
         let report = recording.write(&mut trace).ok()?;

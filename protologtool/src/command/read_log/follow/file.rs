@@ -24,7 +24,7 @@ use crate::command::inputs::cant_read;
 use crate::command::recover::counted;
 use crate::system::System;
 use protolog_reader::{Recording, TraceHead, printable};
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The bytes that are read at once, unless a packet is larger.
@@ -156,9 +156,7 @@ impl GrowingFile {
             self.recording = system.find_recording(&path, self.read_head().session_id);
         }
         let Some(recording) = self.recording.clone() else { return Ok(()) };
-        let mut head = Vec::new();
-        let opened = system.open_recording(&recording, &path);
-        let Ok(_) = opened.and_then(|it| it.take(super::HEAD as u64).read_to_end(&mut head)) else {
+        let Ok(head) = system.read_recording(&recording, &path, super::HEAD as u64) else {
             return Ok(());
         };
         let Ok(parsed) = Recording::parse(&head) else { return Ok(()) };

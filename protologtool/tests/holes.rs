@@ -1,0 +1,74 @@
+//! An attacker's recording of a gigabyte that takes no space: nothing but a hole, which its header says are pages of the ring.
+//!
+//! The tests look at the peak of their own memory, so each runs in a process of its own.
+
+#[path = "../../protolog-reader/tests/common/recording.rs"]
+mod recording;
+#[path = "../../protolog-reader/tests/common/trace/mod.rs"]
+mod trace;
+
+use protolog_testkit::{run, temp_dir};
+use protologtool::cli;
+use protologtool::system::Captured;
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::process::Command;
+
+const APP: &str = r#"
+@1 group(1, "app::Log::Net", "Net") message(0x11, DEBUG, 1, "sent %d", "src/net.rs:12")
+@2 cleared snapshot(64=2000000000, boot=2000000000, incremental=64) default_clock=64 info(100, 100, "main", 2)
+@2 ts=1000000 log(0x11, 3)
+"#;
+
+/// The variable that has the command for a process of its own.
+const ROLE: &str = "PROTOLOG_HOLES";
+
+/// The peak of memory that a command may have, in KiB.
+const MOST: u64 = 200 << 10;
+
+/// Makes a recording whose ring has `pages` pages, in a file of a gigabyte.
+fn stretched(path: &Path, pages: Option<u32>) {
+    let mut bytes = recording::recording(APP, 0);
+    if let Some(pages) = pages {
+        let end = u64::from(pages) * 4096 + 65_536;
+        bytes[24..28].copy_from_slice(&pages.to_ne_bytes());
+        bytes[40..48].copy_from_slice(&end.to_ne_bytes());
+    }
+    let mut file = File::create(path).unwrap();
+    file.write_all(&bytes).unwrap();
+    file.set_len(1 << 30).unwrap();
+}
+
+/// Runs the command that it is given, and prints the peak of its memory.
+#[test]
+fn role_that_reads() {
+    let Ok(command) = std::env::var(ROLE) else { return };
+    let system = Captured::default();
+    let args = ["protologtool"].into_iter().chain(command.split(' ')).map(Into::into);
+    let exit = cli::run(args, &system);
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    println!("\npeak: {}\n{exit:?}\n{}", peak.trim_end_matches("kB").trim(), system.into_printed());
+}
+
+#[test]
+fn a_hole_takes_no_memory() {
+    let dir = temp_dir();
+    let path = dir.path().join("protolog-app-1-0.rec");
+    for pages in [None, Some(200_000)] {
+        stretched(&path, pages);
+        let shown = path.to_str().unwrap();
+        for command in
+            [format!("recover {shown} -o {shown}.pftrace"), format!("recover --list {shown}")]
+        {
+            let mut own = Command::new(std::env::current_exe().unwrap());
+            own.args(["--exact", "role_that_reads", "--nocapture"]).env(ROLE, &command);
+            let output = run(&mut own).stdout;
+            let peak = output.lines().find_map(|line| line.strip_prefix("peak: "));
+            let peak: u64 = peak.expect("the role ran").parse().unwrap();
+            assert!(peak < MOST, "{command}, {pages:?} pages: {output}");
+            assert!(!output.contains("\nFailed"), "{command}, {pages:?} pages: {output}");
+        }
+    }
+}
