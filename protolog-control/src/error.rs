@@ -31,6 +31,8 @@ pub enum Error {
         /// The line that was received.
         line: String,
     },
+    /// The replies that share a limit are longer than that together.
+    TooMuch,
     /// The process refused the request.
     Refused {
         /// Its error message.
@@ -60,6 +62,7 @@ impl Error {
             Self::Protocol { .. } | Self::Memory(_) => {
                 "use a protologtool of the version that the program was built with"
             }
+            Self::TooMuch => "end those that are not needed, or leave other users out with `--own`",
             Self::Refused { help, .. } => help,
         }
     }
@@ -85,6 +88,7 @@ impl fmt::Display for Error {
                 _ => write!(f, "can't reach the program: {error}"),
             },
             Self::Protocol { line } => write!(f, "unexpected reply `{line}`"),
+            Self::TooMuch => f.write_str("the programs of its user answer too much together"),
             Self::Refused { message, .. } => f.write_str(message),
             Self::Memory(reason) => write!(f, "unusable shared memory: {reason}"),
         }

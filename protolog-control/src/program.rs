@@ -16,6 +16,8 @@ use std::net::Shutdown;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// The time that a process has for one reply.
@@ -34,6 +36,8 @@ pub struct Program {
     timeout: Duration,
     /// The time by which all replies have to be there.
     deadline: Option<Instant>,
+    /// The bytes that are left for the replies of this process and others.
+    budget: Option<Arc<AtomicUsize>>,
     /// True once a reply failed, in any way but a refusal: what the process sends later would be
     /// taken for the answer to another request.
     has_failed: bool,
@@ -79,6 +83,7 @@ impl Program {
             file,
             timeout,
             deadline,
+            budget: None,
             has_failed,
             peer,
             pid,
@@ -105,6 +110,11 @@ impl Program {
     /// Gives the process until then for all replies to come, instead of the timeout for each.
     pub fn reply_by(&mut self, deadline: Instant) {
         self.deadline = Some(deadline);
+    }
+
+    /// Lets replies have as many bytes as are left of these, which others may share, and takes them off.
+    pub fn reply_within(&mut self, budget: Arc<AtomicUsize>) {
+        self.budget = Some(budget);
     }
 
     /// The path of the socket.
@@ -231,7 +241,15 @@ impl Program {
         let (mut lines, mut help, mut size) = (Vec::new(), String::new(), 0);
         loop {
             let line = self.line(until)?;
-            size += line.len() + size_of::<String>();
+            let bytes = line.len() + size_of::<String>();
+            size += bytes;
+            let take = |left: usize| left.checked_sub(bytes);
+            let ordering = Ordering::Relaxed;
+            if let Some(budget) = &self.budget
+                && budget.fetch_update(ordering, ordering, take).is_err()
+            {
+                return Err(Error::TooMuch);
+            }
             match Reply::parse(&line) {
                 Some(Reply::Ok) => return Ok(lines),
                 Some(Reply::Help(text)) => text.clone_into(&mut help),

@@ -10,7 +10,8 @@ use std::os::unix::net::UnixListener;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::sync::Barrier;
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Barrier};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -236,6 +237,26 @@ fn a_reply_without_end_is_an_error() {
     // A long reply that ends is fine.
     let long = line.repeat(MAX_REPLY_BYTES / 8 / line.len()) + "ok\n";
     assert_eq!(groups(long).unwrap().len(), MAX_REPLY_BYTES / 8 / line.len());
+}
+
+#[test]
+fn replies_that_share_a_limit_take_no_more_together() {
+    let line = format!("group - 0 00000000 n {} Tag\n", "x".repeat(1000));
+    let reply = line.repeat(1000) + "ok\n";
+    let budget = Arc::new(AtomicUsize::new(2 * reply.len()));
+    let mut results = Vec::new();
+    for _ in 0..3 {
+        let fake = Fake::start(vec![HELLO.to_owned(), reply.clone()]);
+        let mut program = Program::connect_with_timeout(&fake.socket(), LONG).unwrap();
+        program.reply_within(Arc::clone(&budget));
+        results.push(program.groups().map(|groups| groups.len()));
+        drop(program);
+        fake.thread.join().unwrap();
+    }
+    assert!(
+        matches!(results[..], [Ok(1000), Err(Error::TooMuch), Err(Error::TooMuch)]),
+        "{results:?}"
+    );
 }
 
 #[test]

@@ -7,6 +7,9 @@ use protolog_reader::printable;
 use std::collections::BTreeSet;
 use std::iter::once;
 
+/// The most characters of a name that are shown.
+const LONGEST: usize = 100;
+
 /// The most names that are listed.
 const LISTED: usize = 8;
 
@@ -23,14 +26,22 @@ pub(crate) fn list(names: &BTreeSet<impl AsRef<str> + Ord>, whose: &str) -> Stri
         0 => String::new(),
         1..=LISTED => {
             let names: Vec<String> =
-                names.iter().map(|name| format!("`{}`", printable(name.as_ref()))).collect();
+                names.iter().map(|name| format!("`{}`", shown(name.as_ref()))).collect();
             let one_of = if names.len() == 1 { "" } else { "one of " };
             format!("help: use {one_of}{}\n", names.join(", "))
         }
         many => {
-            let first = printable(names.first().map_or("", AsRef::as_ref));
+            let first = shown(names.first().map_or("", AsRef::as_ref));
             format!("help: use one of the {many} {whose}, such as `{first}`\n")
         }
+    }
+}
+
+/// A name that stands in a line, which it does not fill.
+fn shown(name: &str) -> String {
+    match name.char_indices().nth(LONGEST) {
+        None => printable(name),
+        Some((end, _)) => format!("{}…", printable(&name[..end])),
     }
 }
 
@@ -60,7 +71,10 @@ fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Option
     let lower = wanted.to_lowercase();
     let most = (lower.chars().count() / 3).max(1);
     let distance = |name: &str| strsim::osa_distance(&lower, &name.to_lowercase());
+    // A name that is much longer is not looked at: whoever gave it may have given it any length.
+    let longest = 4 * (lower.len() + most);
     let ends = names.into_iter().map(|name| end(name, segments(wanted)));
+    let ends = ends.filter(|name| name.len() <= longest);
     let close = ends.map(|name| (distance(name), name)).filter(|(distance, _)| *distance <= most);
     close.min().map(|(_, name)| name)
 }
@@ -137,6 +151,8 @@ mod tests {
         assert_eq!(listed(""), "");
         assert_eq!(listed("a"), "help: use `a`\n");
         assert_eq!(listed("\u{1b}[31m"), "help: use `\\u{1b}[31m`\n");
+        assert_eq!(listed(&"x".repeat(1 << 20)), format!("help: use `{}…`\n", "x".repeat(100)));
+        assert_eq!(nearest("x", [&*"x".repeat(1 << 20)]), None);
         assert_eq!(listed("b,a"), "help: use one of `a`, `b`\n");
         assert_eq!(listed("a,b,c,d,e,f,g,h,i"), "help: use one of the 9 of x, such as `a`\n");
     }

@@ -8,13 +8,18 @@ use super::round::{ROUND, ask_all};
 use crate::command::suggest::did_you_mean;
 use crate::exit::{Exit, Failure};
 use crate::system::System;
-use protolog_control::{Error, Found, Program, Socket, Whose, find_sockets};
-use std::collections::BTreeSet;
+use protolog_control::{Error, Found, MAX_REPLY_BYTES, Program, Socket, Whose, find_sockets};
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, Instant};
 
-/// The most programs that are named where many do not answer.
+/// The most programs that are named where many do not answer, or something is wrong with many of another user.
 const NAMED: usize = 5;
+
+/// The most bytes that the programs of one user answer in a round, in memory: one may answer a quarter of it.
+const REPLIES_OF_ONE_USER: usize = 4 * MAX_REPLY_BYTES;
 
 /// The programs, in the order of their names and process ids.
 pub(super) struct Programs {
@@ -46,16 +51,20 @@ impl Programs {
             let path = path.display();
             system.print_error(&format!("warning: `{path}` {what}\nhelp: {help}\n"));
         }
-        let mut late = Vec::new();
+        let (mut late, mut wrong) = (Vec::new(), Vec::new());
         for (socket, connected) in connect(&found.sockets, ROUND) {
             let path = || format!("`{}`", socket.path().display());
             match connected {
                 Some(Ok(Some(program))) => programs.all.push(program),
                 Some(Ok(None)) => {}
-                Some(Err(error)) if !error.is_late() => programs.warn(&path(), &error, system),
+                Some(Err(error)) if !error.is_late() => {
+                    wrong.push((socket.owner(), warning(&path(), &error)));
+                }
                 Some(Err(_)) | None => late.push(path()),
             }
         }
+        programs.failed |= !wrong.is_empty();
+        warn_all(wrong, system);
         programs.warn_of_late(&late, system);
         let all: BTreeSet<String> = programs.all.iter().map(|one| one.name.clone()).collect();
         let is_meant = |program: &Program| choice.means(program);
@@ -107,14 +116,14 @@ impl Programs {
 
     /// Says which programs give themselves another name.
     fn tell_claims(&self, system: &dyn System) {
-        for program in &self.all {
-            if let Some((claimed, number)) = &program.claims {
-                let name = ProcessName::of(program);
-                let claim = format!("says that it is `{claimed}` (pid {number})");
-                let help = "check which program it is before you believe the rest";
-                system.print_error(&format!("warning: {name} {claim}\nhelp: {help}\n"));
-            }
-        }
+        let claim = |program: &Program| {
+            let (claimed, number) = program.claims.as_ref()?;
+            let name = ProcessName::of(program);
+            let claim = format!("says that it is `{claimed}` (pid {number})");
+            let help = "check which program it is before you believe the rest";
+            Some((program.user(), format!("warning: {name} {claim}\nhelp: {help}\n")))
+        };
+        warn_all(self.all.iter().filter_map(claim).collect(), system);
     }
 
     /// Says that there are programs of other users among them. Who names a process id knows that.
@@ -136,7 +145,7 @@ impl Programs {
     /// Says that something went wrong with one of them.
     pub(super) fn warn(&mut self, whom: &str, error: &Error, system: &dyn System) {
         self.failed = true;
-        system.print_error(&format!("warning: {whom}: {error}\nhelp: {}\n", error.help()));
+        system.print_error(&warning(whom, error));
     }
 
     /// Says in one line which of them did not answer in time.
@@ -168,7 +177,7 @@ impl Programs {
     ) -> Vec<(ProcessName, T)> {
         let all = std::mem::take(&mut self.all);
         let names: Vec<_> = all.iter().map(ProcessName::of).collect();
-        let (mut given, mut late) = (Vec::new(), Vec::new());
+        let (mut given, mut late, mut wrong) = (Vec::new(), Vec::new(), Vec::new());
         for (name, answer) in names.into_iter().zip(ask_each(all, ROUND, ask)) {
             let Some((program, answer)) = answer else {
                 late.push(name.to_string());
@@ -178,11 +187,39 @@ impl Programs {
             match answer {
                 Ok(answer) => given.push((name, answer)),
                 Err(error) if error.is_late() => late.push(name.to_string()),
-                Err(error) => self.warn(&name.to_string(), &error, system),
+                Err(error) => wrong.push((name.user, warning(&name.to_string(), &error))),
             }
         }
+        self.failed |= !wrong.is_empty();
+        warn_all(wrong, system);
         self.warn_of_late(&late, system);
         given
+    }
+}
+
+/// Says that something went wrong with a program.
+fn warning(whom: &str, error: &Error) -> String {
+    format!("warning: {whom}: {error}\nhelp: {}\n", error.help())
+}
+
+/// Prints warnings of programs of these users. Of another user's only some are: each of a thousand programs could have one.
+fn warn_all(all: Vec<(u32, String)>, system: &dyn System) {
+    let own = rustix::process::geteuid().as_raw();
+    let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
+    for (user, text) in all {
+        let count = counts.entry(user).or_default();
+        *count += 1;
+        if *count <= NAMED || user == own {
+            system.print_error(&text);
+        }
+    }
+    counts.remove(&own);
+    for (user, count) in counts.into_iter().filter(|(_, count)| *count > NAMED) {
+        let more = count - NAMED;
+        system.print_error(&format!(
+            "warning: the same or the like of {more} more programs of user {user}\n\
+             help: leave out those of other users with `--own`\n"
+        ));
     }
 }
 
@@ -234,11 +271,35 @@ pub(super) fn ask_each<T: Send + 'static>(
     time: Duration,
     ask: impl Fn(&mut Program) -> T + Send + Sync + 'static,
 ) -> Vec<Option<(Program, T)>> {
-    let all = programs.into_iter().map(|program| (program.user(), program));
+    let mut budgets: BTreeMap<u32, Arc<AtomicUsize>> = BTreeMap::new();
+    let all = programs.into_iter().map(|mut program| {
+        let user = program.user();
+        let new = || Arc::new(AtomicUsize::new(REPLIES_OF_ONE_USER));
+        program.reply_within(Arc::clone(budgets.entry(user).or_insert_with(new)));
+        (user, program)
+    });
     let ask = move |mut program: Program, deadline| {
         program.reply_by(deadline);
         let answer = ask(&mut program);
         (program, answer)
     };
     ask_all(all, time, ask)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::system::Memory;
+
+    #[test]
+    fn a_user_with_many_programs_does_not_fill_the_terminal() {
+        let own = rustix::process::geteuid().as_raw();
+        let all = (0..1000).map(|number| (own + 1 + number % 2, format!("warning: {number}\n")));
+        let system = Memory::default();
+        warn_all(all.chain([(own, "warning: own\n".into())]).collect(), &system);
+        let errors = system.errors();
+        assert_eq!(errors.lines().count(), 2 * NAMED + 4 + 1, "{errors}");
+        assert!(errors.contains("warning: own\n"), "{errors}");
+        assert!(errors.contains("of 495 more programs of user"), "{errors}");
+    }
 }
