@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Invariants: time and memory are in proportion to the length of the file that asks; whether a constant has a value does not depend on
-//! what was asked before, since what is remembered of it has its height.
+//! what was asked before, since what is remembered of it has its height and its steps.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -21,14 +21,16 @@ const STEPS: (usize, usize) = (100_000, 64);
 /// What was done for the constants that one file asks for.
 #[derive(Debug)]
 pub(crate) struct ConstantEffort {
+    all: Cell<usize>,
     left: Cell<usize>,
     deepest: Cell<usize>,
     is_over: Cell<bool>,
 }
 
-/// The depth that was reached for a constant, and whether a limit was met.
+/// The depth that was reached for a constant, the steps, and whether a limit was met.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EffortTaken {
+    steps: usize,
     deepest: usize,
     is_over: bool,
 }
@@ -36,8 +38,18 @@ pub(crate) struct EffortTaken {
 impl ConstantEffort {
     /// For a file of this length.
     pub(crate) fn of_file(length: usize) -> Self {
-        let left = Cell::new(STEPS.0 + STEPS.1 * length);
-        Self { left, deepest: Cell::new(0), is_over: Cell::new(false) }
+        let all = STEPS.0 + STEPS.1 * length;
+        let (deepest, is_over) = Default::default();
+        Self { all: Cell::new(all), left: Cell::new(all), deepest, is_over }
+    }
+
+    /// Takes no more than this, before anything is asked: what the one has left who asks. Returns whether that is less than before.
+    pub(crate) fn limit(&self, most: usize) -> bool {
+        let is_less = most < self.left.get();
+        let all = self.left.get().min(most);
+        self.all.set(all);
+        self.left.set(all);
+        is_less
     }
 
     /// Begins with another question of the file.
@@ -60,7 +72,8 @@ impl ConstantEffort {
 
     /// What the question took.
     pub(crate) fn taken(&self) -> EffortTaken {
-        EffortTaken { deepest: self.deepest.get(), is_over: self.is_over() }
+        let steps = self.all.get() - self.left.get();
+        EffortTaken { deepest: self.deepest.get(), steps, is_over: self.is_over() }
     }
 
     /// Takes so many steps. Returns false where they are more than the file may take.
@@ -72,27 +85,32 @@ impl ConstantEffort {
     }
 }
 
-/// The constants of other files whose values were found, by canonical name.
+/// The constants of other files that were looked at, by canonical name.
 #[derive(Debug, Default)]
-pub(crate) struct KnownConstants(Mutex<HashMap<String, Option<KnownConstant>>>);
+pub(crate) struct KnownConstants(Mutex<HashMap<String, KnownConstant>>);
 
-/// The text of a constant, and how deep in it others stand.
+/// The text of a constant, if it has a value; how deep in it others stand, and the steps that it takes to find it.
 #[derive(Clone, Debug)]
 struct KnownConstant {
-    text: String,
+    text: Option<String>,
     height: usize,
+    steps: usize,
 }
 
 impl KnownConstants {
-    /// The value of the constant `canonical`, which is asked for at `depth`; `find` gives it with what that took of its own file.
+    /// The value of the constant `canonical`, which is asked for at `depth`. `find` gives it with what that took of its own file, which is to be
+    /// [limited](ConstantEffort::limit) to what this one has left.
+    ///
+    /// Whoever asks pays for all steps, also if others have asked before.
     pub(crate) fn get(
         &self,
         canonical: &str,
         depth: usize,
         effort: &ConstantEffort,
-        find: impl FnOnce() -> Option<(Option<String>, EffortTaken)>,
+        find: impl FnOnce(usize) -> Option<FoundConstant>,
     ) -> Option<String> {
-        if !effort.reach(depth) {
+        // Each question is a step by itself.
+        if !effort.reach(depth) || !effort.spend(1) {
             return None;
         }
         let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -100,20 +118,32 @@ impl KnownConstants {
         let value = match remembered {
             Some(value) => value,
             None => {
-                let (text, own) = find()?;
-                let height = own.deepest.saturating_sub(depth);
-                let value = text.map(|text| KnownConstant { text, height });
-                effort.is_over.set(effort.is_over() || own.is_over);
-                // At a depth it may have no value just for that.
-                if value.is_some() || depth == 0 || !own.is_over {
+                let FoundConstant { text, taken, is_limited } = find(effort.left.get())?;
+                let height = taken.deepest.saturating_sub(depth);
+                let value = KnownConstant { text, height, steps: taken.steps };
+                effort.is_over.set(effort.is_over() || taken.is_over);
+                // At a depth it may have no value just for that, and so for who has few steps left.
+                let is_own = !taken.is_over || depth == 0 && !is_limited;
+                if value.text.is_some() || is_own {
                     known().insert(canonical.to_owned(), value.clone());
                 }
                 value
             }
-        }?;
-        let fits = effort.reach(depth + value.height) && effort.spend(1 + value.text.len());
-        fits.then_some(value.text)
+        };
+        let length = value.text.as_ref().map_or(0, String::len);
+        let is_paid = effort.spend(value.steps.max(length));
+        let text = value.text?;
+        (is_paid && effort.reach(depth + value.height)).then_some(text)
     }
+}
+
+/// What was found of a constant.
+#[derive(Debug)]
+pub(crate) struct FoundConstant {
+    pub(crate) text: Option<String>,
+    pub(crate) taken: EffortTaken,
+    /// Its file may take more steps.
+    pub(crate) is_limited: bool,
 }
 
 #[cfg(test)]
@@ -125,9 +155,11 @@ mod tests {
         let values = KnownConstants::default();
         let ask = |depth, height| {
             let effort = ConstantEffort::of_file(0);
-            let found = values.get("A", depth, &effort, || {
+            let found = values.get("A", depth, &effort, |most| {
                 let own = ConstantEffort::of_file(0);
-                Some((own.reach(depth + height).then(|| "a".to_owned()), own.taken()))
+                let is_limited = own.limit(most);
+                let text = own.reach(depth + height).then(|| "a".to_owned());
+                Some(FoundConstant { text, taken: own.taken(), is_limited })
             });
             (found.is_some(), effort.is_over())
         };
@@ -142,8 +174,9 @@ mod tests {
         let (values, effort) = (KnownConstants::default(), ConstantEffort::of_file(1000));
         let mut found = 0;
         while values
-            .get("A", 0, &effort, || {
-                Some((Some("a".repeat(999)), ConstantEffort::of_file(0).taken()))
+            .get("A", 0, &effort, |_| {
+                let taken = ConstantEffort::of_file(0).taken();
+                Some(FoundConstant { text: Some("a".repeat(999)), taken, is_limited: false })
             })
             .is_some()
         {
@@ -153,5 +186,28 @@ mod tests {
         assert!(effort.is_over());
         effort.begin();
         assert!(!effort.spend(1), "the file has none left");
+    }
+
+    #[test]
+    fn whoever_asks_pays_for_the_steps_of_others() {
+        for (is_found, is_deep) in [(true, false), (false, false), (false, true)] {
+            let (values, mut evaluated) = (KnownConstants::default(), 0);
+            let effort = ConstantEffort::of_file(0);
+            let mut asked = 0;
+            while effort.left.get() > 0 {
+                asked += 1;
+                effort.begin();
+                values.get("A", 1, &effort, |most| {
+                    evaluated += 1;
+                    // A large file.
+                    let own = ConstantEffort::of_file(1 << 20);
+                    let is_limited = own.limit(most);
+                    let _ = own.spend(9_999) && is_deep && own.reach(MAX_DEPTH + 1);
+                    let text = is_found.then(|| "a".to_owned());
+                    Some(FoundConstant { text, taken: own.taken(), is_limited })
+                });
+            }
+            assert_eq!((asked, evaluated), (10, if is_deep { 10 } else { 1 }));
+        }
     }
 }

@@ -117,7 +117,7 @@ impl OtherFiles for Inputs<'_> {
     fn constant(&self, canonical: &str, depth: usize, effort: &ConstantEffort) -> Option<String> {
         let of_kotlin = self.kotlin.constant(canonical, depth, effort, self);
         of_kotlin.or_else(|| {
-            let find = || java::constant_text(self, canonical, depth);
+            let find = |most| java::constant_text(self, canonical, (depth, most));
             self.values_of_java.get(canonical, depth, effort, find)
         })
     }

@@ -13,7 +13,7 @@ use super::syntax::{
 };
 use super::value::{NotConstant, Number, Value, not_constant};
 use crate::call::Text;
-use crate::lang::constants::{EffortTaken, MAX_DEPTH};
+use crate::lang::constants::{FoundConstant, MAX_DEPTH};
 use tree_sitter::Node;
 
 const TOO_LONG: &str = "is too long, or takes too many steps for its file";
@@ -255,6 +255,11 @@ impl<'u> Evaluator<'_, 'u, '_, '_> {
         if self.needed.is_some_and(|needed| needed.holds(id, field)) {
             return Err(not_constant(node, "needs its own value"));
         }
+        // It is parsed anew, with what stands beside its value.
+        let length = resolver.unit.outline.members[member.0].range.len();
+        if !self.resolver.constants().spend(length) {
+            return Err(not_constant(node, TOO_LONG));
+        }
         let needed = Needed { member: id, field, depth, by: self.needed };
         let value = constant_of(&resolver, of, &needed, self.calls);
         let value = value.ok_or_else(|| not_constant(node, "is not a constant"))?;
@@ -352,12 +357,13 @@ pub(crate) fn nothing_known(_: Node<'_>) -> Option<Result<Value, NotConstant>> {
 pub(crate) fn constant_text(
     library: &dyn Classes,
     canonical: &str,
-    depth: usize,
-) -> Option<(Option<String>, EffortTaken)> {
+    (depth, most): (usize, usize),
+) -> Option<FoundConstant> {
     let (class, field) = canonical.rsplit_once('.')?;
     let (unit, id) = library.class(class)?;
     let of = TypeRef { unit: Handle::Other(unit), id };
     let resolver = Resolver::new(of.unit.clone(), Some(library));
+    let is_limited = resolver.constants().limit(most);
     let Some(Variable::Member(of, Declared::Member(member))) =
         resolver.field(Type::Declared(of), field)
     else {
@@ -372,7 +378,7 @@ pub(crate) fn constant_text(
         Ok(Value::Bool(value)) => Some(value.to_string()),
         _ => None,
     };
-    Some((text, resolver.constants().taken()))
+    Some(FoundConstant { text, taken: resolver.constants().taken(), is_limited })
 }
 
 /// The value of the field `needed`, which a member of the type `of` declares; none if it is no constant.

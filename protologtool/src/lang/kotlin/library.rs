@@ -8,7 +8,7 @@ use super::lexer::LexemeKind;
 use super::names::{OtherFiles, ScopedFile};
 use super::scopes::{DeclaredKind, DeclaredName};
 use super::template;
-use crate::lang::constants::{ConstantEffort, KnownConstants};
+use crate::lang::constants::{ConstantEffort, FoundConstant, KnownConstants};
 use crate::system::{Reader, System};
 use memchr::memmem::Finder;
 use std::collections::HashMap;
@@ -55,16 +55,18 @@ impl<'a> KotlinLibrary<'a> {
         others: &dyn OtherFiles,
     ) -> Option<String> {
         let (path, _) = (*self.index().constants.get(canonical)?)?;
-        self.values.get(canonical, depth, effort, || {
+        self.values.get(canonical, depth, effort, |most| {
             let bytes = self.system.read(path).ok()?;
             let named = ScopedFile::among(&bytes, Some(others));
+            let is_limited = named.effort.limit(most);
             let mut all = named.scopes.all().iter();
             let declared = all.find(|it| {
                 it.kind == DeclaredKind::Constant
                     && names(&named, path, it).iter().any(|name| name == canonical)
             })?;
             let text = template::constant(&named, declared, depth);
-            Some((text.map(|text| text.as_str().to_owned()), named.effort.taken()))
+            let text = text.map(|text| text.as_str().to_owned());
+            Some(FoundConstant { text, taken: named.effort.taken(), is_limited })
         })
     }
 

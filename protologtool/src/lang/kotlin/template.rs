@@ -313,6 +313,10 @@ impl<'s> TemplateReader<'_, 's> {
         let file = &self.named.file;
         // It may need its own value.
         let value = declared.value.clone().filter(|_| !self.needed.contains(&declared.offset))?;
+        // All of it is read, whether it has a value or not.
+        if !self.named.effort.spend(file.bytes_of(&value).len()) {
+            return None;
+        }
         let value = file.unparenthesized(value);
         let mut inner = self.within();
         inner.needed.push(declared.offset);

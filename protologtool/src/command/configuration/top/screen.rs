@@ -15,9 +15,6 @@ const HEAD: &str = "PROGRAM        PID TEXT    TRACE    MSG/S LOST/S   LOST GROU
 /// The columns before the group.
 const BEFORE_GROUP: usize = 56;
 const KEYS: &str = "up/down choose  t text  r recording  p pause  q end";
-/// In place of the keys, as `--once` says it.
-const NO_PROGRAM: &str =
-    "no program listens: start one of this user that calls `protolog_rt::init()`; q end";
 /// Lines that are no groups.
 const AROUND: usize = 3;
 
@@ -137,7 +134,6 @@ impl Screen {
             (Some(SwitchedPart::Trace), ..) => format!("record from: {letters}"),
             (None, Some(note), _) => note.clone(),
             (None, None, Some(problem)) => format!("warning: {problem}"),
-            (None, None, None) if sample.rows.is_empty() => NO_PROGRAM.to_owned(),
             (None, None, None) => KEYS.to_owned(),
         };
         lines.push(cut(&last, width));
@@ -159,8 +155,7 @@ fn summary(sample: &Sample, is_paused: bool) -> String {
     let programs: BTreeSet<_> = sample.rows.iter().map(|row| &row.process).collect();
     let others = programs.iter().filter(|process| process.is_other_users).count();
     let others = if others > 0 { format!(" ({others} of other users)") } else { String::new() };
-    // The sum of none is -0.
-    let total = |of: fn(&GroupRow) -> f64| sample.rows.iter().map(of).sum::<f64>() + 0.0;
+    let total = |of: fn(&GroupRow) -> f64| sample.rows.iter().map(of).sum::<f64>();
     let counted =
         |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     format!(
@@ -253,13 +248,6 @@ mod tests {
         rows[2].process.is_other_users = true;
         let with_other = "protolog top: 2 programs (1 of other users), 3 groups";
         assert!(first(&rows).starts_with(with_other), "{}", first(&rows));
-    }
-
-    #[test]
-    fn without_programs_it_says_so() {
-        let lines = Screen::default().lines(&Sample::of(Vec::new()), (90, 5));
-        assert_eq!(lines[0], "protolog top: 0 programs, 0 groups, 0 messages/s, 0 lost/s");
-        assert_eq!(lines[4], NO_PROGRAM);
     }
 
     #[test]
