@@ -15,8 +15,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, Instant};
 
-/// The most programs that are named where many do not answer, or something is wrong with many of another user.
+/// The most programs that are named where many do not answer.
 const NAMED: usize = 5;
+
+/// The most warnings of programs of another user that are shown.
+const WARNED: usize = 10;
 
 /// The most bytes that the programs of one user answer in a round, in memory: one may answer a quarter of it.
 const REPLIES_OF_ONE_USER: usize = 4 * MAX_REPLY_BYTES;
@@ -209,13 +212,13 @@ fn warn_all(all: Vec<(u32, String)>, system: &dyn System) {
     for (user, text) in all {
         let count = counts.entry(user).or_default();
         *count += 1;
-        if *count <= NAMED || user == own {
+        if *count <= WARNED || user == own {
             system.print_error(&text);
         }
     }
     counts.remove(&own);
-    for (user, count) in counts.into_iter().filter(|(_, count)| *count > NAMED) {
-        let more = count - NAMED;
+    for (user, count) in counts.into_iter().filter(|(_, count)| *count > WARNED) {
+        let more = count - WARNED;
         system.print_error(&format!(
             "warning: the same or the like of {more} more programs of user {user}\n\
              help: leave out those of other users with `--own`\n"
@@ -298,8 +301,8 @@ mod tests {
         let system = Memory::default();
         warn_all(all.chain([(own, "warning: own\n".into())]).collect(), &system);
         let errors = system.errors();
-        assert_eq!(errors.lines().count(), 2 * NAMED + 4 + 1, "{errors}");
+        assert_eq!(errors.lines().count(), 2 * WARNED + 4 + 1, "{errors}");
         assert!(errors.contains("warning: own\n"), "{errors}");
-        assert!(errors.contains("of 495 more programs of user"), "{errors}");
+        assert!(errors.contains("of 490 more programs of user"), "{errors}");
     }
 }
