@@ -327,3 +327,18 @@ fn threads(report: &str) -> String {
     assert!(name.ends_with("/worker") || name == "worker", "{name}");
     report.replace(name, "THREAD")
 }
+
+#[test]
+fn a_run_of_which_a_file_is_left_out_is_incomplete() {
+    let dir = temp_dir();
+    for run in ["a", "b"] {
+        fs::create_dir(dir.path().join(run)).expect("make a directory");
+        record(&dir, &format!("{run}/one.pftrace"), "worker", good);
+        record(&dir, &format!("{run}/two.pftrace"), "worker", good);
+    }
+    let (code, _, errors) = diff(dir.path(), &["a", "b"]);
+    assert_eq!(code, Some(0), "{errors}");
+    fs::write(dir.path().join("b/none.pftrace"), "no trace").expect("write a file");
+    let (code, _, errors) = diff(dir.path(), &["a", "b"]);
+    assert_eq!(code, Some(3), "{errors}");
+}

@@ -131,13 +131,13 @@ enum DiffFormat {
 pub(crate) fn run(args: &DiffArgs, system: &dyn System) -> Result<Exit, Failure> {
     let (mut is_whole, mut names) = (true, BTreeSet::new());
     let mut read = |path: &PathBuf| {
-        let log = read(path, args, system)?;
+        let (log, is_all) = read(path, args, system)?;
         let shown = printable(&path.to_string_lossy());
         for line in log.summary().to_string().lines() {
             system.print_error(&format!("warning: `{shown}`: {line}\n"));
         }
         system.print_error(&args.expansion.hint(log.stats()));
-        is_whole &= log.is_complete() && !log.stats().has_losses();
+        is_whole &= is_all && log.is_complete() && !log.stats().has_losses();
         names.extend(log.dictionary().groups().map(|group| group.name.clone()));
         Ok(Tally::of(&log, |level, group| args.admits(level, group)))
     };
@@ -167,18 +167,18 @@ pub(crate) fn run(args: &DiffArgs, system: &dyn System) -> Result<Exit, Failure>
     })
 }
 
-/// The log of a run: of a trace, or of all traces in a directory.
-fn read(path: &PathBuf, args: &DiffArgs, system: &dyn System) -> Result<Log, Failure> {
+/// The log of a run: of a trace, or of all traces in a directory; and whether that is all of them.
+fn read(path: &PathBuf, args: &DiffArgs, system: &dyn System) -> Result<(Log, bool), Failure> {
     let named = std::slice::from_ref(path);
     let traces = trace_paths::expand(named, system)?;
     let dictionaries = &args.viewer_config;
     if let [trace] = &traces[..] {
-        return read_log::whole(trace, dictionaries, args.expansion, system);
+        return Ok((read_log::whole(trace, dictionaries, args.expansion, system)?, true));
     }
     let note = |line: &str| system.print_error(line);
-    let (bytes, _) = read_log::gather_whole((&traces, named), args.expansion, system, &note)?;
+    let (bytes, merged) = read_log::gather_whole((&traces, named), args.expansion, system, &note)?;
     let mut texts = TextSources::load(dictionaries, system)?.with_expansion(args.expansion);
-    texts.log(bytes, path)
+    Ok((texts.log(bytes, path)?, merged.is_whole()))
 }
 
 impl DiffArgs {
