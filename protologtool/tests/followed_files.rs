@@ -230,7 +230,7 @@ fn a_file_that_is_cut_off_and_completed_goes_on() {
 }
 
 #[test]
-fn a_file_that_another_program_emptied_while_it_is_written_goes_on_behind_the_hole() {
+fn a_file_that_another_program_emptied_while_it_is_written_begins_anew() {
     let _alone = alone();
     let dir = temp_dir();
     let path = dir.path().join("app.pftrace");
@@ -245,7 +245,13 @@ fn a_file_that_another_program_emptied_while_it_is_written_goes_on_behind_the_ho
     following.expect(["after 2"]);
     i!(Log::Net, "after %d", 3);
     session.stop().unwrap();
-    following.expect(["after 3"]);
+    following.expect([
+        "1 message of followed_files::Log::Net: the file could not be written",
+        "after 3",
+    ]);
+    let errors = following.errors();
+    let note = format!("note: process {} goes on in a new trace\n", std::process::id());
+    assert!(errors.contains(&note), "{errors}");
 }
 
 /// The name of a variable with the trace that a program writes until it is killed.

@@ -114,7 +114,10 @@ impl GrowingFile {
         let head = self.read_head();
         self.head = Some(head);
         let Some((before, died)) = self.before.take() else { return };
+        let is_same = head.session_id == before.session_id && head.session_id != [0; 16];
         let line = match (before.pid, head.pid) {
+            // Somebody emptied or took away the file that it writes.
+            (Some(old), Some(_)) if is_same => format!("process {old} goes on in a new trace"),
             (Some(old), Some(new)) if died && old != new => {
                 format!("process {old} died, and {new} began")
             }
