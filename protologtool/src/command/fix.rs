@@ -7,13 +7,13 @@
 //! changes. A link, a read-only file and one with several names are refused before any file of the
 //! pass is changed.
 
-use super::inputs::{RunRequest, process};
+use super::inputs::{RunRequest, changed_meanwhile, process};
 use crate::args::Check;
-use crate::diagnostic::{Fix, Reporter};
-use crate::encoding::SourceEncoding;
+use crate::diagnostic::{Fix, Gathered, Reporter};
 use crate::exit::Failure;
 use crate::output::{cant_read, cant_write};
 use crate::system::{Decoded, Staged, System};
+use protolog_core::hash;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -30,7 +30,8 @@ pub(super) fn apply(args: &Check, system: &dyn System) -> Result<(usize, usize),
             break;
         }
         let mut by_file: BTreeMap<PathBuf, Vec<Fix>> = BTreeMap::new();
-        for (path, problem) in reporter.into_gathered().problems {
+        let Gathered { problems, texts, .. } = reporter.into_gathered();
+        for (path, problem) in problems {
             if let Some(fix) = problem.fixes.into_iter().find(|fix| fix.is_certain) {
                 by_file.entry(path).or_default().push(fix);
             }
@@ -41,7 +42,8 @@ pub(super) fn apply(args: &Check, system: &dyn System) -> Result<(usize, usize),
         // All of them, before one is changed.
         let mut staged = Vec::new();
         for (path, fixes) in by_file {
-            let (change, changes) = stage(&path, fixes, args.sources.encoding, system)?;
+            let text = Decoded::new(system, args.sources.encoding);
+            let (change, changes) = stage((&path, texts.get(&path)), fixes, &text, system)?;
             staged.push((path, change));
             count += changes;
         }
@@ -53,15 +55,17 @@ pub(super) fn apply(args: &Check, system: &dyn System) -> Result<(usize, usize),
     Ok((count, files.len()))
 }
 
-/// Stages the changes of one file; gives their number, too.
+/// Stages the changes of one file, whose text is to have this hash; gives their number, too.
 fn stage(
-    path: &Path,
+    (path, text_hash): (&Path, Option<&u64>),
     mut fixes: Vec<Fix>,
-    encoding: SourceEncoding,
+    decoded: &Decoded<'_>,
     system: &dyn System,
 ) -> Result<(Box<dyn Staged>, usize), Failure> {
-    let decoded = Decoded::new(system, encoding);
     let bytes = decoded.read(path).map_err(|error| cant_read(path, &error))?;
+    if text_hash.is_some_and(|text_hash| *text_hash != hash(&bytes)) {
+        return Err(changed_meanwhile(path));
+    }
     fixes.sort_by_key(|fix| (fix.range.start, fix.range.end));
     let (mut text, mut at, mut count) = (Vec::with_capacity(bytes.len()), 0, 0);
     for fix in &fixes {
@@ -77,4 +81,26 @@ fn stage(
     let text = decoded.encode(path, text);
     let staged = system.stage_change(path, &text).map_err(|error| cant_write(path, &error))?;
     Ok((staged, count))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::encoding::SourceEncoding;
+    use crate::system::Memory;
+
+    #[test]
+    fn a_file_that_somebody_else_changed_is_left_alone() {
+        let system = Memory::with_files([("A.java", "class A { int b; }")]);
+        let decoded = Decoded::new(&system, SourceEncoding::Utf8);
+        let stage_for = |text: &str| {
+            let place = (Path::new("A.java"), Some(&hash(text.as_bytes())));
+            stage(place, Vec::new(), &decoded, &system).map(|(_, count)| count)
+        };
+        assert!(stage_for("class A { int b; }").is_ok());
+        let failure = stage_for("class A { int a; }").expect_err("another text").to_string();
+        let expected =
+            "error: `A.java` changed while it was looked at\nhelp: run the command again";
+        assert_eq!(failure, expected);
+    }
 }

@@ -432,6 +432,12 @@ fn groups_file(sources: &Sources) -> Result<PathBuf, Failure> {
     })
 }
 
+/// The failure for a file that somebody else writes.
+pub(super) fn changed_meanwhile(path: &Path) -> Failure {
+    Failure::new(format!("`{}` changed while it was looked at", path.display()))
+        .help("run the command again")
+}
+
 /// Shows what is wrong with a file, and what is hardly meant so, in source order.
 fn show_file(
     file: &mut Processed,
@@ -444,6 +450,9 @@ fn show_file(
         None => {
             // Sources of files without errors are not kept.
             let bytes = system.read(&file.path).map_err(|error| cant_read(&file.path, &error))?;
+            if file.content.is_some_and(|content| content != protolog_core::hash(&bytes)) {
+                return Err(changed_meanwhile(&file.path));
+            }
             Report { source: Source::new(&file.path, bytes), diagnostics: Vec::new() }
         }
     };

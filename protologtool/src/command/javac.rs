@@ -8,6 +8,7 @@ use crate::diagnostic::{Code, Notice, Reporter, Severity};
 use crate::lang::Kind;
 use crate::pipeline::Processed;
 use crate::system::System;
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
@@ -59,7 +60,29 @@ pub(super) fn refuses(
     }
 }
 
+/// The path so that javac takes it for no more than a file: `@A.java` is a file with arguments, which may name a plugin.
+fn as_file(source: &Path) -> Cow<'_, Path> {
+    match source.as_os_str().as_encoded_bytes().first() {
+        Some(b'@' | b'-') => Path::new(".").join(source).into(),
+        _ => source.into(),
+    }
+}
+
 fn accepts(wrapper: &Path, source: &Path, system: &dyn System) -> io::Result<bool> {
+    let source = as_file(source);
     let args: Vec<&OsStr> = JAVAC.iter().map(OsStr::new).chain([source.as_os_str()]).collect();
     system.succeeds(wrapper, &args)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::as_file;
+    use std::path::Path;
+
+    #[test]
+    fn a_source_is_no_argument() {
+        let shown = |path| as_file(Path::new(path)).display().to_string();
+        assert_eq!([shown("@A.java"), shown("-J.java")], ["./@A.java", "./-J.java"]);
+        assert_eq!([shown("a/@A.java"), shown("/@.java")], ["a/@A.java", "/@.java"]);
+    }
 }

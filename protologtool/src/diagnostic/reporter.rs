@@ -10,7 +10,9 @@ use crate::call::CallCounts;
 use crate::exit::{Exit, Failure};
 use crate::source::Source;
 use crate::system::System;
+use protolog_core::hash;
 use protolog_reader::printable_json;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// The problems of a run, for who does not print them.
@@ -18,6 +20,8 @@ use std::path::PathBuf;
 pub(crate) struct Gathered {
     /// Those in sources, each with its file.
     pub(crate) problems: Vec<(PathBuf, Diagnostic)>,
+    /// XXH3-64 of the text of each such file, to which the places in problems belong.
+    pub(crate) texts: BTreeMap<PathBuf, u64>,
     /// All others, in words.
     pub(crate) others: Vec<(Severity, String)>,
 }
@@ -102,7 +106,9 @@ impl<'s> Reporter<'s> {
     /// Shows what is wrong in a source.
     pub(crate) fn diagnostic(&mut self, diagnostic: &Diagnostic, source: &Source) {
         if let Some(gathered) = &mut self.gathered {
-            gathered.problems.push((source.path().to_path_buf(), diagnostic.clone()));
+            let path = source.path().to_path_buf();
+            gathered.texts.entry(path.clone()).or_insert_with(|| hash(source.bytes()));
+            gathered.problems.push((path, diagnostic.clone()));
             self.count(diagnostic.severity);
             return;
         }

@@ -67,7 +67,7 @@ impl EditorFolders {
             Ok(None) => {}
             Err(failure) => reporter.failure(&failure),
         }
-        let Gathered { problems, others } = reporter.into_gathered();
+        let Gathered { problems, others, .. } = reporter.into_gathered();
         self.problems = problems;
         others.into_iter().map(|(_, text)| text).collect()
     }
