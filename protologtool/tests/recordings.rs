@@ -175,7 +175,8 @@ fn the_last_segment_of_a_dead_process_is_completed() {
         child.args(["--exact", name]).env(CHILD, dir).current_dir(dir);
         assert!(!child.output().unwrap().status.success());
         let parts = names(dir).into_iter().filter(|name| name.contains(".pftrace.part"));
-        assert_eq!(parts.count(), 1, "{:?}", names(dir));
+        // The last but one may not have been completed when it died.
+        assert!((1..=2).contains(&parts.count()), "{:?}", names(dir));
     };
     let read = |dir: &Path| {
         let mut tool = Command::new(env!("CARGO_BIN_EXE_protologtool"));
