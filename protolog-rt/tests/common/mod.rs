@@ -253,7 +253,8 @@ impl ParsedPacket {
                             | sequence_info::BOOT_ID
                             | sequence_info::PROCESS
                             | sequence_info::SESSION_ID
-                            | sequence_info::FILTER => {}
+                            | sequence_info::FILTER
+                            | sequence_info::SEGMENTS_OF => {}
                             other => panic!("field {other} in SEQUENCE_INFO"),
                         }
                     }
