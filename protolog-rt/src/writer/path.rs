@@ -331,15 +331,15 @@ fn write_to_each<P: Packet, R: Borrow<P>>(head: Head, packet: R) {
         let mut routes = guard.routes.borrow_mut();
         let is_new = routes.refresh(&guard.entered);
         routes.write(head, packet.borrow(), is_new);
-        routes.sole_writer()
+        (routes.sole_writer(), routes.are_none())
     });
     ThreadState::with(|state| match next {
-        Ok(writer) => state.route(if writer.is_null() { UNROUTED } else { READY }, writer),
+        Ok((writer, _)) => state.route(if writer.is_null() { UNROUTED } else { READY }, writer),
         Err(_) => state.route(EXITED, std::ptr::null()),
     });
     match next {
         Err(_) => count_unattributed(head.group(), head.level(), LossCause::ThreadExit),
-        Ok(writer) if writer.is_null() => running::find_out_fork(),
+        Ok((_, true)) => running::find_out_fork(),
         Ok(_) => {}
     }
 }

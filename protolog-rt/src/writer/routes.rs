@@ -183,6 +183,11 @@ impl Routes {
         writer.map_or(std::ptr::null(), Arc::as_ptr)
     }
 
+    /// Returns whether no session runs that takes this thread's messages.
+    pub(super) fn are_none(&self) -> bool {
+        self.first.is_none()
+    }
+
     /// Finishes the thread's writers in all sessions.
     fn end(&mut self) {
         let mut next = self.first.take();

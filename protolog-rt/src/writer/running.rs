@@ -77,7 +77,7 @@ pub(crate) fn on_first_message_of_child(function: fn()) {
 }
 
 /// Runs that function, if this was that message.
-#[inline]
+#[cold]
 pub(super) fn find_out_fork() {
     if IS_FORKED.load(Ordering::Relaxed) && IS_FORKED.swap(false, Ordering::Relaxed) {
         ON_FORK.get().into_iter().for_each(|function| function());
