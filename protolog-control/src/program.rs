@@ -245,9 +245,9 @@ impl Program {
             size += bytes;
             let take = |left: usize| left.checked_sub(bytes);
             let ordering = Ordering::Relaxed;
-            if let Some(budget) = &self.budget
-                && budget.fetch_update(ordering, ordering, take).is_err()
-            {
+            let is_within =
+                |budget: &Arc<AtomicUsize>| budget.fetch_update(ordering, ordering, take).is_ok();
+            if !self.budget.as_ref().is_none_or(is_within) {
                 return Err(Error::TooMuch);
             }
             match Reply::parse(&line) {
