@@ -89,3 +89,17 @@ fn arguments_of_other_types_are_refused() {
         assert_eq!(refused, *expected, "{argument} for {template}:\n{}", compiled.stderr);
     }
 }
+
+/// The classes that others extend here are of no source, and may have fields of these names.
+#[test]
+fn variables_that_a_superclass_may_hide_are_not_judged() {
+    let call = "void log() { dev.protolog.ProtoLog.d(AppLog.NET, \"%d\", count); }";
+    for body in [
+        format!("String count; class Inner extends lib.Base {{ {call} }}"),
+        format!("String count; Object o = new lib.Base() {{ {call} }};"),
+        format!("void f(String count) {{ new lib.Base() {{ {call} }}; }}"),
+    ] {
+        let source = format!("package demo; class A {{ {body} }}");
+        assert!(rewritten(Source::new("A.java", source.clone().into_bytes())).is_ok(), "{source}");
+    }
+}

@@ -39,6 +39,8 @@ impl MemberCalls<'_, '_, '_> {
     fn type_of(&self, node: Node<'_>, call: &Invocation<'_>) -> Option<ArgumentType> {
         let (node, source) = (unparenthesized(node), self.unit.text());
         match node.kind() {
+            // What a local class inherits is not always known, and hides the variables around it.
+            "identifier" | "field_access" if call.is_in_local_class() => None,
             "identifier" => self.type_of_variable(text(node, source), call),
             "field_access" if field_text(node, "object", source) == "this" => {
                 let field = field_text(node, "field", source);
@@ -77,7 +79,11 @@ impl MemberCalls<'_, '_, '_> {
                     }
                 }
             }
-            Variable::Member(of, Declared::Member(member)) if of.unit.is(&self.resolver.unit) => {
+            // A class within another may inherit a field that hides the other's.
+            Variable::Member(of, Declared::Member(member))
+                if of.unit.is(&self.resolver.unit)
+                    && self.unit.outline.members[self.member.0].owner == Some(of.id) =>
+            {
                 let tree = parse_member(self.unit, &self.unit.outline.members[member.0])?;
                 let declared = declarator(tree.root_node(), name, source)?;
                 let is_plain = declared.node.child_by_field_name("dimensions").is_none();

@@ -24,10 +24,18 @@ impl CallReader<'_, '_> {
         let typed = arguments.iter().map(|bytes| {
             let name = written(bytes).and_then(|tokens| type_of(self.named, tokens));
             let is_own = |name: &String| self.named.scopes.type_named(name, bytes.start).is_some();
-            let is = name.filter(|name| !is_own(name));
+            let is = name.filter(|name| !is_own(name) && !self.may_be_inherited(bytes));
             (bytes.clone(), is.and_then(|name| ArgumentType::named(&name)))
         });
         misfits(file.text, template, typed)
+    }
+
+    /// Returns whether the bytes are the name of a variable from outside of the class around, which may inherit another one.
+    fn may_be_inherited(&self, bytes: &Range<usize>) -> bool {
+        let (scopes, at) = (&self.named.scopes, bytes.start);
+        let name = String::from_utf8_lossy(&self.named.file.text[bytes.clone()]);
+        let class = |offset| scopes.types_around(offset).next().map(|it| it.offset);
+        scopes.variable(&name, at).is_some_and(|it| class(it.offset) != class(at))
     }
 
     /// The template of a call to a function that passes it on, if its arguments, of which `rest` are written behind it, fit it.
