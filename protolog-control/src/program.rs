@@ -6,6 +6,7 @@ use crate::pages::Pages;
 use crate::peer::Peer;
 use crate::session::Session;
 use crate::sockets::Socket;
+use protolog_core::control::name::characters;
 use protolog_core::control::protocol::{MAX_LINE, Reply, Request, VERSION, descriptor_of};
 use protolog_core::escape::controls_output;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
@@ -136,7 +137,7 @@ impl Program {
     pub fn groups(&mut self) -> Result<Vec<Group>, Error> {
         let group = |line: &String| match Reply::parse(line)? {
             Reply::Group { page, index, word, compiled, name, tag } => {
-                let (name, tag) = (name.to_owned(), tag.to_owned());
+                let (name, tag) = (characters(name).collect(), tag.to_owned());
                 Some(Group { page, index, word, compiled, name, tag })
             }
             _ => None,
@@ -159,7 +160,7 @@ impl Program {
                 }
                 Some(Reply::Levels { levels, group }) => {
                     if let Some(session) = all.last_mut() {
-                        session.groups.insert(group.to_owned(), levels);
+                        session.groups.insert(characters(group).collect(), levels);
                     }
                 }
                 _ => {}

@@ -6,6 +6,7 @@
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use protolog_control::{Error, Group, Program};
+use protolog_core::control::name::{NameWord, Quoted, characters};
 use protolog_core::control::protocol::{Reply, Request};
 use protolog_core::control::setting::{Setting, Settings};
 use protolog_core::control::switch::{self, SwitchWord as _};
@@ -51,7 +52,7 @@ proptest! {
     }
 
     #[test]
-    fn settings_mean_the_same_when_they_are_displayed(text in "(\\PC|[a-z*]+=(debug|text|off|notrace|text:w|notext|,)+|;|\n|\\[[a-z]*\\]){0,12}") {
+    fn settings_mean_the_same_when_they_are_displayed(text in "(\\PC|[a-z*]+=(debug|text|off|notrace|text:w|notext|,)+|\"(\\PC|[;=\\\\u{}]){0,4}\"=info|;|\n|\\[[a-z]*\\]){0,12}") {
         for item in Settings::new(&text) {
             match item {
                 Ok(item) => {
@@ -64,6 +65,22 @@ proptest! {
                 Err(error) => prop_assert!(!error.help().is_empty() && !error.to_string().contains('\n')),
             }
         }
+    }
+
+    #[test]
+    fn any_name_can_be_written_and_read(name in "(\\PC|[\"\\\\\n\u{85}\u{202e} *;=#\\[\\]]){0,8}", head in "(\\PC{1,3}(::|[.]|))?") {
+        let (form, word) = (Quoted(&name).to_string(), NameWord(&name).to_string());
+        for written in [&form, &word] {
+            prop_assert!(!written.contains(controls_output), "{}", written);
+            prop_assert_eq!(&characters(written).collect::<String>(), &name, "{}", written);
+            prop_assert!(matches_group(written, &name), "{}", written);
+        }
+        prop_assert!(!word.is_empty() && !word.contains(' '), "{}", word);
+        let is_end = head.is_empty() || !name.is_empty() && (head.ends_with("::") || head.ends_with('.'));
+        prop_assert_eq!(matches_group(&form, &format!("{head}{name}")), is_end);
+        let text = format!("{form}=debug");
+        let items: Vec<_> = Settings::new(&text).collect();
+        prop_assert!(matches!(items[..], [Ok(item)] if item.group == form), "{}", text);
     }
 
     #[test]

@@ -1,8 +1,10 @@
-//! The contract between a program that logs and an operator: the switch word of a group ([`switch`]), the syntax of
-//! settings ([`setting`]), the directories of sockets ([`place`]), and the protocol on a socket ([`protocol`]).
+//! The contract between a program that logs and an operator: the switch word of a group ([`switch`]), the forms of
+//! names ([`name`]), the syntax of settings ([`setting`]), the directories of sockets ([`place`]), and the protocol on a
+//! socket ([`protocol`]).
 //!
 //! Both ends use this code, so they can't disagree. `docs/design/control.md` describes the whole.
 
+pub mod name;
 pub mod place;
 pub mod protocol;
 pub mod setting;
@@ -40,17 +42,22 @@ pub const fn minimum_level(levels: u8) -> Option<Level> {
 }
 
 /// True if `pattern` matches the group with this full name. `*` matches every group; any other pattern is the full name or
-/// a suffix of whole segments (`app::AppLog::Net`, `AppLog::Net`, `Net`; in Java, dots part them). Case does not matter.
+/// a suffix of whole segments (`app::AppLog::Net`, `AppLog::Net`, `Net`; in Java, dots part them). Case does not matter. It
+/// may be in [quotation marks](name), and then means no other name than what they hold.
 pub fn matches_group(pattern: &str, full_name: &str) -> bool {
     if pattern == "*" {
         return true;
     }
-    let Some(start) = full_name.len().checked_sub(pattern.len()) else { return false };
+    let wanted = name::characters(pattern);
+    let length = wanted.clone().map(char::len_utf8).sum();
+    let Some(start) = full_name.len().checked_sub(length) else { return false };
     let (Some(before), Some(end)) = (full_name.get(..start), full_name.get(start..)) else {
         return false;
     };
-    !pattern.is_empty()
-        && end.eq_ignore_ascii_case(pattern)
+    if length == 0 {
+        return !pattern.is_empty() && full_name.is_empty();
+    }
+    wanted.zip(end.chars()).all(|(one, other)| one.eq_ignore_ascii_case(&other))
         && (before.is_empty() || before.ends_with("::") || before.ends_with('.'))
 }
 
@@ -91,6 +98,7 @@ mod tests {
     fn patterns_match_whole_segments_at_the_end() {
         let mut rows = 0;
         for line in include_str!("../testdata/patterns.tsv").lines().skip(1) {
+            let line = line.replace("\\\\", "\\");
             let [pattern, group, expected] = line.split('\t').collect::<Vec<_>>()[..] else {
                 panic!("{line}")
             };

@@ -18,7 +18,8 @@
 //! < error a trace is being recorded already
 //! ```
 //!
-//! A text that may hold spaces is the last word of its line. A line has at most [`MAX_LINE`] bytes, including its line feed.
+//! A text that may hold spaces is the last word of its line. The name of a group is a [word](super::name::NameWord): in
+//! quotation marks where it is empty, begins with one, or has spaces or controls. A line has at most [`MAX_LINE`] bytes, including its line feed.
 //!
 //! A change of meaning and a reply line that loses a word need a new version. A new request does not, because an older
 //! program replies with `error` and goes on; nor does a new kind of reply line, because an older operator skips it.
@@ -112,7 +113,7 @@ pub enum Reply<'a> {
         word: u32,
         /// True if the group's calls are compiled in.
         compiled: bool,
-        /// Its full name.
+        /// Its full name, as a [word](super::name::NameWord).
         name: &'a str,
         /// The tag that logcat's formats show.
         tag: &'a str,
@@ -156,7 +157,7 @@ pub enum Reply<'a> {
         lost: u64,
         /// Size of the written messages in bytes, before any compression.
         bytes: u64,
-        /// The group's full name; empty if it is not known.
+        /// The group's full name, as a [word](super::name::NameWord); empty if it is not known.
         group: &'a str,
     },
     /// `lost COUNT CAUSE GROUP`: belongs to the last `session`
@@ -165,7 +166,7 @@ pub enum Reply<'a> {
         count: u64,
         /// The name of the cause ([`crate::LossCause::name`]).
         cause: &'a str,
-        /// The group's full name; empty if it is not known.
+        /// The group's full name, as a [word](super::name::NameWord); empty if it is not known.
         group: &'a str,
     },
     /// `tracing CONTROL FILL_POLICY FILE`: a session that runs
@@ -182,7 +183,7 @@ pub enum Reply<'a> {
         /// The levels that the session enables, not empty (bit = [`crate::Level::severity`]); in hexadecimal on the line. The
         /// operator may allow fewer.
         levels: u8,
-        /// The group's full name.
+        /// The group's full name, as a [word](super::name::NameWord).
         group: &'a str,
     },
     /// `problem TEXT`: an earlier problem, such as a settings file that can't be read

@@ -12,12 +12,16 @@
 //! [indexer]                           the following lines are for the program `indexer` only
 //! Walk=notext                         not printed, traced as before
 //! Sort=notrace                        not traced, printed as before
+//! "my logger"=debug                   a name with other characters than `_:.$-/`, letters and digits
 //! ```
+//!
+//! [`super::name`] has what may stand between quotation marks.
 //!
 //! Later settings override earlier ones. A setting changes only what it mentions: `Ui=text` does not change which levels
 //! are traced. A level is traced if a running session enables it and the settings allow it.
 
 use super::levels_at_least;
+use super::name::{is_plain, is_quoted, quoted};
 use crate::Level;
 use core::fmt;
 
@@ -35,7 +39,7 @@ pub struct Setting {
 pub struct GroupSetting<'a> {
     /// The program; none for all programs.
     pub program: Option<&'a str>,
-    /// The pattern, as [`super::matches_group`] takes it.
+    /// The pattern, as it is written and as [`super::matches_group`] takes it.
     pub group: &'a str,
     /// The levels.
     pub setting: Setting,
@@ -111,7 +115,7 @@ impl SettingProblem {
             }
             Self::Comma => "write `;` between settings, as in `info;net=debug,text`",
             Self::BadGroup => {
-                "write the name of a group, as in `app::AppLog::Net` or `net`, or `*` for all"
+                "write the name of a group, as in `app::AppLog::Net` or `net`, one with other characters as in `\"my logger\"`, or `*` for all"
             }
             Self::BadWord | Self::NoWord => {
                 "use verbose, debug, info, warn, error, wtf, off, text, text:LEVEL, notext or notrace, with commas between"
@@ -163,14 +167,13 @@ impl<'a> Settings<'a> {
         // A comment ends with its line, not at a semicolon.
         let comment = self.rest.trim_start_matches([' ', '\t', '\r']).starts_with('#');
         let is_end = |char: char| char == '\n' || char == ';' && !comment;
-        let (part, rest) = match self.rest.split_once(is_end) {
-            Some((part, rest)) => {
-                self.line += usize::from(self.rest.as_bytes()[part.len()] == b'\n');
-                (part, rest)
-            }
-            None => (self.rest, ""),
-        };
-        self.rest = rest;
+        // Nor does a name in quotation marks end the part.
+        let after = quoted(self.rest.trim_start_matches([' ', '\t', '\r']));
+        let after = after.map_or(self.rest, |(_, after)| after);
+        let end = self.rest.len() - after.len() + after.find(is_end).unwrap_or(after.len());
+        let (part, rest) = self.rest.split_at(end);
+        self.line += usize::from(rest.starts_with('\n'));
+        self.rest = rest.get(1..).unwrap_or_default();
         Some((part.trim(), line))
     }
 }
@@ -201,12 +204,12 @@ impl<'a> Iterator for Settings<'a> {
 
 /// `GROUP=WORD,WORD`, or `WORD,WORD` for all groups.
 fn item(text: &str) -> Result<(&str, Setting), (&str, SettingProblem)> {
-    let (group, words) = match text.split_once('=') {
+    let (group, words) = match parted(text) {
         Some((group, words)) => (group.trim(), words.trim()),
         None if text.split(',').next().is_some_and(is_word) => ("*", text),
         None => return Err((text, SettingProblem::NoEquals)),
     };
-    if group.contains(',') || words.contains('=') {
+    if group.contains(',') && !is_quoted(group) || words.contains('=') {
         return Err((text, SettingProblem::Comma));
     }
     if !is_group(group) {
@@ -253,11 +256,16 @@ fn is_word(text: &str) -> bool {
     setting(text, text).is_ok()
 }
 
-/// True if a group can have this name: Rust paths and Java names consist of these characters.
+/// The name and the words: the first `=` parts them, but one between quotation marks.
+fn parted(text: &str) -> Option<(&str, &str)> {
+    let Some((_, rest)) = quoted(text) else { return text.split_once('=') };
+    let (before, words) = rest.split_once('=')?;
+    Some((text.get(..text.len() - rest.len() + before.len())?, words))
+}
+
+/// True if this stands for groups.
 fn is_group(text: &str) -> bool {
-    let is_part =
-        |char: char| char.is_alphanumeric() || matches!(char, '_' | ':' | '.' | '$' | '-');
-    text == "*" || !text.is_empty() && text.chars().all(is_part)
+    text == "*" || is_plain(text) || is_quoted(text)
 }
 
 fn level_of(word: &str) -> Result<Level, (&str, SettingProblem)> {
@@ -320,14 +328,33 @@ mod tests {
         Settings::new(text).map(show).collect()
     }
 
+    /// A cell, with the escapes that Java's `translateEscapes` knows of.
+    fn unescaped(cell: &str) -> String {
+        let mut chars = cell.chars();
+        let mut text = String::new();
+        while let Some(char) = chars.next() {
+            text.push(match char {
+                '\\' => match chars.next().expect("what is escaped") {
+                    'n' => '\n',
+                    'r' => '\r',
+                    't' => '\t',
+                    same @ '\\' => same,
+                    other => panic!("an escape `{other}`"),
+                },
+                char => char,
+            });
+        }
+        text
+    }
+
     /// The Java runtime reads the same table.
     #[test]
     fn settings_are_read_as_the_vectors_say() {
         let vectors = include_str!("../../testdata/settings.tsv");
         let mut rows = 0;
         for line in vectors.lines().skip(1) {
-            let (text, expected) = line.split_once('\t').unwrap();
-            let text = text.replace("\\n", "\n").replace("\\r", "\r").replace("\\t", "\t");
+            let (text, expected) = line.split_once('\t').expect("two cells");
+            let (text, expected) = (unescaped(text), unescaped(expected));
             assert_eq!(read(&text).join(" | "), expected, "{text:?}");
             rows += 1;
         }

@@ -12,7 +12,10 @@ use crate::session::{forked, running, summary};
 use crate::stats::{GroupStats, Loss, Summary};
 use crate::sys::process::program;
 use protolog_core::FillPolicy;
-use protolog_core::control::protocol::{MEMORY_NAME, Reply, Request, TraceStart, VERSION};
+use protolog_core::control::name::{NameWord, characters};
+use protolog_core::control::protocol::{
+    MAX_LINE, MEMORY_NAME, Reply, Request, TraceStart, VERSION,
+};
 use protolog_core::control::setting::Settings;
 use protolog_core::control::switch::ALL_LEVELS;
 use protolog_core::control::{matches_group, minimum_level};
@@ -55,8 +58,13 @@ struct Refusal {
 
 impl Answer {
     fn line(&mut self, reply: Reply<'_>) {
+        let start = self.text.len();
         // Writing to a string can't fail.
         let _ = writeln!(self.text, "{reply}");
+        // An operator gives up a program that sends longer ones; so a group with such a name is left out.
+        if self.text.len() - start > MAX_LINE {
+            self.text.truncate(start);
+        }
     }
 
     fn refuse(refusal: &Refusal) -> Self {
@@ -140,10 +148,12 @@ impl Answers {
             known.insert(group.name);
             let word = word & !levels;
             let GroupInfo { index, compiled, name, tag, .. } = *group;
+            let name = &NameWord(name).to_string();
             answer.line(Reply::Group { page, index, word, compiled, name, tag });
         });
         for (name, tag) in self.noted().iter().filter(|(name, _)| !known.contains(name.as_str())) {
             let (page, index, word) = (None, 0, level::word_before_registration(name));
+            let name = &NameWord(name).to_string();
             answer.line(Reply::Group { page, index, word, compiled: true, name, tag });
         }
     }
@@ -172,7 +182,7 @@ impl Answers {
             for group in &groups {
                 let levels = core.levels_of(group);
                 if levels != 0 {
-                    answer.line(Reply::Levels { levels, group });
+                    answer.line(Reply::Levels { levels, group: &NameWord(group).to_string() });
                 }
             }
         }
@@ -312,7 +322,7 @@ fn config(settings: &str) -> Result<Config, Refusal> {
         }
         let named: Vec<_> = known.keys().filter(|name| matches_group(item.group, name)).collect();
         if named.is_empty() {
-            levels_of.insert(item.group.to_owned(), levels);
+            levels_of.insert(characters(item.group).collect(), levels);
         }
         levels_of.extend(named.into_iter().map(|name| (name.clone(), levels)));
     }
@@ -351,7 +361,8 @@ fn describe(
     let (messages, lost, bytes) = (summary.messages, summary.lost(), summary.bytes);
     answer.line(Reply::Session { control, fill_policy, messages, lost, bytes, file });
     for stats in &summary.groups {
-        let group = stats.group.as_deref().unwrap_or_default();
+        let group = stats.group.as_deref().map(|name| NameWord(name).to_string());
+        let group = group.as_deref().unwrap_or_default();
         let (messages, lost, bytes) = (stats.messages, stats.lost(), stats.bytes);
         answer.line(Reply::Written { messages, lost, bytes, group });
         for (cause, count) in &stats.losses {

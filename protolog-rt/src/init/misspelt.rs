@@ -6,6 +6,7 @@
 use crate::session::dictionary::all_groups;
 use crate::sys::process::program;
 use protolog_core::control::matches_group;
+use protolog_core::control::name::{Quoted, characters};
 use protolog_core::control::setting::Settings;
 use std::collections::BTreeSet;
 
@@ -22,7 +23,7 @@ pub(super) fn groups(text: &str, origin: &str) -> Vec<String> {
     let known = all_groups().unwrap_or_default();
     let problem = |name: &str| {
         let meant = meant(name, &known)?;
-        Some(format!("{origin}: no group is named `{name}`\nhelp: write `{meant}`"))
+        Some(format!("{origin}: no group is named `{name}`\nhelp: write `{}`", Quoted(meant)))
     };
     names.into_iter().filter_map(problem).collect()
 }
@@ -32,6 +33,7 @@ fn meant<'a>(name: &str, known: &'a BTreeSet<String>) -> Option<&'a str> {
     if known.iter().any(|full| matches_group(name, full)) {
         return None;
     }
+    let name: String = characters(name).collect();
     let segments = name.split("::").count();
     let slips = |suffix: &str| distance(&name.to_lowercase(), &suffix.to_lowercase());
     let suffixes = known.iter().map(|full| last_segments(full, segments));
@@ -71,7 +73,7 @@ mod tests {
 
     #[test]
     fn slips_of_the_hand_are_recognized() {
-        let known = ["app::AppLog::Net", "app::AppLog::Disk", "app::AppLog::Ui"];
+        let known = ["app::AppLog::Net", "app::AppLog::Disk", "app::AppLog::Ui", "my logger"];
         let known = known.map(str::to_owned).into();
         for (name, expected) in [
             ("nett", Some("Net")),
@@ -84,6 +86,8 @@ mod tests {
             ("u", None),
             ("Sort", None),
             ("", None),
+            ("\"my loger\"", Some("my logger")),
+            ("\"my logger\"", None),
         ] {
             assert_eq!(meant(name, &known), expected, "{name}");
         }

@@ -68,7 +68,8 @@ impl Filter {
     /// its group may come with a library.
     pub(super) fn new(config: &Config, known: &BTreeSet<String>) -> Result<Self, Error> {
         let overrides = config.group_overrides.iter().map(|it| &it.group);
-        if let Some(name) = overrides.chain(&config.collect_stacktrace).find(|it| !may_name(it)) {
+        let is_none = |name: &&String| !may_name(name) && !known.contains(*name);
+        if let Some(name) = overrides.chain(&config.collect_stacktrace).find(is_none) {
             return Err(Error::NoGroupName { name: name.clone() });
         }
         let mode = match config.tracing_mode {

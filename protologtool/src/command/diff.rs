@@ -17,11 +17,12 @@ mod values;
 use crate::args::Expansion;
 use crate::args::level::level;
 use crate::command::read_log::{self, TextSources};
-use crate::command::suggest::{did_you_mean, list};
+use crate::command::suggest::{did_you_mean_group, list, name_forms};
 use crate::command::trace_paths;
 use crate::exit::{Exit, Failure, printable_lines};
 use crate::output::reason;
 use crate::system::System;
+use protolog_core::control::matches_group;
 use protolog_reader::{Level, Log, printable};
 use std::collections::BTreeSet;
 use std::io;
@@ -184,7 +185,7 @@ fn read(path: &PathBuf, args: &DiffArgs, system: &dyn System) -> Result<(Log, bo
 impl DiffArgs {
     /// Returns whether messages of this level and group are compared.
     fn admits(&self, level: Option<Level>, group: &str) -> bool {
-        let is_meant = |wanted: &String| read_log::is_named(group, wanted);
+        let is_meant = |wanted: &String| matches_group(wanted, group);
         self.level.is_none_or(|least| level.is_some_and(|level| level >= least))
             && (self.group.is_empty() || self.group.iter().any(is_meant))
     }
@@ -200,16 +201,16 @@ impl DiffArgs {
 
     /// Warns of groups that no run has; an error if these are all that were asked for, since runs without messages are the same.
     fn check_groups(&self, known: &BTreeSet<String>, system: &dyn System) -> Result<(), Failure> {
-        let is_known = |wanted: &str| known.iter().any(|name| read_log::is_named(name, wanted));
-        let similar = |wanted: &str, names: &BTreeSet<String>| did_you_mean(wanted, names);
-        let problems = read_log::unknown(&self.group, "group", is_known, similar, || known.clone());
+        let is_known = |wanted: &str| known.iter().any(|name| matches_group(wanted, name));
+        let forms = || name_forms(known.iter().map(String::as_str));
+        let problems = read_log::unknown(&self.group, "group", is_known, did_you_mean_group, forms);
         if self.group.is_empty() || self.group.iter().any(|wanted| is_known(wanted)) {
             system.print_error(&printable_lines(&problems));
             return Ok(());
         }
         let names = self.group.join("`, `");
         let failure = Failure::new(format!("no run has the group `{names}`"));
-        let help = list(known, "of the runs");
+        let help = list(&forms(), "of the runs");
         let help = help.trim_end().trim_start_matches("help: ");
         Err(if help.is_empty() { failure } else { failure.help(help.to_owned()) })
     }

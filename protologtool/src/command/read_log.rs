@@ -29,7 +29,7 @@ use crate::exit::{Exit, Failure, printable_lines};
 use crate::output::{once, reason};
 use crate::system::System;
 use filter::TimeLimits;
-pub(super) use filter::{Filter, Filters, is_named, unknown};
+pub(super) use filter::{Filter, Filters, unknown};
 use form::EntryForm;
 pub(super) use gather::gather_whole;
 use gather::{MERGED, Opener, gather};

@@ -3,6 +3,7 @@
 //! Invariants: a name is suggested only if few characters differ, so that nobody is led astray by a wild guess; names may come from a
 //! trace, so what would control a terminal in them is escaped.
 
+use protolog_core::control::name::{Quoted, characters};
 use protolog_reader::printable;
 use std::collections::BTreeSet;
 use std::iter::once;
@@ -18,6 +19,19 @@ const LISTED: usize = 8;
 pub(crate) fn did_you_mean(wanted: &str, names: &BTreeSet<impl AsRef<str>>) -> String {
     nearest(wanted, names.iter().map(AsRef::as_ref))
         .map_or(String::new(), |name| format!("; did you mean `{}`?", printable(name)))
+}
+
+/// As [`did_you_mean`], of groups. `names` are in the form of [`name_forms`], and so is what is suggested.
+pub(crate) fn did_you_mean_group(wanted: &str, names: &BTreeSet<impl AsRef<str>>) -> String {
+    let text = |written: &str| characters(written).collect::<String>();
+    let names: BTreeSet<String> = names.iter().map(|name| text(name.as_ref())).collect();
+    nearest(&text(wanted), names.iter().map(String::as_str))
+        .map_or(String::new(), |name| format!("; did you mean `{}`?", Quoted(name)))
+}
+
+/// The names of groups as people write them.
+pub(crate) fn name_forms<'a>(names: impl IntoIterator<Item = &'a str>) -> BTreeSet<String> {
+    names.into_iter().map(|name| Quoted(name).to_string()).collect()
 }
 
 /// The help line with the names that there are; nothing where there are none. `whose` says whose they are: `of the trace`.
@@ -118,6 +132,14 @@ mod tests {
         let names = BTreeSet::from(names);
         assert_eq!(did_you_mean("Nett", &names), "; did you mean `Net`?");
         assert_eq!(did_you_mean("Row", &names), "");
+        let names = name_forms(["my logger", "a\nb", "app.Net"]);
+        for wanted in ["my loger", "\"my loger\""] {
+            let expected = "; did you mean `\"my logger\"`?";
+            assert_eq!(did_you_mean_group(wanted, &names), expected, "{wanted}");
+        }
+        assert_eq!(did_you_mean_group("Nett", &names), "; did you mean `Net`?");
+        let help = "help: use one of `\"a\\nb\"`, `\"my logger\"`, `app.Net`\n";
+        assert_eq!(list(&names, ""), help);
     }
 
     #[test]

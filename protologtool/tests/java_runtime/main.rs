@@ -8,6 +8,7 @@ mod ending;
 mod idle;
 mod interrupted;
 mod killed;
+mod names;
 mod places;
 mod reference;
 #[path = "../attackers/renamed.rs"]

@@ -128,12 +128,13 @@ final class ControlAnswers {
             String page = hasPage ? Integer.toString(state.index / perPage) : "-";
             int index = hasPage ? state.index % perPage : 0;
             String word = String.format(Locale.ROOT, "%08x", state.word());
-            add(reply, "group " + page + " " + index + " " + word + " " + letter(state.isCompiled()) + " " + state.fullName + " " + state.tag);
+            add(reply, "group " + page + " " + index + " " + word + " " + letter(state.isCompiled()) + " "
+                    + WrittenName.word(state.fullName) + " " + state.tag);
         }
         new TreeMap<>(Dictionaries.groups()).forEach((name, tag) -> {
             if (!known.contains(name)) {
                 String word = String.format(Locale.ROOT, "%08x", Groups.wordBeforeRegistration(name));
-                add(reply, "group - 0 " + word + " y " + name + " " + tag);
+                add(reply, "group - 0 " + word + " y " + WrittenName.word(name) + " " + tag);
             }
         });
     }
@@ -208,7 +209,7 @@ final class ControlAnswers {
                 continue;
             }
             List<String> named = known.stream().filter(name -> GroupSettings.Entry.matches(item.pattern(), name)).toList();
-            (named.isEmpty() ? List.of(item.pattern()) : named).forEach(name -> levels.put(name, given));
+            (named.isEmpty() ? List.of(WrittenName.read(item.pattern())) : named).forEach(name -> levels.put(name, given));
         }
         levels.forEach(builder::levels);
     }
@@ -248,7 +249,7 @@ final class ControlAnswers {
             groups.forEach((name, isCompiled) -> {
                 int levels = isCompiled ? core.filter().levels(name) : 0;
                 if (levels != 0) {
-                    add(reply, String.format(Locale.ROOT, "levels %02x %s", levels, name));
+                    add(reply, String.format(Locale.ROOT, "levels %02x %s", levels, WrittenName.word(name)));
                 }
             });
         }
@@ -263,8 +264,9 @@ final class ControlAnswers {
         add(reply, "session " + letter(isOfOperator) + " " + policy + " " + stats.messages() + " " + stats.lost() + " " + stats.bytes()
                 + " " + file);
         for (SessionStats.OfGroup of : stats.groups()) {
-            add(reply, "written " + of.messages() + " " + of.lost() + " " + of.bytes() + " " + of.group());
-            of.losses().forEach((cause, count) -> add(reply, "lost " + count + " " + cause.text() + " " + of.group()));
+            String group = of.group().isEmpty() ? "" : WrittenName.word(of.group());
+            add(reply, "written " + of.messages() + " " + of.lost() + " " + of.bytes() + " " + group);
+            of.losses().forEach((cause, count) -> add(reply, "lost " + count + " " + cause.text() + " " + group));
         }
     }
 
@@ -278,8 +280,11 @@ final class ControlAnswers {
         return yes ? "y" : "n";
     }
 
-    /** Adds a line: one, whatever it holds. */
+    /** Adds a line: one, whatever it holds. An operator gives up a program that sends longer ones, so a group with such a name is left out. */
     private static void add(StringBuilder reply, String line) {
-        reply.append(SettingsText.oneLine(line)).append('\n');
+        String one = SettingsText.oneLine(line);
+        if (Utf8.length(one) < ControlConnection.MAX_LINE) {
+            reply.append(one).append('\n');
+        }
     }
 }

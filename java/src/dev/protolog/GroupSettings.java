@@ -32,14 +32,18 @@ final class GroupSettings {
         }
 
         /**
-         * True if {@code pattern} is the full name of a group, or an end of it of whole segments, in any case. {@code *} is all groups.
+         * True if {@code pattern} is the full name of a group, or an end of it of whole segments, in any case. {@code *} is all groups; in quotation
+         * marks it means no other name than what they hold.
          */
         static boolean matches(String pattern, String fullName) {
             if (pattern.equals("*")) {
                 return true;
             }
-            int start = fullName.length() - pattern.length();
-            if (start < 0 || pattern.isEmpty() || !equalsIgnoreAsciiCase(pattern, fullName.substring(start))) {
+            String name = WrittenName.read(pattern);
+            int start = fullName.length() - name.length();
+            if (name.isEmpty()) {
+                return !pattern.isEmpty() && fullName.isEmpty();
+            } else if (start < 0 || !equalsIgnoreAsciiCase(name, fullName.substring(start))) {
                 return false;
             }
             String before = fullName.substring(0, start);

@@ -7,7 +7,7 @@ import java.util.Optional;
 
 /**
  * The levels of each group that are printed: the property {@code protolog.level}, for example
- * {@code INFO} or {@code WARN,WALK=VERBOSE,HASH=off}. An entry without a name is for all groups; one with a name wins,
+ * {@code INFO} or {@code WARN,WALK=VERBOSE,"my logger"=off}. An entry without a name is for all groups; one with a name wins,
  * also over {@link IProtoLogGroup#isLogToLogcat}. Without the property all levels are on.
  *
  * <p>Invariants: read once, when the first call asks; a group whose {@code isEnabled()} is false stays off.
@@ -28,8 +28,15 @@ final class Levels {
     /** Parses a value of the property. Invalid parts are reported as problems and ignored. */
     static Levels parse(String property) {
         Levels levels = new Levels();
-        for (String entry : property.split(",")) {
-            levels.add(entry.strip());
+        for (int start = 0; start == 0 || start < property.length();) {
+            int from = start;
+            while (from < property.length() && Character.isWhitespace(property.charAt(from))) {
+                from++;
+            }
+            int comma = property.indexOf(',', WrittenName.quotedEnd(property, from));
+            int end = comma < 0 ? property.length() : comma;
+            levels.add(property.substring(start, end).strip());
+            start = end + 1;
         }
         return levels;
     }
@@ -44,7 +51,7 @@ final class Levels {
     }
 
     private void add(String entry) {
-        int equals = entry.indexOf('=');
+        int equals = entry.indexOf('=', WrittenName.quotedEnd(entry, 0));
         String word = entry.substring(equals + 1).strip().toUpperCase(Locale.ROOT);
         Optional<LogLevel> least = Optional.empty();
         if (!word.equals("OFF")) {
@@ -59,7 +66,7 @@ final class Levels {
         if (equals < 0) {
             general = least;
         } else {
-            byGroup.put(entry.substring(0, equals).strip(), least);
+            byGroup.put(WrittenName.read(entry.substring(0, equals).strip()), least);
         }
     }
 

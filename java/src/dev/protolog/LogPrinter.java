@@ -16,7 +16,8 @@ final class LogPrinter {
 
     /** Prints a message, on the thread that shows text; false if it could not. */
     static boolean print(LogLevel level, String tag, String text) {
-        return line(level + " " + Controls.escaped(tag) + ": " + Controls.escaped(text));
+        // A tag has no second line, which would pass for another message.
+        return line(level + " " + Controls.escaped(tag.replace("\n", "")) + ": " + Controls.escaped(text));
     }
 
     /** Tells of a problem of the log itself; {@code help} says what to do and starts with a verb. */

@@ -24,19 +24,20 @@ final class MisspelledGroups {
         for (String name : names) {
             String meant = meant(name, known);
             if (meant != null) {
-                problems.add(origin + ": no group is named `" + name + "`\nhelp: write `" + meant + "`");
+                problems.add(origin + ": no group is named `" + name + "`\nhelp: write `" + WrittenName.of(meant) + "`");
             }
         }
         return problems;
     }
 
     /** The group that was meant by a name that is almost its name; null if the name is that of a group, or like none. */
-    static String meant(String name, Set<String> known) {
+    static String meant(String written, Set<String> known) {
+        String name = WrittenName.read(written);
         String best = null;
         int least = name.codePointCount(0, name.length()) / 3;
         int segments = name.split("\\.|::", -1).length;
         for (String full : known) {
-            if (GroupSettings.Entry.matches(name, full)) {
+            if (GroupSettings.Entry.matches(written, full)) {
                 return null;
             }
             String end = lastSegments(full, segments);

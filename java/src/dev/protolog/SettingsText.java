@@ -32,7 +32,7 @@ final class SettingsText {
                 "write GROUP=WORDS, as in `net=debug,text`, or a level for all groups, as in `debug`"),
         COMMA("`,` between settings in", "`,` between settings", "write `;` between settings, as in `info;net=debug,text`"),
         BAD_GROUP("invalid group name", "invalid group name",
-                "write the name of a group, as in `app::AppLog::Net` or `net`, or `*` for all"),
+                "write the name of a group, as in `app::AppLog::Net` or `net`, one with other characters as in `\"my logger\"`, or `*` for all"),
         BAD_WORD("unknown word", "unknown word", WORDS),
         NO_WORD("missing level or keyword in", "missing level or keyword", WORDS),
         BAD_PROGRAM("invalid program name", "invalid program name", "write the name of a program between brackets, as in `[indexer]`");
@@ -81,7 +81,8 @@ final class SettingsText {
                 begin++;
             }
             boolean isComment = rest.startsWith("#", begin);
-            int end = 0;
+            // Nor does a name in quotation marks end the part.
+            int end = WrittenName.quotedEnd(rest, begin);
             while (end < rest.length() && rest.charAt(end) != '\n' && (rest.charAt(end) != ';' || isComment)) {
                 end++;
             }
@@ -147,13 +148,13 @@ final class SettingsText {
 
     /** {@code GROUP=WORD,WORD}, or {@code WORD,WORD} for all groups. */
     private static Item item(String program, String text) throws Wrong {
-        int equals = text.indexOf('=');
+        int equals = text.indexOf('=', WrittenName.quotedEnd(text, 0));
         String group = equals < 0 ? "*" : text.substring(0, equals).strip();
         String words = text.substring(equals + 1).strip();
         if (equals < 0 && !isWord(text.split(",", -1)[0])) {
             throw new Wrong(text, Kind.NO_EQUALS);
         }
-        if (group.contains(",") || words.contains("=")) {
+        if (group.contains(",") && !WrittenName.isQuoted(group) || words.contains("=")) {
             throw new Wrong(text, Kind.COMMA);
         }
         if (!isGroup(group)) {
@@ -207,8 +208,7 @@ final class SettingsText {
     }
 
     private static boolean isGroup(String text) {
-        return text.equals("*") || !text.isEmpty() && text.codePoints().allMatch(
-                it -> Character.isLetterOrDigit(it) || Character.isAlphabetic(it) || "_:.$-".indexOf(it) >= 0);
+        return text.equals("*") || WrittenName.isPlain(text) || WrittenName.isQuoted(text);
     }
 
     /** True if {@code word} is this one, in any case. */

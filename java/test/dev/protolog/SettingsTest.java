@@ -3,6 +3,8 @@ package dev.protolog;
 import static dev.protolog.SelfTest.check;
 
 import java.io.IOException;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -25,10 +27,30 @@ final class SettingsTest {
         for (String[] row : SelfTest.rows(vectors.resolve("patterns.tsv"), "pattern\tgroup\tmatches")) {
             check(row[0] + " in " + row[1], GroupSettings.Entry.matches(row[0], row[1]) ? "yes" : "no", row[2]);
         }
+        names(vectors.resolve("names.tsv"));
         switches();
         sources();
         misspelled();
         stateFile();
+    }
+
+    /** Names, and the forms in which they are written. Cells have bytes as numbers behind `%`. */
+    private static void names(Path vectors) throws IOException {
+        List<String> lines = Files.readAllLines(vectors);
+        check("vectors of names", lines.size() > 20, true);
+        for (String line : lines.subList(1, lines.size())) {
+            String[] row = Stream.of(line.split("\t", -1)).map(it -> URLDecoder.decode(it.replace("+", "%2B"), StandardCharsets.UTF_8)).toArray(String[]::new);
+            check(line, WrittenName.of(row[0]), row[1]);
+            check(line, WrittenName.word(row[0]), row[2]);
+            for (String written : List.of(row).subList(1, row.length)) {
+                check(line + ": " + written, WrittenName.read(written), row[0]);
+            }
+        }
+        check("halves of characters", WrittenName.of("a\ud83e!\udd80"), "\"a?!?\"");
+        Levels levels = Levels.parse("warn, \"a, b=c\"=debug ,X=off");
+        check("a level of a name in quotation marks", levels.printed("a, b=c", false), LogLevel.DEBUG.andAbove());
+        check("a level of the next name", levels.printed("X", true), 0);
+        check("a level of others", levels.printed("Y", true), LogLevel.WARN.andAbove());
     }
 
     /** The example in the Rust module. */
@@ -81,10 +103,11 @@ final class SettingsTest {
     }
 
     private static void misspelled() {
-        Set<String> known = Set.of("app.AppLog.NET", "app.AppLog.DISK", "app.AppLog.UI");
+        Set<String> known = Set.of("app.AppLog.NET", "app.AppLog.DISK", "app.AppLog.UI", "my logger");
         String[][] rows = {
             {"nett", "NET"}, {"nte", "NET"}, {"AppLog.Dsk", "AppLog.DISK"}, {"app.AplLog.NET", "app.AppLog.NET"}, {"net", "-"},
             {"AppLog.disk", "-"}, {"hyper", "-"}, {"u", "-"}, {"Sort", "-"}, {"", "-"},
+            {"\"my loger\"", "my logger"}, {"\"my logger\"", "-"},
         };
         for (String[] row : rows) {
             String meant = MisspelledGroups.meant(row[0], known);

@@ -19,8 +19,8 @@ A program takes part if it calls `protolog_rt::init()`, or `new Init().start()` 
 $XDG_RUNTIME_DIR/protolog, /run/user/UID/protolog and /run/protolog/UID; root finds those of all users, and is told so: a program of \
 another user may be anything, and say anything of itself. --own leaves them out. Without --pid and --name all are meant.
 
-GROUP is a full name (app::AppLog::Net) or an end of one (Net), whatever the case. Switching takes effect at each \
-thread's next log call.
+GROUP is a full name (app::AppLog::Net) or an end of one (Net), whatever the case; a logger's with other characters may be in \
+quotation marks, as `groups list` prints it. Switching takes effect at each thread's next log call.
 
 With the name `protolog_configuration`, the tool takes the same without the word `configuration`.
 

@@ -7,6 +7,7 @@ use super::unknown;
 use crate::system::System;
 use protolog_control::{Error, Group, Program, Session};
 use protolog_core::Level;
+use protolog_core::control::name::Quoted;
 use protolog_core::control::{self, switch};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -157,7 +158,7 @@ pub(super) fn list(programs: &mut Programs, json: bool, system: &dyn System) {
     }
     let mut text = "ProtoLog groups registered with service:\n".to_owned();
     for name in names {
-        let _ = writeln!(text, "- {name}");
+        let _ = writeln!(text, "- {}", Quoted(&name));
     }
     system.print(&text);
 }
@@ -222,7 +223,7 @@ fn status_of_all(found: &[ProcessGroups]) -> String {
     let mut text = "Status for all ProtoLog groups:\n".to_owned();
     for (name, states) in &states {
         for line in state_lines(states) {
-            let _ = writeln!(text, "  {name}: {line}");
+            let _ = writeln!(text, "  {}: {line}", Quoted(name));
         }
         add_tracing(states, "    ", &mut text);
     }
@@ -242,7 +243,7 @@ fn status_of(group: &str, found: &[ProcessGroups]) -> String {
         for line in state_lines(states) {
             let _ = match named.len() {
                 1 => writeln!(text, "{line}"),
-                _ => writeln!(text, "{name}: {line}"),
+                _ => writeln!(text, "{}: {line}", Quoted(name)),
             };
         }
         add_tracing(states, "  ", &mut text);

@@ -11,6 +11,7 @@ use crate::output::reason;
 use crate::system::{Staged, System};
 use protolog_control::state_file;
 use protolog_core::control::matches_group;
+use protolog_core::control::name::characters;
 use protolog_core::control::setting::{GroupSetting, Setting, SettingProblem, Settings};
 use protolog_files::Refused;
 use std::collections::BTreeSet;
@@ -105,7 +106,7 @@ impl Kept {
         let Setting { trace, text } = self.setting;
         let covered = |(whose, name, _): &&mut StateLine| {
             (program.is_none() || whose.as_ref() == program)
-                && (group == "*" || matches_group(group, name))
+                && (group == "*" || matches_group(group, &characters(name).collect::<String>()))
         };
         for (.., old) in all.iter_mut().filter(covered) {
             old.trace = old.trace.filter(|_| trace.is_none());
@@ -220,6 +221,10 @@ mod tests {
             assert!(actual.starts_with(expected), "{actual}");
         }
         assert_eq!(add("", &["a"], "text", &["my app"]), "[my app]\na=text:verbose\n");
+        let quoted = add("", &["\"my logger\"", "\"a;b=c\""], "text", &[]);
+        assert_eq!(quoted, "\"my logger\"=text:verbose\n\"a;b=c\"=text:verbose\n");
+        let replaced = "\"a;b=c\"=text:verbose\n\"MY \\u{6c}ogger\"=notext\n";
+        assert_eq!(add(&quoted, &["\"MY \\u{6c}ogger\""], "notext", &[]), replaced);
     }
 
     #[test]

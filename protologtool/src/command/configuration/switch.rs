@@ -6,11 +6,12 @@ use super::programs::Programs;
 use super::state::{self, Kept};
 use super::trace::print_json;
 use super::unknown;
-use crate::command::suggest::did_you_mean;
+use crate::command::suggest::{did_you_mean_group, name_forms};
 use crate::exit::Failure;
 use crate::system::System;
 use protolog_control::{Error, Group, Program};
 use protolog_core::Level;
+use protolog_core::control::name::{Quoted, is_quoted};
 use protolog_core::control::protocol::Request;
 use protolog_core::control::setting::Setting;
 use protolog_core::control::{levels_at_least, matches_group, switch};
@@ -37,7 +38,8 @@ impl LevelChange {
     pub(super) fn logcat(groups: &[String], from: Option<Level>) -> Self {
         let setting = Setting { trace: None, text: Some(levels_at_least(from)) };
         let what = ("Toggling logcat logging", format!("to {}", from.is_some()));
-        Self { groups: groups.to_vec(), setting, only_printed: false, what }
+        let groups = groups.iter().map(|group| pattern(group)).collect();
+        Self { groups, setting, only_printed: false, what }
     }
 
     /// Traces, and prints what is printed, from a level on.
@@ -51,7 +53,7 @@ impl LevelChange {
             (_, true) => ("Setting the level of tracing", level),
             _ => ("Setting the level of tracing and logcat logging", level),
         };
-        Self { groups: vec![group.to_owned()], setting, only_printed: !text, what }
+        Self { groups: vec![pattern(group)], setting, only_printed: !text, what }
     }
 
     fn covers(&self, group: &str) -> bool {
@@ -107,7 +109,7 @@ impl LevelChange {
                 group.compiled && self.covers(&group.name) && switch::text_levels(group.word) != 0
             };
             let printed = groups.into_iter().filter(is_printed);
-            let groups: Vec<_> = printed.map(|group| group.name).collect();
+            let groups: Vec<_> = printed.map(|group| Quoted(&group.name).to_string()).collect();
             if !groups.is_empty() {
                 let programs = vec![process.program];
                 all.push(Kept { groups, programs, setting: text, only_printed: false });
@@ -129,7 +131,7 @@ impl LevelChange {
         if setting == Setting::default() {
             return Ok(());
         }
-        let item = format!("{}={setting}", group.name);
+        let item = format!("{}={setting}", Quoted(&group.name));
         program.request(&Request::Set(&item)).map(drop)
     }
 
@@ -137,6 +139,7 @@ impl LevelChange {
     fn report(&self, process: &ProcessName, (groups, out, done): &Switched, text: &mut String) {
         let (what, to) = &self.what;
         if !groups.is_empty() {
+            let groups: Vec<_> = groups.iter().map(|name| Quoted(name).to_string()).collect();
             let groups = groups.join(", ");
             let _ = writeln!(text, "{what} for client {process} {to} for groups: [{groups}]");
             match done {
@@ -146,7 +149,8 @@ impl LevelChange {
             }
         }
         for group in out.iter().filter(|_| !self.groups.is_empty()) {
-            let _ = writeln!(text, "WARNING: group {group} is not compiled into {process}.");
+            let _ =
+                writeln!(text, "WARNING: group {} is not compiled into {process}.", Quoted(group));
         }
     }
 
@@ -155,6 +159,12 @@ impl LevelChange {
         let leave = self.only_printed && switch::text_levels(word) == 0;
         self.setting.text.filter(|_| !leave)
     }
+}
+
+/// A pattern as settings have it: a name that can't stand there as it is gets quotation marks, so that nobody has to write them
+/// within those of the shell.
+fn pattern(given: &str) -> String {
+    if given == "*" || is_quoted(given) { given.to_owned() } else { Quoted(given).to_string() }
 }
 
 /// Switches, and reports what was switched in which program.
@@ -215,8 +225,9 @@ fn report_missing(programs: &mut Programs, missing: &[&str], persist: bool, syst
         let names = names.iter().map(String::as_str).collect();
         return unknown::report(programs, missing, &names, system);
     }
+    let names = name_forms(names.iter().map(String::as_str));
     for name in missing {
-        let close = did_you_mean(name, &names);
+        let close = did_you_mean_group(name, &names);
         if !close.is_empty() {
             system.print_error(&format!("note: no group is named `{name}` now{close}\n"));
         }

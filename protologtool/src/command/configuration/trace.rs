@@ -4,13 +4,14 @@ use super::args::{Keep, Start};
 use super::process::ProcessName;
 use super::programs::Programs;
 use super::unknown;
-use crate::command::suggest::did_you_mean;
+use crate::command::suggest::{did_you_mean_group, name_forms};
 use crate::exit::Failure;
 use crate::output::reason;
 use crate::system::System;
 use protolog_control::Program;
 use protolog_core::FillPolicy;
 use protolog_core::control::matches_group;
+use protolog_core::control::name::{Quoted, characters};
 use protolog_core::control::protocol::{Reply, Request, TraceStart};
 use protolog_core::control::setting::{GroupSetting, Settings};
 use protolog_reader::printable_json;
@@ -146,13 +147,14 @@ fn refuse_unknown(
     let names = unknown::names(programs, system);
     // A session takes the first segments of names, too.
     let is_of = |pattern: &str, name: &str| {
-        let rest = name.strip_prefix(pattern);
+        let rest = name.strip_prefix(&*characters(pattern).collect::<String>());
         matches_group(pattern, name)
             || rest.is_some_and(|rest| rest.starts_with("::") || rest.starts_with('.'))
     };
     let is_missing = |pattern: &&&str| !names.iter().any(|name| is_of(pattern, name));
     let Some(pattern) = patterns.iter().find(is_missing) else { return Ok(()) };
-    let close = did_you_mean(pattern, &names);
+    let names = name_forms(names.iter().map(String::as_str));
+    let close = did_you_mean_group(pattern, &names);
     let failure = Failure::new(format!("no group is named `{pattern}`{close}"));
     Err(failure.help("see `protologtool configuration groups list`; groups that come later go into the file of `--config`"))
 }
@@ -166,7 +168,8 @@ fn settings(wanted: &RequestedLevels, program: &str) -> String {
         .filter(|item| item.setting.trace.is_some());
     let items: Vec<_> =
         meant.map(|GroupSetting { group, setting, .. }| format!("{group}={setting}")).collect();
-    items.join(";")
+    // One word: spaces are between quotation marks only.
+    items.join(";").replace(' ', "\\u{20}")
 }
 
 /// `trace stop`
@@ -239,7 +242,7 @@ pub(super) fn sessions(process: &ProcessName, lines: &[String]) -> Vec<Session> 
             Some(Reply::Written { messages, lost, bytes, group }) => {
                 if let Some(session) = all.last_mut() {
                     places.entry(group).or_insert(session.groups.len());
-                    let (group, losses) = (group.to_owned(), BTreeMap::new());
+                    let (group, losses) = (characters(group).collect(), BTreeMap::new());
                     session.groups.push(OfGroup { group, messages, lost, bytes, losses });
                 }
             }
@@ -266,7 +269,10 @@ fn render(session: &Session, by_group: bool, text: &mut String) {
     );
     for group in session.groups.iter().filter(|group| by_group || !group.losses.is_empty()) {
         let OfGroup { group, messages, lost, bytes, losses } = group;
-        let known = if group.is_empty() { "(group not known)" } else { group };
+        let known = match &**group {
+            "" => "(group not known)".to_owned(),
+            name => Quoted(name).to_string(),
+        };
         let causes: Vec<_> =
             losses.iter().map(|(cause, count)| format!("{count} {cause}")).collect();
         let causes =

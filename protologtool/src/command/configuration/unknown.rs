@@ -2,7 +2,7 @@
 
 use super::process::ProcessName;
 use super::programs::Programs;
-use crate::command::suggest::{did_you_mean, list};
+use crate::command::suggest::{did_you_mean_group, list, name_forms};
 use crate::system::System;
 use protolog_control::Program;
 use std::collections::BTreeSet;
@@ -22,11 +22,12 @@ pub(super) fn report(
     }
     programs.failed = true;
     let place = place(programs);
+    let names = name_forms(names.iter().copied());
     for name in missing {
-        let close = did_you_mean(name, names);
+        let close = did_you_mean_group(name, &names);
         system.print_error(&format!("error: no group is named `{name}`{place}{close}\n"));
     }
-    system.print_error(&list(names, "of them"));
+    system.print_error(&list(&names, "of them"));
 }
 
 /// The names of the groups of all programs.

@@ -2,6 +2,7 @@
 
 use crate::args::level::level;
 use crate::exit::Failure;
+use protolog_core::control::matches_group;
 use protolog_reader::{
     Group, Item, Level, Log, Loss, Message, Rendering, SpanSlice, Thread, TimePoint, Times,
 };
@@ -19,7 +20,7 @@ pub(in crate::command) struct Filters {
     #[arg(long, value_name = "LEVEL", value_parser = level(), ignore_case = true)]
     level: Option<Level>,
 
-    /// Of this group: the full name (`demo::AppLog::Net`) or its end (`Net`), in any case; may be repeated
+    /// Of this group: the full name (`demo::AppLog::Net`) or its end (`Net`), in any case, also in quotation marks; may be repeated
     #[arg(long, value_name = "NAME")]
     group: Vec<String>,
 
@@ -275,7 +276,7 @@ impl Filter<'_> {
         let grep = options.grep.as_ref();
         self.admits_time(time)
             && self.admits_thread(self.log.thread_of_slice(slice))
-            && admits(&options.group, |wanted| is_named(&slice.target, wanted))
+            && admits(&options.group, |wanted| matches_group(wanted, &slice.target))
             && admits(&options.tag, |wanted| {
                 self.log.tag_of_slice(slice).eq_ignore_ascii_case(wanted)
             })
@@ -302,7 +303,7 @@ impl Filter<'_> {
 
     fn admits_group(&self, group: Option<&Group>) -> bool {
         admits(&self.options.group, |wanted| {
-            group.is_some_and(|group| is_named(&group.name, wanted))
+            group.is_some_and(|group| matches_group(wanted, &group.name))
         }) && admits(&self.options.tag, |wanted| group.is_some_and(|group| has_tag(group, wanted)))
     }
 }
@@ -327,26 +328,4 @@ fn has_tag(group: &Group, wanted: &str) -> bool {
 fn is_thread(thread: &Thread, wanted: &str) -> bool {
     thread.name.as_deref() == Some(wanted)
         || thread.tid.is_some_and(|tid| wanted.parse() == Ok(tid))
-}
-
-/// Returns whether `wanted` is the name, or its last parts, in any case.
-pub(in crate::command) fn is_named(name: &str, wanted: &str) -> bool {
-    let start = name.len().checked_sub(wanted.len());
-    let parts = start.and_then(|start| name.split_at_checked(start));
-    let head = parts.filter(|(_, end)| end.eq_ignore_ascii_case(wanted)).map(|(head, _)| head);
-    head.is_some_and(|head| head.is_empty() || head.ends_with("::") || head.ends_with('.'))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn groups_are_named_by_their_end() {
-        let named = |wanted| is_named("demo::AppLog::Net", wanted);
-        assert!(named("applog::NET") && named("net"));
-        assert!(named("demo::AppLog::Net") && named("AppLog::Net") && named("Net"));
-        assert!(!named("et") && !named("AppLog") && !named("x::demo::AppLog::Net"));
-        assert!(is_named("com.foo.AppLog.NET", "NET") && is_named("NET", "NET"));
-    }
 }

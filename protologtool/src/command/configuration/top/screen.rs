@@ -7,6 +7,7 @@ use super::super::switch::LevelChange;
 use super::terminal::Key;
 use super::watch::{GroupRow, Sample};
 use protolog_core::Level;
+use protolog_core::control::name::Quoted;
 use protolog_reader::printable;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -109,7 +110,7 @@ impl Screen {
         };
         let Some(row) = row else { return Answer::Nothing };
         let change = LevelChange::level(
-            &row.group,
+            &Quoted(&row.group).to_string(),
             from,
             part == SwitchedPart::Text,
             part == SwitchedPart::Trace,
@@ -173,8 +174,8 @@ fn line(row: &GroupRow, width: usize) -> String {
     let program: String = row.process.program.chars().take(10).collect();
     let group = match (&*row.group, row.compiled) {
         ("", _) => "(not known)".to_owned(),
-        (name, true) => name.to_owned(),
-        (name, false) => format!("(not compiled in) {name}"),
+        (name, true) => Quoted(name).to_string(),
+        (name, false) => format!("(not compiled in) {}", Quoted(name)),
     };
     let over = group.chars().count().saturating_sub(width.saturating_sub(BEFORE_GROUP));
     let group: String = group.chars().skip(over).collect();

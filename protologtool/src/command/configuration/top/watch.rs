@@ -10,6 +10,7 @@ use super::super::switch::LevelChange;
 use super::super::trace::sessions;
 use protolog_control::{Error, Program, Socket};
 use protolog_core::Level;
+use protolog_core::control::name::Quoted;
 use protolog_core::control::protocol::Request;
 use protolog_core::control::switch;
 use serde::Serialize;
@@ -196,14 +197,16 @@ impl Watch {
         let (program, own) = (self.programs.swap_remove(at), change.clone());
         let answer = ask_each(vec![program], TIMEOUT, move |program| own.apply(program)).pop();
         let Some((program, done)) = answer.flatten() else {
-            return format!("can't switch {}: {}", row.group, late());
+            return format!("can't switch {}: {}", Quoted(&row.group), late());
         };
         self.programs.push(program);
         match done {
             Ok((_, _, Ok(()))) => {
-                format!("switched {} in {process}", row.group)
+                format!("switched {} in {process}", Quoted(&row.group))
             }
-            Ok((_, _, Err(error))) | Err(error) => format!("can't switch {}: {error}", row.group),
+            Ok((_, _, Err(error))) | Err(error) => {
+                format!("can't switch {}: {error}", Quoted(&row.group))
+            }
         }
     }
 }

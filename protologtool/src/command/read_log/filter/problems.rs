@@ -1,7 +1,8 @@
 //! Values of filters that match nothing in the trace, so that a misspelled one is not taken for silence.
 
-use super::{Filter, Filters, has_tag, is_named, is_thread};
-use crate::command::suggest::{did_you_mean, list};
+use super::{Filter, Filters, has_tag, is_thread};
+use crate::command::suggest::{did_you_mean, did_you_mean_group, list, name_forms};
+use protolog_core::control::matches_group;
 use protolog_reader::{Log, Thread, Times};
 use std::collections::BTreeSet;
 
@@ -11,7 +12,7 @@ impl Filter<'_> {
         let log = self.log;
         let Filters { group, tag, thread, location, .. } = self.options;
         let groups = || log.dictionary().groups();
-        let is_group = |wanted: &str| groups().any(|group| is_named(&group.name, wanted));
+        let is_group = |wanted: &str| groups().any(|group| matches_group(wanted, &group.name));
         let is_tag = |wanted: &str| groups().any(|group| has_tag(group, wanted));
         let is_known = |wanted: &str| log.threads().iter().any(|it| is_thread(it, wanted));
         let is_location = |wanted: &str| {
@@ -19,8 +20,8 @@ impl Filter<'_> {
         };
         let same = |wanted: &str, names: &BTreeSet<String>| did_you_mean(wanted, names);
         vec![
-            unknown(group, "group", is_group, same, || {
-                groups().map(|group| group.name.clone()).collect()
+            unknown(group, "group", is_group, did_you_mean_group, || {
+                name_forms(groups().map(|group| &*group.name))
             }),
             unknown(tag, "tag", is_tag, same, || groups().map(|group| group.tag.clone()).collect()),
             unknown(thread, "thread", is_known, same, || threads(log)),
