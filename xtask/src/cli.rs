@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::Result;
 use crate::bench::BENCHES;
 use crate::soak;
-use crate::test::{SETUPS, STEPS};
+use crate::test::{SETUPS, STEPS, every};
 
 /// A command line, understood.
 #[derive(Debug, PartialEq)]
@@ -41,7 +41,7 @@ usage: cargo xtask COMMAND
                   directory tree DIR (default: the sources in cargo's registry), compare, show the dictionary; then run
                   the Rust example on the same tree; read all traces, and one of both programs, also with Perfetto's
                   trace_processor
-  test [STEP]...  everything that is tested; without STEP all of them, in this order:
+  test [STEP]...  everything that is tested; without STEP all of them but `loom` and `oldest`, in this order:
 {steps}
   setup [STEP]... install what these steps of `test` need, all of them without STEP; `jar` and `bench` are for those commands
   soak [STEP]...  what takes longer or needs a nightly compiler; without STEP all of them, in this order:
@@ -55,6 +55,7 @@ usage: cargo xtask COMMAND
   help            this text
 
   --json          (bench) write the figures of `runtime` to target/bench/figures.json too
+  --all           (test) all steps, with those that guard rare interleavings, compilers and platforms: `loom`, `oldest`
   --no-install    (demo, test) say what is missing and skip what needs it
   --install       (test STEP) install what the step needs first, as `setup STEP` does
 
@@ -84,10 +85,17 @@ pub(crate) fn parse(words: &[String]) -> Result<Request> {
             nothing(&names).map(|()| Request::Demo { dir, install: options.is_empty() })
         }
         "test" => {
-            let (only, options) = split(rest, &["--no-install", "--install"])?;
+            let (mut only, options) = split(rest, &["--all", "--no-install", "--install"])?;
             known("step", &only, "test", STEPS.iter().map(|step| step.name))?;
-            // The last one counts.
-            let install = options.last().map_or(only.is_empty(), |option| option == "--install");
+            // Of those about installing the last one counts.
+            let install = options.iter().rfind(|option| *option != "--all");
+            let install = install.map_or(only.is_empty(), |option| option == "--install");
+            if options.iter().any(|option| option == "--all") {
+                if let Some(step) = only.first() {
+                    return Err(format!("`--all` has the step `{step}` in it"));
+                }
+                only = every();
+            }
             Ok(Request::Test { only, install })
         }
         "setup" => {
@@ -162,6 +170,8 @@ mod tests {
             Ok(Request::Test { only: vec!["tidy".into()], install: false }),
         );
         check("test tidy", Ok(Request::Test { only: vec!["tidy".into()], install: false }));
+        check("test --all", Ok(Request::Test { only: every(), install: true }));
+        check("test --all --no-install", Ok(Request::Test { only: every(), install: false }));
         check("test --no-install", Ok(Request::Test { only: vec![], install: false }));
         check(
             "test tidy --install",
@@ -189,6 +199,7 @@ mod tests {
         check("", Err("no command"));
         check("tset", Err("no command `tset`"));
         check("test tidi", Err("no step `tidi` in `test`"));
+        check("test --all tidy", Err("`--all` has the step `tidy` in it"));
         check("test --no-instal", Err("no option `--no-instal`"));
         check("demo a b", Err("nothing belongs where `a` stands"));
         check("soak lom", Err("no step `lom` in `soak`"));

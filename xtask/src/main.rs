@@ -6,7 +6,6 @@
 
 mod bazel;
 mod bench;
-mod beside;
 mod bless;
 mod bridges;
 mod callgrind;

@@ -28,9 +28,6 @@ struct Step {
 /// The beginning of the line about a check whose compiler nobody offers at the moment. It may be left out in CI as well.
 pub(crate) const UNAVAILABLE: &str = "unavailable:";
 
-/// The beginning of the line about another check that is left out.
-pub(crate) const SKIPPED: &str = "skipped:";
-
 impl<'a> Steps<'a> {
     /// Steps of which those named in `only` are to run; all if it is empty.
     pub(crate) fn new(only: &'a [String]) -> Self {

@@ -6,7 +6,6 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use crate::beside::Beside;
 use crate::install::{self, Tool};
 use crate::steps::Steps;
 use crate::{
@@ -105,8 +104,8 @@ pub(crate) const STEPS: [TestStep; 15] = [
     step("demo", "the demo runs to its end, on a small tree", &demo::NEEDS),
 ];
 
-/// A step in a process of its own, which installs for itself meanwhile.
-const BESIDE: &str = "oldest";
+/// Steps that guard rare interleavings, compilers and platforms. They run when they are named, with `--all`, and in CI.
+const RARE: [&str; 2] = ["loom", "oldest"];
 
 /// All that the runtime can do besides.
 const FEATURES: &str = "protolog-rt/log,protolog-rt/tracing,protolog-rt/compression";
@@ -119,10 +118,10 @@ const BROWSER_TESTS: &str = "view";
 /// Those of its tests that open the Perfetto UI.
 const PERFETTO_TESTS: &str = "perfetto::";
 
-/// Runs the steps named in `only`, all if it is empty. The step `tools` always runs.
+/// Runs the steps named in `only`, all but the rare ones if it is empty. The step `tools` always runs.
 pub(crate) fn run(only: &[String], install: bool) -> Result<()> {
-    let wanted: Vec<String> =
-        if only.is_empty() { Vec::new() } else { [&["tools".to_owned()], only].concat() };
+    let only = &if only.is_empty() { usual() } else { only.to_vec() };
+    let wanted = [&["tools".to_owned()], &only[..]].concat();
     let mut steps = Steps::new(&wanted).with_limit(LIMIT);
     let mut have = Have::default();
     steps.run("tools", |_| have.prepare(only, install));
@@ -146,8 +145,6 @@ pub(crate) fn run(only: &[String], install: bool) -> Result<()> {
         cargo_test(&[&page[..], &["--skip", PERFETTO_TESTS]].concat(), skipped)?;
         cargo_test(&[&page[..], &["--test-threads", "1", PERFETTO_TESTS]].concat(), skipped)
     });
-    // It has target directories of its own. Beside the tests, it would make what waits for the clock wait longer.
-    let oldest = wanted.is_empty().then(|| Beside::start(BESIDE, install));
     steps.run("features", test_features);
     steps.run("instructions", |skipped| {
         let missing = have.lacks(&tools::VALGRIND, "the instructions of calls", skipped);
@@ -163,9 +160,6 @@ pub(crate) fn run(only: &[String], install: bool) -> Result<()> {
         shell::run(shell::cargo(&doc).env("RUSTDOCFLAGS", "-D warnings"))
     });
     steps.run("oldest", |skipped| {
-        if let Some(begun) = oldest {
-            return begun?.finish(skipped);
-        }
         toolchain::check_promise(&toolchain::LIBRARIES, skipped)?;
         let has_musl = !have.lacks(&tools::MUSL, "tests on musl", skipped);
         platforms::check(has_musl, skipped)
@@ -193,6 +187,17 @@ pub(crate) fn setup(only: &[String]) -> Result<()> {
         return Ok(());
     }
     Err("not everything could be installed (the lines above say why)".to_owned())
+}
+
+/// The names of all steps.
+pub(crate) fn every() -> Vec<String> {
+    STEPS.iter().map(|step| step.name.to_owned()).collect()
+}
+
+/// The names of those that run where none is named; not `tools`, which stands for the needs of all.
+fn usual() -> Vec<String> {
+    let is_usual = |name: &String| name != "tools" && !RARE.contains(&name.as_str());
+    every().into_iter().filter(is_usual).collect()
 }
 
 /// The names that `setup` knows beside those of the steps.
@@ -226,12 +231,7 @@ impl Have {
     /// Looks for what the steps named in `only` need, and installs it where that is allowed.
     fn prepare(&mut self, only: &[String], install: bool) -> Result<()> {
         toolchain::check()?;
-        let mut wanted = needs(only);
-        if only.is_empty() {
-            let step = STEPS.iter().find(|step| step.name == BESIDE);
-            let own = step.map_or(&[][..], |step| step.needs);
-            wanted.retain(|tool| !install::contains(own, tool));
-        }
+        let wanted = needs(only);
         self.missing = install::prepare(&wanted, install);
         if self.missing.is_empty() {
             return Ok(());
