@@ -28,6 +28,11 @@ enum Log {
     Child,
 }
 
+#[derive(ProtoLogGroup)]
+enum Late {
+    Group,
+}
+
 /// The numbers of the messages `thread:number` of a trace, by group and thread.
 fn numbers(path: &Path) -> BTreeMap<(String, u64), Vec<u64>> {
     let log: Read = Reading::open(path).expect("open the trace").read().expect("read the trace");
@@ -245,6 +250,14 @@ fn a_child_whose_messages_are_lost_says_so_once() {
     assert!(lines.starts_with(start) && lines.ends_with(end), "{lines}");
     assert_eq!(lines.lines().count(), 1, "{lines}");
     assert_eq!(said("off", file().report_losses(false), &logs), "");
+    // A group that is new in the child has the parent's levels.
+    let late = |session: Session| {
+        v!(Late::Group, "nobody records this");
+        let is_silent = std::fs::read(dir.path().join("late")).is_ok_and(|said| said.is_empty());
+        i!(Late::Group, "the parent would");
+        is_silent && matches!(session.stop(), Err(Error::Forked))
+    };
+    assert_eq!(said("late", file(), &late).lines().count(), 1);
     // One that logs nothing, and one that starts a session.
     assert_eq!(said("silent", file(), &|session| matches!(session.stop(), Err(Error::Forked))), "");
     // As `daemon(3)` does: it forks twice.

@@ -206,13 +206,12 @@ pub(crate) fn text_levels() -> u8 {
 }
 
 /// Gives a forked child private pages. Its first message that the parent's sessions would record finds out that they are not
-/// the child's (`writer/running.rs`), and has all levels switched off for them.
+/// the child's (`writer/running.rs`), and has all levels switched off for them. Until then a group that registers has the levels that
+/// the parent's sessions record, since its message may be the first.
 fn unshare(registry: &mut Registry) {
     for set in sets(registry.newest) {
         set.unshare();
     }
-    // It refers to the parent's sessions; leaked, since dropping it might wait for a lock.
-    std::mem::forget(registry.levels.take());
     // Closes the child's copy of the descriptor; the file stays the parent's.
     registry.shared = None;
 }

@@ -270,7 +270,10 @@ fn set_levels(running: &RunningArbiters) {
     let running: Vec<_> = running.iter().map(|one| Arc::clone(&one.arbiter)).collect();
     set_session_levels(move |group: &'static GroupInfo| {
         running.iter().fold(0, |levels, arbiter| {
-            arbiter.owner.add_group();
+            // In a forked child it is the parent's, and so is its recording.
+            if !arbiter.is_stopped() {
+                arbiter.owner.add_group();
+            }
             levels | arbiter.enabled_levels(group)
         })
     });
@@ -284,7 +287,7 @@ fn abandon(running: &mut Running) {
     for RunningArbiter { arbiter, .. } in &arbiters {
         arbiter.abandon();
     }
-    // Dropping any of them might wait for somebody.
+    // Dropping any of them might wait for somebody. So the levels of groups, which refer to them, can be dropped.
     std::mem::forget(arbiters);
     std::mem::forget(std::mem::take(&mut running.replaced));
     CURRENT.store(ptr::null_mut(), Ordering::Relaxed);
