@@ -19,6 +19,7 @@ use crate::control::{
 use crate::level;
 use crate::level::{ProtoLogGroup, SettingSource};
 use crate::paths::absolute;
+use crate::session::forked;
 use crate::sys::close_on_fork;
 use crate::sys::environment::{absolute_path, variable};
 use crate::sys::fork::{ForkLock, Order};
@@ -30,8 +31,16 @@ use std::path::{Path, PathBuf};
 /// The environment variable with settings.
 const VARIABLE: &str = "PROTOLOG";
 
-/// The server, and the process that it belongs to; it listens until the process ends.
-static SERVER: ForkLock<Option<(u32, Server)>> = ForkLock::new(Order::Server, None);
+/// The server; it listens until the process ends.
+static SERVER: ForkLock<Option<Listening>> = ForkLock::new(Order::Server, None);
+
+/// A server, the process that it belongs to, and the options that it was started with.
+#[derive(Debug)]
+struct Listening {
+    process: u32,
+    server: Server,
+    options: Init,
+}
 
 /// Makes the program switchable from outside: applies the settings in the variable `PROTOLOG` and in the state file, and listens to
 /// operators.
@@ -185,9 +194,11 @@ impl Init {
         close_on_fork::register();
         let mut server = SERVER.lock();
         let process = std::process::id();
-        if server.as_ref().is_some_and(|(owner, _)| *owner == process) {
+        if server.as_ref().is_some_and(|listening| listening.process == process) {
             return Vec::new();
         }
+        forked::on_follow(listen_in_child);
+        let options = self.clone();
         let mut problems = Vec::new();
         let settings = match self.config.filter(|_| self.watch).map(WatchedSettings::watch) {
             None => WatchedSettings::default(),
@@ -206,14 +217,20 @@ impl Init {
                     let (place, help) = (new.path().display(), error.help());
                     format!("{error}; listening on `{place}` instead\nhelp: {help}")
                 }));
-                if let Some((_, old)) = server.replace((process, new)) {
-                    old.forever();
+                if let Some(old) = server.replace(Listening { process, server: new, options }) {
+                    old.server.forever();
                 }
             }
             Err(error) => problems.push(describe(&error)),
         }
         problems
     }
+}
+
+/// Listens in a forked child as its parent does, if that does.
+fn listen_in_child() {
+    let parent = SERVER.lock().as_ref().map(|listening| listening.options.clone());
+    warn(&parent.map_or_else(Vec::new, Init::listen));
 }
 
 /// Writes problems to standard error, at once.

@@ -2,6 +2,7 @@
 //!
 //! Invariant: settings that contradict each other are refused at the start, with the name of the method.
 
+mod forks;
 mod last_run;
 mod memory;
 mod start;
@@ -39,6 +40,7 @@ pub struct Builder {
     reports_losses: bool,
     is_for_operator: bool,
     is_scoped: bool,
+    follows_forks: bool,
     config: Config,
     fill_policy: FillPolicy,
     buffer: Option<usize>,
@@ -61,6 +63,7 @@ impl Builder {
             reports_losses: true,
             is_for_operator: false,
             is_scoped: false,
+            follows_forks: false,
             config: Config::default(),
             fill_policy: FillPolicy::Stream,
             buffer: None,

@@ -1,13 +1,16 @@
 //! A forked child whose parent records. The sessions are the parent's: its thread writes their files, and the child has none of them.
 //!
-//! So what the child logs is recorded nowhere until it starts a session of its own, which a program that becomes a daemon after its
-//! start may not know. The child's first message that the parent's sessions would record says so in a line on standard error, and
-//! switches all levels off for sessions; [`Summary::why_empty`](crate::Summary::why_empty) and operators get the same answer.
+//! So what the child logs is recorded nowhere until a session starts in it: its own, or one that goes on for a session of the parent
+//! ([`heirs`]). A program that becomes a daemon after its start may not know. Where no session goes on, the child's first message that the
+//! parent's sessions would record says so in a line on standard error, and switches all levels off for sessions;
+//! [`Summary::why_empty`](crate::Summary::why_empty) and operators get the same answer.
 //!
 //! Invariant: nothing is said in a child that logs nothing, such as one that runs another program, or after it started a session.
 
 use super::core::Core;
+use super::heirs;
 use crate::sync::{AtomicBool, Ordering};
+use crate::sys::once::ForkOnce;
 use crate::text_queue;
 use crate::writer;
 
@@ -29,9 +32,22 @@ pub(crate) fn is_inherited() -> bool {
     IS_INHERITED.load(Ordering::Relaxed)
 }
 
+/// What else begins in a child in which sessions go on.
+static ON_FOLLOW: ForkOnce<fn()> = ForkOnce::new();
+
+/// Sets what else begins in a child in which sessions go on. There is one.
+pub(crate) fn on_follow(function: fn()) {
+    let _ = ON_FOLLOW.set(function);
+}
+
+/// Begins it.
+pub(super) fn run_on_follow() {
+    ON_FOLLOW.get().into_iter().for_each(|function| function());
+}
+
 /// Notes that a session runs in this process.
 pub(super) fn add() {
-    writer::running::on_first_message_of_child(report);
+    writer::running::on_first_message_of_child(on_first_message);
     IS_INHERITED.store(false, Ordering::Relaxed);
 }
 
@@ -49,7 +65,15 @@ pub(super) fn inherit<'a>(sessions: impl Iterator<Item = &'a Core>) {
     }
 }
 
-/// The child's first message that the parent's sessions would record.
+/// The child's first message that the parent's sessions would record. Returns whether it is to be written once more.
+fn on_first_message() -> bool {
+    let goes_on = heirs::start();
+    if !goes_on && writer::running::end_search() {
+        report();
+    }
+    goes_on
+}
+
 fn report() {
     if REPORTS.load(Ordering::Relaxed) {
         let pid = std::process::id();

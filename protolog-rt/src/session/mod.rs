@@ -25,6 +25,7 @@ pub(crate) mod file_place;
 pub(crate) mod forked;
 mod gap;
 mod heads;
+mod heirs;
 mod leftover;
 mod packets;
 pub(crate) mod previous;
@@ -120,10 +121,12 @@ use std::sync::Arc;
 ///
 /// # The process forks
 ///
-/// The parent's sessions continue. In the child they are over: it writes to none of their files, its messages for them are discarded
+/// The parent's sessions continue. With [`Builder::follow_forks`] the child goes on in a file of its own. Without, they are over in the
+/// child: it writes to none of their files, its messages for them are discarded
 /// without being counted, and [`Session::flush`] and [`Session::stop`] return [`Error::Forked`] there. The first such message says so
 /// in a line on standard error, unless [`Builder::report_losses`] is off, and switches all levels off until the child starts sessions
-/// of its own; it may do so, call [`init`](crate::init()) and log like any program. So a daemon starts its sessions after its forks. If a signal handler forks within a message, the
+/// of its own; it may do so, call [`init`](crate::init()) and log like any program. So a daemon starts its sessions after its forks, or
+/// follows them. If a signal handler forks within a message, the
 /// parent's trace has the message, and the child counts a loss ([`LossCause::Forked`](crate::LossCause::Forked)).
 ///
 /// A bare `clone` system call runs no fork handlers, so such a child should only call `exec`. Its messages go into its thread's chunk
@@ -218,14 +221,14 @@ impl Session {
     /// that keeps its messages in memory has nothing to write. A recording gets the texts of libraries that were loaded since,
     /// and is synced if it is on a disk. In a forked child: [`Error::Forked`].
     pub fn flush(&self) -> Result<(), Error> {
-        self.check_process()?;
-        if let Some(recorder) = self.active.core.kept_recorder() {
-            report::deleted_recording(&self.active.core);
+        let active = self.here()?;
+        if let Some(recorder) = active.core.kept_recorder() {
+            report::deleted_recording(&active.core);
             return recorder.sync();
         }
-        let Some(requests) = self.active.core.requests() else { return Ok(()) };
-        requests.flush(|| self.active.core.wake()).map_err(|error| {
-            let path = self.active.core.path().unwrap_or(Path::new("")).to_path_buf();
+        let Some(requests) = active.core.requests() else { return Ok(()) };
+        requests.flush(|| active.core.wake()).map_err(|error| {
+            let path = active.core.path().unwrap_or(Path::new("")).to_path_buf();
             Error::File { path, error }
         })
     }
@@ -254,8 +257,7 @@ impl Session {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn reopen(&self) -> Result<(), Error> {
-        self.check_process()?;
-        if self.active.core.requests().is_some() { self.flush() } else { Ok(()) }
+        if self.here()?.core.requests().is_some() { self.flush() } else { Ok(()) }
     }
 
     /// Writes the messages that the session keeps to a file, and continues. The file appears when it is complete, and replaces
@@ -264,10 +266,10 @@ impl Session {
     ///
     /// A session that streams to its file keeps nothing: [`Error::NotKept`]. In a forked child: [`Error::Forked`].
     pub fn snapshot(&self, path: impl AsRef<Path>) -> Result<Summary, Error> {
-        self.check_process()?;
-        let kept = self.active.kept.as_ref().ok_or(Error::NotKept)?;
+        let active = self.here()?;
+        let kept = active.kept.as_ref().ok_or(Error::NotKept)?;
         let what = "protolog session goes on";
-        let core = &self.active.core;
+        let core = &active.core;
         let place = FilePlace::of_file(path.as_ref())?;
         let mut summary = snapshot::write(core, &place, &kept.form, kept.claim.as_ref(), what)?;
         diagnosis::complete(core, &mut summary, true);
@@ -302,10 +304,11 @@ impl Session {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn summary(&self) -> Summary {
-        let mut summary = summary::so_far(&self.active.core);
-        if self.check_process().is_ok() {
-            let is_whole = self.active.kept.is_none();
-            diagnosis::complete(&self.active.core, &mut summary, is_whole);
+        let here = self.of_this_process();
+        let active = here.as_ref().unwrap_or(&self.active);
+        let mut summary = summary::so_far(&active.core);
+        if here.is_some() {
+            diagnosis::complete(&active.core, &mut summary, active.kept.is_none());
         }
         summary
     }
@@ -315,10 +318,21 @@ impl Session {
         ThreadScope::new(&self.active.core.arbiter)
     }
 
-    /// Returns an error if the session belongs to the process that this one was forked from: its locks may be held by threads
-    /// that do not exist here.
-    fn check_process(&self) -> Result<(), Error> {
-        if self.active.core.pid == std::process::id() { Ok(()) } else { Err(Error::Forked) }
+    /// Returns the session of this process: itself, or what goes on for it in a forked child and starts now unless it runs. An error
+    /// if it is the parent's alone: its locks may be held by threads that do not exist here.
+    fn here(&self) -> Result<Arc<Active>, Error> {
+        if self.active.core.pid != std::process::id() && forked::is_inherited() {
+            heirs::start();
+        }
+        self.of_this_process().ok_or(Error::Forked)
+    }
+
+    /// As [`Self::here`], but nothing starts.
+    fn of_this_process(&self) -> Option<Arc<Active>> {
+        if self.active.core.pid == std::process::id() {
+            return Some(Arc::clone(&self.active));
+        }
+        heirs::of(&self.active)
     }
 
     /// Returns whether `core` is the shared part of this session.
@@ -330,7 +344,7 @@ impl Session {
     /// if the file can't be written, or was deleted meanwhile; [`Self::summary`], called before, has the counts then. If the file
     /// could not be written for a while only, the drops say what is missing. In a forked child: [`Error::Forked`].
     pub fn stop(self) -> Result<Summary, Error> {
-        self.active.end()
+        self.here()?.end()
     }
 }
 
@@ -341,8 +355,8 @@ impl RefUnwindSafe for Session {}
 
 impl Drop for Session {
     fn drop(&mut self) {
-        self.active.end_unseen();
-        if self.check_process().is_err() {
+        self.of_this_process().into_iter().for_each(|active| active.end_unseen());
+        if self.active.core.pid != std::process::id() {
             // A forked child has the session's memory but not its thread; the trace is the parent's.
             std::mem::forget(Arc::clone(&self.active));
         }

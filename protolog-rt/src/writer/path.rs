@@ -331,7 +331,7 @@ fn write_to_each<P: Packet, R: Borrow<P>>(head: Head, packet: R) {
         let mut routes = guard.routes.borrow_mut();
         let is_new = routes.refresh(&guard.entered);
         routes.write(head, packet.borrow(), is_new);
-        (routes.sole_writer(), routes.are_none())
+        (routes.sole_writer(), routes.none_since())
     });
     ThreadState::with(|state| match next {
         Ok((writer, _)) => state.route(if writer.is_null() { UNROUTED } else { READY }, writer),
@@ -339,7 +339,9 @@ fn write_to_each<P: Packet, R: Borrow<P>>(head: Head, packet: R) {
     });
     match next {
         Err(_) => count_unattributed(head.group(), head.level(), LossCause::ThreadExit),
-        Ok((_, true)) => running::find_out_fork(),
+        Ok((_, Some(epoch))) if running::find_out_fork(epoch) => {
+            write_to_each::<P, R>(head, packet);
+        }
         Ok(_) => {}
     }
 }

@@ -183,9 +183,9 @@ impl Routes {
         writer.map_or(std::ptr::null(), Arc::as_ptr)
     }
 
-    /// Returns whether no session runs that takes this thread's messages.
-    pub(super) fn are_none(&self) -> bool {
-        self.first.is_none()
+    /// Returns the epoch of which it holds that no session runs that takes this thread's messages.
+    pub(super) fn none_since(&self) -> Option<u32> {
+        self.first.is_none().then_some(self.epoch)
     }
 
     /// Finishes the thread's writers in all sessions.

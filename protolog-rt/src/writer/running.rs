@@ -68,20 +68,28 @@ static MIRRORED: ForkLock<Vec<Arc<Arbiter>>> =
 /// True in a forked child whose parent records, until its first message that the parent's sessions would record.
 static IS_FORKED: AtomicBool = AtomicBool::new(false);
 
-/// The function for that message.
-static ON_FORK: ForkOnce<fn()> = ForkOnce::new();
+/// The function for that message. It returns whether the child's own sessions record now.
+static ON_FORK: ForkOnce<fn() -> bool> = ForkOnce::new();
 
-/// Sets the function that the first message of a forked child runs, which the parent's sessions would record. There is one.
-pub(crate) fn on_first_message_of_child(function: fn()) {
+/// Sets the function that the first message of a forked child runs, which the parent's sessions would record. There is one. Other
+/// threads may run it at the same time.
+pub(crate) fn on_first_message_of_child(function: fn() -> bool) {
     let _ = ON_FORK.set(function);
 }
 
-/// Runs that function, if this was that message.
+/// Runs that function, if this was that message. Returns whether sessions may have started since the thread looked at `epoch`, so that
+/// the message may be for them.
 #[cold]
-pub(super) fn find_out_fork() {
-    if IS_FORKED.load(Ordering::Relaxed) && IS_FORKED.swap(false, Ordering::Relaxed) {
-        ON_FORK.get().into_iter().for_each(|function| function());
+pub(super) fn find_out_fork(epoch_seen: u32) -> bool {
+    if IS_FORKED.load(Ordering::Acquire) && ON_FORK.get().is_some_and(|function| function()) {
+        return true;
     }
+    epoch_seen != epoch()
+}
+
+/// Ends the search for the first message of a forked child. True for one caller in such a child.
+pub(crate) fn end_search() -> bool {
+    IS_FORKED.swap(false, Ordering::Relaxed)
 }
 
 /// Switches all levels off for sessions, if none runs.
@@ -172,8 +180,9 @@ pub(crate) fn add(arbiter: Arc<Arbiter>) {
         // No thread becomes known meanwhile.
         let spares = Arc::new(Spares::new(&arbiter, THREADS.load(Ordering::Relaxed)));
         running.arbiters.push(RunningArbiter { arbiter, spares });
-        IS_FORKED.store(false, Ordering::Relaxed);
         announce(&mut running);
+        // A thread that sees this sees the new epoch.
+        IS_FORKED.store(false, Ordering::Release);
         set_levels(&running.arbiters);
         free(running.take_unread(), running);
     });

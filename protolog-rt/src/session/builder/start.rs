@@ -16,7 +16,7 @@ use crate::session::requests::Requests;
 use crate::session::segments::{Limits, Segments};
 use crate::session::stream::{Reopen, Stream};
 use crate::session::trace::Trace;
-use crate::session::{Session, dictionary};
+use crate::session::{Session, dictionary, heirs};
 use crate::sys::{barrier, pin};
 use protolog_core::FillPolicy;
 use std::sync::Arc;
@@ -26,6 +26,16 @@ use std::thread::Builder as ThreadBuilder;
 impl Builder {
     /// Starts the session.
     pub fn start(self) -> Result<Session, Error> {
+        let settings = self.is_inheritable().then(|| self.clone());
+        let active = self.start_active()?;
+        if let Some(settings) = settings {
+            heirs::allow(&active, settings);
+        }
+        Ok(Session { active })
+    }
+
+    /// Starts the session, which forked children do not know of.
+    pub(in crate::session) fn start_active(self) -> Result<Arc<Active>, Error> {
         self.check()?;
         if self.path.is_none() && self.record.is_none() {
             return Err(Error::NoFile);
@@ -66,7 +76,7 @@ impl Builder {
                 (Destination::Kept, Some(kept))
             }
         };
-        Ok(Session { active: Active::start(core, destination, kept) })
+        Ok(Active::start(core, destination, kept))
     }
 
     /// Refuses settings that contradict each other.

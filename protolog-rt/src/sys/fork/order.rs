@@ -3,6 +3,8 @@
 /// Locks in the order in which they are taken. Each has a place of its own; a thread that holds one takes no earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
+    /// Sessions that go on in forked children. Outermost, since a child starts sessions within it.
+    Heirs,
     /// The server that `init` started.
     Server,
     /// Which levels `log` asks for.

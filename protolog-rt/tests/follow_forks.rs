@@ -1,0 +1,256 @@
+//! Sessions that go on in forked children: each child that logs has a whole trace of its own, from its first message on, and the
+//! parent's is as if there were no child. Each test has a process of its own: it forks.
+#![allow(unsafe_code)] // fork, _exit, abort, dup2.
+
+#[path = "common/fork.rs"]
+mod fork;
+
+use fork::{fork, has_process_of_its_own, spawn, wait, wait_at_most};
+use protolog_reader::{Rendering, Trace as TraceFile};
+use protolog_rt::{Builder, Error, Init, Level, ProtoLogGroup, Session, i};
+use protolog_testkit::{TempDir, temp_dir, temp_dir_for_sockets};
+use std::cell::Cell;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+#[derive(ProtoLogGroup)]
+enum Log {
+    Net,
+}
+
+fn texts(path: &Path) -> Vec<String> {
+    let log = TraceFile::open(path).expect("open the trace").read().expect("read the trace");
+    log.entries().map(|entry| entry.values().text(Rendering::Bare)).collect()
+}
+
+/// The names in a directory, in order.
+fn names(dir: &TempDir) -> Vec<String> {
+    names_in(dir.path())
+}
+
+fn names_in(dir: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(dir).expect("a directory");
+    let name = |entry: std::fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
+    let mut names: Vec<String> = entries.map(|entry| name(entry.expect("an entry"))).collect();
+    names.sort();
+    names
+}
+
+fn follower(dir: &TempDir) -> Builder {
+    Session::builder().file(dir.path().join("app.pftrace")).log_from(Level::Info).follow_forks()
+}
+
+fn of_child(dir: &TempDir, pid: libc::pid_t) -> PathBuf {
+    dir.path().join(format!("app-{pid}.pftrace"))
+}
+
+#[test]
+fn each_worker_has_a_trace_of_its_own() {
+    const THREADS: u64 = 4;
+    const MESSAGES: u64 = 200;
+    if !has_process_of_its_own("each_worker_has_a_trace_of_its_own") {
+        return;
+    }
+    let dir = temp_dir();
+    let session = follower(&dir).start().expect("start");
+    i!(Log::Net, "parent %d", 0);
+    let mut session = Some(session);
+    let workers: Vec<_> = (0..4)
+        .map(|_| {
+            spawn(fork, || {
+                let session = session.take().expect("a session");
+                // All threads wait for the one whose message is first.
+                thread::scope(|scope| {
+                    for thread in 0..THREADS {
+                        scope.spawn(move || {
+                            for number in 0..MESSAGES {
+                                i!(Log::Net, "worker %d %d", thread, number);
+                            }
+                        });
+                    }
+                });
+                session.flush().expect("flush");
+                let so_far = session.summary().messages;
+                let summary = session.stop().expect("stop");
+                let all = THREADS * MESSAGES;
+                (so_far, summary.messages, summary.lost()) == (all, all, 0)
+            })
+        })
+        .collect();
+    for &pid in &workers {
+        wait(pid);
+    }
+    i!(Log::Net, "parent %d", 1);
+    let summary = session.take().expect("a session").stop().expect("stop");
+    assert_eq!((summary.messages, summary.lost()), (2, 0));
+    assert_eq!(texts(&dir.path().join("app.pftrace")), ["parent 0", "parent 1"]);
+    for pid in workers {
+        let mut found = texts(&of_child(&dir, pid));
+        let all = |thread| (0..MESSAGES).map(move |number| format!("worker {thread} {number}"));
+        let mut expected: Vec<String> = (0..THREADS).flat_map(all).collect();
+        found.sort();
+        expected.sort();
+        assert_eq!(found, expected);
+    }
+    assert_eq!(names(&dir).len(), 5, "{:?}", names(&dir));
+}
+
+#[test]
+fn a_daemon_goes_on_where_its_second_fork_leaves_it() {
+    if !has_process_of_its_own("a_daemon_goes_on_where_its_second_fork_leaves_it") {
+        return;
+    }
+    let dir = temp_dir();
+    let session = Cell::new(Some(follower(&dir).start().expect("start")));
+    i!(Log::Net, "parent %d", 0);
+    let (pid_file, chdir) = (dir.path().join("pid"), std::env::set_current_dir);
+    wait(spawn(fork, || {
+        wait(spawn(fork, || {
+            chdir("/").expect("the root");
+            i!(Log::Net, "daemon %d", 0);
+            std::fs::write(&pid_file, std::process::id().to_string()).expect("write");
+            let session = session.take().expect("a session");
+            // Its own children go on as well, and so do theirs.
+            let child = Cell::new(Some(&session));
+            wait(spawn(fork, || {
+                i!(Log::Net, "the daemon's child %d", 0);
+                child.take().expect("a session").flush().is_ok()
+            }));
+            i!(Log::Net, "daemon %d", 1);
+            session.stop().expect("stop").messages == 2
+        }));
+        true
+    }));
+    assert_eq!(session.take().expect("a session").stop().expect("stop").messages, 1);
+    let pid = std::fs::read_to_string(&pid_file).expect("a pid").parse().expect("a number");
+    assert_eq!(texts(&of_child(&dir, pid)), ["daemon 0", "daemon 1"]);
+    let last = names(&dir)
+        .into_iter()
+        .find(|name| name.starts_with("app-") && *name != format!("app-{pid}.pftrace"));
+    let last = dir.path().join(last.expect("the child's file"));
+    assert_eq!(texts(&last), ["the daemon's child 0"]);
+}
+
+#[test]
+fn a_child_without_a_message_has_no_file() {
+    if !has_process_of_its_own("a_child_without_a_message_has_no_file") {
+        return;
+    }
+    let dir = temp_dir();
+    let mut session = Some(follower(&dir).start().expect("start"));
+    i!(Log::Net, "parent %d", 0);
+    // It runs another program.
+    assert!(std::process::Command::new("true").status().expect("a program").success());
+    // It ends, and drops what it has of the session.
+    wait(spawn(fork, || {
+        drop(session.take());
+        true
+    }));
+    assert_eq!(names(&dir), ["app.pftrace"]);
+    let session = session.take().expect("a session");
+    // A session that has ended is nobody's any more.
+    session.stop().expect("stop");
+    wait(spawn(fork, || {
+        i!(Log::Net, "nobody records this");
+        true
+    }));
+    assert_eq!(names(&dir), ["app.pftrace"]);
+}
+
+#[test]
+fn a_worker_that_dies_loses_nothing() {
+    if !has_process_of_its_own("a_worker_that_dies_loses_nothing") {
+        return;
+    }
+    let dir = temp_dir();
+    let session = follower(&dir).start().expect("start");
+    let pid = spawn(fork, || {
+        for number in 0..1_000 {
+            i!(Log::Net, "worker %d", number);
+        }
+        let own = std::process::id() as libc::pid_t;
+        // SAFETY: ends the process at once.
+        unsafe { libc::kill(own, libc::SIGKILL) };
+        false
+    });
+    assert_eq!(wait_at_most(Duration::from_secs(60), pid), Some(libc::SIGKILL));
+    session.stop().expect("stop");
+    let path = of_child(&dir, pid);
+    protolog_rt::recover_previous(&path).expect("recover");
+    let expected: Vec<String> = (0..1_000).map(|number| format!("worker {number}")).collect();
+    assert_eq!(texts(&path), expected);
+}
+
+#[test]
+fn an_exit_completes_the_child_s_trace() {
+    if !has_process_of_its_own("an_exit_completes_the_child_s_trace") {
+        return;
+    }
+    let dir = temp_dir();
+    let session = follower(&dir).keep_newest().start().expect("start");
+    let pid = spawn(fork, || {
+        i!(Log::Net, "worker %d", 7);
+        std::process::exit(0)
+    });
+    wait(pid);
+    assert_eq!(session.stop().expect("stop").messages, 0);
+    assert_eq!(texts(&of_child(&dir, pid)), ["worker 7"]);
+}
+
+#[test]
+fn a_child_that_cannot_go_on_says_so() {
+    if !has_process_of_its_own("a_child_that_cannot_go_on_says_so") {
+        return;
+    }
+    let dir = temp_dir();
+    let errors = temp_dir();
+    let errors = errors.path().join("errors");
+    let session = Cell::new(Some(follower(&dir).start().expect("start")));
+    let gone = dir.path().with_extension("gone");
+    std::fs::rename(dir.path(), &gone).expect("rename");
+    let pid = spawn(fork, || {
+        let file = std::fs::File::create(&errors).expect("a file");
+        // SAFETY: takes numbers; the child has no other use for standard error.
+        assert!(unsafe { libc::dup2(file.as_raw_fd(), 2) } == 2);
+        for number in 0..3 {
+            i!(Log::Net, "worker %d", number);
+        }
+        matches!(session.take().expect("a session").stop(), Err(Error::Forked))
+    });
+    wait(pid);
+    std::fs::rename(&gone, dir.path()).expect("rename");
+    session.take().expect("a session").stop().expect("stop");
+    let said = std::fs::read_to_string(errors).expect("text");
+    let lines: Vec<&str> = said.lines().collect();
+    let start =
+        format!("protolog: process {pid} was forked from one that records, and can't go on: ");
+    assert_eq!(lines.len(), 3, "{said}");
+    assert!(lines[0].starts_with(&start), "{said}");
+    assert!(lines[1].starts_with("help: "), "{said}");
+    assert!(lines[2].ends_with("start a session in it"), "{said}");
+}
+
+#[test]
+fn operators_reach_a_child_that_goes_on() {
+    if !has_process_of_its_own("operators_reach_a_child_that_goes_on") {
+        return;
+    }
+    let (dir, parent) = (temp_dir(), temp_dir_for_sockets());
+    let sockets = parent.path().join("private");
+    std::fs::DirBuilder::new().mode(0o700).create(&sockets).expect("a directory");
+    Init::new().persistent_settings(false).directory(&sockets).start().expect("listen");
+    let session = Cell::new(Some(follower(&dir).start().expect("start")));
+    let has_socket = |pid: libc::pid_t| {
+        let pid = pid.to_string();
+        names_in(&sockets).iter().any(|name| name.contains(".sock") && name.contains(&pid))
+    };
+    wait(spawn(fork, || {
+        i!(Log::Net, "worker %d", 0);
+        session.take().expect("a session").stop().is_ok()
+            && has_socket(std::process::id() as libc::pid_t)
+    }));
+    drop(session.take());
+}
