@@ -32,11 +32,11 @@ use std::path::{Path, PathBuf};
 const VARIABLE: &str = "PROTOLOG";
 
 /// The server; it listens until the process ends.
-static SERVER: ForkLock<Option<Listening>> = ForkLock::new(Order::Server, None);
+static SERVER: ForkLock<Option<InitServer>> = ForkLock::new(Order::Server, None);
 
 /// A server, the process that it belongs to, and the options that it was started with.
 #[derive(Debug)]
-struct Listening {
+struct InitServer {
     process: u32,
     server: Server,
     options: Init,
@@ -217,7 +217,7 @@ impl Init {
                     let (place, help) = (new.path().display(), error.help());
                     format!("{error}; listening on `{place}` instead\nhelp: {help}")
                 }));
-                if let Some(old) = server.replace(Listening { process, server: new, options }) {
+                if let Some(old) = server.replace(InitServer { process, server: new, options }) {
                     old.server.forever();
                 }
             }

@@ -120,7 +120,13 @@ fn a_daemon_goes_on_where_its_second_fork_leaves_it() {
                 child.take().expect("a session").flush().is_ok()
             }));
             i!(Log::Net, "daemon %d", 1);
-            session.stop().expect("stop").messages == 2
+            let messages = session.stop().expect("stop").messages;
+            // That session is nobody's any more.
+            wait(spawn(fork, || {
+                i!(Log::Net, "nobody records this");
+                true
+            }));
+            messages == 2
         }));
         true
     }));
@@ -132,6 +138,7 @@ fn a_daemon_goes_on_where_its_second_fork_leaves_it() {
         .find(|name| name.starts_with("app-") && *name != format!("app-{pid}.pftrace"));
     let last = dir.path().join(last.expect("the child's file"));
     assert_eq!(texts(&last), ["the daemon's child 0"]);
+    assert_eq!(names(&dir).len(), 4, "three traces and the pid: {:?}", names(&dir));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use super::file::FileForm;
 use super::file_place::FilePlace;
 use super::requests::Requests;
 use super::running::{self, RunningSession};
-use super::{diagnosis, heirs, report, snapshot};
+use super::{diagnosis, report, snapshot};
 use crate::error::Error;
 use crate::stats::Summary;
 use crate::text_queue;
@@ -102,7 +102,6 @@ impl Active {
     }
 
     fn end_at(&self, destination: Destination, how: End) -> Result<Summary, Error> {
-        heirs::forget(self.core.owner.session_id);
         running::begin_end(&self.core);
         let _listed = Listed(&self.core);
         self.core.stop();

@@ -1,14 +1,13 @@
 //! A forked child whose parent records. The sessions are the parent's: its thread writes their files, and the child has none of them.
 //!
 //! So what the child logs is recorded nowhere until a session starts in it: its own, or one that goes on for a session of the parent
-//! ([`heirs`]). A program that becomes a daemon after its start may not know. Where no session goes on, the child's first message that the
+//! ([`super::heirs`]). A program that becomes a daemon after its start may not know. Where no session goes on, the child's first message that the
 //! parent's sessions would record says so in a line on standard error, and switches all levels off for sessions;
 //! [`Summary::why_empty`](crate::Summary::why_empty) and operators get the same answer.
 //!
 //! Invariant: nothing is said in a child that logs nothing, such as one that runs another program, or after it started a session.
 
 use super::core::Core;
-use super::heirs;
 use crate::sync::{AtomicBool, Ordering};
 use crate::sys::once::ForkOnce;
 use crate::text_queue;
@@ -65,9 +64,17 @@ pub(super) fn inherit<'a>(sessions: impl Iterator<Item = &'a Core>) {
     }
 }
 
+/// Starts what goes on for the parent's sessions, and returns whether anything does.
+static GO_ON: ForkOnce<fn() -> bool> = ForkOnce::new();
+
+/// Sets the function that starts what goes on for the parent's sessions, and returns whether anything does. There is one.
+pub(super) fn go_on_with(function: fn() -> bool) {
+    let _ = GO_ON.set(function);
+}
+
 /// The child's first message that the parent's sessions would record. Returns whether it is to be written once more.
 fn on_first_message() -> bool {
-    let goes_on = heirs::start();
+    let goes_on = GO_ON.get().is_some_and(|function| function());
     if !goes_on && writer::running::end_search() {
         report();
     }

@@ -6,7 +6,7 @@
 //! call of a method of the parent's session.
 //!
 //! Invariants
-//! - A will is in the list while its session runs. A child finds those of its parent, and takes all of them at once.
+//! - A will is good while its session runs. A child finds those of its parent, and takes all of them at once.
 //! - The lock is held while heirs start, so that a message or call of another thread waits for them. No lock is taken before it, and
 //!   it is not taken in a child whose fork is incomplete.
 
@@ -17,13 +17,12 @@ use crate::error::Error;
 use crate::sys::fork::{self, ForkLock, Order};
 use crate::text_queue;
 use crate::writer::guarded;
-use std::sync::Arc;
+use std::mem;
+use std::sync::{Arc, Weak};
 
-/// The settings of a session for the heirs of it.
+/// A session, and the settings of its heirs.
 struct Will {
-    /// The process that the session runs in.
-    process: u32,
-    session: [u8; 16],
+    session: Weak<Active>,
     settings: Builder,
 }
 
@@ -45,13 +44,13 @@ static HEIRS: ForkLock<Heirs> =
 
 /// Lets forked children go on where this session ends for them, with `settings`.
 pub(super) fn allow(active: &Arc<Active>, settings: Builder) {
-    let will = Will { process: active.core.pid, session: active.core.owner.session_id, settings };
-    guarded(|| HEIRS.lock().wills.push(will));
-}
-
-/// The session has ended: children that are forked from now on have nothing to go on with.
-pub(super) fn forget(session: [u8; 16]) {
-    guarded(|| HEIRS.lock().wills.retain(|will| will.session != session));
+    forked::go_on_with(start);
+    let will = Will { session: Arc::downgrade(active), settings };
+    guarded(|| {
+        let mut all = HEIRS.lock();
+        all.wills.retain(|will| will.session.strong_count() > 0);
+        all.wills.push(will);
+    });
 }
 
 /// Starts the heirs of the parent's sessions in a forked child, unless that was done. Returns whether there are any that run.
@@ -62,18 +61,23 @@ pub(super) fn start() -> bool {
     let process = std::process::id();
     let has_begun = guarded(|| {
         let mut all = HEIRS.lock();
-        let (own, wills) = all.wills.drain(..).partition(|will| will.process == process);
-        all.wills = own;
-        let has_any = !wills.is_empty();
-        for will in wills {
-            match will.settings.clone().for_child(process).start_active() {
+        let mut has_any = false;
+        for Will { session, settings } in mem::take(&mut all.wills) {
+            let Some(session) = session.upgrade() else { continue };
+            if session.core.pid == process {
+                all.wills.push(Will { session: Arc::downgrade(&session), settings });
+                continue;
+            }
+            has_any = true;
+            match settings.clone().for_child(process).start_active() {
                 Ok(active) => {
-                    let session = active.core.owner.session_id;
-                    all.wills.push(Will { process, session, settings: will.settings });
-                    all.heirs.push(Heir { of: will.session, active });
+                    all.wills.push(Will { session: Arc::downgrade(&active), settings });
+                    all.heirs.push(Heir { of: session.core.owner.session_id, active });
                 }
                 Err(error) => report(process, &error),
             }
+            // To drop the parent's session might wait for a thread that is not here.
+            mem::forget(session);
         }
         has_any
     });
@@ -98,6 +102,13 @@ pub(super) fn of(active: &Arc<Active>) -> Option<Arc<Active>> {
         }
         Some(Arc::clone(at))
     })
+}
+
+/// A session has ended: whoever is forked from now on has nothing to go on with.
+pub(super) fn forget(ended: &Arc<Active>) {
+    if !fork::is_incomplete() {
+        guarded(|| HEIRS.lock().heirs.retain(|heir| !Arc::ptr_eq(&heir.active, ended)));
+    }
 }
 
 fn report(process: u32, error: &Error) {

@@ -344,7 +344,10 @@ impl Session {
     /// if the file can't be written, or was deleted meanwhile; [`Self::summary`], called before, has the counts then. If the file
     /// could not be written for a while only, the drops say what is missing. In a forked child: [`Error::Forked`].
     pub fn stop(self) -> Result<Summary, Error> {
-        self.here()?.end()
+        let active = self.here()?;
+        let summary = active.end();
+        heirs::forget(&active);
+        summary
     }
 }
 
@@ -355,7 +358,10 @@ impl RefUnwindSafe for Session {}
 
 impl Drop for Session {
     fn drop(&mut self) {
-        self.of_this_process().into_iter().for_each(|active| active.end_unseen());
+        if let Some(active) = self.of_this_process() {
+            active.end_unseen();
+            heirs::forget(&active);
+        }
         if self.active.core.pid != std::process::id() {
             // A forked child has the session's memory but not its thread; the trace is the parent's.
             std::mem::forget(Arc::clone(&self.active));
