@@ -14,7 +14,7 @@ use crate::{Result, jar, java, shell, workspace};
 /// The messages of the programs' traces: level, tag, template, typed arguments, thread, time, place and exception, without what differs from run to run.
 const EXPECTED: &str = "java/bridges/test/expected.txt";
 /// Those that log by Logback run apart: its SLF4J is another one.
-const PROGRAMS: [BridgedProgram; 2] = [
+const PROGRAMS: [BridgedProgram; 4] = [
     BridgedProgram {
         source: "java/bridges/test/app/Bridges.java",
         class: "app.Bridges",
@@ -40,12 +40,18 @@ const PROGRAMS: [BridgedProgram; 2] = [
                 args: &["log4j"],
                 prints: "12\n",
             },
+            Way {
+                name: "log4j: asynchronous loggers, one in another",
+                option: "-Dlog4j2.configurationFile=java/bridges/test/log4j2-mixed.xml",
+                args: &["log4j"],
+                prints: "12\n",
+            },
         ],
     },
     BridgedProgram {
         source: "java/bridges/test-logback/app/LogbackBridge.java",
         class: "app.LogbackBridge",
-        options: &["-Dlogback.configurationFile=java/bridges/test-logback/logback.xml"],
+        options: &LOGBACK_OPTIONS,
         libraries: Loggers::logback,
         left_out: "protolog-slf4j",
         ways: &[
@@ -63,6 +69,54 @@ const PROGRAMS: [BridgedProgram; 2] = [
             },
         ],
     },
+    BridgedProgram {
+        source: "java/bridges/test-logback/app/LogbackBridge.java",
+        class: "app.LogbackBridge",
+        options: &LOGBACK_OPTIONS,
+        libraries: Loggers::logback_1_5,
+        left_out: "protolog-slf4j",
+        ways: &[
+            Way {
+                name: "logback 1.5: synchronous",
+                option: "-Dappender=TRACE",
+                args: &[],
+                prints: "10\n",
+            },
+            Way {
+                name: "logback 1.5: AsyncAppender",
+                option: "-Dappender=ASYNC",
+                args: &[],
+                prints: "10\n",
+            },
+        ],
+    },
+    BridgedProgram {
+        source: "java/bridges/test-logback-2/app/FluentBridge.java",
+        class: "app.FluentBridge",
+        options: &LOGBACK_OPTIONS,
+        libraries: Loggers::logback_1_5,
+        left_out: "protolog-slf4j",
+        ways: &[
+            Way {
+                name: "logback 1.5, fluent: synchronous",
+                option: "-Dappender=TRACE",
+                args: &[],
+                prints: "11 2\n",
+            },
+            Way {
+                name: "logback 1.5, fluent: AsyncAppender",
+                option: "-Dappender=ASYNC",
+                args: &[],
+                prints: "11 2\n",
+            },
+        ],
+    },
+];
+
+/// Newer ones print what they have done where a part of their configuration is not used.
+const LOGBACK_OPTIONS: [&str; 2] = [
+    "-Dlogback.configurationFile=java/bridges/test-logback/logback.xml",
+    "-Dlogback.statusListenerClass=ch.qos.logback.core.status.NopStatusListener",
 ];
 
 /// A program that logs by the loggers of bridges.
@@ -98,7 +152,7 @@ pub(crate) fn test() -> Result<()> {
     for program in &PROGRAMS {
         let path = compile(program, &built, &loggers, &dir.join(program.class))?;
         for way in program.ways {
-            let trace = dir.join(way.name.replace(": ", "-")).with_extension("pftrace");
+            let trace = dir.join(way.name.replace([':', ',', ' '], "-")).with_extension("pftrace");
             let mut java = Command::new("java");
             java.args(program.options).arg(way.option).arg("-classpath").arg(&path);
             java.arg(program.class).arg(&trace).args(way.args).current_dir(workspace::root());

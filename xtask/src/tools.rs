@@ -204,7 +204,7 @@ pub(crate) const KOTLIN: Tool = Tool {
 /// Fetched with npm, and so after it.
 pub(crate) const LOGGERS: Tool = Tool {
     name: "jars of other loggers",
-    why: "build the bridges from them (33 MB)",
+    why: "build the bridges from them (50 MB)",
     present: loggers::are_there,
     source: Project(loggers::fetch),
 };

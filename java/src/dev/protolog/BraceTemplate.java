@@ -32,17 +32,17 @@ record BraceTemplate(String template, List<String> pieces, List<Integer> indexes
     private static final AtomicLong KEPT_LENGTH = new AtomicLong();
 
     /** Everything that a template depends on; without a text it is that of messages whose text is their argument. */
-    private record Key(String text, int count, long kinds, boolean isNumbered, List<String> names) {
+    private record Key(String text, int count, long kinds, boolean isNumbered, List<String> names, long pairKinds) {
         /** Spelled out: what the JDK makes for records keeps the class loader of the last one that it has compared. */
         @Override
         public boolean equals(Object other) {
             return other instanceof Key key && count == key.count && kinds == key.kinds && isNumbered == key.isNumbered
-                    && Objects.equals(text, key.text) && names.equals(key.names);
+                    && pairKinds == key.pairKinds && Objects.equals(text, key.text) && names.equals(key.names);
         }
 
         @Override
         public int hashCode() {
-            return Objects.hash(text, count, kinds, isNumbered, names);
+            return Objects.hash(text, count, kinds, isNumbered, names, pairKinds);
         }
     }
 
@@ -63,7 +63,7 @@ record BraceTemplate(String template, List<String> pieces, List<Integer> indexes
         for (int i = 0; i < Math.min(count, Call.MAX); i++) {
             kinds |= kind(args[i]) << 2 * i;
         }
-        Key key = new Key(hasArguments ? text : null, count, kinds, isNumbered, List.copyOf(named.keySet()));
+        Key key = new Key(hasArguments ? text : null, count, kinds, isNumbered, List.copyOf(named.keySet()), pairKinds(named));
         BraceTemplate known = KEPT.get(key);
         BraceTemplate made = known == null ? make(key) : known;
         if (formatted != null && (made.indexes.isEmpty() || !made.render(text, args, Map.of()).equals(formatted))) {
@@ -74,7 +74,7 @@ record BraceTemplate(String template, List<String> pieces, List<Integer> indexes
         }
         List<Object> values = new ArrayList<>();
         made.indexes.forEach(index -> values.add(hasArguments ? value(args[index]) : text));
-        named.values().forEach(value -> values.add(MessageText.textOf(value)));
+        named.values().forEach(value -> values.add(value(value)));
         return new Message(made.template, values.toArray());
     }
 
@@ -103,10 +103,28 @@ record BraceTemplate(String template, List<String> pieces, List<Integer> indexes
         StringBuilder template = new StringBuilder(escape(pieces.get(0)));
         for (int i = 0; i < indexes.size(); i++) {
             long kind = key.text == null ? Call.TEXT : kind(key, indexes.get(i));
-            template.append(kind == Call.INTEGER ? "%d" : kind == Call.BOOL ? "%b" : "%s").append(escape(pieces.get(i + 1)));
+            template.append(conversion(kind)).append(escape(pieces.get(i + 1)));
         }
-        key.names.forEach(name -> template.append(' ').append(escape(name)).append("=%s"));
+        for (int i = 0; i < key.names.size(); i++) {
+            long kind = i < MAX_PAIRS ? key.pairKinds >>> 2 * i & 3 : Call.TEXT;
+            template.append(' ').append(escape(key.names.get(i))).append('=').append(conversion(kind));
+        }
         return new BraceTemplate(template.toString(), pieces, indexes);
+    }
+
+    /** The kinds of the values of pairs. Messages with more of them are one text. */
+    private static long pairKinds(Map<String, ?> pairs) {
+        long kinds = 0;
+        int at = 0;
+        for (Object value : pairs.values()) {
+            kinds |= at < MAX_PAIRS ? kind(value) << 2 * at : 0;
+            at++;
+        }
+        return kinds;
+    }
+
+    private static String conversion(long kind) {
+        return kind == Call.INTEGER ? "%d" : kind == Call.BOOL ? "%b" : "%s";
     }
 
     /** The kind of an argument. Those with a high number are in messages that are one text. */
