@@ -75,19 +75,9 @@ final class Dictionaries {
         }
         List<byte[]> found = new ArrayList<>();
         try {
-            for (URL url : Collections.list(loader.getResources(RESOURCE))) {
-                URLConnection connection = url.openConnection();
-                connection.setUseCaches(false);
-                try (InputStream in = connection.getInputStream()) {
-                    found.add(in.readAllBytes());
-                }
-            }
+            Collections.list(loader.getResources(RESOURCE)).forEach(url -> read(url, found));
         } catch (Throwable e) {
-            if (e instanceof Error error && PassingErrors.isOne(error)) {
-                // It is asked again.
-                throw error;
-            }
-            LogPrinter.problem("can't read `" + RESOURCE + "`: " + e, "make the jar again");
+            reportUnread(RESOURCE, e);
         }
         synchronized (Dictionaries.class) {
             if (!isKnown(loader)) {
@@ -95,6 +85,27 @@ final class Dictionaries {
                 LOADERS.add(new WeakReference<>(loader));
             }
         }
+    }
+
+    /** Reads a dictionary. One that can't be read, as of a jar that was overwritten, hides no other one. */
+    private static void read(URL url, List<byte[]> to) {
+        try {
+            URLConnection connection = url.openConnection();
+            connection.setUseCaches(false);
+            try (InputStream in = connection.getInputStream()) {
+                to.add(in.readAllBytes());
+            }
+        } catch (Throwable e) {
+            reportUnread(url.toString(), e);
+        }
+    }
+
+    private static void reportUnread(String what, Throwable e) {
+        if (e instanceof Error error && PassingErrors.isOne(error)) {
+            // It is asked again.
+            throw error;
+        }
+        LogPrinter.problem("can't read `" + what + "`: " + e, "make the jar again");
     }
 
     /** All dictionaries so far. */

@@ -46,6 +46,7 @@ public final class SelfTest {
         MemoryTest.run();
         ForeignCodeTest.run();
         LoaderTest.run();
+        NestedJarTest.run();
         LocaleTest.run();
         BuilderTest.run();
         LargeMessageTest.run();
