@@ -284,7 +284,7 @@ final class Call {
         String conversion = known == null ? "an integer" : "%" + known.letter(found.index());
         String text = known == null ? MessageText.idText(id) : known.toString();
         String problem = conversion + " does not take " + found.className();
-        RuntimeMessage message = RuntimeMessage.of(group, level, "%s", null);
+        RuntimeMessage message = RuntimeMessage.of(group, level, RuntimeMessage.ANY_TEXT, null);
         if (message == null) {
             Sessions.lose(group, level, LossCause.TEMPLATE_LIMIT);
             return false;

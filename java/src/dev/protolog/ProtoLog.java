@@ -147,23 +147,25 @@ public final class ProtoLog {
             location = from != null && from.location() != null ? from.location() : isHere ? CallStacks.location() : null;
         }
         RuntimeMessage message = RuntimeMessage.of(state, level, String.valueOf(text), location);
-        if (message == null) {
-            Sessions.lose(state, level, LossCause.TEMPLATE_LIMIT);
-            return;
-        }
         Object[] values;
         String thrown = trace;
         try {
-            Template template = message.template() != null ? message.template() : Template.parse(text);
+            Template template = message != null && message.template() != null ? message.template() : Template.parse(text);
             values = MessageText.oneNullOrNone(args, template.size());
             if (trace == null && hasException(values, template.size())) {
                 thrown = Thrown.of((Throwable) values[values.length - 1]).trace;
                 values = Arrays.copyOf(values, values.length - 1);
             }
-            values = template.values(values);
+            if (message != null) {
+                values = template.values(values);
+            } else {
+                // One template too many: its text takes more bytes, and loses nothing.
+                values = new Object[] {template.render(values)};
+                message = RuntimeMessage.of(state, level, RuntimeMessage.ANY_TEXT, location);
+            }
         } catch (TemplateException e) {
             // The text that tells so is a message of its own.
-            message = RuntimeMessage.of(state, level, "%s", location);
+            message = RuntimeMessage.of(state, level, RuntimeMessage.ANY_TEXT, location);
             values = new Object[] {MessageText.formatError(text, args, e.getMessage())};
         }
         if (message == null) {

@@ -8,13 +8,18 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * A message of unprocessed calls: its template is taken apart once, and it is in the trace's dictionary before it is used.
  *
- * <p>Invariant: messages are limited in number and in length, since a program may build templates at run time.
+ * <p>Invariant: messages are limited in number and in length, since a program may build templates at run time. Beyond that, {@link #ANY_TEXT} is left for each
+ * group and level, of which there are fewer.
  */
 record RuntimeMessage(long id, String text, Template template, LogLevel level, Set<String> locations) {
     /** The most places of calls that are kept, of those of sessions that ask for them. */
     private static final int MAX_LOCATIONS = 16;
 
+    /** The template of texts that have none of their own. */
+    static final String ANY_TEXT = "%s";
+
     private static final int MAX = 20_000;
+    private static final int MAX_OF_ANY_TEXT = MAX / 2;
     private static final AtomicInteger COUNT = new AtomicInteger();
     /** The most characters of all templates. Each is kept with its parts, and is in the dictionary of each session. */
     private static final long MAX_LENGTH = 8 << 20;
@@ -47,7 +52,8 @@ record RuntimeMessage(long id, String text, Template template, LogLevel level, S
     }
 
     private static RuntimeMessage add(GroupState state, LogLevel level, String text, String location) {
-        if (COUNT.get() >= MAX || LENGTH.get() + text.length() > MAX_LENGTH) {
+        boolean isAnyText = text.equals(ANY_TEXT);
+        if (COUNT.get() >= MAX + (isAnyText ? MAX_OF_ANY_TEXT : 0) || !isAnyText && LENGTH.get() + text.length() > MAX_LENGTH) {
             return null;
         }
         Template template = null;
