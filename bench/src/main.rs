@@ -10,6 +10,7 @@
 //! calls CASE CALLS                calls that are switched on, for valgrind
 //! threads NUMBER SHAPE CALLS      CPU nanoseconds of a message, on several threads at once
 //! texts CASE FILE                 bursts of messages whose text is new, or not
+//! short-threads on|off COUNT ALIVE FILE   CPU microseconds of a thread with one message, or none
 //! mixed FILE MESSAGES             a trace as programs write them
 //! stop DIR                        milliseconds from a million messages to a file
 //! ```
@@ -24,6 +25,7 @@ mod mixed;
 mod off;
 #[cfg(feature = "peers")]
 mod peers;
+mod short_threads;
 mod stop;
 mod texts;
 
@@ -56,6 +58,9 @@ fn run(words: &[String]) -> Option<()> {
         ["count", kind, path] => count::run(kind, path.as_ref()),
         ["compressed", shape, path] => compressed::run(shape, path.as_ref()),
         ["texts", case, path] => texts::time(case, path.as_ref()),
+        ["short-threads", logs, count, alive, path] => {
+            short_threads::run(logs, count.parse().ok()?, alive.parse().ok()?, path.as_ref())
+        }
         ["off", name, turns] => off::time(name, turns.parse().ok()?),
         ["turns", name, turns] => off::run(name, turns.parse().ok()?),
         ["calls", case, calls] => {

@@ -1,4 +1,5 @@
-//! The cost of a text that a chunk does not have, beside one that it has: messages of an integer and a text.
+//! The cost of a text that a chunk does not have, beside one that it has: messages of an integer and a text; and that of names of hosts, of
+//! which a program sees a few or thousands.
 
 use crate::hot::{self, Repeat};
 use crate::loggers::Protolog;
@@ -8,18 +9,40 @@ use std::path::Path;
 /// Texts in turn, more than a chunk holds: by the time one is logged again, its chunk is long gone.
 const TEXTS: usize = 1024;
 
+/// Hosts in turn, as those of `bench/java`.
+const HOSTS: usize = 10_000;
+
 /// Bytes of the texts, and how many there are, by the word on the command line.
 const CASES: [(&str, usize, usize); 4] =
     [("same-8", 8, 1), ("new-8", 8, TEXTS), ("same-40", 40, 1), ("new-40", 40, TEXTS)];
 
-/// The texts that are logged; as long whether texts repeat or not, so that to choose one costs the same.
-fn texts(case: &str) -> Option<Vec<String>> {
-    let (_, bytes, kinds) = CASES.into_iter().find(|(word, ..)| *word == case)?;
-    Some((0..TEXTS).map(|number| format!("{:0bytes$}", number % kinds * 7919)).collect())
+/// The texts that are logged, in turn; as many whether they repeat or not, so that to choose one costs the same.
+enum Texts {
+    Numbers(Vec<String>),
+    Hosts(Vec<String>),
 }
 
-fn with_calls<C: Calls>(logger: &Protolog, texts: &[String], f: C) -> C::Output {
-    f.run(|number| logger.int_and_text(number, &texts[number as usize % TEXTS]))
+fn texts(case: &str) -> Option<Texts> {
+    if let Some(kinds) = case.strip_prefix("hosts-") {
+        let kinds: usize = kinds.parse().ok()?;
+        let host = |number: usize| format!("host-{:05}.example.org", number % kinds);
+        return Some(Texts::Hosts((0..HOSTS).map(host).collect()));
+    }
+    let (_, bytes, kinds) = CASES.into_iter().find(|(word, ..)| *word == case)?;
+    let number = |number: usize| format!("{:0bytes$}", number % kinds * 7919);
+    Some(Texts::Numbers((0..TEXTS).map(number).collect()))
+}
+
+fn with_calls<C: Calls>(logger: &Protolog, texts: &Texts, f: C) -> C::Output {
+    // The divisors are constants.
+    match texts {
+        Texts::Numbers(texts) => {
+            f.run(|number| logger.int_and_text(number, &texts[number as usize % TEXTS]))
+        }
+        Texts::Hosts(texts) => {
+            f.run(|number| logger.int_and_text(number, &texts[number as usize % HOSTS]))
+        }
+    }
 }
 
 struct Bursts;

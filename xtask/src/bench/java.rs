@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use std::{env, fs};
 
 use super::report::Report;
-use crate::{Result, loggers, shell, workspace};
+use crate::{Result, java_25, loggers, shell, workspace};
 
 /// The most processes for each figure.
 const FORKS: usize = 3;
@@ -28,6 +28,13 @@ const PEERS: [(&str, &str); 6] = [
     ("jul", "java.util.logging, file"),
 ];
 const CALLS: [&str; 5] = ["off", "two-ints", "int-string", "two-ints-double", "six"];
+/// Calls with names of so many hosts, and the loggers that make them.
+const HOSTS: [&str; 3] = ["hosts-4", "hosts-64", "hosts-10000"];
+const WITH_HOSTS: [&str; 4] = ["protolog", "jfr", "logback", "log4j"];
+
+/// Kinds of threads that log once, how many, and how many of them live at once.
+const SHORT_THREADS: [(&str, &str, &str); 3] =
+    [("platform", "20000", "400"), ("virtual", "100000", "400"), ("virtual", "100000", "100000")];
 
 /// The figures of a call.
 #[derive(Clone, Copy)]
@@ -70,6 +77,19 @@ pub(super) fn run(report: &mut Report) -> Result<()> {
     figures("Bytes allocated by a call", report, |it| format!("{:.0}", it.allocated));
     figures("CPU of all threads for a call, ns", report, |it| format!("{:.0}", it.cpu));
     figures("Bytes in the file for a message", report, |it| format!("{:.0}", it.written));
+    let mut rows = Vec::new();
+    for (peer, name) in PEERS.iter().filter(|(peer, _)| WITH_HOSTS.contains(peer)) {
+        let of = |show: fn(&CallFigures) -> String| {
+            HOSTS.map(|call| all.get(&(*peer, call)).map(show).unwrap_or_default())
+        };
+        let times = of(|it| format!("{:.1}", it.time));
+        let bytes = of(|it| format!("{:.1}", it.written));
+        rows.push([vec![(*name).to_owned()], times.into(), bytes.into()].concat());
+    }
+    let head =
+        ["logger", "ns, 4", "ns, 64", "ns, 10,000", "bytes, 4", "bytes, 64", "bytes, 10,000"];
+    report.add("An int and one of so many hosts in turn", &head, &rows);
+    programs.short_threads(report)?;
     let mut rows = Vec::new();
     for (peer, name) in PEERS.iter().filter(|(peer, _)| *peer != "floor") {
         rows.push(vec![(*name).to_owned(), programs.kept(peer)?.to_string()]);
@@ -145,7 +165,8 @@ impl JavaPrograms {
                 return Ok((all, round));
             }
             for (peer, _) in PEERS {
-                for call in CALLS {
+                let hosts = HOSTS.iter().filter(|_| WITH_HOSTS.contains(&peer));
+                for call in CALLS.iter().chain(hosts).copied() {
                     let new = self.measure(peer, call)?;
                     all.entry((peer, call))
                         .and_modify(|known| *known = best(*known, new))
@@ -165,6 +186,34 @@ impl JavaPrograms {
             [time, allocated, cpu, written] => Ok(CallFigures { time, allocated, cpu, written }),
             _ => Err(format!("`bench.Main {peer} {call}` printed `{}`", text.trim())),
         }
+    }
+
+    /// CPU time of threads that log one message and end, beside that of threads that log none; virtual ones where Java 25 is.
+    fn short_threads(&self, report: &mut Report) -> Result<()> {
+        let file = self.dir.join("short.pftrace");
+        let mut rows = Vec::new();
+        for (kind, count, alive) in SHORT_THREADS {
+            let java = if kind == "virtual" { java_25::java() } else { Some("java".into()) };
+            let Some(java) = java else { continue };
+            let figures = |logs: &str| {
+                let mut java = Command::new(&java);
+                java.args(["-classpath", &self.classpath, "bench.ShortThreads"]).arg(&file);
+                let text = shell::read(java.args([kind, count, alive, logs]))?;
+                let mut words = text.split_whitespace().map(|word| word.parse().ok());
+                match (words.next().flatten(), words.next().flatten()) {
+                    (Some(cpu), Some(lost)) => Ok::<(f64, f64), String>((cpu, lost)),
+                    _ => Err(format!("`bench.ShortThreads` printed `{}`", text.trim())),
+                }
+            };
+            let ((none, _), (one, lost)) = (figures("off")?, figures("on")?);
+            let difference = one - none;
+            let figures = [none, one, difference].map(|time| format!("{time:.1}"));
+            let what = format!("{count} {kind} ones, {alive} alive");
+            rows.push([vec![what], figures.into(), vec![lost.to_string()]].concat());
+        }
+        let head = ["threads", "µs of CPU without a message", "with one", "difference", "lost"];
+        report.add("Threads of one message, each of four rounds", &head, &rows);
+        Ok(())
     }
 
     /// The messages that can be read after a process was killed right after its last message.

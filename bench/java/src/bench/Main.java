@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Locale;
 
 /**
  * One process, one logger: {@code Main PEER DIRECTORY CALL} prints a line of figures for the calls of that kind, {@code Main PEER DIRECTORY kill}
@@ -25,6 +26,8 @@ public final class Main {
     private static final int BURSTS = 100;
     private static final int UNTIL_KILLED = 100_000;
     private static final long PAUSE_MILLIS = 15;
+    /** Names in turn, of which so many are different. */
+    private static final int MANY_HOSTS = 10_000;
     private static final String[] HOSTS = {"example.org", "localhost", "10.0.0.1", "a.very.long.name.of.a.host.example.com"};
 
     private Main() {}
@@ -47,6 +50,7 @@ public final class Main {
             case "two-ints-double" -> () -> twoIntsAndDouble(peer);
             case "six" -> () -> sixArguments(peer);
             case "off" -> () -> off(peer);
+            case "hosts-4", "hosts-64", "hosts-10000" -> new ManyHosts(peer, Integer.parseInt(args[2].substring("hosts-".length())));
             default -> throw new IllegalArgumentException(args[2]);
         };
         measure(peer, batch, args[2].equals("off") ? 0 : PAUSE_MILLIS);
@@ -121,6 +125,29 @@ public final class Main {
     private static void intAndString(Peer peer) {
         for (int i = 0; i < BATCH; i++) {
             peer.intAndString(1000 + i, HOSTS[i & 3]);
+        }
+    }
+
+    /** Logs names of hosts in turn, each batch from where the last one ended. */
+    private static final class ManyHosts implements Runnable {
+        private final Peer peer;
+        private final String[] hosts = new String[MANY_HOSTS];
+        private int next;
+
+        ManyHosts(Peer peer, int kinds) {
+            this.peer = peer;
+            // As many objects whether names repeat or not.
+            Arrays.setAll(hosts, i -> String.format(Locale.ROOT, "host-%05d.example.org", i % kinds));
+        }
+
+        @Override
+        public void run() {
+            int at = next;
+            for (int i = 0; i < BATCH; i++) {
+                peer.intAndString(1000 + i, hosts[at]);
+                at = at + 1 == MANY_HOSTS ? 0 : at + 1;
+            }
+            next = at;
         }
     }
 

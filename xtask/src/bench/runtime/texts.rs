@@ -10,11 +10,14 @@ use crate::{Result, callgrind};
 const ROUNDS: usize = 15;
 const CALLS: u64 = 50_000;
 
-const ROWS: [(&str, &str); 4] = [
+const ROWS: [(&str, &str); 7] = [
     ("same-8", "always the same, of 8 bytes"),
     ("new-8", "new, of 8 bytes"),
     ("same-40", "always the same, of 40 bytes"),
     ("new-40", "new, of 40 bytes"),
+    ("hosts-4", "of 4 hosts in turn, of 22 bytes"),
+    ("hosts-64", "of 64 hosts in turn"),
+    ("hosts-10000", "of 10,000 hosts in turn"),
 ];
 
 /// Times, instructions and bytes of a message with each kind of text.

@@ -1,11 +1,11 @@
-//! Messages on several threads at once.
+//! Messages on several threads at once, and on threads that end after one.
 
 use std::process::Command;
 
 use super::super::report::{Report, median};
 use super::enabled::SHAPES;
-use super::line;
 use super::programs::Programs;
+use super::{figure, line};
 use crate::{Result, callgrind};
 
 const CALLS: &str = "1000000";
@@ -36,6 +36,30 @@ pub(super) fn run(programs: &Programs, report: &mut Report) -> Result<()> {
     let [two, four, eight] = &others;
     let head = ["", &one, two, four, eight, "× at most", "instructions", "% more at most"];
     report.add("Threads", &head, &rows);
+    short(programs, report)
+}
+
+/// CPU time of threads that log one message and end, beside that of threads that log none.
+fn short(programs: &Programs, report: &mut Report) -> Result<()> {
+    let path = programs.dir.join("short");
+    let mut rows = Vec::new();
+    for alive in ["64", "400"] {
+        let figures = |logs: &str| {
+            let mut own = Command::new(&programs.own);
+            line(own.args(["short-threads", logs, "20000", alive]).arg(&path))
+        };
+        let (without, with) = (figures("off")?, figures("on")?);
+        let (none, one) = (figure(&without, "cpu"), figure(&with, "cpu"));
+        rows.push(vec![
+            alive.to_owned(),
+            format!("{none:.1}"),
+            format!("{one:.1}"),
+            format!("{:.1}", one - none),
+            format!("{:.0}", figure(&with, "lost")),
+        ]);
+    }
+    let head = ["alive at once", "µs of CPU without a message", "with one", "difference", "lost"];
+    report.add("20,000 threads of one message", &head, &rows);
     Ok(())
 }
 
