@@ -237,6 +237,59 @@ fn files_of_another_user_do_not_keep_a_program_from_starting() {
 }
 
 #[test]
+fn traces_do_not_pile_up_where_others_have_all_numbers() {
+    let dir = temp_dir();
+    let others: Vec<_> =
+        (1..1000).map(|number| dir.path().join(format!("app.{number}.pftrace"))).collect();
+    for path in &others {
+        fs::write(path, "no trace").expect("write");
+    }
+    fs::write(dir.path().join("app.run-0.pftrace"), "no trace").expect("write");
+    for run in 1..6 {
+        start(dir.path(), &format!("end keep=2 run={run}"));
+    }
+    let crashed = start(dir.path(), "crash keep=2 run=6");
+    assert_eq!(crashed.matches("overwritten").count(), 0, "{crashed}");
+    for run in 7..9 {
+        start(dir.path(), &format!("end keep=1 run={run}"));
+    }
+    for path in &others {
+        fs::remove_file(path).expect("it is there");
+    }
+    fs::remove_file(dir.path().join("app.run-0.pftrace")).expect("it is there");
+    let runs = |traces: Vec<String>| {
+        let mut runs: Vec<_> =
+            traces.iter().map(|it| it.split(' ').next_back().expect("a run").to_owned()).collect();
+        runs.sort();
+        runs
+    };
+    assert_eq!(runs(traces(dir.path())), ["6!", "7", "8"]);
+    // Those with a number are newer.
+    start(dir.path(), "end run=9");
+    assert_eq!(traces(dir.path())[..2], ["app 9", "app.1 8"]);
+    assert_eq!(runs(traces(dir.path())), ["6!", "8", "9"]);
+}
+
+#[test]
+fn more_traces_can_be_kept_than_files_be_open() {
+    let dir = temp_dir();
+    for run in 1..=2 {
+        start(dir.path(), &format!("end run={run}"));
+    }
+    let first = dir.path().join("app.1.pftrace");
+    for number in 2..=200 {
+        fs::copy(&first, first.with_file_name(format!("app.{number}.pftrace"))).expect("copy");
+    }
+    let mut program = Command::new("sh");
+    program.args(["-c", "ulimit -n 40; exec \"$0\" --exact run --nocapture"]);
+    program.arg(env::current_exe().expect("this program")).current_dir(dir.path());
+    let output = program.env(RUN, "end keep=150 run=3").output().expect("it runs");
+    assert!(output.status.success(), "{output:?}");
+    let names = traces(dir.path());
+    assert_eq!((names.len(), &names[0], &names[1]), (151, &"app 3".into(), &"app.1 2".into()));
+}
+
+#[test]
 fn what_cannot_be_renamed_is_overwritten_with_a_line() {
     let dir = temp_dir();
     let path = dir.path().join("app.pftrace");

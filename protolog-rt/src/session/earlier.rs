@@ -8,7 +8,8 @@
 //!
 //! The trace of a run that crashed is completed from its recording first. It is then made read-only, which marks it: it stays beside
 //! those that are asked for, until all that crashed take more than [`CRASH_BYTES`] or are more than [`CRASHES`]; the newest one stays in any
-//! case. So a program that crashes at once, again and again, runs out of neither disk, numbers nor descriptors: each trace is open here.
+//! case. So a program that crashes at once, again and again, runs out of neither disk nor numbers. Where others have taken all numbers, a
+//! trace is `app.run-0123456789abcdef.pftrace`; those with such names count as older than those with numbers.
 //!
 //! Invariants
 //! - A file under one of these names is renamed or removed only if it is a trace of this program and user that nobody has. Others keep
@@ -16,6 +17,7 @@
 //! - Files are renamed from the oldest to the newest, each to a name that is free by then. If that ends half-way, all are there.
 //! - No file gets more permissions than it had, and the new one has those that the session asks for.
 //! - All is done in one directory, which is found once, wherever its path leads by then.
+//! - At most one of these files is open at a time, besides the one that gets the first name.
 
 use super::claim::{Held, hold};
 use super::file_place::FilePlace;
@@ -27,12 +29,14 @@ use crate::sys::process::user;
 use crate::text_queue;
 use protolog_files::{Entry, Identity, Location};
 use protolog_recording::TraceSurvey;
+use std::cmp::Reverse;
 use std::ffi::{OsStr, OsString};
 use std::fs::Permissions;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::path::Path;
+use std::time::SystemTime;
 
 /// The most bytes of traces of crashed runs that are kept beside the others.
 const CRASH_BYTES: u64 = 256 << 20;
@@ -62,14 +66,26 @@ impl Default for Earlier {
     }
 }
 
+/// What stands in the place of a number in a name where all are taken, before 16 hexadecimal digits.
+const RUN: &str = "run-";
+
 /// A trace of an earlier run under one of the names.
 #[derive(Debug)]
 struct EarlierRun {
-    number: u64,
-    /// So that nobody begins to write it.
-    held: Held,
+    name: OsString,
+    label: Label,
+    identity: Identity,
     is_crash: bool,
     bytes: u64,
+    /// When it was written.
+    time: SystemTime,
+}
+
+/// The part of a name that tells a trace from others. The newer ones come first, but for those without a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Label {
+    Number(u64),
+    Run,
 }
 
 /// Gives what is at `place` another name, unless `earlier` says that it may go, or it is empty. What can't get one is emptied. With
@@ -139,10 +155,10 @@ fn give_name(
     keep: usize,
 ) -> io::Result<OsString> {
     let (mut kept, foreign) = find(place, path)?;
-    let name = match free_first(place, &mut kept, &foreign)? {
+    let name = match free_first((place, path), &mut kept, &foreign)? {
         Some(first) => numbered(place.name(), &first.to_string()),
         // Others have all numbers.
-        None => numbered(place.name(), &format!("run-{:016x}", random())),
+        None => numbered(place.name(), &format!("{RUN}{:016x}", random())),
     };
     place.rename_to_free(&name)?;
     let found = held.file().metadata()?;
@@ -153,32 +169,40 @@ fn give_name(
     let newest = is_crash.then_some(found.len());
     for kept in needless(kept, newest, keep.saturating_sub(usize::from(!is_crash))) {
         // That one can't be removed is no reason not to start.
-        let place = place.sibling(numbered(place.name(), &kept.number.to_string()));
-        let _ = place.and_then(|place| place.remove_if(kept.held.file()));
+        let held = place.sibling(&kept.name).ok().and_then(|it| Some((kept.hold(&it, path)?, it)));
+        if let Some((held, place)) = held {
+            let _ = place.remove_if(held.file());
+        }
     }
     Ok(name)
 }
 
 /// Renames traces so that the first number is free that nobody else has, and returns it; none if all are taken.
 fn free_first(
-    place: &Location,
+    (place, path): (&Location, &Path),
     kept: &mut [EarlierRun],
     foreign: &[u64],
 ) -> io::Result<Option<u64>> {
+    let at = |kept: &[EarlierRun], number| {
+        kept.iter().position(|kept| kept.label == Label::Number(number))
+    };
     let mut numbers = (1..LAST).filter(|number| !foreign.contains(number));
     let Some(first) = numbers.next() else { return Ok(None) };
     // Up to the first free one.
     let mut chain: Vec<u64> = vec![first];
-    while chain.last().is_some_and(|last| kept.iter().any(|kept| kept.number == *last)) {
+    while chain.last().is_some_and(|last| at(kept, *last).is_some()) {
         let Some(next) = numbers.next() else { return Ok(None) };
         chain.push(next);
     }
     for pair in chain.windows(2).rev() {
-        let [from, to] = [pair[0], pair[1]].map(|it| numbered(place.name(), &it.to_string()));
-        place.sibling(from)?.rename_to_free(&to)?;
-        for kept in kept.iter_mut().filter(|kept| kept.number == pair[0]) {
-            kept.number = pair[1];
-        }
+        let Some(moved) = at(kept, pair[0]).and_then(|at| kept.get_mut(at)) else { continue };
+        let from = place.sibling(&moved.name)?;
+        let to = numbered(place.name(), &pair[1].to_string());
+        let in_use = || io::Error::other("another program has one of an earlier run");
+        let held = moved.hold(&from, path).ok_or_else(in_use)?;
+        from.rename_to_free(&to)?;
+        drop(held);
+        (moved.name, moved.label) = (to, Label::Number(pair[1]));
     }
     Ok(Some(first))
 }
@@ -191,7 +215,7 @@ fn needless(
 ) -> Vec<EarlierRun> {
     let (mut crashes, mut crash_bytes) =
         (usize::from(newest_crash.is_some()), newest_crash.unwrap_or(0));
-    kept.sort_by_key(|kept| kept.number);
+    kept.sort_by_key(|kept| (kept.label, (kept.label == Label::Run).then_some(Reverse(kept.time))));
     kept.retain(|kept| {
         if kept.is_crash {
             crashes += 1;
@@ -210,10 +234,11 @@ fn needless(
 fn find(place: &Location, path: &Path) -> io::Result<(Vec<EarlierRun>, Vec<u64>)> {
     let (mut all, mut foreign) = (Vec::new(), Vec::new());
     for name in place.siblings()? {
-        let Some(number) = number(place.name(), &name) else { continue };
-        match EarlierRun::open(&place.sibling(&name)?, &path.with_file_name(name), number) {
-            Some(kept) => all.push(kept),
-            None => foreign.push(number),
+        let Some(label) = label(place.name(), &name) else { continue };
+        match (EarlierRun::open(&place.sibling(&name)?, path, label), label) {
+            (Some(kept), _) => all.push(kept),
+            (None, Label::Number(number)) => foreign.push(number),
+            (None, Label::Run) => {}
         }
     }
     Ok((all, foreign))
@@ -221,18 +246,31 @@ fn find(place: &Location, path: &Path) -> io::Result<(Vec<EarlierRun>, Vec<u64>)
 
 impl EarlierRun {
     /// Returns what is at `place` if it is a trace of this program and user that nobody has.
-    fn open(place: &Location, path: &Path, number: u64) -> Option<Self> {
+    fn open(place: &Location, path: &Path, label: Label) -> Option<Self> {
         // Nothing of somebody else is read.
-        let found = own(place)?.identity();
-        let held = hold(place, path).ok()??;
-        if Identity::of_file(held.file()).ok()? != found {
+        let identity = own(place)?.identity();
+        let path = path.with_file_name(place.name());
+        let held = hold(place, &path).ok()??;
+        if Identity::of_file(held.file()).ok()? != identity {
             return None;
         }
         let metadata = held.file().metadata().ok()?;
         let survey = survey_of_head(held.file()).ok()?;
         let is_of_program = survey.session_id != [0; 16] && is_this_program(&survey.program?);
-        let is_crash = metadata.mode() & 0o222 == 0;
-        is_of_program.then_some(Self { number, held, is_crash, bytes: metadata.len() })
+        is_of_program.then(|| Self {
+            name: place.name().to_owned(),
+            label,
+            identity,
+            is_crash: metadata.mode() & 0o222 == 0,
+            bytes: metadata.len(),
+            time: metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH),
+        })
+    }
+
+    /// Holds it, where it is at `place`, so that nobody begins to write it; none if somebody has it, or it is not there any more.
+    fn hold(&self, place: &Location, path: &Path) -> Option<Held> {
+        let held = hold(place, &path.with_file_name(place.name())).ok()??;
+        (Identity::of_file(held.file()).ok()? == self.identity).then_some(held)
     }
 }
 
@@ -265,18 +303,23 @@ fn numbered(name: &OsStr, number: &str) -> OsString {
     numbered
 }
 
-/// Returns the number of a trace of `name`; none if `file` has no such name.
-fn number(name: &OsStr, file: &OsStr) -> Option<u64> {
-    let (name, file) = (Path::new(name), Path::new(file));
-    let stem = name.file_stem()?.as_bytes();
+/// Returns the part of a trace's name that tells it from others of `name`; none if `file` has no such name.
+fn label(name: &OsStr, file: &OsStr) -> Option<Label> {
+    let (path, file) = (Path::new(name), Path::new(file));
+    let stem = path.file_stem()?.as_bytes();
     let rest = file.as_os_str().as_bytes().strip_prefix(stem)?.strip_prefix(b".")?;
-    let digits = match name.extension() {
+    let label = match path.extension() {
         Some(extension) => rest.strip_suffix(extension.as_bytes())?.strip_suffix(b".")?,
         None => rest,
     };
-    let number: u64 = std::str::from_utf8(digits).ok()?.parse().ok()?;
-    let canonical = numbered(name.as_os_str(), &number.to_string());
-    (canonical == file.as_os_str() && number < LAST).then_some(number)
+    let label = std::str::from_utf8(label).ok()?;
+    if let Some(digits) = label.strip_prefix(RUN) {
+        let is_hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        return (digits.len() == 16 && digits.bytes().all(is_hex)).then_some(Label::Run);
+    }
+    let number: u64 = label.parse().ok()?;
+    let is_canonical = numbered(name, &number.to_string()) == file.as_os_str();
+    (is_canonical && number < LAST).then_some(Label::Number(number))
 }
 
 #[cfg(test)]

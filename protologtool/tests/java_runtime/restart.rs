@@ -202,6 +202,31 @@ fn traces_of_another_user_keep_their_names() {
     assert_eq!(traces(dir.path()), ["app 2", "app.2 1"]);
 }
 
+#[test]
+fn traces_do_not_pile_up_where_others_have_all_numbers() {
+    let dir = temp_dir();
+    let others: Vec<_> =
+        (1..1000).map(|number| dir.path().join(format!("app.{number}.pftrace"))).collect();
+    for path in &others {
+        fs::write(path, "no trace").unwrap();
+    }
+    for (run, words) in (1..).zip(["end", "end", "end keep=2", "end keep=2"]) {
+        if start(dir.path(), run, words).is_none() {
+            return;
+        }
+    }
+    for path in &others {
+        fs::remove_file(path).unwrap();
+    }
+    let names = traces(dir.path());
+    let mut runs: Vec<_> = names.iter().map(|it| it.split(' ').next_back().unwrap()).collect();
+    runs.sort_unstable();
+    assert_eq!(runs, ["2", "3", "4"], "{names:?}");
+    // Those with a number are newer.
+    start(dir.path(), 5, "end");
+    assert_eq!(traces(dir.path()), ["app 5", "app.1 4"]);
+}
+
 /// A trace that is read-only is completed by its owner as well.
 #[test]
 fn recover_completes_a_trace_that_is_marked() {

@@ -5,15 +5,17 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 /**
  * What earlier runs left at the path of a trace: it gets another name before the path is written again, by the names and rules of
@@ -28,22 +30,27 @@ import java.util.Set;
  * <p>The trace of a run that crashed is made read-only, which marks it: it stays beside those that are asked for, until all that crashed take more
  * than {@value #CRASH_BYTES} bytes or are more than {@value #CRASHES}; the newest one stays in any case. Its recording stays for {@code protologtool recover}, which completes it under its new name, too.
  *
+ * <p>Where others have taken all numbers, a trace is {@code app.run-0123456789abcdef.pftrace}; those with such names count as older than those with numbers.
+ *
  * <p>Invariants: a file under one of these names is renamed or removed only if it is a trace of this program and user that nobody has. Others keep their
  * names, and their numbers are left out; nothing of another user is read. Files are renamed from the oldest to the newest, each to a name that is free by
- * then. All is done in the directory that was found for the place.
+ * then. At most one of them is open at a time. All is done in the directory that was found for the place.
  */
-final class EarlierRuns implements AutoCloseable {
+final class EarlierRuns {
     /** The most bytes of traces of crashed runs that are kept beside the others. */
     private static final long CRASH_BYTES = 256L << 20;
-    /** The most traces of crashed runs: each is open while names are given. */
+    /** The most traces of crashed runs. */
     private static final int CRASHES = 64;
     /** The largest trace that is read to see whether its session was ended; of a larger one the last {@link #TAIL} bytes. */
     private static final long MAX_SURVEYED = 64L << 20;
     private static final int TAIL = 512;
     /** The part of a trace that has the id of its session, in bytes. */
     private static final int HEAD = 1 << 20;
-    /** The end of the numbers: those of segments have four digits. */
+    /** The end of the numbers: those of segments have four digits. It stands for those that have none. */
     private static final int LAST = 1000;
+    /** What stands in the place of a number where all are taken, before 16 hexadecimal digits. */
+    private static final String RUN = "run-";
+    private static final Pattern RUN_LABEL = Pattern.compile("run-[0-9a-f]{16}");
     private static final int WRITABLE = 0222;
     private static final int READABLE = 0444;
     private final Location place;
@@ -61,20 +68,15 @@ final class EarlierRuns implements AutoCloseable {
         static final Earlier DEFAULT = new Earlier(1, false);
     }
 
-    /** A trace of an earlier run under one of the names; {@code held} is null of one that may not be written. */
-    private static final class Run {
-        private int number;
-        private final Object key;
-        private final OutputFile held;
-        private final boolean isCrash;
-        private final long bytes;
-
-        Run(int number, Object key, OutputFile held, boolean isCrash, long bytes) {
-            this.number = number;
-            this.key = key;
-            this.held = held;
-            this.isCrash = isCrash;
-            this.bytes = bytes;
+    /**
+     * A trace of an earlier run under one of the names.
+     *
+     * @param number {@link #LAST} for none
+     * @param time when it was written, in milliseconds
+     */
+    private record Run(String name, int number, Object key, boolean isCrash, long bytes, long time) {
+        Run as(String name, int number) {
+            return new Run(name, number, key, isCrash, bytes, time);
         }
     }
 
@@ -106,9 +108,9 @@ final class EarlierRuns implements AutoCloseable {
             return;
         }
         OutputFile held = Outputs.hold(place, own);
-        try (OpenDirectory directory = OpenDirectory.of(place); EarlierRuns runs = new EarlierRuns(place, directory)) {
+        try (OpenDirectory directory = OpenDirectory.of(place)) {
             if (directory.has(place.name(), found.key())) {
-                runs.keep(found, held, size, earlier);
+                new EarlierRuns(place, directory).keep(found, held, size, earlier);
             }
         } finally {
             close(held);
@@ -170,15 +172,15 @@ final class EarlierRuns implements AutoCloseable {
         find();
         int first = freeFirst();
         // Others have all numbers.
-        String number = first > 0 ? Integer.toString(first) : String.format(Locale.ROOT, "run-%016x", new SecureRandom().nextLong());
+        String number = first > 0 ? Integer.toString(first) : String.format(Locale.ROOT, RUN + "%016x", new SecureRandom().nextLong());
         String name = numbered(place.name(), number);
         directory.renameToFree(place.name(), name, found.key());
         if (isCrash) {
             mark(name, found);
         }
         for (Run each : needless(isCrash, size, isCrash ? keep : Math.max(0, keep - 1))) {
-            try {
-                directory.remove(numbered(place.name(), Integer.toString(each.number)), each.key);
+            try (Held held = new Held(each)) {
+                held.remove();
             } catch (IOException e) {
                 // That one can't be removed is no reason not to start.
             }
@@ -215,8 +217,12 @@ final class EarlierRuns implements AutoCloseable {
         // From the oldest, up to the first free one.
         for (int i = chain.size() - 2; i >= 0; i--) {
             Run moved = run(chain.get(i));
-            directory.renameToFree(numbered(place.name(), Integer.toString(moved.number)), numbered(place.name(), Integer.toString(chain.get(i + 1))), moved.key);
-            moved.number = chain.get(i + 1);
+            int number = chain.get(i + 1);
+            String name = numbered(place.name(), Integer.toString(number));
+            try (Held held = new Held(moved)) {
+                held.rename(name);
+            }
+            kept.set(kept.indexOf(moved), moved.as(name, number));
         }
         return chain.get(0);
     }
@@ -227,7 +233,7 @@ final class EarlierRuns implements AutoCloseable {
 
     /** Those that need not be kept beside {@code keep} ended ones, and beside a newer one of a run of this size, which crashed or not. */
     private List<Run> needless(boolean isCrash, long size, int keep) {
-        kept.sort(Comparator.comparingInt(each -> each.number));
+        kept.sort(Comparator.comparingInt(Run::number).thenComparing(each -> each.number < LAST ? 0 : -each.time));
         List<Run> needless = new ArrayList<>();
         int crashes = isCrash ? 1 : 0;
         long bytes = isCrash ? size : 0;
@@ -256,10 +262,10 @@ final class EarlierRuns implements AutoCloseable {
                 continue;
             }
             Run found = open(name, number);
-            if (found == null) {
-                foreign.add(number);
-            } else {
+            if (found != null) {
                 kept.add(found);
+            } else if (number < LAST) {
+                foreign.add(number);
             }
         }
     }
@@ -267,7 +273,6 @@ final class EarlierRuns implements AutoCloseable {
     /** What has this name, if it is a trace of this program and user that nobody has; else null. */
     private Run open(String name, int number) {
         OutputFile held = null;
-        boolean isKept = false;
         try {
             FileStatus found = directory.status(name);
             if (!isOwn(found)) {
@@ -276,17 +281,39 @@ final class EarlierRuns implements AutoCloseable {
             held = Outputs.hold(place.sibling(name), null);
             TraceSurvey survey = head(name, held);
             boolean isOfProgram = survey.sessionId().length > 0 && survey.program() != null && base(survey.program()).equals(base(RunningProgram.command()));
-            if (isOfProgram && directory.has(name, found.key())) {
-                isKept = true;
-                return new Run(number, found.key(), held, (found.mode() & WRITABLE) == 0, Files.size(directory.at(name)));
+            if (!isOfProgram || !directory.has(name, found.key())) {
+                return null;
             }
-            return null;
+            BasicFileAttributes file = Files.readAttributes(directory.at(name), BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+            return new Run(name, number, found.key(), (found.mode() & WRITABLE) == 0, file.size(), file.lastModifiedTime().toMillis());
         } catch (IOException e) {
             return null;
         } finally {
-            if (!isKept) {
-                close(held);
-            }
+            close(held);
+        }
+    }
+
+    /** An earlier run's trace, so that nobody begins to write it; an error if somebody has. One that may not be written is not held. */
+    private final class Held implements AutoCloseable {
+        private final Run run;
+        private final OutputFile file;
+
+        Held(Run run) throws IOException {
+            this.run = run;
+            file = Outputs.hold(place.sibling(run.name), null);
+        }
+
+        void rename(String name) throws IOException {
+            directory.renameToFree(run.name, name, run.key);
+        }
+
+        void remove() throws IOException {
+            directory.remove(run.name, run.key);
+        }
+
+        @Override
+        public void close() {
+            EarlierRuns.close(file);
         }
     }
 
@@ -312,7 +339,7 @@ final class EarlierRuns implements AutoCloseable {
         return name.substring(0, end) + "." + number + name.substring(end);
     }
 
-    /** The number of a trace of {@code name}; -1 if {@code file} has no such name. */
+    /** The number of a trace of {@code name}, {@link #LAST} of one without; -1 if {@code file} has no such name. */
     static int number(String name, String file) {
         int dot = name.lastIndexOf('.');
         int end = dot <= 0 ? name.length() : dot;
@@ -321,18 +348,13 @@ final class EarlierRuns implements AutoCloseable {
             return -1;
         }
         String digits = file.substring(end + 1, file.length() - extension.length());
+        if (RUN_LABEL.matcher(digits).matches()) {
+            return LAST;
+        }
         if (digits.isEmpty() || digits.length() > 3 || digits.charAt(0) == '0' || !digits.chars().allMatch(c -> c >= '0' && c <= '9')) {
             return -1;
         }
         return Integer.parseInt(digits);
-    }
-
-    /** Gives the traces of earlier runs up. */
-    @Override
-    public void close() {
-        for (Iterator<Run> each = kept.iterator(); each.hasNext(); each.remove()) {
-            close(each.next().held);
-        }
     }
 
     private static void close(OutputFile held) {
