@@ -7,7 +7,8 @@
 //!
 //! Numbers count up over all runs of the program, so that no segment is overwritten.
 //!
-//! Invariants: a name without `.part` is that of a complete file; only files whose names have this form, and that say that they are
+//! Invariants: files of other users are not read, and their numbers count for nothing but that their names are taken: whoever may put files
+//! there can have taken the highest one; a name without `.part` is that of a complete file; only files whose names have this form, and that say that they are
 //! segments, are ever removed: the number in another one's name may be that of a process, or a date.
 
 use super::claim::{Claim, hold};
@@ -16,6 +17,7 @@ use super::file_place::FilePlace;
 use super::heads::survey_of_head;
 use crate::error::Error;
 use crate::sys::create::is_own;
+use crate::sys::process::user;
 use protolog_files::Location;
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -26,7 +28,7 @@ use std::time::{Duration, Instant};
 const PART: &str = "part";
 
 /// The most digits of a segment's number, as in Java. No program comes so far, and after the greatest number that fits there would
-/// be none: another user may have put such a file into a directory that both share.
+/// be none.
 const MOST_DIGITS: usize = 18;
 
 /// The size and age at which a segment ends, and the number that is kept.
@@ -169,7 +171,8 @@ fn claim(place: &FilePlace) -> Result<(Claim, Vec<u64>), Error> {
     let names = location.siblings().map_err(failed)?;
     let numbered = names.iter().filter_map(|name| {
         let number = number(Path::new(location.name()), Path::new(name))?;
-        let is_one = is_part(name) || is_segment(location, &location.sibling(name).ok()?);
+        let file = location.sibling(name).ok()?;
+        let is_one = is_of_user(&file) && (is_part(name) || is_segment(location, &file));
         is_one.then_some(number)
     });
     let mut old: Vec<u64> = numbered.collect();
@@ -184,11 +187,16 @@ fn sibling(place: &FilePlace, path: &Path) -> io::Result<Location> {
     place.location()?.sibling(path.file_name().unwrap_or_default())
 }
 
-/// Returns whether a file with the name of a segment of `set` is one. A name with `.part` is no other file's, and such a file may have no
+/// Returns whether this is a regular file of this user.
+fn is_of_user(file: &Location) -> bool {
+    file.look().is_ok_and(|found| found.is_regular() && found.owner() == user())
+}
+
+/// Returns whether a file of this user with the name of a segment of `set` is one. A name with `.part` is no other file's, and such a file may have no
 /// beginning yet.
 fn is_segment(set: &Location, file: &Location) -> bool {
     // One of a session of this process is not even opened, since closing it may release a lock.
-    if Claim::is_taken_at(file, None) {
+    if !is_of_user(file) || Claim::is_taken_at(file, None) {
         return false;
     }
     let head = file.open_regular().and_then(|file| survey_of_head(&file));
@@ -269,6 +277,7 @@ mod tests {
     use protolog_core::schema::{packet, sequence_info, trace};
     use protozero::{Heap, Writer};
     use std::fs;
+    use std::os::unix::fs::chown;
 
     #[test]
     fn names_have_the_number_before_the_extension() {
@@ -345,6 +354,34 @@ mod tests {
         let mut expected = [&kept[..], &parts, &foreign.map(str::to_owned)].concat();
         expected.sort();
         assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn files_of_other_users_say_nothing_of_the_next_number() {
+        let dir = protolog_testkit::temp_dir();
+        let other = user().wrapping_add(1);
+        let numbers = ["999999999999999999", "0002", "0009"].map(|it| format!("app.{it}.pftrace"));
+        for name in [format!("{}.part", numbers[0]), numbers[1].clone(), numbers[2].clone()] {
+            let path = dir.path().join(name);
+            fs::write(&path, begin("app.pftrace")).expect("a file");
+            if chown(&path, Some(other), None).is_err() {
+                return protolog_testkit::skip("files of another user", "only root can make them");
+            }
+        }
+        let place = FilePlace::of(&dir.path().join("app.pftrace")).expect("a place");
+        let form = FileForm { compression: None, mode: 0o600, epilogue: None };
+        let limits = Limits { keep: Some(1), ..Limits::default() };
+        let mut segments = Segments::new(place, limits, form).expect("segments");
+        for _ in 0..3 {
+            drop(segments.open().expect("a file"));
+        }
+        let is_there = |name: &str| dir.path().join(name).exists();
+        let of_others = [numbers[1].as_str(), &numbers[2]].into_iter().all(is_there);
+        assert!(of_others && is_there("app.999999999999999999.pftrace.part"));
+        assert!(["0001", "0003", "0004"].iter().all(|it| {
+            let name = format!("app.{it}.pftrace.part");
+            is_there(&name)
+        }));
     }
 
     #[test]

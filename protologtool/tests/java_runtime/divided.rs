@@ -2,9 +2,10 @@
 //! room: all messages are there, or counted; also of a program that is killed.
 
 use super::{classes, messages, run_java, tool};
-use protolog_testkit::{run_any, temp_dir, trace_processor};
+use protolog_testkit::{run_any, skip, temp_dir, trace_processor};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -102,6 +103,27 @@ fn segments_have_all_messages_and_each_is_read_alone() {
         assert_eq!(later.len(), 3);
         assert!(later[0] > files[files.len() - 1], "{later:?}");
     }
+}
+
+#[test]
+fn files_of_other_users_say_nothing_of_the_next_number() {
+    let Some(classes) = classes() else { return };
+    let dir = temp_dir();
+    run(classes, dir.path(), "segments");
+    let own = files(dir.path());
+    let other = own[0].with_file_name("app.999999999999999998.pftrace");
+    std::fs::copy(&own[0], &other).unwrap();
+    let part = other.with_file_name("app.999999999999999999.pftrace.part");
+    std::fs::write(&part, "").unwrap();
+    for path in [&other, &part] {
+        if chown(path, Some(65534), None).is_err() {
+            return skip("files of another user", "only root can make them");
+        }
+    }
+    run(classes, dir.path(), "segments");
+    assert!(other.exists() && part.exists());
+    let next = format!("app.{:04}.pftrace", own.len() + 1);
+    assert!(own[0].with_file_name(next).exists(), "{:?}", files(dir.path()));
 }
 
 #[test]

@@ -11,38 +11,50 @@ import java.util.zip.Inflater;
  * The beginning of a trace, which says whether it is a segment, and of which session's name: the number in a file's name may be that of a process,
  * or a date.
  *
- * <p>Invariant: takes any bytes, and reads at most {@link #MOST} of them.
+ * <p>Invariants: takes any bytes, and reads at most {@link #MOST} of them; its bundles are inflated up to {@link #INFLATED} in all. Nothing of another user is
+ * read: who may put files there could put any number of them.
  */
 final class SegmentHead {
     /** The part of a trace that has the id of its session, in bytes. */
     private static final int MOST = 1 << 20;
+
+    /** The most bytes of its bundles, all together. */
+    private static final int INFLATED = 16 << 20;
 
     private static final int PACKET = 1;
     private static final int COMPRESSED_PACKETS = 50;
     private static final int SEQUENCE_INFO = 1000;
     private static final int SEGMENTS_OF = 9;
 
+    /** The bytes that bundles may still have. */
+    private int left = INFLATED;
+
     private SegmentHead() {
     }
 
-    /** True if a file says that it is a segment of a session that was given this name. */
+    /** True if a file of this user says that it is a segment of a session that was given this name. */
     static boolean isOf(String name, OpenDirectory directory, String file) {
         try {
             FileStatus found = directory.status(file);
             // To close one of this process would release its lock.
-            if (found == null || !found.isRegular() || OpenFiles.isLocked(found.key())) {
+            if (!isOfUser(found) || OpenFiles.isLocked(found.key())) {
                 return false;
             }
             try (InputStream in = directory.reader(file)) {
-                return name.equals(segmentsOf(new ProtoReader(in.readNBytes(MOST)), true));
+                return name.equals(new SegmentHead().segmentsOf(new ProtoReader(in.readNBytes(MOST)), true));
             }
         } catch (IOException e) {
             return false;
         }
     }
 
+    /** True of a regular file of this user. */
+    static boolean isOfUser(FileStatus found) throws IOException {
+        return found != null && found.isRegular() && found.owner() == RunningProgram.user();
+    }
+
     /** The name in the first packets that have one; null for none. A packet that is cut off is the last one. */
-    private static String segmentsOf(ProtoReader trace, boolean mayBeBundled) {
+    private String segmentsOf(ProtoReader trace, boolean mayBeBundled) {
         try {
             while (trace.next()) {
                 if (trace.field() != PACKET) {
@@ -60,7 +72,7 @@ final class SegmentHead {
         return null;
     }
 
-    private static String ofPacket(ProtoReader packet, boolean mayBeBundled) throws MalformedException {
+    private String ofPacket(ProtoReader packet, boolean mayBeBundled) throws MalformedException {
         while (packet.next()) {
             String name = null;
             if (packet.field() == SEQUENCE_INFO) {
@@ -89,17 +101,18 @@ final class SegmentHead {
         return name;
     }
 
-    private static byte[] inflated(byte[] bundle) {
+    private byte[] inflated(byte[] bundle) {
         Inflater inflater = new Inflater();
         try {
             inflater.setInput(bundle);
             ByteArrayOutputStream packets = new ByteArrayOutputStream();
             byte[] part = new byte[1 << 13];
-            while (packets.size() < MOST) {
+            while (packets.size() < MOST && left > 0) {
                 int count = inflater.inflate(part);
                 if (count == 0) {
                     break;
                 }
+                left -= count;
                 packets.write(part, 0, count);
             }
             return packets.toByteArray();

@@ -4,8 +4,10 @@ import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.Locale;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -15,7 +17,8 @@ import java.util.regex.Pattern;
  * {@code protolog-rt/src/session/segments.rs}: {@code app.pftrace} becomes {@code app.0001.pftrace}, {@code app.0002.pftrace} and so on, the
  * last one with {@code .part} after it until it is complete.
  *
- * <p>Invariants: numbers count up over all runs of the program; a name without {@code .part} is that of a complete file; only files whose names
+ * <p>Invariants: numbers count up over all runs of the program; files of other users are not read, and their numbers count for nothing but that their names
+ * are taken: whoever may put files there can have taken the highest one; a name without {@code .part} is that of a complete file; only files whose names
  * have this form, and that say that they are segments, are ever removed: the number in another one's name may be that of a process, or a date.
  */
 final class Segments implements AutoCloseable {
@@ -28,12 +31,14 @@ final class Segments implements AutoCloseable {
     private final Claims.Claim claim;
     /** The names of segments that are there once they are complete, the oldest first. */
     private final Deque<String> old;
+    /** Numbers of files of others, which are taken. */
+    private final Set<Long> taken;
     private long next;
     /** The number of the first one of this session. */
     private final long first;
     private long begun = System.nanoTime();
     /** Why a complete one has no name; null for none. */
-    private IOException taken;
+    private IOException nameless;
     /** The file that is being made; null for none. */
     private Location unfinished;
 
@@ -46,12 +51,13 @@ final class Segments implements AutoCloseable {
         }
     }
 
-    private Segments(Location place, Limits limits, int compression, Claims.Claim claim, TreeMap<Long, String> known) {
+    private Segments(Location place, Limits limits, int compression, Claims.Claim claim, TreeMap<Long, String> known, Set<Long> taken) {
         this.place = place;
         this.limits = limits;
         this.compression = compression;
         this.claim = claim;
         old = new ArrayDeque<>(known.values());
+        this.taken = taken;
         next = known.isEmpty() ? 1 : known.lastKey() + 1;
         first = next;
     }
@@ -59,15 +65,23 @@ final class Segments implements AutoCloseable {
     /** Claims the segments of a place for a session, and finds those that exist. */
     static Segments of(Location place, Limits limits, int compression) throws IOException {
         TreeMap<Long, String> known = new TreeMap<>();
+        Set<Long> taken = new HashSet<>();
         try (OpenDirectory directory = OpenDirectory.of(place)) {
             for (String file : directory.names("*")) {
                 long number = number(place.name(), file);
-                if (number >= 0 && (file.endsWith(PART) || SegmentHead.isOf(place.name(), directory, file))) {
+                if (number < 0) {
+                    continue;
+                }
+                boolean isOne = SegmentHead.isOfUser(directory.status(file))
+                        && (file.endsWith(PART) || SegmentHead.isOf(place.name(), directory, file));
+                if (isOne) {
                     known.put(number, name(place.name(), number));
+                } else {
+                    taken.add(number);
                 }
             }
         }
-        return new Segments(place, limits, compression, Claims.segments(place), known);
+        return new Segments(place, limits, compression, Claims.segments(place), known, taken);
     }
 
     /** Creates the next segment, and then removes those that are too old to be kept beside it: where none can be created, all stay. */
@@ -122,8 +136,9 @@ final class Segments implements AutoCloseable {
 
     private TraceFile create() throws IOException {
         while (true) {
-            String name = name(place.name(), next++);
-            if (isTaken(name)) {
+            long number = next++;
+            String name = name(place.name(), number);
+            if (taken.contains(number) || isTaken(name)) {
                 continue;
             }
             Location part = place.sibling(part(name));
@@ -176,15 +191,15 @@ final class Segments implements AutoCloseable {
         try {
             file.close(true);
         } catch (FileAlreadyExistsException e) {
-            taken = taken == null ? e : taken;
+            nameless = nameless == null ? e : nameless;
         }
     }
 
     @Override
     public void close() throws IOException {
         claim.close();
-        if (taken != null) {
-            throw taken;
+        if (nameless != null) {
+            throw nameless;
         }
     }
 
