@@ -4,7 +4,7 @@
 use protolog_rt::text::{RotatingFile, set_sink};
 use protolog_rt::{Builder, Error, Level, ProtoLogGroup, Session, i, print_group};
 use protolog_testkit::{Users, role, with_users};
-use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat};
+use rustix::fs::{CWD, FileType, FlockOperation, Mode, OFlags, fcntl_lock, mknodat};
 use std::fs::{self, File, Permissions};
 use std::io::Read;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, chown, lchown, symlink};
@@ -324,6 +324,52 @@ fn files_that_others_can_read_are_not_logged_to() {
                 assert_eq!(modes, [0o600, 0o600, 0o644], "{program:?}");
             }
         }
+    });
+}
+
+/// A reader that locks, in both ways, all files that it may read.
+#[test]
+fn role_that_locks() {
+    let Some(directory) = role() else { return };
+    let mut open = Vec::new();
+    for entry in fs::read_dir(directory).unwrap() {
+        let file = File::open(entry.unwrap().path()).unwrap();
+        fcntl_lock(&file, FlockOperation::NonBlockingLockShared).unwrap();
+        file.try_lock().unwrap();
+        open.push(file);
+    }
+    println!("\nready");
+    while !shared(DONE).exists() {
+        thread::sleep(Duration::from_millis(5));
+    }
+    println!("locked: {}", open.len());
+}
+
+#[test]
+fn locks_of_readers_keep_no_program_from_starting() {
+    let test = "locks_of_readers_keep_no_program_from_starting";
+    with_users(test, &[], |users| {
+        let directory = shared("logs");
+        fs::create_dir(&directory).unwrap();
+        chown(&directory, Some(users.victim), None).unwrap();
+        fs::set_permissions(&directory, Permissions::from_mode(0o755)).unwrap();
+        for file in ["empty", "emptied", "text"] {
+            let path = directory.join(file);
+            fs::write(&path, if file == "empty" { "" } else { "old\n" }).unwrap();
+            chown(&path, Some(users.victim), None).unwrap();
+            fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
+        }
+        let given = directory.to_str().unwrap();
+        let reader = users.role(users.intruder, "role_that_locks", given);
+        let program = users.role(users.victim, "role_that_logs_to_files_that_are_there", given);
+        let program = program.finish();
+        fs::write(shared(DONE), "").unwrap();
+        assert!(reader.finish().contains(&"locked: 3".to_owned()));
+        for file in ["empty", "emptied", "text"] {
+            assert!(program.contains(&format!("{file}: Ok(())")), "{program:?}");
+        }
+        assert_eq!(fs::read(directory.join("text.1")).unwrap(), b"old\n");
+        assert!(fs::read(directory.join("text")).unwrap().ends_with(b"a secret\n"));
     });
 }
 

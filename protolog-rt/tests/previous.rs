@@ -245,6 +245,8 @@ fn a_segment_that_somebody_has_just_begun_stays() {
         ["app.0002.pftrace.part", "app.0001.pftrace.part"].map(|name| dead.dir.path().join(name));
     let file = File::create_new(&part).expect("create");
     File::create_new(&own).expect("create");
+    // A mark on a file that others may open could be anybody's.
+    file.set_permissions(Permissions::from_mode(0o600)).expect("chmod");
     file.lock().expect("lock");
     assert_eq!(dead.recover(), Some(5));
     assert!(part.exists(), "somebody has it");

@@ -4,6 +4,10 @@
 //! ([`FileLock`]), and on a recording the mark of a living process (`flock`), too. A session that keeps its messages claims the name of its file, since the file itself
 //! appears only at the end; other processes can't see that claim.
 //!
+//! Whoever may read a file can have a lock on it, also another user, and keep it for ever: locks like those of readers ([`FileLock::shared`]),
+//! and marks. So marks count on private files only, which recordings are; and where a reader's lock is all that is in the way of a claim
+//! ([`Claim::is_obstructed`]), a session takes another file: nobody writes that one.
+//!
 //! A claim on a file that this process has not open counts for nothing: a file is closed a moment before its claim is given up, and if
 //! it was removed or replaced, the next new file may have its inode. In a forked child the files of its parent stay claimed, which may
 //! still write them, but for recordings, which are closed there.
@@ -105,7 +109,20 @@ impl Claim {
     /// The claim on a file that was to be locked; none if somebody else has it.
     fn with_lock(mut self, lock: Option<FileLock>, file: &File) -> Option<Self> {
         self.lock = lock;
-        (self.lock.is_some() && !is_claimed(file)).then_some(self)
+        let is_marked = || !is_readable_by_others(file) && is_claimed(file);
+        (self.lock.is_some() && !is_marked()).then_some(self)
+    }
+
+    /// Returns whether a file that can't be claimed is one that nobody writes: somebody who may read it has a lock on it.
+    pub(crate) fn is_obstructed(file: &File) -> bool {
+        let Some(id) = file.metadata().ok().filter(fs::Metadata::is_file).map(|it| file_id(&it))
+        else {
+            return false;
+        };
+        forget_closed(&id, Some(file));
+        is_readable_by_others(file)
+            && !writer::guarded(|| CLAIMED.lock().has(&id))
+            && FileLock::shared(file).is_some()
     }
 
     /// Returns whether somebody else in this process has the file at `place`, or its name without the claim `own`. Such a file is not
@@ -171,11 +188,13 @@ impl Held {
         &self.file
     }
 
-    /// Holds the file against others who hold it, too, to write it by `file`, which is the same one; false if somebody else has it.
+    /// Holds the file against others who hold it, too, to write it by `file`, which is the same one; false if somebody else has it. Where
+    /// other users may read it, one of them may hold it for ever: there it is enough that nobody writes it.
     pub(super) fn hold_alone(&mut self, file: &File) -> bool {
         // The lock of this one would be in the way.
         drop(self.claim.lock.take());
-        self.claim.lock = FileLock::exclusive(file);
+        let shared = || FileLock::shared(file).filter(|_| is_readable_by_others(file));
+        self.claim.lock = FileLock::exclusive(file).or_else(shared);
         self.claim.lock.is_some()
     }
 }
@@ -228,6 +247,11 @@ pub(super) fn rename(file: &File, from: &Location, to: &Path, replaces: bool) ->
     renamed
 }
 
+/// Returns whether other users may open a file, and so have locks on it. True if that can't be told.
+fn is_readable_by_others(file: &File) -> bool {
+    file.metadata().map_or(true, |found| found.mode() & 0o077 != 0)
+}
+
 fn is_file_taken(found: &fs::Metadata) -> bool {
     found.is_file() && is_in_table(&file_id(found))
 }
@@ -262,6 +286,8 @@ mod tests {
     use super::*;
     use crate::sys::fork::testing::check_child;
     use protolog_testkit::temp_dir;
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
 
     #[test]
     fn a_child_may_write_what_its_parent_has_closed() {
@@ -312,6 +338,35 @@ mod tests {
         assert!(hold(&place, &path).is_err(), "its claim is there");
         drop(of_second);
         assert!(matches!(hold(&place, &path), Ok(Some(_))), "nobody has it");
+    }
+
+    #[test]
+    fn what_only_a_reader_has_can_be_completed_and_is_no_obstacle() {
+        let dir = temp_dir();
+        let path = dir.path().join("file");
+        let place = Location::of(&path).expect("a directory");
+        let file = File::create_new(&path).expect("the file");
+        let set_mode = |mode| file.set_permissions(Permissions::from_mode(mode)).expect("chmod");
+        set_mode(0o644);
+        let mut held = hold(&place, &path).expect("nobody has it").expect("a file");
+        // As another user would.
+        let reader = File::open(&path).expect("the file");
+        let read = FileLock::shared(&reader).expect("nobody writes it");
+        crate::sys::file::claim(&reader).expect("nobody has marked it");
+        assert!(held.hold_alone(&file));
+        drop(held);
+        assert!(Claim::new(&file).expect("an id").is_none() && Claim::is_obstructed(&file));
+        drop(read);
+        drop(Claim::new(&file).expect("an id").expect("nobody has a lock, and marks say nothing"));
+        let written = FileLock::exclusive(&file);
+        assert!(written.is_some() && !Claim::is_obstructed(&reader));
+        drop(written);
+        // Nobody else can read it, so it is another process of this user.
+        set_mode(0o600);
+        let _read = FileLock::shared(&reader).expect("nobody writes it");
+        assert!(Claim::new(&file).expect("an id").is_none() && !Claim::is_obstructed(&file));
+        let mut held = hold(&place, &path).err();
+        assert!(matches!(held.take(), Some(Error::FileInUse { .. })), "it is marked");
     }
 
     #[test]

@@ -146,7 +146,8 @@ pub(super) struct Finished {
 }
 
 impl TraceFile {
-    /// Creates the file with `mode`, or empties an existing one that has it; one with another mode is replaced.
+    /// Creates the file with `mode`, or empties an existing one that has it; one with another mode is replaced, and one on which
+    /// somebody who may only read it has a lock.
     /// [`Error::FileInUse`] if another session writes it, or is going to.
     pub(super) fn create(place: &FilePlace, mode: u32) -> Result<Self, Error> {
         let path = place.path();
@@ -157,7 +158,13 @@ impl TraceFile {
                 return Err(in_use());
             }
             let output = place.open(OutputAccess::ReadWrite, mode).map_err(failed)?;
-            let claim = Claim::new(&output.file).map_err(failed)?.ok_or_else(in_use)?;
+            let Some(claim) = Claim::new(&output.file).map_err(failed)? else {
+                let is_removed = |it: &Location| it.remove_if(&output.file).is_ok();
+                if Claim::is_obstructed(&output.file) && place.location().is_ok_and(is_removed) {
+                    continue;
+                }
+                return Err(in_use());
+            };
             if !place.is_ready(&output, mode).map_err(failed)? {
                 // *closed first*
                 drop(output);
@@ -194,7 +201,12 @@ impl TraceFile {
             return Err(exists());
         }
         let file = place.create_new(mode).map_err(failed)?;
-        let claim = Claim::new(&file).map_err(failed)?.ok_or_else(exists)?;
+        let Some(claim) = Claim::new(&file).map_err(failed)? else {
+            if Claim::is_obstructed(&file) {
+                let _ = place.remove_if(&file);
+            }
+            return Err(exists());
+        };
         if links(&file) == 0 {
             // Taken for one that a dead process left, and removed before it was claimed. *closed first*
             drop(file);

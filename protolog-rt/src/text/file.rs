@@ -105,9 +105,9 @@ impl RotatingFile {
         if Claim::is_taken(&place, None) {
             return Err(in_use());
         }
-        let output = open_to_append(&place, mode, keep)?;
+        let (output, claim) = open_to_append(&place, mode, keep)?;
         let (file, rotates) = (output.file, output.kind == OutputKind::File);
-        let claim = Some(Claim::new(&file)?.ok_or_else(in_use)?);
+        let claim = Some(claim.ok_or_else(in_use)?);
         let size = file.metadata()?.len();
         let state = State { place, file, claim, rotates, size, is_torn: false, problem: None };
         Ok(Self { max_bytes, keep, mode, state: Mutex::new(state) })
@@ -134,7 +134,7 @@ impl RotatingFile {
             // Its name is known to nobody else, and to compare it would take a descriptor.
             let _ = next.remove();
         }
-        renamed.map(|()| state.begin(output))
+        renamed.map(|()| state.begin(output, |file| Claim::new(file).ok().flatten()))
     }
 
     /// Goes on in the file that has the name by now, or in a new one: this one was deleted, or renamed by another program.
@@ -144,27 +144,35 @@ impl RotatingFile {
             let path = state.place.path().to_owned();
             return Err(io::Error::other(Error::FileInUse { path }));
         }
-        state.begin(open_to_append(&state.place, self.mode, self.keep)?);
+        let (output, claim) = open_to_append(&state.place, self.mode, self.keep)?;
+        state.begin(output, |_| claim);
         Ok(())
     }
 }
 
-/// Opens the file at `place`, or creates it. One that lets others read more than `mode` is set aside, unless only this user and root can
-/// have put it there: whoever else did may have it open.
-fn open_to_append(place: &FilePlace, mode: u32, keep: usize) -> io::Result<protolog_files::Output> {
+/// Opens the file at `place`, or creates it, and claims it; without a claim if somebody writes it. One that lets others read more than `mode`
+/// is set aside, unless only this user and root can have put it there: whoever else did may have it open. So is one on which a reader has
+/// a lock.
+fn open_to_append(
+    place: &FilePlace,
+    mode: u32,
+    keep: usize,
+) -> io::Result<(protolog_files::Output, Option<Claim>)> {
     for _ in 0..ATTEMPTS {
         let output = place.open(OutputAccess::Append, mode)?;
+        let claim = Claim::new(&output.file)?;
+        let is_obstructed = claim.is_none() && Claim::is_obstructed(&output.file);
         let found = output.file.metadata()?;
         let is_right = found.mode() & 0o7777 & !mode == 0;
-        if output.is_new || is_right || output.kind != OutputKind::File {
-            return Ok(output);
+        let is_kept = || place.location().and_then(Location::is_in_trusted_directory);
+        let is_file = output.kind == OutputKind::File;
+        if !is_file || !is_obstructed && (output.is_new || is_right || is_kept()?) {
+            return Ok((output, claim));
+        }
+        if claim.is_none() && !is_obstructed {
+            return Err(io::Error::other(Error::FileInUse { path: place.path().to_owned() }));
         }
         let location = place.location()?;
-        if location.is_in_trusted_directory()? {
-            return Ok(output);
-        }
-        let in_use = || io::Error::other(Error::FileInUse { path: place.path().to_owned() });
-        let claim = Claim::new(&output.file)?.ok_or_else(in_use)?;
         let keep = if found.len() == 0 { 0 } else { keep };
         let is_there = location.is_of(&output.file);
         let is_freed = if is_there { free_name(location, &output.file, keep) } else { Ok(()) };
@@ -224,11 +232,15 @@ fn older(place: &Location, number: usize) -> io::Result<Location> {
 }
 
 impl State {
-    /// Goes on in another file.
-    fn begin(&mut self, output: protolog_files::Output) {
+    /// Goes on in another file, which is claimed when the one before is closed and given up.
+    fn begin(
+        &mut self,
+        output: protolog_files::Output,
+        claim: impl FnOnce(&File) -> Option<Claim>,
+    ) {
         (self.file, self.rotates) = (output.file, output.kind == OutputKind::File);
         drop(self.claim.take());
-        self.claim = Claim::new(&self.file).ok().flatten();
+        self.claim = claim(&self.file);
         self.size = self.file.metadata().map_or(0, |metadata| metadata.len());
         self.is_torn = false;
     }

@@ -2,6 +2,7 @@
 
 use super::{classes, renamed::Renamed};
 use protolog_testkit::{Users, among_users, role, run, run_java, skip, temp_dir, tool, with_users};
+use rustix::fs::{FlockOperation, fcntl_lock};
 use std::fs::{self, File, Permissions};
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
@@ -107,6 +108,51 @@ fn files_that_others_can_read_are_not_logged_to() {
                 assert_eq!(modes, (0o600, 0o644), "{program}");
             }
         }
+    });
+}
+
+/// A reader that locks, in both ways, the files that it may read.
+#[test]
+fn role_that_locks() {
+    let Some(directory) = role() else { return };
+    let lock = |name: &str| {
+        let file = File::open(Path::new(&directory).join(name)).unwrap();
+        fcntl_lock(&file, FlockOperation::NonBlockingLockShared).unwrap();
+        file.try_lock().unwrap();
+        file
+    };
+    let open = ["emptied", "text"].map(lock);
+    println!("\nready");
+    while !done().exists() {
+        thread::sleep(Duration::from_millis(5));
+    }
+    println!("locked: {}", open.len());
+}
+
+#[test]
+fn locks_of_readers_keep_no_program_from_starting() {
+    let Some(jar) = jar() else { return };
+    let test = "attacked::locks_of_readers_keep_no_program_from_starting";
+    with_users(test, &[&jar], |users| {
+        let directory = std::env::temp_dir().join("logs");
+        fs::create_dir(&directory).unwrap();
+        for file in ["emptied", "text"].map(|file| directory.join(file)) {
+            fs::write(&file, "old\n").unwrap();
+            chown(&file, Some(users.victim), None).unwrap();
+            fs::set_permissions(file, Permissions::from_mode(0o644)).unwrap();
+        }
+        chown(&directory, Some(users.victim), None).unwrap();
+        fs::set_permissions(&directory, Permissions::from_mode(0o755)).unwrap();
+        let given = directory.to_str().unwrap();
+        let reader = users.role(users.intruder, "attacked::role_that_locks", given);
+        let mut java = users.command(users.victim, "java");
+        let program =
+            run(java.arg("-cp").arg(users.program(&jar)).arg("app.Existing").arg(given)).stdout;
+        fs::write(done(), "").unwrap();
+        assert!(reader.finish().contains(&"locked: 2".to_owned()));
+        assert_eq!(program, "emptied: done\ntext: done\n");
+        assert_eq!(fs::read(directory.join("text.1")).unwrap(), b"old\n");
+        assert!(fs::read(directory.join("text")).unwrap().ends_with(b"a secret\n"));
     });
 }
 

@@ -40,14 +40,15 @@ final class OpenFiles {
      * else would choose.
      *
      * @return -1 if the channel has another file
-     * @throws FileAlreadyExistsException if another process has a lock on the file
+     * @throws FileAlreadyExistsException if another process has the file for itself
      * @throws IOException without {@code /proc}
      */
     static int descriptor(Path path, AsynchronousFileChannel channel, Object key)
             throws IOException {
         List<Integer> candidates = withKey(key);
         long mark = ThreadLocalRandom.current().nextLong(1L << 40, 1L << 60);
-        try (FileLock lock = channel.tryLock(mark, 1, false)) {
+        // A shared one is refused where another process writes the file, and not where one may only read it.
+        try (FileLock lock = channel.tryLock(mark, 1, true)) {
             if (lock == null) {
                 throw inUse(path);
             }

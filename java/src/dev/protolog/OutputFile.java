@@ -36,6 +36,7 @@ final class OutputFile implements AutoCloseable {
 
     private static final int PERMISSIONS = 07777;
     private static final int PRIVATE = 0600;
+    private static final int READABLE_BY_OTHERS = 0077;
     /** The attempts to replace a file while others create and remove some at its place. */
     private static final int ATTEMPTS = 100;
 
@@ -59,6 +60,8 @@ final class OutputFile implements AutoCloseable {
     private final FileOutputStream stream;
     /** The locks of both parts of the file; null without locks. The JVM forgets one that nobody refers to. */
     private FileLock[] locks;
+    /** A reader has a lock on it, so that this one excludes only those who write. */
+    private boolean isObstructed;
     /** The bytes that were written; read by those who wait for progress. */
     private volatile long written;
 
@@ -116,6 +119,14 @@ final class OutputFile implements AutoCloseable {
         return file != null && (mode & ~PRIVATE) != 0;
     }
 
+    /**
+     * True if somebody who may only read the file has a lock on it, so that it can't be claimed: another user can keep such a lock for ever. Nobody
+     * writes it, but it is to be replaced rather than written.
+     */
+    boolean isObstructed() {
+        return isObstructed;
+    }
+
     /** Takes the permissions of others away, where the file was found in a directory of which nobody else can have put it there. An error otherwise. */
     void restrict() throws IOException {
         try (OpenDirectory directory = OpenDirectory.of(place)) {
@@ -126,7 +137,7 @@ final class OutputFile implements AutoCloseable {
         }
     }
 
-    /** Locks the file against other processes. It can't be mapped any more. */
+    /** Locks the file against other processes, or against those that write it if it is {@linkplain #isObstructed obstructed}. It can't be mapped any more. */
     OutputFile lock() throws IOException {
         try {
             anchor.close();
@@ -381,8 +392,14 @@ final class OutputFile implements AutoCloseable {
     /** False if another process has the file. */
     private boolean isLocked() throws IOException {
         try {
-            FileLock[] both = {lockPart(0), lockPart(1)};
+            FileLock[] both = {lockPart(0, false), lockPart(1, false)};
             locks = both;
+            for (int part = 0; part < both.length; part++) {
+                if (both[part] == null && (mode & READABLE_BY_OTHERS) != 0) {
+                    both[part] = lockPart(part, true);
+                    isObstructed = both[part] != null;
+                }
+            }
             return both[0] != null && both[1] != null;
         } catch (OverlappingFileLockException e) {
             return false;
@@ -392,9 +409,9 @@ final class OutputFile implements AutoCloseable {
         }
     }
 
-    /** The lock of one half of all places that a file can have; null if another process has it. */
-    private FileLock lockPart(int part) throws IOException {
-        return file.getChannel().tryLock(part * HALF, part == 0 ? HALF : Long.MAX_VALUE - HALF, false);
+    /** The lock of one half of all places that a file can have; null if another process has it. A shared one excludes only those who have it alone. */
+    private FileLock lockPart(int part, boolean isShared) throws IOException {
+        return file.getChannel().tryLock(part * HALF, part == 0 ? HALF : Long.MAX_VALUE - HALF, isShared);
     }
 
     /**
@@ -407,7 +424,7 @@ final class OutputFile implements AutoCloseable {
                 if (locks[part] != null) {
                     locks[part].release();
                 }
-                locks[part] = lockPart(part);
+                locks[part] = lockPart(part, false);
             } catch (IOException | OverlappingFileLockException e) {
                 // The next attempt may succeed.
             }

@@ -56,7 +56,7 @@ final class Outputs {
         }
     }
 
-    /** Opens and locks what is at a place, or creates it. */
+    /** Opens and locks what is at a place, or creates it. An {@linkplain OutputFile#isObstructed obstructed} one is to be replaced. */
     static OutputFile open(Location place) throws IOException {
         int given = OutputRules.descriptor(place.path());
         if (given >= 0) {
@@ -89,6 +89,9 @@ final class Outputs {
             boolean isKept = false;
             try {
                 isKept = !file.isPermissive() || !isRemoved(file);
+                if (isKept && file.isObstructed()) {
+                    throw OpenFiles.inUse(place.path());
+                }
                 if (isKept && file.isRegular()) {
                     file.truncate(0);
                 }

@@ -176,13 +176,16 @@ public final class RotatingFile implements TextSink, AutoCloseable {
         return older;
     }
 
-    /** Opens the file, or creates it. One that others may read is set aside, unless nobody else can have put it there: who did may have it open. */
+    /**
+     * Opens the file, or creates it. One that others may read is set aside, unless nobody else can have put it there: who did may have it open. So is one
+     * on which a reader has a lock.
+     */
     private static OutputFile openToAppend(Location place, int keep) throws IOException {
         for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
             OutputFile file = Outputs.open(place);
             boolean isKept = false;
             try {
-                isKept = !file.isPermissive() || isInTrustedDirectory(place);
+                isKept = !file.isObstructed() && (!file.isPermissive() || isInTrustedDirectory(place));
                 if (!isKept) {
                     freeName(file, file.size() == 0 ? 0 : keep);
                 }

@@ -294,10 +294,16 @@ fn lock_recording(
 }
 
 /// Locks a trace in both ways that sessions look for; false if somebody else has it. Where a file system has no locks, nobody has it.
+///
+/// Whoever may read the trace can have a lock on it, and keep it: where that may be another user, it is enough that nobody has the lock of
+/// those who write it. The recording, which is private, keeps others away who complete it.
 fn lock_trace(trace: &File) -> bool {
-    let is_free = !matches!(trace.try_lock(), Err(TryLockError::WouldBlock));
-    let locked = fcntl_lock(trace, FlockOperation::NonBlockingLockExclusive);
-    is_free && !matches!(locked, Err(Errno::AGAIN | Errno::ACCESS))
+    let is_shared = trace.metadata().map_or(true, |found| found.mode() & 0o077 != 0);
+    let is_marked = matches!(trace.try_lock(), Err(TryLockError::WouldBlock));
+    let lock = |kind| !matches!(fcntl_lock(trace, kind), Err(Errno::AGAIN | Errno::ACCESS));
+    let is_locked = lock(FlockOperation::NonBlockingLockExclusive)
+        || is_shared && lock(FlockOperation::NonBlockingLockShared);
+    is_locked && (is_shared || !is_marked)
 }
 
 pub(super) fn still_written(path: &Path) -> Failure {
@@ -317,6 +323,19 @@ pub(super) fn nothing_left(path: &Path) -> Failure {
 mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
+
+    #[test]
+    fn a_reader_keeps_nobody_from_completing_a_trace() {
+        let temporary = protolog_testkit::temp_dir();
+        let path = temporary.path().join("app.pftrace");
+        for (mode, is_completed) in [(0o644, true), (0o600, false)] {
+            fs::write(&path, "").unwrap();
+            fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+            let reader = File::open(&path).unwrap();
+            reader.try_lock().unwrap();
+            assert_eq!(lock_trace(&File::options().write(true).open(&path).unwrap()), is_completed);
+        }
+    }
 
     #[test]
     fn what_is_completed_and_removed_is_what_was_found() {
