@@ -6,12 +6,19 @@
 use super::lexer::{Lexeme, LexemeKind, lex};
 use super::looks;
 use std::borrow::Cow;
-use std::ops::Range;
+use std::ops::{Deref, Range};
+use std::sync::Arc;
 
 /// A file, or a part of one that stands alone.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct KotlinFile<'s> {
     pub(crate) text: &'s [u8],
+    parts: Arc<FileParts>,
+}
+
+/// The parts that a text is taken apart into, which can be had again for the same text.
+#[derive(Debug, Default)]
+pub(crate) struct FileParts {
     /// Tokens without comments.
     pub(crate) tokens: Vec<Lexeme>,
     /// For each bracket the position of the one that it pairs with; for all else its own.
@@ -23,6 +30,14 @@ pub(crate) struct KotlinFile<'s> {
     pub(crate) jvm_name: Option<String>,
     /// The place of the first bracket without a partner.
     pub(crate) unbalanced: Option<Range<usize>>,
+}
+
+impl Deref for KotlinFile<'_> {
+    type Target = FileParts;
+
+    fn deref(&self) -> &FileParts {
+        &self.parts
+    }
 }
 
 /// `import path.name`, `import path.name as other`, `import path.*`.
@@ -40,16 +55,28 @@ impl<'s> KotlinFile<'s> {
         let comments = all.iter().filter(is_comment).map(Lexeme::range).collect();
         let tokens: Vec<Lexeme> = all.iter().filter(|token| !is_comment(token)).copied().collect();
         let (partners, unbalanced) = pair(&tokens);
-        let (package, imports) = (String::new(), Vec::new());
-        let jvm_name = None;
-        let mut file =
-            Self { text, tokens, partners, comments, package, imports, jvm_name, unbalanced };
-        file.read_header();
+        let parts = FileParts { tokens, partners, comments, unbalanced, ..FileParts::default() };
+        let mut file = Self { text, parts: Arc::new(parts) };
+        let header = file.header();
+        if let Some(parts) = Arc::get_mut(&mut file.parts) {
+            (parts.package, parts.imports, parts.jvm_name) = header;
+        }
         file
     }
 
-    /// Reads package and imports, which come before all declarations.
-    fn read_header(&mut self) {
+    /// The file `text` with the parts that it was taken apart into.
+    pub(crate) fn of_parts(text: &'s [u8], parts: Arc<FileParts>) -> Self {
+        Self { text, parts }
+    }
+
+    /// Its parts.
+    pub(crate) fn parts(&self) -> Arc<FileParts> {
+        Arc::clone(&self.parts)
+    }
+
+    /// Reads package and imports, which come before all declarations, and the name of the class that holds the rest.
+    fn header(&self) -> (String, Vec<Import>, Option<String>) {
+        let (mut package, mut imports, mut jvm_name) = (String::new(), Vec::new(), None);
         let mut at = 0;
         while at < self.tokens.len() {
             match (self.kind(at), self.raw(at)) {
@@ -58,12 +85,11 @@ impl<'s> KotlinFile<'s> {
                     let name = (at..end).find(|at| self.raw(*at) == "JvmName");
                     let text =
                         name.filter(|name| self.kind(name + 3) == Some(LexemeKind::TextPart));
-                    self.jvm_name =
-                        text.map(|at| self.raw(at + 3).to_owned()).or(self.jvm_name.take());
+                    jvm_name = text.map(|at| self.raw(at + 3).to_owned()).or(jvm_name.take());
                     at = end;
                 }
                 (Some(LexemeKind::Punct(b';')), _) => at += 1,
-                (_, "package") => (self.package, at) = self.dotted_after(at),
+                (_, "package") => (package, at) = self.dotted_after(at),
                 (_, "import") => {
                     let (path, end) = self.dotted_after(at);
                     at = end;
@@ -73,11 +99,12 @@ impl<'s> KotlinFile<'s> {
                     } else if self.raw(at) == "as" && self.is_word(at + 1) {
                         (name, at) = (Some(self.word(at + 1).into_owned()), at + 2);
                     }
-                    self.imports.push(Import { path, name });
+                    imports.push(Import { path, name });
                 }
                 _ => break,
             }
         }
+        (package, imports, jvm_name)
     }
 
     /// The names with dots between them after the keyword at `at`, and the position behind them.

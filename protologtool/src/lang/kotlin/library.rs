@@ -5,7 +5,7 @@
 
 use super::is_kotlin;
 use super::lexer::LexemeKind;
-use super::names::{OtherFiles, ScopedFile};
+use super::names::{OtherFiles, ParsedFile, ScopedFile};
 use super::scopes::{DeclaredKind, DeclaredName};
 use super::template;
 use crate::lang::constants::{ConstantEffort, FoundConstant, KnownConstants};
@@ -13,10 +13,13 @@ use crate::system::{Reader, System};
 use memchr::memmem::Finder;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The limits on supertypes that lead to other supertypes, and on files that are read to follow them.
 const MAX_SUPERTYPES: (usize, usize) = (8, 100);
+
+/// The limit on bytes of kept sources.
+const MAX_KEPT: usize = 8 << 20;
 
 /// The Kotlin files of a run, by the names that they declare.
 pub(crate) struct KotlinLibrary<'a> {
@@ -24,6 +27,22 @@ pub(crate) struct KotlinLibrary<'a> {
     inputs: &'a [PathBuf],
     index: OnceLock<NameIndex<'a>>,
     values: KnownConstants,
+    kept: Mutex<KeptFiles<'a>>,
+}
+
+/// Files with constants that were asked for, up to a limit: a file may declare any number of them.
+#[derive(Default)]
+struct KeptFiles<'a> {
+    files: HashMap<&'a Path, Arc<KeptFile>>,
+    bytes: usize,
+}
+
+/// A file that was taken apart.
+struct KeptFile {
+    text: Vec<u8>,
+    parsed: ParsedFile,
+    /// The positions of its constants among its declarations, by canonical name.
+    constants: HashMap<String, usize>,
 }
 
 #[derive(Default)]
@@ -43,7 +62,8 @@ impl std::fmt::Debug for KotlinLibrary<'_> {
 impl<'a> KotlinLibrary<'a> {
     /// The declarations of the Kotlin files of `inputs`.
     pub(crate) fn new(system: &'a dyn System, inputs: &'a [PathBuf]) -> Self {
-        Self { system, inputs, index: OnceLock::new(), values: KnownConstants::default() }
+        let (index, values, kept) = Default::default();
+        Self { system, inputs, index, values, kept }
     }
 
     /// The text of the constant with this canonical name; its own file's name may stand in `others`.
@@ -56,18 +76,30 @@ impl<'a> KotlinLibrary<'a> {
     ) -> Option<String> {
         let (path, _) = (*self.index().constants.get(canonical)?)?;
         self.values.get(canonical, depth, effort, |most| {
-            let bytes = self.system.read(path).ok()?;
-            let named = ScopedFile::among(&bytes, Some(others));
+            let kept = self.kept(path)?;
+            let named = ScopedFile::again(&kept.text, &kept.parsed, Some(others));
             let is_limited = named.effort.limit(most);
-            let mut all = named.scopes.all().iter();
-            let declared = all.find(|it| {
-                it.kind == DeclaredKind::Constant
-                    && names(&named, path, it).iter().any(|name| name == canonical)
-            })?;
+            let declared = named.scopes.all().get(*kept.constants.get(canonical)?)?;
             let text = template::constant(&named, declared, depth);
             let text = text.map(|text| text.as_str().to_owned());
             Some(FoundConstant { text, taken: named.effort.taken(), is_limited })
         })
+    }
+
+    /// The file at `path`, taken apart: once for all of its constants.
+    fn kept(&self, path: &'a Path) -> Option<Arc<KeptFile>> {
+        let all = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = all().files.get(path) {
+            return Some(Arc::clone(known));
+        }
+        let file = Arc::new(KeptFile::new(self.system.read(path).ok()?, path));
+        let mut kept = all();
+        if kept.bytes + file.text.len() > MAX_KEPT {
+            *kept = KeptFiles::default();
+        }
+        kept.bytes += file.text.len();
+        kept.files.insert(path, Arc::clone(&file));
+        Some(file)
     }
 
     /// Returns whether the constant with this canonical name is evidently a text, rather than a number.
@@ -116,6 +148,22 @@ impl<'a> KotlinLibrary<'a> {
             }
             index
         })
+    }
+}
+
+impl KeptFile {
+    fn new(text: Vec<u8>, path: &Path) -> Self {
+        let named = ScopedFile::of(&text);
+        let mut constants = HashMap::new();
+        for (at, declared) in named.scopes.all().iter().enumerate() {
+            if declared.kind == DeclaredKind::Constant {
+                for name in names(&named, path, declared) {
+                    constants.entry(name).or_insert(at);
+                }
+            }
+        }
+        let parsed = named.parsed();
+        Self { text, parsed, constants }
     }
 }
 
@@ -197,4 +245,64 @@ fn declared(text: &[u8]) -> Option<&str> {
     let rest = rest.strip_prefix(b"`").unwrap_or(rest);
     let end = rest.iter().position(|byte| !super::lexer::is_word(*byte)).unwrap_or(rest.len());
     std::str::from_utf8(&rest[..end]).ok().filter(|name| !name.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lang::kotlin::looks;
+    use crate::lang::rivals::Rival;
+    use crate::system::Memory;
+    use std::fmt::Write as _;
+
+    #[derive(Debug)]
+    struct Others<'l>(&'l KotlinLibrary<'l>);
+
+    impl OtherFiles for Others<'_> {
+        fn constant(&self, name: &str, depth: usize, effort: &ConstantEffort) -> Option<String> {
+            self.0.constant(name, depth, effort, self)
+        }
+
+        fn inherits(&self, _: &[String], _: &str) -> bool {
+            false
+        }
+
+        fn rivals(&self, _: &str) -> &[Rival] {
+            &[]
+        }
+    }
+
+    /// The looks that it takes to find all of so many constants of two files that need each other's.
+    fn looks(count: usize) -> usize {
+        let system = Memory::default();
+        let mut files = [("p/A.kt", "A", "B", String::new()), ("p/B.kt", "B", "A", String::new())];
+        for (path, own, other, text) in &mut files {
+            text.push_str("package p\n");
+            for number in 0..count {
+                let value = match number {
+                    0 => "\"k\"".to_owned(),
+                    _ => format!("{other}{} + \"\"", number - 1),
+                };
+                writeln!(text, "const val {own}{number} = {value}").unwrap();
+            }
+            system.add_file(*path, text.as_bytes());
+        }
+        let inputs = files.map(|(path, ..)| PathBuf::from(path));
+        let library = KotlinLibrary::new(&system, &inputs);
+        let effort = ConstantEffort::of_file(1 << 20);
+        looks::reset();
+        for number in 0..count {
+            effort.begin();
+            let name = format!("p.A{number}");
+            let found = library.constant(&name, 0, &effort, &Others(&library));
+            assert_eq!(found.as_deref(), Some("k"), "{name}");
+        }
+        looks::seen()
+    }
+
+    #[test]
+    fn each_constant_costs_the_same_in_a_file_of_any_length() {
+        let (some, twice, more) = (looks(50), looks(100), looks(200));
+        assert!(twice < some * 22 / 10 && more < some * 44 / 10, "{some}, {twice}, {more}");
+    }
 }

@@ -9,6 +9,18 @@ pub(super) fn count() {
     tests::LOOKS.set(tests::LOOKS.get() + 1);
 }
 
+/// Begins to count anew.
+#[cfg(test)]
+pub(super) fn reset() {
+    tests::LOOKS.set(0);
+}
+
+/// The number of looks since then.
+#[cfg(test)]
+pub(super) fn seen() -> usize {
+    tests::LOOKS.get()
+}
+
 #[cfg(test)]
 mod tests {
     use crate::groups::{Group, Groups};
@@ -77,7 +89,7 @@ mod tests {
         let java = Java::new("dev.protolog.ProtoLog", "dev.protolog.ProtoLogImpl");
         let groups = Groups::new("p.G", vec![Group::new("p.G", "A", true, true, "TAG")]).unwrap();
         let source = Source::new("p/A.kt", file(shape, count).into_bytes());
-        LOOKS.set(0);
+        super::reset();
         let found = find(Kotlin { java: &java }, &source, &groups, None);
         let seen = found.calls.len() + found.unread.listed.len();
         assert_eq!(
@@ -87,7 +99,7 @@ mod tests {
             shape.0,
             found.diagnostics
         );
-        LOOKS.get()
+        super::seen()
     }
 
     #[test]

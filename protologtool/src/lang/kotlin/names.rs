@@ -1,14 +1,15 @@
 //! The meaning of names of classes, as far as a file's own declarations, its imports and its package say.
 
 use super::declarations::declarations;
-use super::file::{Import, KotlinFile};
+use super::file::{FileParts, Import, KotlinFile};
 use super::scopes::{DeclaredName, Nest, Scopes};
 use crate::lang::constants::ConstantEffort;
 use crate::lang::rivals::Rival;
 use std::collections::HashMap;
 use std::fmt::Debug;
+use std::ops::Deref;
 use std::path::Path;
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// Declarations of the other inputs.
 pub(crate) trait OtherFiles: Debug {
@@ -57,9 +58,7 @@ pub(super) const MAX_ALIASES: usize = 8;
 #[derive(Debug)]
 pub(crate) struct ScopedFile<'s> {
     pub(crate) file: KotlinFile<'s>,
-    pub(crate) scopes: Scopes,
-    /// Its braces, once they are asked for.
-    braces: OnceLock<Nest>,
+    names: Arc<FileNames>,
     /// The positions of the tags of its classes among the declarations, by the offsets of the classes, once they are asked for.
     pub(super) tags: OnceLock<HashMap<usize, usize>>,
     /// Whether code runs when an object is made, by the object's offset; that of the file has none. Each is looked at once.
@@ -69,13 +68,55 @@ pub(crate) struct ScopedFile<'s> {
     pub(crate) others: Option<&'s dyn OtherFiles>,
 }
 
+/// The names of a file, which can be had again for the same text.
+#[derive(Debug)]
+pub(crate) struct FileNames {
+    pub(crate) scopes: Scopes,
+    /// Its braces, once they are asked for.
+    braces: OnceLock<Nest>,
+}
+
+/// What a file was taken apart into, without its text.
+#[derive(Debug)]
+pub(crate) struct ParsedFile {
+    parts: Arc<FileParts>,
+    names: Arc<FileNames>,
+}
+
+impl Deref for ScopedFile<'_> {
+    type Target = FileNames;
+
+    fn deref(&self) -> &FileNames {
+        &self.names
+    }
+}
+
 impl<'s> ScopedFile<'s> {
     pub(crate) fn of(text: &'s [u8]) -> Self {
         let file = KotlinFile::of(text);
         let scopes = Scopes::new(declarations(&file));
-        let (braces, tags, initialisers) = Default::default();
-        let effort = ConstantEffort::of_file(text.len());
-        Self { file, scopes, braces, tags, initialisers, effort, others: None }
+        Self::with(file, Arc::new(FileNames { scopes, braces: OnceLock::new() }))
+    }
+
+    fn with(file: KotlinFile<'s>, names: Arc<FileNames>) -> Self {
+        let (tags, initialisers) = Default::default();
+        let effort = ConstantEffort::of_file(file.text.len());
+        Self { file, names, tags, initialisers, effort, others: None }
+    }
+
+    /// As [`among`](Self::among), of a text that was taken apart before.
+    pub(crate) fn again(
+        text: &'s [u8],
+        parsed: &ParsedFile,
+        others: Option<&'s dyn OtherFiles>,
+    ) -> Self {
+        let file = KotlinFile::of_parts(text, Arc::clone(&parsed.parts));
+        Self { others, ..Self::with(file, Arc::clone(&parsed.names)) }
+    }
+
+    /// What the text was taken apart into.
+    pub(crate) fn parsed(&self) -> ParsedFile {
+        ParsedFile { parts: self.file.parts(), names: Arc::clone(&self.names) }
     }
 
     /// The file `text` with names that may lead to `others`.
