@@ -161,6 +161,12 @@ pub trait System: Sync {
     /// which may lead in circles and are left out. So is a pipe or a device, which may never end.
     fn entries(&self, directory: &Path) -> io::Result<Vec<DirectoryEntry>>;
 
+    /// Returns whether a file that was found in a directory is read: a link of another user's that leads to a file of somebody else is not,
+    /// by the rule of outputs (docs/design/outputs.md).
+    fn is_followed(&self, _file: &Path) -> bool {
+        true
+    }
+
     /// A directory's path without links, `.` and `..`, as far as it exists: two paths lead to one directory if this is the
     /// same for both.
     fn canonical(&self, directory: &Path) -> PathBuf;

@@ -1,8 +1,11 @@
 //! The traces that a command line names: files, and those in directories.
+//!
+//! Invariant: in a directory that others may write to, no link of theirs adds a file of somebody else to what is read.
 
 use crate::exit::Failure;
 use crate::output::cant_read;
 use crate::system::System;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Ends of names of traces.
@@ -22,20 +25,40 @@ pub(super) fn expand(paths: &[PathBuf], system: &dyn System) -> Result<Vec<PathB
     Ok(traces)
 }
 
+/// The traces in a directory. A failure if there are none; a warning of those that are left out.
 pub(super) fn traces_in(directory: &Path, system: &dyn System) -> Result<Vec<PathBuf>, Failure> {
-    let shown = directory.display();
+    let (traces, refused) = find(directory, system).map_err(|it| cant_read(directory, &it))?;
+    if let Some((link, more)) = refused.split_first() {
+        let link = link.display();
+        let others =
+            if more.is_empty() { String::new() } else { format!(", and {} more", more.len()) };
+        system.print_error(&format!(
+            "warning: `{link}` is left out{others}: it is a link of another user to a file of somebody else\n\
+             help: name the file itself\n"
+        ));
+    }
+    if traces.is_empty() {
+        let (shown, endings) = (directory.display(), ENDINGS.join(", "));
+        let message = format!("no trace in `{shown}`: no file that ends with {endings}");
+        return Err(Failure::new(message).help("give the file that a session writes"));
+    }
+    Ok(traces)
+}
+
+/// As [`traces_in`], for one that is looked into again and again.
+pub(super) fn traces_now_in(directory: &Path, system: &dyn System) -> Vec<PathBuf> {
+    find(directory, system).unwrap_or_default().0
+}
+
+/// The traces in a directory, and those that are left out, each in the order of their names.
+fn find(directory: &Path, system: &dyn System) -> io::Result<(Vec<PathBuf>, Vec<PathBuf>)> {
     let is_trace = |path: &PathBuf| {
         let path = path.as_os_str().as_encoded_bytes();
         ENDINGS.iter().any(|ending| path.ends_with(ending.as_bytes()))
     };
-    let entries = system.entries(directory).map_err(|error| cant_read(directory, &error))?;
+    let entries = system.entries(directory)?;
     let files = entries.into_iter().filter(|entry| !entry.is_directory).map(|entry| entry.path);
-    let mut traces: Vec<PathBuf> = files.filter(is_trace).collect();
-    traces.sort();
-    if traces.is_empty() {
-        let message =
-            format!("no trace in `{shown}`: no file that ends with {}", ENDINGS.join(", "));
-        return Err(Failure::new(message).help("give the file that a session writes"));
-    }
-    Ok(traces)
+    let mut all: Vec<PathBuf> = files.filter(is_trace).collect();
+    all.sort();
+    Ok(all.into_iter().partition(|file| system.is_followed(file)))
 }

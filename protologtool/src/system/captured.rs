@@ -128,6 +128,10 @@ impl System for Captured {
         Real.entries(directory)
     }
 
+    fn is_followed(&self, file: &Path) -> bool {
+        Real.is_followed(file)
+    }
+
     fn canonical(&self, directory: &Path) -> PathBuf {
         Real.canonical(directory)
     }

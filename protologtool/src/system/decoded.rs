@@ -96,6 +96,10 @@ impl System for Decoded<'_> {
         self.below.entries(directory)
     }
 
+    fn is_followed(&self, file: &Path) -> bool {
+        self.below.is_followed(file)
+    }
+
     fn canonical(&self, directory: &Path) -> PathBuf {
         self.below.canonical(directory)
     }

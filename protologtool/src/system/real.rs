@@ -8,7 +8,7 @@ use super::{
 };
 use crate::diagnostic::COLORS;
 use protolog_core::escape::controls_output;
-use protolog_files::{Location, Root, Tree, read_with_holes};
+use protolog_files::{Directory, Location, Refused, Root, Tree, read_with_holes};
 use protolog_reader::{ByteSource, FileBytes};
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -182,6 +182,12 @@ impl System for Real {
             }
         }
         Ok(entries)
+    }
+
+    fn is_followed(&self, file: &Path) -> bool {
+        let is_link = fs::symlink_metadata(file).is_ok_and(|found| found.is_symlink());
+        let is_refused = |error| Refused::of(&error).is_some();
+        !is_link || !Directory::trusted_holding_target(file).is_err_and(is_refused)
     }
 
     fn canonical(&self, directory: &Path) -> PathBuf {

@@ -66,6 +66,10 @@ impl System for Overlay<'_> {
         Ok(entries)
     }
 
+    fn is_followed(&self, file: &Path) -> bool {
+        self.below.is_followed(file)
+    }
+
     fn canonical(&self, directory: &Path) -> PathBuf {
         self.below.canonical(directory)
     }

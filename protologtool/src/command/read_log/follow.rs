@@ -15,6 +15,7 @@ use super::show::Show;
 use super::{ReadLogArgs, TextSources, spans_without_begin};
 use crate::args::Expansion;
 use crate::command::inputs::cant_read;
+use crate::command::trace_paths;
 use crate::exit::{Exit, Failure};
 use crate::output::{once, reason};
 use crate::system::System;
@@ -211,9 +212,7 @@ impl Logs {
     fn look_into_directories(&mut self, system: &dyn System) {
         for index in 0..self.directories.len() {
             let directory = self.directories[index].0.clone();
-            for path in
-                crate::command::trace_paths::traces_in(&directory, system).unwrap_or_default()
-            {
+            for path in trace_paths::traces_now_in(&directory, system) {
                 if self.directories[index].1.contains(&path) || is_of_trace(&path, system) {
                     continue;
                 }
