@@ -56,6 +56,12 @@ pub(crate) fn run(args: &InitArgs, system: &dyn System) -> Result<Exit, Failure>
         survey.other_groups.extend(groups_around(directory, build, system)?);
     }
     refuse_modules(directory, build, &survey)?;
+    if let Some(name) = fragment::unsuitable_name(build, &survey) {
+        let text =
+            format!("`{name}` can't stand in a build file as it is: it would not be text there");
+        let help = "rename it: letters, digits and `_-./+=,~` stand for themselves in each build";
+        return Err(Failure::new(text).help(help));
+    }
     let fragment = fragment::fill(build, &survey);
     match &args.output {
         Some(file) => write_new(file, &fragment, system)?,

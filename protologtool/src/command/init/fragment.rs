@@ -3,6 +3,7 @@
 
 use super::build::Build;
 use super::survey::{GroupClass, Survey};
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 /// The property of Maven that says how sources are encoded.
@@ -27,13 +28,7 @@ pub(super) fn fill(build: Build, survey: &Survey) -> String {
         Build::Soong => include_str!("fragments/Android.bp"),
     };
     let root = survey.source_root();
-    let groups = survey.all_groups().first().map_or_else(
-        || GroupClass {
-            class: "com.foo.AppLog".to_owned(),
-            source: root.join("com/foo/AppLog.java"),
-        },
-        |found| (*found).clone(),
-    );
+    let groups = groups(survey);
     let class = survey.android_class.unwrap_or("dev.protolog.ProtoLog");
     // The template of the class that rewritten code calls is in Android's sources.
     let is_kept = |line: &&str| survey.android_class.is_some() || !line.contains(":protolog-impl");
@@ -46,6 +41,35 @@ pub(super) fn fill(build: Build, survey: &Survey) -> String {
         .replace("@ENCODING@", if survey.names_encoding { MAVEN_ENCODING } else { "UTF-8" })
         .replace("@CLASS@", class)
         .replace("@VERSION@", env!("CARGO_PKG_VERSION"))
+}
+
+/// The class of groups that the fragment names.
+fn groups(survey: &Survey) -> GroupClass {
+    let none = || GroupClass {
+        class: "com.foo.AppLog".to_owned(),
+        source: survey.source_root().join("com/foo/AppLog.java"),
+    };
+    survey.all_groups().first().map_or_else(none, |found| (*found).clone())
+}
+
+/// Returns a name that a fragment would hold and that would not be text in it: builds run what stands between quotes and parentheses, and
+/// whoever made the project has chosen its names.
+pub(super) fn unsuitable_name(build: Build, survey: &Survey) -> Option<String> {
+    let names: Vec<PathBuf> = match build {
+        Build::Cargo => Vec::new(),
+        _ if is_for_rust(build, survey) => survey.all_rust.clone(),
+        _ => {
+            let GroupClass { class, source } = groups(survey);
+            vec![class.into(), source, survey.source_root()]
+        }
+    };
+    // Where names are words of a command for a shell, a space ends them.
+    let takes_spaces = !matches!(build, Build::Bazel | Build::Soong);
+    let is_text = |char: char| {
+        char.is_alphanumeric() || "_-./+=,~".contains(char) || takes_spaces && char == ' '
+    };
+    let mut names = names.iter().map(|name| name.to_string_lossy());
+    names.find(|name| !name.chars().all(is_text)).map(Cow::into_owned)
 }
 
 /// A rule for a crate: its root first, as Soong wants it.
@@ -105,6 +129,32 @@ mod tests {
         for (build, script) in scripts {
             assert_eq!(fill(build, &survey()), script);
         }
+    }
+
+    #[test]
+    fn names_stay_text_in_every_build() {
+        let unsuitable = |build, class: &str, source: &str| {
+            let groups = vec![GroupClass { class: class.into(), source: source.into() }];
+            unsuitable_name(build, &Survey { groups, ..Survey::default() })
+        };
+        for build in Build::value_variants().iter().copied().filter(|it| *it != Build::Cargo) {
+            let fine = "straße-1.0/src_2/c++/app/AppLog.kt";
+            assert_eq!(unsuitable(build, "app.AppLog", fine), None);
+            for char in "\"'`$(){}<>&;|\\\n\x1b\u{202e}*#:@%!?".chars() {
+                let source = format!("src{char}/app/AppLog.java");
+                assert_eq!(unsuitable(build, "app.AppLog", &source), Some(source), "{build:?}");
+                let class = format!("app.App{char}Log");
+                assert_eq!(unsuitable(build, &class, "a/AppLog.java"), Some(class), "{build:?}");
+            }
+            let is_shell = matches!(build, Build::Bazel | Build::Soong);
+            assert_eq!(unsuitable(build, "app.AppLog", "my src/a/AppLog.java").is_some(), is_shell);
+        }
+        let survey = Survey {
+            rust: vec!["a.rs".into()],
+            all_rust: vec!["a.rs".into(), "b\".rs".into()],
+            ..Survey::default()
+        };
+        assert_eq!(unsuitable_name(Build::Soong, &survey).as_deref(), Some("b\".rs"));
     }
 
     #[test]
