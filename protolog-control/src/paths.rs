@@ -2,6 +2,7 @@
 
 use protolog_core::control::place::{FALLBACK_PREFIX, FALLBACKS, SERVICES};
 use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use std::{env, fs};
@@ -30,17 +31,28 @@ pub(crate) fn places(user: u32, deadline: Instant) -> (Vec<Place>, bool) {
     let mut all = places_of(user, variable, below);
     let mut is_cut = false;
     if variable(ONLY).is_none() {
-        let mut fallbacks = Vec::new();
-        for entry in fs::read_dir(FALLBACKS).into_iter().flatten().flatten() {
-            is_cut = Instant::now() > deadline;
-            if is_cut {
-                break;
-            }
-            fallbacks.extend(fallback(user, entry.path()));
-        }
+        let fallbacks;
+        (fallbacks, is_cut) = fallbacks_in(Path::new(FALLBACKS), user, deadline);
         all.extend(by_turns(user, fallbacks));
     }
     (all, is_cut)
+}
+
+/// The fallbacks for programs of `user` in a directory, or for those of any user for root; and true if there may be more, since the deadline
+/// has passed. One that does not belong to the user in its name is none: anybody can make any number of them in the name of `user`,
+/// whose own come first.
+fn fallbacks_in(directory: &Path, user: u32, deadline: Instant) -> (Vec<Place>, bool) {
+    let mut fallbacks = Vec::new();
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        if Instant::now() > deadline {
+            return (fallbacks, true);
+        }
+        let Some(place) = fallback(user, entry.path()) else { continue };
+        if entry.metadata().is_ok_and(|found| Some(found.uid()) == place.owner) {
+            fallbacks.push(place);
+        }
+    }
+    (fallbacks, false)
 }
 
 /// Fallbacks in their order: those of `user`, then the first of each other one, then the second.
@@ -132,6 +144,27 @@ mod tests {
             let mut pairs = words.split(' ').filter_map(|word| word.split_once('='));
             pairs.find(|(set, _)| *set == name).map(|(_, path)| path.into())
         }
+    }
+
+    #[test]
+    fn what_others_make_in_a_users_name_is_left_out() {
+        let temporary = protolog_testkit::temp_dir();
+        let own = rustix::process::geteuid().as_raw();
+        let at = |name: &str| temporary.path().join(format!("{FALLBACK_PREFIX}{own}-{name}"));
+        let names = ["own", "theirs", "file"].map(at);
+        for path in &names[..2] {
+            fs::create_dir(path).unwrap();
+        }
+        fs::write(&names[2], "").unwrap();
+        for path in &names[1..] {
+            if std::os::unix::fs::chown(path, Some(own.wrapping_add(1)), None).is_err() {
+                return protolog_testkit::skip("files of another user", "only root can make them");
+            }
+        }
+        let later = Instant::now() + std::time::Duration::from_secs(600);
+        let (found, is_cut) = fallbacks_in(temporary.path(), own, later);
+        assert_eq!(found.iter().map(|it| &it.path).collect::<Vec<_>>(), [&names[0]]);
+        assert!(!is_cut && fallbacks_in(temporary.path(), own, Instant::now()).1);
     }
 
     #[test]
