@@ -55,7 +55,8 @@ final class Recording {
     private static final int TRACE_FILE_SIZE = 4096;
     private static final int REPORTED_LOSS_SIZE = 16;
     private static final int POSITIONS = 32768;
-    private static final int MAX_NAMES = 10_000;
+    /** The most numbers that are tried: each takes as long as an attempt to open a file. */
+    private static final int MAX_NAMES = 100;
 
     private final OutputFile file;
     private final MappedByteBuffer header;

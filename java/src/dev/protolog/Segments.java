@@ -136,11 +136,7 @@ final class Segments implements AutoCloseable {
 
     private TraceFile create() throws IOException {
         while (true) {
-            long number = next++;
-            String name = name(place.name(), number);
-            if (taken.contains(number) || isTaken(name)) {
-                continue;
-            }
+            String name = name(place.name(), nextFree());
             Location part = place.sibling(part(name));
             unfinished = part;
             try {
@@ -203,9 +199,13 @@ final class Segments implements AutoCloseable {
         }
     }
 
-    private boolean isTaken(String name) throws IOException {
+    /** The next number that nobody has, by now. The directory is opened once, however many are taken. */
+    private long nextFree() throws IOException {
         try (OpenDirectory directory = OpenDirectory.of(place)) {
-            return directory.status(name) != null;
+            while (taken.contains(next) || directory.status(name(place.name(), next)) != null) {
+                next++;
+            }
+            return next++;
         }
     }
 
