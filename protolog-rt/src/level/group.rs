@@ -134,6 +134,13 @@ impl GroupInfo {
         protolog_core::control::switch::text_levels(self.word())
     }
 
+    /// Returns what the enum says of the group, in words.
+    pub(super) fn declaration(&self) -> String {
+        let [off, text] = [(!self.compiled, ", compiled out"), (self.log_to_text, ", printed")]
+            .map(|(is, words)| if is { words } else { "" });
+        format!("with the tag `{}`{off}{text}", self.tag)
+    }
+
     /// Registers the enum, and returns the group's word.
     pub(super) fn register(&self) -> u32 {
         super::register(self.set);

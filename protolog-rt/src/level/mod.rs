@@ -8,6 +8,7 @@
 //! Invariants: a call takes the registry's lock at most once per enum; a signal handler that interrupts the lock's holder does not
 //! wait for it (it finds the enum unregistered, and all levels off for sessions).
 
+mod clash;
 mod group;
 mod page;
 mod settings;
@@ -233,6 +234,9 @@ fn register(set: &'static GroupSet) {
         registry.guard.newest = Some(set);
         settings::apply_all(set, &registry.guard.settings);
         registry.guard.share(set);
+        let others = sets(registry.guard.newest).skip(1);
+        drop(registry);
+        clash::report(set, others);
     }
 }
 
