@@ -56,6 +56,11 @@ fn faq() {
 }
 
 #[test]
+fn processes() {
+    try_page("docs/guides/processes.md");
+}
+
+#[test]
 fn view() {
     try_page("docs/guides/view.md");
 }
