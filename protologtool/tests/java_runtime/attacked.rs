@@ -1,8 +1,12 @@
 //! Another user renames the directory in which a Java program listens or logs.
 
 use super::{classes, renamed::Renamed};
-use protolog_testkit::{Users, among_users, role, run, run_java, skip, temp_dir, tool, with_users};
-use rustix::fs::{FlockOperation, fcntl_lock};
+use protolog_testkit::{
+    Users, among_users, role, run, run_any, run_java, skip, temp_dir, tool, with_users,
+};
+use rustix::fs::{
+    CWD, FileType, FlockOperation, Mode, RenameFlags, fcntl_lock, mknodat, renameat_with,
+};
 use std::fs::{self, File, Permissions};
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
@@ -108,6 +112,51 @@ fn files_that_others_can_read_are_not_logged_to() {
                 assert_eq!(modes, (0o600, 0o644), "{program}");
             }
         }
+    });
+}
+
+/// Puts a pipe in the place of each segment and back, as fast as it can.
+#[test]
+fn role_that_swaps_pipes() {
+    let Some(directory) = role() else { return };
+    let pipe = Path::new(&directory).join("pipe");
+    mknodat(CWD, &pipe, FileType::Fifo, Mode::from_raw_mode(0o666), 0).unwrap();
+    println!("\nready");
+    while !done().exists() {
+        for entry in fs::read_dir(&directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|it| it == "pftrace") {
+                for _ in 0..200 {
+                    let _ = renameat_with(CWD, &path, CWD, &pipe, RenameFlags::EXCHANGE);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn pipes_in_the_place_of_segments_are_not_waited_for() {
+    let Some(jar) = jar() else { return };
+    let test = "attacked::pipes_in_the_place_of_segments_are_not_waited_for";
+    with_users(test, &[&jar], |users| {
+        let directory = std::env::temp_dir().join("theirs");
+        fs::create_dir(&directory).unwrap();
+        chown(&directory, Some(users.intruder), None).unwrap();
+        fs::set_permissions(&directory, Permissions::from_mode(0o777)).unwrap();
+        let given = directory.to_str().unwrap();
+        let run = || {
+            let mut java = users.command(users.victim, "timeout");
+            java.args(["60", "java", "-cp"]).arg(users.program(&jar));
+            run_any(java.args(["app.Divided", given, "segments", "keep"]))
+        };
+        assert_eq!(run().code, Some(0));
+        let intruder = users.role(users.intruder, "attacked::role_that_swaps_pipes", given);
+        for _ in 0..3 {
+            // It may fail: the directory is somebody else's.
+            assert_ne!(run().code, Some(124), "it waits");
+        }
+        fs::write(done(), "").unwrap();
+        intruder.finish();
     });
 }
 

@@ -176,6 +176,23 @@ final class OpenDirectory implements Closeable {
         }
     }
 
+    /**
+     * Opens the regular file with this key for reading, if this user may write it, too: then nothing is waited for, whatever has the name by now. Its owner
+     * may put a pipe in the place of a file at any time, in a directory of another user.
+     */
+    InputStream readerOf(String name, Object key) throws IOException {
+        AsynchronousFileChannel opened = channel(name);
+        try {
+            List<Integer> descriptors = OpenFiles.withKey(key);
+            if (descriptors.isEmpty()) {
+                throw new NoSuchFileException(path.resolve(name).toString());
+            }
+            return Files.newInputStream(OpenFiles.path(descriptors.get(0)));
+        } finally {
+            opened.close();
+        }
+    }
+
     /** True if nobody but this user and root can have put there what is there, as far as the directory itself tells. */
     boolean isTrusted() throws IOException {
         FileStatus found = FileStatus.behind(here);
