@@ -24,7 +24,7 @@
 //!  152 u64 + stream: generation; 0 until a trace file was begun
 //!  160 2 × u64 + stream: valid bytes of the trace file, in an even and in an odd generation
 //!  176 u64 offset of the positions; 0 if the session does not stream
-//!  184 u8[16] id of the session
+//!  184 u8[16] + id of the session; 0 once nobody needs the recording
 //!  256 64 × { u64 + key, u64 + count } losses by group and cause; key: bit 63 set, group << 8 | cause
 //! 1280 8 × u64 + losses that have no counter above, by cause - 1
 //! 1344 344 × u64 + messages in all chunks ever completed, by writer id - 1
@@ -88,6 +88,10 @@ pub const RECORD_HEADER_SIZE: usize = 8;
 
 /// Offset of the offset of the positions, a u64; the id of the session follows.
 const POSITIONS_AT_AT: usize = 176;
+/// Offset of the id of the session.
+pub const SESSION_ID_AT: usize = POSITIONS_AT_AT + 8;
+/// The id in a recording that nobody needs any more, and that its process was not allowed to remove.
+pub const NEEDLESS: [u8; 16] = [0; 16];
 const ORDER: u32 = 0x0a0b_0c0d;
 const LOSS_USED: u64 = 1 << 63;
 
@@ -120,7 +124,7 @@ pub struct Header {
     pub build_id: BuildId,
     /// Offset of the positions of writers in the file, in bytes; 0 if the session does not stream.
     pub positions_at: u64,
-    /// The id of the session; zero if it is not known.
+    /// The id of the session; [`NEEDLESS`] in a recording that nobody needs.
     pub session_id: [u8; 16],
 }
 
@@ -257,7 +261,7 @@ impl Header {
         let build_id = BuildId::new(build_id.get(..u32_at(88)? as usize).unwrap_or(build_id));
         // Layouts of version 1 have zeros there.
         let mut session_id = [0; 16];
-        session_id.copy_from_slice(part(POSITIONS_AT_AT + 8, 16)?);
+        session_id.copy_from_slice(part(SESSION_ID_AT, 16)?);
         Ok(Self {
             version: u32_at(8)?,
             pid: u32_at(16)?,

@@ -3,7 +3,8 @@
 //!
 //! Each holds some megabytes until the machine is shut down, or for good, so the next session of the program that records there removes
 //! those that are too many or too old. One that has messages that a trace lacks is not counted, as long as there is room: where many
-//! processes of a program died together, each completes its trace when it starts again. A recording does not say when its process died, nor does the file: stores to mapped memory don't
+//! processes of a program died together, each completes its trace when it starts again. One that nobody needs, since its session ended
+//! well but was not allowed to remove it, goes at once. A recording does not say when its process died, nor does the file: stores to mapped memory don't
 //! change its time. So the first session that finds it dead sets its time, and marks it by taking away the permission to write.
 //!
 //! Invariant: only regular files of this user are removed, that have the name of a recording of this program and its magic, and that
@@ -17,7 +18,7 @@ use crate::sys::create::directory;
 use crate::sys::file::{claim, is_nearly_full};
 use crate::sys::file_lock::FileLock;
 use crate::sys::process::user;
-use protolog_core::recorder::MAGIC;
+use protolog_core::recorder::{MAGIC, NEEDLESS, SESSION_ID_AT};
 use protolog_files::Location;
 use protolog_shmem::Buffer;
 use std::cmp::Reverse;
@@ -99,6 +100,10 @@ fn remove(beside: &Location, program: &str, keep: Keep, has_room: bool) {
         // Another process may record there by now, or have removed it.
         let Some((file, leftover)) = Leftover::find(leftover.place) else { continue };
         let age = leftover.time.elapsed().unwrap_or_default();
+        if is_needless(&file) {
+            let _ = leftover.place.remove_if(&file);
+            continue;
+        }
         let counts = !(has_room && completes_trace(&file));
         counted += usize::from(counts);
         if counts && counted > keep.count || leftover.is_marked && age > keep.age {
@@ -128,6 +133,12 @@ impl Leftover {
         let is_marked = metadata.mode() & 0o777 == MARKED;
         Some((file, Self { place, is_marked, time: metadata.modified().ok()? }))
     }
+}
+
+/// Returns whether a session that ended well could not remove its recording.
+fn is_needless(file: &File) -> bool {
+    let mut id = [0xff; NEEDLESS.len()];
+    file.read_exact_at(&mut id, SESSION_ID_AT as u64).is_ok() && id == NEEDLESS
 }
 
 /// Returns whether this is the name of a recording of `program`.

@@ -31,8 +31,8 @@ use crate::sys::{file, modules, process};
 use protolog_core::FillPolicy;
 use protolog_core::recorder::{
     BuildId, ClockSource, Header, LOSSES, LOSSES_AT, MAGIC, METADATA_LOST_AT, METADATA_USED_AT,
-    OTHER_LOSSES_AT, OTHER_MESSAGE_COUNT_AT, POSITIONS, RING_AT, VERSION, loss_key,
-    message_count_at, record_header,
+    NEEDLESS, OTHER_LOSSES_AT, OTHER_MESSAGE_COUNT_AT, POSITIONS, RING_AT, SESSION_ID_AT, VERSION,
+    loss_key, message_count_at, record_header,
 };
 use protolog_files::Location;
 use protolog_shmem::{Buffer, Memory, PAGE, size};
@@ -182,11 +182,16 @@ impl Recorder {
         &self.path
     }
 
-    /// Removes the file.
+    /// Removes the file, of which nobody needs anything. Where this user may not, since the program gave up its privileges, it is marked as
+    /// needless, and the program's next session that may removes it.
     pub(super) fn remove(&self) -> Result<(), Error> {
         match self.place.remove_if(&self.file) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(&self.path)(error)),
-            _ => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                self.store_bytes(SESSION_ID_AT, &NEEDLESS);
+                Ok(())
+            }
+            removed => removed.map(drop).map_err(failed(&self.path)),
         }
     }
 
