@@ -15,7 +15,7 @@ enum Refused {
 use Refused::{ByJavac, ByTool, No};
 
 /// Templates, arguments, and who refuses them.
-const CALLS: [(&str, &str, Refused); 34] = [
+const CALLS: [(&str, &str, Refused); 37] = [
     ("%d", "1", No),
     ("%d", "'c'", No),
     ("%d", "(byte) 1", No),
@@ -36,6 +36,9 @@ const CALLS: [(&str, &str, Refused); 34] = [
     ("%d", "\"x\" + count", ByTool),
     ("%d", "1 < 2", ByTool),
     ("%d", "other.toString()", ByTool),
+    ("%d", "other.toString(4)", No),
+    ("%d", "String.valueOf(4)", No),
+    ("%d", "java.lang.String.valueOf(4)", ByJavac),
     ("%d", "Integer.parseInt(text)", No),
     ("%d", "new Object()", ByJavac),
     ("%d", "hashCode() > 0 ? 1.5 : 2", ByJavac),
@@ -54,8 +57,9 @@ const CALLS: [(&str, &str, Refused); 34] = [
 
 #[test]
 fn arguments_of_other_types_are_refused() {
-    let mut text =
-        "package demo; class A { String text; int count; double ratio; A other;".to_owned();
+    let own = "int toString(int of) { return of; } int valueOf(int of) { return of; }";
+    let fields = "String text; int count; double ratio; A other; A String;";
+    let mut text = format!("package demo; class A {{ {own} {fields}");
     let before = text.clone();
     let mut by_tool = Vec::new();
     for (number, (template, argument, _)) in CALLS.iter().enumerate() {

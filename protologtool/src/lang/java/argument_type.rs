@@ -49,6 +49,14 @@ impl MemberCalls<'_, '_, '_> {
                     .then(|| self.declared(field, variable, call))?
             }
             "cast_expression" => self.named_type(field_text(node, "type", source), call),
+            // A variable or type of the program can have the name, and methods of any result.
+            "method_invocation"
+                if field_text(node, "object", source) == "String"
+                    && (self.is_type("String", call)
+                        || self.variable(call, "String").is_some()) =>
+            {
+                None
+            }
             _ => type_of_value(node, source),
         }
     }
@@ -132,7 +140,10 @@ fn type_of_value(node: Node<'_>, source: &[u8]) -> Option<ArgumentType> {
         "instanceof_expression" => ArgumentType::Bool,
         "method_invocation" => {
             let (of, name) = (field_text(node, "object", source), field_text(node, "name", source));
-            let is_text = name == "toString" && !of.is_empty()
+            let has_none = node
+                .child_by_field_name("arguments")
+                .is_some_and(|arguments| arguments.named_child_count() == 0);
+            let is_text = name == "toString" && has_none && !of.is_empty()
                 || of == "String" && matches!(name, "valueOf" | "format" | "join");
             return is_text.then_some(ArgumentType::Text);
         }
