@@ -5,6 +5,8 @@
 //! catch (IOException | @A SQLException e)                         catch (IOException |    SQLException e)
 //! void f(int @A ... x)                                            void f(int    ... x)
 //! <String>super(x);                                                        super(x);
+//! (A & B) (C) x                                                   (A    ) (C) x
+//! record: for (;;) break record;                                  ______: for (;;) break ______;
 //! ```
 //!
 //! The names that a pattern declares stay: of several patterns in a label none declares any, so the first is enough. What is
@@ -14,12 +16,40 @@ use super::lexer::TokenKind;
 use super::unit::Unit;
 use std::ops::Range;
 
+/// Bytes to put others in the place of, for the parser.
+#[derive(Default)]
+pub(super) struct Masked {
+    /// These become spaces.
+    pub(super) blanks: Vec<Range<usize>>,
+    /// These become a name that the grammar has no use for.
+    pub(super) names: Vec<Range<usize>>,
+}
+
+/// What to mask in the tokens `tokens` of a file.
+pub(super) fn masked(unit: &Unit<'_>, tokens: Range<usize>) -> Masked {
+    let names = tokens.clone().filter_map(|at| label(unit, at)).collect();
+    Masked { blanks: blanks(unit, tokens), names }
+}
+
+/// The label at this token, or what ends by it, if its name means something in other places.
+fn label(unit: &Unit<'_>, at: usize) -> Option<Range<usize>> {
+    let word = |at: usize| unit.tokens.get(at).filter(|it| it.kind == TokenKind::Word);
+    let range = word(at)?.range();
+    if !matches!(unit.str(&range), "record" | "sealed" | "yield") {
+        return None;
+    }
+    let is_label = unit.tokens.get(at + 1)?.kind == TokenKind::Punct(b':');
+    let before = at.checked_sub(1).and_then(word).map(|it| unit.str(&it.range()));
+    (is_label || matches!(before, Some("break" | "continue"))).then_some(range)
+}
+
 /// The bytes to blank in the tokens `tokens` of a file.
-pub(super) fn blanks(unit: &Unit<'_>, tokens: Range<usize>) -> Vec<Range<usize>> {
+fn blanks(unit: &Unit<'_>, tokens: Range<usize>) -> Vec<Range<usize>> {
     let mut reader = PatternReader { unit, end: tokens.end, blanks: Vec::new() };
     for at in tokens {
         match unit.tokens[at].kind {
             TokenKind::Punct(b'@') => reader.before_ellipsis(at),
+            TokenKind::Punct(b'(') => reader.intersection(at),
             TokenKind::Word => match reader.word(at) {
                 "case" => reader.label(at + 1),
                 "instanceof" => _ = reader.whole_pattern(at + 1),
@@ -99,6 +129,19 @@ impl PatternReader<'_, '_> {
                 let after = self.after_modifiers(at + 1);
                 self.blank(at + 1..after);
             }
+        }
+    }
+
+    /// Blanks all but the first type of the cast whose parentheses open at `open`, if another parenthesis follows, which no
+    /// expression has behind its own.
+    fn intersection(&mut self, open: usize) {
+        let close = self.unit.partners[open] as usize;
+        if close >= self.end || !self.is(close + 1, b'(') {
+            return;
+        }
+        let after = self.type_name(self.after_modifiers(open + 1)).map(|(_, after)| after);
+        if let Some(after) = after.filter(|after| self.is(*after, b'&')) {
+            self.blank(after..close);
         }
     }
 

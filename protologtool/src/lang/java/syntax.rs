@@ -2,8 +2,8 @@
 //!
 //! The parser sees a copy of the text in which what its grammar does not know is masked by as many other bytes, so that
 //! offsets stay valid and everybody else reads the original text. Masked are the contents of literals with escapes or
-//! control characters, names that are not ASCII, lone carriage returns (line ends in Java), octal numbers such as `0_7`, and
-//! in members `super(` and `this(`, which may come after other statements, and parts of patterns ([`newer`]).
+//! control characters, names that are not ASCII, lone carriage returns (line ends in Java), octal numbers such as `0_7`,
+//! zeros that begin other numbers than octal ones (`08d`), and in members `super(` and `this(`, which may come after other statements, and parts of patterns ([`newer`]).
 //!
 //! A member is parsed alone, between the head of a class or enum and its end. Its nodes have the offsets that they have in the
 //! file: the head takes the place of the bytes before it, of which there are enough since a real head is longer.
@@ -86,10 +86,13 @@ pub(crate) fn member_text(unit: &Unit<'_>, member: &Member) -> (Vec<u8>, usize) 
             text[0] = b'x';
         }
     }
-    for blank in newer::blanks(unit, member.tokens.clone()) {
-        let start = member.range.start;
-        let text = &mut own[blank.start - start..blank.end - start];
-        replace(text, |byte| !byte.is_ascii_whitespace(), b' ');
+    let newer = newer::masked(unit, member.tokens.clone());
+    for (ranges, by) in [(newer.blanks, b' '), (newer.names, b'_')] {
+        for range in ranges {
+            let start = member.range.start;
+            let text = &mut own[range.start - start..range.end - start];
+            replace(text, |byte| !byte.is_ascii_whitespace(), by);
+        }
     }
     (masked, member.range.start - head.len())
 }
@@ -147,7 +150,13 @@ fn mask(token: &Token, text: &mut [u8]) {
     let is_unknown = |byte: &u8| *byte == b'\\' || *byte < b' ' && !byte.is_ascii_whitespace();
     match token.kind {
         TokenKind::Literal if text.iter().any(is_unknown) => mask_content(text),
-        TokenKind::Word if text[0] == b'0' => replace(text, |byte| byte == b'_', b'0'),
+        TokenKind::Word if text[0] == b'0' => {
+            replace(text, |byte| byte == b'_', b'0');
+            let is_decimal = text.get(1).is_some_and(u8::is_ascii_digit);
+            if is_decimal && text.iter().any(|byte| matches!(byte | 0x20, b'd' | b'e' | b'f')) {
+                text[0] = b'1';
+            }
+        }
         TokenKind::Word => replace(text, |byte| byte >= 0x80 || byte == b'\\', b'_'),
         _ => {}
     }
