@@ -42,7 +42,7 @@ const EXAMPLES: [(&str, Way); 11] = [
 ];
 
 /// The paths of all commands, from the list in each help text.
-fn commands() -> Vec<String> {
+pub(crate) fn commands() -> Vec<String> {
     let mut found = vec![String::new()];
     let mut at = 0;
     while let Some(command) = found.get(at).cloned() {
@@ -59,7 +59,7 @@ fn commands() -> Vec<String> {
     found
 }
 
-fn help(command: &str) -> String {
+pub(crate) fn help(command: &str) -> String {
     let mut tool = Command::new(env!("CARGO_BIN_EXE_protologtool"));
     let output = run_any(tool.args(command.split_whitespace()).arg("--help"));
     assert_eq!(output.code, Some(0), "{command}: {}", output.stderr);

@@ -10,6 +10,7 @@ mod help;
 mod java;
 mod named;
 mod page;
+mod promises;
 mod soong;
 mod stage;
 mod transcript;
@@ -150,15 +151,20 @@ fn the_fragment_of_init_for_cargo_builds() {
     );
 }
 
-#[test]
-fn no_page_is_left_out() {
+/// The pages that users read.
+fn pages() -> Vec<String> {
     let mut pages = vec!["README.md".to_owned(), "docs/faq.md".to_owned()];
     for entry in fs::read_dir(workspace_root().join("docs/guides")).expect("list the guides") {
         let name = entry.expect("a guide").file_name();
         pages.push(format!("docs/guides/{}", name.to_string_lossy()));
     }
+    pages
+}
+
+#[test]
+fn no_page_is_left_out() {
     let tests = include_str!("main.rs");
-    for page in pages {
+    for page in pages() {
         // A page whose program is a library with tests has a test of its own.
         let is_tried = match page.as_str() {
             "docs/guides/testing.md" => TESTING_GUIDE.contains(&page),
