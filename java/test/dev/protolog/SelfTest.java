@@ -50,6 +50,7 @@ public final class SelfTest {
         LocaleTest.run();
         BuilderTest.run();
         LargeMessageTest.run();
+        ManyThreadsTest.run();
         LinkedSettingsTest.run();
         OutsideChangeTest.run();
         EndTest.run();
