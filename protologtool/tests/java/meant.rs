@@ -19,7 +19,19 @@ enum Made {
 
 /// Imports and the class `A` of the package `p`, whose `f()` calls; a class `B` of the package `q`; another file of the package `p`; and
 /// what is made of the call. A log call says `log`, any other says `own`.
-const CASES: [(&str, &str, &str, Made); 13] = [
+const CASES: [(&str, &str, &str, Made); 15] = [
+    (
+        "import dev.protolog.*; class A { void f() { ProtoLog.d(NET, \"own\"); } }",
+        "public class B { }",
+        "class Y { }\n  @Deprecated class ProtoLog { static void d(Object g, String s) { q.Own.say(); } }",
+        Made::Nothing,
+    ),
+    (
+        "import dev.protolog.*; class A { void f() { ProtoLog.d(NET, \"log\"); } }",
+        "public class B { }",
+        "class Y { class ProtoLog { static void d(Object g, String s) { q.Own.say(); } } }",
+        Made::Rewritten,
+    ),
     (
         "import static dev.protolog.ProtoLog.*; class A extends q.B { void f() { d(NET, \"log\"); } }",
         "public class B { static void d(Object g, String s) { Own.say(); } }",

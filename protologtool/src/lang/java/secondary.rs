@@ -1,8 +1,8 @@
 //! Top-level classes in files that are called by another class. Only their own package sees them.
 //!
 //! Most supertypes are not among the inputs at all, so that the question must be cheap where the answer is no: the files of a
-//! package are searched once, for lines that begin with a declaration of another name than the file's. A secondary class
-//! that is indented is not found.
+//! package are searched once, for declarations of another name than the file's. Only a file that may have the one in question is
+//! parsed.
 
 use crate::lang::lookups::is_of_package;
 use crate::system::{Reader, System};
@@ -74,9 +74,10 @@ fn is_java(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "java")
 }
 
-/// The names that lines of these files declare, but for those of the files.
+/// The names that these files may declare, but for those of the files. The parse of the file says which of them are of classes at its
+/// top level.
 fn search<'a>(paths: &[&'a Path], system: &dyn System) -> FilesByName<'a> {
-    let keywords = [&b"class "[..], b"interface ", b"enum ", b"record "].map(Finder::new);
+    let keywords = [&b"class"[..], b"interface", b"enum", b"record"].map(Finder::new);
     let (mut found, mut reader) = (FilesByName::new(), Reader::default());
     for path in paths {
         if system.read_into(path, &mut reader).is_err() {
@@ -87,7 +88,10 @@ fn search<'a>(paths: &[&'a Path], system: &dyn System) -> FilesByName<'a> {
             for at in keyword.find_iter(reader.bytes()) {
                 let name = declared(reader.bytes(), at, keyword.needle().len());
                 if let Some(name) = name.filter(|name| *name != stem) {
-                    found.entry(name.to_owned()).or_default().push(path);
+                    let files = found.entry(name.to_owned()).or_default();
+                    if files.last() != Some(path) {
+                        files.push(path);
+                    }
                 }
             }
         }
@@ -95,19 +99,17 @@ fn search<'a>(paths: &[&'a Path], system: &dyn System) -> FilesByName<'a> {
     found
 }
 
-/// The name behind the keyword at `at`, if only modifiers and annotations stand before that on its line, which is not indented.
+/// The name behind the keyword at `at`.
 fn declared(text: &[u8], at: usize, keyword: usize) -> Option<&str> {
-    let start = memchr::memrchr2(b'\n', b'\r', &text[..at]).map_or(0, |end| end + 1);
-    let before = &text[start..at];
-    let is_head = before.first().is_none_or(|first| !first.is_ascii_whitespace())
-        && before.last().is_none_or(u8::is_ascii_whitespace)
-        && before.iter().all(|byte| byte.is_ascii_alphanumeric() || b" \t@.-_()\"".contains(byte));
-    let rest = text[at + keyword..].trim_ascii_start();
     let is_name =
         |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$') || *byte >= 0x80;
+    let after = &text[at + keyword..];
+    let is_word = !text[..at].last().is_some_and(is_name)
+        && after.first().is_some_and(u8::is_ascii_whitespace);
+    let rest = after.trim_ascii_start();
     let end = rest.iter().position(|byte| !is_name(byte)).unwrap_or(rest.len());
     let name = std::str::from_utf8(&rest[..end]).ok()?;
-    (is_head && !name.is_empty()).then_some(name)
+    (is_word && !name.is_empty()).then_some(name)
 }
 
 #[cfg(test)]
@@ -116,14 +118,14 @@ mod tests {
     use crate::system::Memory;
 
     #[test]
-    fn declarations_at_the_start_of_a_line() {
+    fn declarations_wherever_they_stand() {
         let text = "package p;\nimport a.class ;\npublic final class A {\n  class Inner {}\n}\n\
             abstract class B {}\r@Deprecated(\"x\") sealed interface C permits D {}\nnon-sealed class D{}\n\
-            // class E\n/* class F */\nrecord  G(int x) {}\nenum H{}\nclass Größe {}\n";
+            record  G(int x) {}\nenum H{} class\n\tI {}\nclass Größe {}\nsubclass J; class.K\n";
         let system = Memory::with_files([("p/A.java", text)]);
         let found = search(&[Path::new("p/A.java")], &system);
         let mut names: Vec<&str> = found.keys().map(String::as_str).collect();
         names.sort_unstable();
-        assert_eq!(names, ["B", "C", "D", "G", "Größe", "H"]);
+        assert_eq!(names, ["B", "C", "D", "G", "Größe", "H", "I", "Inner"]);
     }
 }
