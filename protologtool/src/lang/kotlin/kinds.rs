@@ -33,6 +33,8 @@ fn declared_type(named: &ScopedFile<'_>, tokens: &Range<usize>) -> Option<String
         // A receiver around can have a property of the name of a property, but not of a variable.
         let is_local = |kind| matches!(kind, DeclaredKind::Parameter | DeclaredKind::Local);
         declared.filter(|it| is_local(it.kind)).and_then(|it| match &it.written_type {
+            // A class or alias of the file may have the name of a type of the language.
+            Some(written) if named.scopes.type_named(written, it.offset).is_some() => None,
             Some(written) => Some(written.clone()),
             None => literal(named, it.value.clone()?).map(str::to_owned),
         })
