@@ -1,11 +1,11 @@
 //! The types of arguments that Java's sources make evident: of literals, casts, texts that are put together, and variables that are
 //! declared with a type which only the language has.
 
+use super::fields;
 use super::invocation::Invocation;
 use super::meaning::{Declared, Variable};
 use super::place::MemberCalls;
-use super::resolve::declarator;
-use super::syntax::{field_text, parse_member, text, unparenthesized};
+use super::syntax::{field_text, text, unparenthesized};
 use crate::call::{Checked, without_fixes};
 use crate::diagnostic::Diagnostic;
 use crate::lang::argument_type::{ArgumentType, misfits};
@@ -92,11 +92,7 @@ impl MemberCalls<'_, '_, '_> {
                 if of.unit.is(&self.resolver.unit)
                     && self.unit.outline.members[self.member.0].owner == Some(of.id) =>
             {
-                let tree = parse_member(self.unit, &self.unit.outline.members[member.0])?;
-                let declared = declarator(tree.root_node(), name, source)?;
-                let is_plain = declared.node.child_by_field_name("dimensions").is_none();
-                let written = declared.written_type(source).filter(|_| is_plain)?;
-                self.named_type(written, call)
+                self.named_type(&fields::written_type(self.unit, member, name)?, call)
             }
             Variable::Member(..) => None,
         }

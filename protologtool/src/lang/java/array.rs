@@ -4,12 +4,12 @@
 //! An expression is one if its own form says so, or if it is a name whose declaration does. Types of other expressions
 //! are not known here.
 
+use super::fields::declarator;
 use super::invocation::Invocation;
 use super::lexer::{self, TokenKind};
 use super::locals::Declaration;
 use super::meaning::{Declared, Variable};
 use super::place::MemberCalls;
-use super::resolve::declarator;
 use super::syntax::{children, parse_member, text, unparenthesized};
 use crate::diagnostic::{Code, Diagnostic};
 use tree_sitter::Node;

@@ -346,7 +346,7 @@ mod tests {
         let (tokens, faults) = repaired(text.as_bytes());
         assert!(pair(&tokens, &mut Vec::new()), "{text}: the brackets do not balance");
         let token = |token: &Token| match token.kind {
-            TokenKind::Punct(byte) if token.len() == 0 => format!("<{}>", byte as char),
+            TokenKind::Punct(byte) if token.range().is_empty() => format!("<{}>", byte as char),
             _ => text[token.range()].to_owned(),
         };
         let tokens: Vec<String> = tokens.iter().map(token).collect();

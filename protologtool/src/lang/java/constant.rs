@@ -1,13 +1,14 @@
 //! Constant expressions of Java, evaluated without a compiler: literals, `+` on strings, whole numbers, `!`, `&&`, `||`,
 //! `?:`, casts, parentheses, and names of constants that this file or another input declares.
 
+use super::fields::declarator;
 use super::integer;
 use super::library::Classes;
 use super::literal;
 use super::locals::Declaration;
 use super::meaning::{Declared, Handle, Site, Type, TypeRef, Variable};
 use super::outline::{MemberId, MemberKind};
-use super::resolve::{Resolver, declarator};
+use super::resolve::Resolver;
 use super::syntax::{
     children, descendants, dotted, field_text, parse_member, text, unparenthesized,
 };

@@ -24,7 +24,7 @@ use crate::source::Source;
 use memchr::memmem;
 use protolog_core::Level;
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use tree_sitter::Tree;
 
@@ -230,7 +230,7 @@ impl CallFinder<'_, '_> {
             locals: OnceCell::new(),
             changes: OnceCell::new(),
             marks: Marks::default().into(),
-            mentions: HashMap::new().into(),
+            mentions: OnceCell::new(),
         };
         let fault = broken::fault(unit, declared, &tree);
         if broken || fault.is_some() {

@@ -12,11 +12,12 @@
 //! A receiver is left out of rewritten code, so it must be a name that is never null: its only value is a new instance.
 
 use super::constant::{Evaluator, arguments, nothing_known};
+use super::fields::declarator;
 use super::invocation::Invocation;
 use super::meaning::{Declared, Site, Type, TypeRef, Variable};
 use super::outline::{MemberId, MemberKind, TypeId, TypeKind};
 use super::place::MemberCalls;
-use super::resolve::{Resolver, declarator};
+use super::resolve::Resolver;
 use super::syntax::{children, dotted, field_text, has_modifier, is_type_body, parse_member, text};
 use super::unit::Unit;
 use super::value::Value;

@@ -22,11 +22,6 @@ impl Token {
     pub(crate) fn range(&self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
-
-    /// Number of bytes.
-    pub(crate) fn len(&self) -> usize {
-        self.range().len()
-    }
 }
 
 /// The kind of a token.

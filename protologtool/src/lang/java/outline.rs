@@ -10,6 +10,7 @@
 //! what is wrong.
 
 use super::lexer::{Token, TokenKind};
+use super::looks;
 use std::ops::Range;
 
 /// Types nested deeper than this are left to the members that hold them.
@@ -132,6 +133,7 @@ impl Outline {
     /// The members of a type.
     pub(crate) fn members_of(&self, of: TypeId) -> impl Iterator<Item = (MemberId, &Member)> {
         let all = self.members.iter().enumerate();
+        looks::count(all.len());
         all.filter(move |(_, member)| member.owner == Some(of))
             .map(|(at, member)| (MemberId(at), member))
     }

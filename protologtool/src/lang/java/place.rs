@@ -17,9 +17,9 @@ use super::{Dialect, Forms, Guard, Java, JavaShape};
 use crate::call::{Call, Checked, Text};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::groups::Groups;
-use protolog_core::Level;
+use protolog_core::{Level, hash};
 use std::cell::{OnceCell, RefCell};
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::ops::Range;
 use tree_sitter::{Node, Tree};
 
@@ -61,8 +61,8 @@ pub(super) struct MemberCalls<'a, 'u, 't> {
     pub(super) locals: OnceCell<Locals<'t>>,
     /// Made when an argument changes something, which is rare.
     pub(super) changes: OnceCell<Changes<'t>>,
-    /// True if the member may declare a name.
-    pub(super) mentions: RefCell<HashMap<String, bool>>,
+    /// The hashes of the names that the member may declare. Made when one is asked for.
+    pub(super) mentions: OnceCell<HashSet<u64>>,
     pub(super) marks: RefCell<Marks>,
 }
 
@@ -142,12 +142,8 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
     }
 
     fn may_declare(&self, name: &str) -> bool {
-        if let Some(known) = self.mentions.borrow().get(name) {
-            return *known;
-        }
-        let found = self.unit.may_declare(self.member, name);
-        self.mentions.borrow_mut().insert(name.to_owned(), found);
-        found
+        let names = || self.unit.may_declare(self.member);
+        self.mentions.get_or_init(names).contains(&hash(name.as_bytes()))
     }
 
     /// A call of another method, where the name of the class that rewritten code calls means that class.

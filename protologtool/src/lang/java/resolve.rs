@@ -4,15 +4,15 @@
 //! Inherited members are known where the supertype is declared in the same file or in another input. Of other supertypes
 //! nothing is known, and nothing is assumed to be hidden.
 
+use super::fields;
 use super::header::{has_component, supertype_names};
 use super::lexer::TokenKind;
 use super::library::Classes;
-use super::locals::{Declaration, LocalType, field_of};
+use super::locals::{LocalType, field_of};
 use super::meaning::{Declared, Handle, MethodOwner, Site, Type, TypeRef, Variable};
-use super::outline::{MemberId, MemberKind, TypeId, TypeKind};
+use super::outline::{MemberKind, TypeId, TypeKind};
 use super::scopes::Inherited;
-use super::syntax::{children, descendants, field_text, parse_member};
-use super::unit::Unit;
+use super::syntax::field_text;
 use crate::lang::constants::ConstantEffort;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -389,13 +389,15 @@ impl<'u> Resolver<'u> {
     /// The field, constant or component called `name` that the type itself declares.
     fn own_variable(&self, id: TypeId, name: &str) -> Option<Declared> {
         let unit = &*self.unit;
-        let found = unit.outline.members_of(id).find(|(at, member)| match member.kind {
-            MemberKind::Constant => member.name.as_ref().is_some_and(|of| unit.str(of) == name),
-            // A type or a value may have that name, too: only the parser knows.
-            MemberKind::Field => unit.has_word(*at, name) && declares_field(unit, *at, name),
-            _ => false,
+        let found = unit.fields_with(id, name).iter().find(|at| {
+            let member = &unit.outline.members[at.0];
+            match member.kind {
+                MemberKind::Constant => member.name.as_ref().is_some_and(|of| unit.str(of) == name),
+                // A type or a value may have that name, too: only the parser knows.
+                _ => fields::declares(unit, **at, name),
+            }
         });
-        let member = found.map(|(at, _)| Declared::Member(at));
+        let member = found.map(|at| Declared::Member(*at));
         member.or_else(|| has_component(unit, id, name).then_some(Declared::Component))
     }
 
@@ -468,23 +470,6 @@ fn remember<T: Clone>(
     let found = find();
     known.borrow_mut().insert(key, found.clone());
     found
-}
-
-fn declares_field(unit: &Unit<'_>, member: MemberId, name: &str) -> bool {
-    let Some(tree) = parse_member(unit, &unit.outline.members[member.0]) else { return false };
-    declarator(tree.root_node(), name, unit.text()).is_some()
-}
-
-/// The declarator of the field called `name` in the tree of a member.
-pub(crate) fn declarator<'t>(root: Node<'t>, name: &str, text: &[u8]) -> Option<Declaration<'t>> {
-    // The first field of the tree is the member itself; others are of local classes.
-    let is_field =
-        |node: &Node<'t>| matches!(node.kind(), "field_declaration" | "constant_declaration");
-    let parent = descendants(root).find(is_field)?;
-    let node = children(parent).find(|node| {
-        node.kind() == "variable_declarator" && field_text(*node, "name", text) == name
-    })?;
-    Some(Declaration { node, parent })
 }
 
 fn member_type<'t>(outer: Node<'t>, name: &str, text: &[u8]) -> Option<Node<'t>> {

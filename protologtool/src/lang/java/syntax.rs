@@ -9,6 +9,7 @@
 //! file: the head takes the place of the bytes before it, of which there are enough since a real head is longer.
 
 use super::lexer::{self, Token, TokenKind};
+use super::looks;
 use super::newer;
 use super::outline::{Member, MemberKind};
 use super::unit::Unit;
@@ -115,6 +116,7 @@ fn parse_ranges(text: &[u8], start: usize, ranges: &[std::ops::Range<usize>]) ->
         Range { start_byte, end_byte, start_point, end_point: point_of(end_byte) }
     });
     let included: Vec<Range> = included.collect();
+    looks::count(ranges.iter().map(ExactSizeIterator::len).sum());
     PARSER.with_borrow_mut(|parser| {
         let parser = parser.as_mut()?;
         parser.set_included_ranges(&included).ok()?;

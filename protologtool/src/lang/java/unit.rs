@@ -3,13 +3,15 @@
 use super::brackets::{self, Fault};
 use super::escapes::Translated;
 use super::lexer::{self, Token, TokenKind};
+use super::looks;
 use super::names::Names;
-use super::outline::{MemberId, Outline, TypeId};
+use super::outline::{MemberId, MemberKind, Outline, TypeId};
+use protolog_core::hash;
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// A file. All ranges and offsets are of its [`text`](Self::text).
 #[derive(Clone, Debug)]
@@ -27,6 +29,25 @@ pub(crate) struct Unit<'s> {
     pub(crate) faults: Vec<Fault>,
     /// The names that tokens look like declarations of arrays of. Made when one is asked for.
     arrays: OnceLock<HashSet<String>>,
+    fields: Fields,
+}
+
+/// The names that a field declares, with their types as they are written; none for an array.
+pub(super) type FieldTypes = HashMap<String, Option<String>>;
+
+/// The fields of a file, as far as somebody has asked for them.
+#[derive(Debug, Default)]
+struct Fields {
+    /// By their types, and the hashes of their words.
+    by_word: OnceLock<HashMap<(TypeId, u64), Vec<MemberId>>>,
+    types: Mutex<HashMap<MemberId, Arc<FieldTypes>>>,
+}
+
+/// A copy finds them itself.
+impl Clone for Fields {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
 }
 
 impl<'s> Unit<'s> {
@@ -65,6 +86,7 @@ impl<'s> Unit<'s> {
             outline,
             faults,
             arrays: OnceLock::new(),
+            fields: Fields::default(),
         }
     }
 
@@ -132,9 +154,9 @@ impl<'s> Unit<'s> {
             .map(TypeId)
     }
 
-    /// Returns whether something within a member may declare `name`, by its tokens: its own name and the names that calls begin with
-    /// or pass as their first argument declare nothing.
-    pub(crate) fn may_declare(&self, member: MemberId, name: &str) -> bool {
+    /// The hashes of the names that something within a member may declare, by its tokens: its own name and the names that calls begin
+    /// with or pass as their first argument declare nothing.
+    pub(crate) fn may_declare(&self, member: MemberId) -> HashSet<u64> {
         let text = self.text();
         let range = self.outline.members[member.0].tokens.clone();
         let is = |index: usize, puncts: &[u8]| {
@@ -161,17 +183,49 @@ impl<'s> Unit<'s> {
             !is(at + 1, b".") && !after(b".") && !is_first_argument
         };
         let tokens = &self.tokens[range.clone()];
-        tokens.iter().enumerate().any(|(at, token)| {
-            token.len() == name.len() && text[token.range()] == *name.as_bytes() && declares(at)
-        })
+        looks::count(tokens.len());
+        let words = tokens.iter().enumerate().filter(|(_, token)| token.kind == TokenKind::Word);
+        let declared = words.filter(|(at, _)| declares(*at));
+        declared.map(|(_, token)| hash(&text[token.range()])).collect()
     }
 
-    /// Returns whether the word `name` is one of a member's tokens.
-    pub(crate) fn has_word(&self, member: MemberId, name: &str) -> bool {
-        let tokens = self.outline.members[member.0].tokens.clone();
-        self.tokens[tokens].iter().any(|token| {
-            token.len() == name.len() && self.text()[token.range()] == *name.as_bytes()
-        })
+    /// The fields and constants of a type that have the word `name`, or another one of the same hash, in their order.
+    pub(crate) fn fields_with(&self, of: TypeId, name: &str) -> &[MemberId] {
+        let fields = self.fields.by_word.get_or_init(|| self.fields_by_word());
+        fields.get(&(of, hash(name.as_bytes()))).map_or(&[], Vec::as_slice)
+    }
+
+    fn fields_by_word(&self) -> HashMap<(TypeId, u64), Vec<MemberId>> {
+        let mut found: HashMap<_, Vec<MemberId>> = HashMap::new();
+        for (at, member) in self.outline.members.iter().enumerate() {
+            let is_field = matches!(member.kind, MemberKind::Field | MemberKind::Constant);
+            let Some(owner) = member.owner.filter(|_| is_field) else { continue };
+            looks::count(member.tokens.len());
+            for token in &self.tokens[member.tokens.clone()] {
+                if token.kind == TokenKind::Word {
+                    let all = found.entry((owner, hash(&self.text()[token.range()]))).or_default();
+                    if all.last() != Some(&MemberId(at)) {
+                        all.push(MemberId(at));
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// What the field `member` declares, as `read` says when it is asked for first.
+    pub(super) fn field_types(
+        &self,
+        member: MemberId,
+        read: impl FnOnce(&Self, MemberId) -> FieldTypes,
+    ) -> Arc<FieldTypes> {
+        let known = || self.fields.types.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = known().get(&member) {
+            return found.clone();
+        }
+        let found = Arc::new(read(self, member));
+        known().insert(member, found.clone());
+        found
     }
 }
 
