@@ -7,6 +7,7 @@
 //! <String>super(x);                                                        super(x);
 //! (A & B) (C) x                                                   (A    ) (C) x
 //! record: for (;;) break record;                                  ______: for (;;) break ______;
+//! (x) += 1;                                                        x  += 1;
 //! ```
 //!
 //! The names that a pattern declares stay: of several patterns in a label none declares any, so the first is enough. What is
@@ -31,16 +32,44 @@ pub(super) fn masked(unit: &Unit<'_>, tokens: Range<usize>) -> Masked {
     Masked { blanks: blanks(unit, tokens), names }
 }
 
-/// The label at this token, or what ends by it, if its name means something in other places.
+/// The words that are keywords in some places, and names in all others.
+const KEYWORDS_IN_PLACES: [&str; 15] = [
+    "exports",
+    "module",
+    "open",
+    "opens",
+    "permits",
+    "provides",
+    "record",
+    "requires",
+    "sealed",
+    "to",
+    "transitive",
+    "uses",
+    "when",
+    "with",
+    "yield",
+];
+
+const ASSIGNMENTS: [&str; 12] =
+    ["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", ">>>="];
+
+/// The label at this token, or what ends by it, if its name means something in other places; or `this` as a resource.
 fn label(unit: &Unit<'_>, at: usize) -> Option<Range<usize>> {
     let word = |at: usize| unit.tokens.get(at).filter(|it| it.kind == TokenKind::Word);
     let range = word(at)?.range();
-    if !matches!(unit.str(&range), "record" | "sealed" | "yield") {
+    let is_after = |offset: usize, what: &[u8]| {
+        let before = at.checked_sub(offset).map(|at| unit.tokens[at].range());
+        before.is_some_and(|before| unit.text()[before] == *what)
+    };
+    if unit.str(&range) == "this" {
+        return (is_after(1, b"(") && is_after(2, b"try")).then_some(range);
+    }
+    if !KEYWORDS_IN_PLACES.contains(&unit.str(&range)) {
         return None;
     }
     let is_label = unit.tokens.get(at + 1)?.kind == TokenKind::Punct(b':');
-    let before = at.checked_sub(1).and_then(word).map(|it| unit.str(&it.range()));
-    (is_label || matches!(before, Some("break" | "continue"))).then_some(range)
+    (is_label || is_after(1, b"break") || is_after(1, b"continue")).then_some(range)
 }
 
 /// The bytes to blank in the tokens `tokens` of a file.
@@ -49,7 +78,10 @@ fn blanks(unit: &Unit<'_>, tokens: Range<usize>) -> Vec<Range<usize>> {
     for at in tokens {
         match unit.tokens[at].kind {
             TokenKind::Punct(b'@') => reader.before_ellipsis(at),
-            TokenKind::Punct(b'(') => reader.intersection(at),
+            TokenKind::Punct(b'(') => {
+                reader.intersection(at);
+                reader.assigned(at);
+            }
             TokenKind::Word => match reader.word(at) {
                 "case" => reader.label(at + 1),
                 "instanceof" => _ = reader.whole_pattern(at + 1),
@@ -142,6 +174,27 @@ impl PatternReader<'_, '_> {
         let after = self.type_name(self.after_modifiers(open + 1)).map(|(_, after)| after);
         if let Some(after) = after.filter(|after| self.is(*after, b'&')) {
             self.blank(after..close);
+        }
+    }
+
+    /// Blanks the parentheses that open at `open` if what is in them is assigned to.
+    fn assigned(&mut self, mut open: usize) {
+        let mut close = self.unit.partners[open] as usize;
+        let after = close + 1;
+        let follows = |operator: &&str| {
+            operator.bytes().enumerate().all(|(at, byte)| self.is(after + at, byte))
+        };
+        let is_compared = self.is(after, b'=') && self.is(after + 1, b'=');
+        if is_compared || !ASSIGNMENTS.iter().any(follows) {
+            return;
+        }
+        loop {
+            self.blank(open..open + 1);
+            self.blank(close..close + 1);
+            (open, close) = (open + 1, close - 1);
+            if !self.is(open, b'(') || self.unit.partners[open] as usize != close {
+                return;
+            }
         }
     }
 
