@@ -13,6 +13,8 @@ use std::cell::Cell;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -260,4 +262,85 @@ fn operators_reach_a_child_that_goes_on() {
             && has_socket(std::process::id() as libc::pid_t)
     }));
     drop(session.take());
+}
+
+#[test]
+fn a_session_that_a_child_dropped_is_over_there() {
+    if !has_process_of_its_own("a_session_that_a_child_dropped_is_over_there") {
+        return;
+    }
+    let dir = temp_dir();
+    let session = Cell::new(Some(follower(&dir).start().expect("start")));
+    wait(spawn(fork, || {
+        drop(session.take());
+        i!(Log::Net, "nobody records this");
+        // Nor does its child.
+        wait(spawn(fork, || {
+            i!(Log::Net, "nobody records this");
+            true
+        }));
+        true
+    }));
+    // The parent's, and those of other children, go on.
+    let pid = spawn(fork, || {
+        i!(Log::Net, "worker %d", 0);
+        session.take().expect("a session").stop().is_ok()
+    });
+    wait(pid);
+    session.take().expect("a session").stop().expect("stop");
+    assert_eq!(names(&dir).len(), 2, "{:?}", names(&dir));
+    assert_eq!(texts(&of_child(&dir, pid)), ["worker 0"]);
+}
+
+#[test]
+fn a_child_with_a_session_of_its_own_has_no_other_and_its_children_follow_that() {
+    if !has_process_of_its_own(
+        "a_child_with_a_session_of_its_own_has_no_other_and_its_children_follow_that",
+    ) {
+        return;
+    }
+    let dir = temp_dir();
+    let session = Cell::new(Some(follower(&dir).start().expect("start")));
+    wait(spawn(fork, || {
+        let own = Session::builder().file(dir.path().join("own.pftrace")).log_from(Level::Info);
+        let own = Cell::new(Some(own.follow_forks().start().expect("start")));
+        i!(Log::Net, "child %d", 0);
+        let pid = spawn(fork, || {
+            i!(Log::Net, "grandchild %d", 0);
+            own.take().expect("a session").stop().expect("stop").messages == 1
+        });
+        wait(pid);
+        own.take().expect("a session").stop().expect("stop").messages == 1
+    }));
+    session.take().expect("a session").stop().expect("stop");
+    let names = names(&dir);
+    assert!(names.len() == 3 && !names.iter().any(|it| it.starts_with("app-")), "{names:?}");
+}
+
+static OF_HANDLER: Mutex<Option<Session>> = Mutex::new(None);
+static IS_FORKED: AtomicBool = AtomicBool::new(false);
+
+extern "C" fn flush_in_child() {
+    let session = OF_HANDLER.try_lock().expect("nobody else has it");
+    if let Some(session) = &*session {
+        let is_forked = matches!(session.flush(), Err(Error::Forked));
+        IS_FORKED.store(is_forked, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn a_handler_of_the_fork_does_not_wait_for_it() {
+    if !has_process_of_its_own("a_handler_of_the_fork_does_not_wait_for_it") {
+        return;
+    }
+    // First, so that it runs in the child before the runtime's.
+    // SAFETY: the handler is a function of this program.
+    assert_eq!(unsafe { libc::pthread_atfork(None, None, Some(flush_in_child)) }, 0);
+    let dir = temp_dir();
+    let session = follower(&dir).start().expect("start");
+    *OF_HANDLER.lock().expect("nobody has it") = Some(session);
+    let pid = spawn(fork, || IS_FORKED.load(Ordering::Relaxed));
+    assert_eq!(wait_at_most(Duration::from_secs(10), pid), Some(0), "the child's status");
+    let session = OF_HANDLER.lock().expect("nobody has it").take();
+    session.expect("a session").stop().expect("stop");
 }

@@ -6,9 +6,10 @@
 //! call of a method of the parent's session.
 //!
 //! Invariants
-//! - A will is good while its session runs. A child finds those of its parent, and takes all of them at once.
+//! - A will is good while its session runs. A child finds those of its parent, and takes all of them at once; but none of a session
+//!   that it dropped, and none after it started a session of its own.
 //! - The lock is held while heirs start, so that a message or call of another thread waits for them. No lock is taken before it, and
-//!   it is not taken in a child whose fork is incomplete.
+//!   it is taken neither in a child whose fork is incomplete, nor between the handlers of this thread's own fork, which hold it.
 
 use super::Builder;
 use super::active::Active;
@@ -23,6 +24,8 @@ use std::sync::{Arc, Weak};
 /// A session, and the settings of its heirs.
 struct Will {
     session: Weak<Active>,
+    /// The process that the session is of.
+    process: u32,
     settings: Builder,
 }
 
@@ -42,36 +45,57 @@ struct Heirs {
 static HEIRS: ForkLock<Heirs> =
     ForkLock::new(Order::Heirs, Heirs { wills: Vec::new(), heirs: Vec::new() });
 
-/// Lets forked children go on where this session ends for them, with `settings`.
-pub(super) fn allow(active: &Arc<Active>, settings: Builder) {
-    forked::go_on_with(start);
-    let will = Will { session: Arc::downgrade(active), settings };
-    guarded(|| {
-        let mut all = HEIRS.lock();
-        all.wills.retain(|will| will.session.strong_count() > 0);
-        all.wills.push(will);
+impl Heirs {
+    fn allow(&mut self, active: &Arc<Active>, settings: Builder) {
+        let (session, process) = (Arc::downgrade(active), active.core.pid);
+        self.wills.push(Will { session, process, settings });
+    }
+
+    /// Returns what goes on for `active`, in whatever process.
+    fn next(&self, active: &Active) -> Option<&Arc<Active>> {
+        let session = active.core.owner.session_id;
+        self.heirs.iter().find(|heir| heir.of == session).map(|heir| &heir.active)
+    }
+}
+
+/// Calls `f` with the lock held; none where it can't be taken.
+fn locked<R>(f: impl FnOnce(&mut Heirs) -> R) -> Option<R> {
+    if fork::is_incomplete() {
+        return None;
+    }
+    guarded(|| HEIRS.lock_unless_forking().map(|mut all| f(&mut all)))
+}
+
+/// Notes that the program has started a session. Forked children go on where it ends for them, if there are `settings`; and this
+/// process does not go on any more where its parent's sessions end.
+pub(super) fn note_start(active: &Arc<Active>, settings: Option<Builder>) {
+    if settings.is_some() {
+        forked::go_on_with(start);
+    }
+    locked(|all| {
+        let process = active.core.pid;
+        all.wills.retain(|will| will.process == process && will.session.strong_count() > 0);
+        if let Some(settings) = settings {
+            all.allow(active, settings);
+        }
     });
 }
 
 /// Starts the heirs of the parent's sessions in a forked child, unless that was done. Returns whether there are any that run.
 pub(super) fn start() -> bool {
-    if fork::is_incomplete() {
-        return false;
-    }
     let process = std::process::id();
-    let has_begun = guarded(|| {
-        let mut all = HEIRS.lock();
+    let has_begun = locked(|all| {
         let mut has_any = false;
-        for Will { session, settings } in mem::take(&mut all.wills) {
+        for Will { session, process: whose, settings } in mem::take(&mut all.wills) {
             let Some(session) = session.upgrade() else { continue };
-            if session.core.pid == process {
-                all.wills.push(Will { session: Arc::downgrade(&session), settings });
+            if whose == process {
+                all.allow(&session, settings);
                 continue;
             }
             has_any = true;
             match settings.clone().for_child(process).start_active() {
                 Ok(active) => {
-                    all.wills.push(Will { session: Arc::downgrade(&active), settings });
+                    all.allow(&active, settings);
                     all.heirs.push(Heir { of: session.core.owner.session_id, active });
                 }
                 Err(error) => report(process, &error),
@@ -81,34 +105,42 @@ pub(super) fn start() -> bool {
         }
         has_any
     });
-    if has_begun {
+    if has_begun == Some(true) {
         forked::run_on_follow();
     }
-    guarded(|| HEIRS.lock().heirs.iter().any(|heir| heir.active.core.pid == process))
+    let runs_here = |heir: &Heir| heir.active.core.pid == process;
+    locked(|all| all.heirs.iter().any(runs_here)).unwrap_or(false)
 }
 
 /// Returns the session that goes on in this process for `active`, which is its parent's or that of a process further up.
 pub(super) fn of(active: &Arc<Active>) -> Option<Arc<Active>> {
-    if fork::is_incomplete() {
-        return None;
-    }
     let process = std::process::id();
-    guarded(|| {
-        let all = HEIRS.lock();
+    locked(|all| {
         let mut at = active;
         while at.core.pid != process {
-            let session = at.core.owner.session_id;
-            at = &all.heirs.iter().find(|heir| heir.of == session)?.active;
+            at = all.next(at)?;
         }
         Some(Arc::clone(at))
     })
+    .flatten()
 }
 
 /// A session has ended: whoever is forked from now on has nothing to go on with.
 pub(super) fn forget(ended: &Arc<Active>) {
-    if !fork::is_incomplete() {
-        guarded(|| HEIRS.lock().heirs.retain(|heir| !Arc::ptr_eq(&heir.active, ended)));
-    }
+    locked(|all| all.heirs.retain(|heir| !Arc::ptr_eq(&heir.active, ended)));
+}
+
+/// The program has dropped `active`, which is its parent's or that of a process further up: nothing goes on for it here.
+pub(super) fn renounce(active: &Arc<Active>) {
+    locked(|all| {
+        let mut next = Some(Arc::clone(active));
+        while let Some(dropped) = next {
+            all.wills.retain(|will| will.session.as_ptr() != Arc::as_ptr(&dropped));
+            next = all.next(&dropped).cloned();
+            // To drop the parent's session might wait for a thread that is not here.
+            mem::forget(dropped);
+        }
+    });
 }
 
 fn report(process: u32, error: &Error) {
@@ -117,4 +149,30 @@ fn report(process: u32, error: &Error) {
         "protolog: process {process} was forked from one that records, and can't go on: {error}\nhelp: {help}\n"
     );
     text_queue::write_line(line.as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::Session;
+    use crate::sys::fork::testing::check_child;
+    use protolog_testkit::temp_dir;
+
+    #[test]
+    fn what_an_operator_starts_in_a_child_ends_nothing() {
+        let dir = temp_dir();
+        let at = |name: &str| Session::builder().file(dir.path().join(name));
+        let begin = || -> Box<dyn FnOnce()> {
+            let session = at("app.pftrace").follow_forks().start().expect("start");
+            Box::new(move || drop(session))
+        };
+        let child = || {
+            let trace = at("trace.pftrace").for_operator().start().expect("start");
+            let goes_on = start();
+            drop(trace);
+            goes_on
+        };
+        let name = "session::heirs::tests::what_an_operator_starts_in_a_child_ends_nothing";
+        check_child(name, begin, child);
+    }
 }

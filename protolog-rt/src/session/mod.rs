@@ -361,6 +361,8 @@ impl Drop for Session {
         if let Some(active) = self.of_this_process() {
             active.end_unseen();
             heirs::forget(&active);
+        } else {
+            heirs::renounce(&self.active);
         }
         if self.active.core.pid != std::process::id() {
             // A forked child has the session's memory but not its thread; the trace is the parent's.

@@ -24,7 +24,8 @@ impl Builder {
     ///
     /// The child's session starts with its first message that the parent's session would record, or with its first call of a method of
     /// the parent's [`Session`](crate::Session) that writes a file; from then on such calls are for the child's. A child that does
-    /// neither, such as one that runs another program, has no file. Where [`init`](crate::init()) listens to operators in the parent, it
+    /// neither, such as one that runs another program, has no file; nor has one that drops the parent's session, or starts one of its
+    /// own, before it does. Where [`init`](crate::init()) listens to operators in the parent, it
     /// does in such a child, too. If the child's session can't start, since a directory is gone for example, a line on standard error
     /// says so, and the child's messages are not recorded.
     ///

@@ -16,7 +16,7 @@ use crate::session::requests::Requests;
 use crate::session::segments::{Limits, Segments};
 use crate::session::stream::{Reopen, Stream};
 use crate::session::trace::Trace;
-use crate::session::{Session, dictionary, heirs};
+use crate::session::{Session, dictionary, forked, heirs};
 use crate::sys::{barrier, pin};
 use protolog_core::FillPolicy;
 use std::sync::Arc;
@@ -26,11 +26,13 @@ use std::thread::Builder as ThreadBuilder;
 impl Builder {
     /// Starts the session.
     pub fn start(self) -> Result<Session, Error> {
+        if self.is_for_operator && forked::is_inherited() {
+            // The program has started none of its own, so it goes on.
+            heirs::start();
+        }
         let settings = self.is_inheritable().then(|| self.clone());
         let active = self.start_active()?;
-        if let Some(settings) = settings {
-            heirs::allow(&active, settings);
-        }
+        heirs::note_start(&active, settings);
         Ok(Session { active })
     }
 
