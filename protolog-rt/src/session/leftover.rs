@@ -18,7 +18,7 @@ use crate::sys::create::directory;
 use crate::sys::file::{claim, is_nearly_full};
 use crate::sys::file_lock::FileLock;
 use crate::sys::process::user;
-use protolog_core::recorder::{MAGIC, NEEDLESS, SESSION_ID_AT};
+use protolog_core::recorder::{Header, MAGIC, NEEDLESS, SESSION_ID_AT, VERSION};
 use protolog_files::Location;
 use protolog_shmem::Buffer;
 use std::cmp::Reverse;
@@ -135,10 +135,11 @@ impl Leftover {
     }
 }
 
-/// Returns whether a session that ended well could not remove its recording.
+/// Returns whether a session that ended well could not remove its recording. Those of other versions may have something else there.
 fn is_needless(file: &File) -> bool {
-    let mut id = [0xff; NEEDLESS.len()];
-    file.read_exact_at(&mut id, SESSION_ID_AT as u64).is_ok() && id == NEEDLESS
+    let mut header = [0; SESSION_ID_AT + NEEDLESS.len()];
+    let header = file.read_exact_at(&mut header, 0).ok().and_then(|()| Header::parse(&header).ok());
+    header.is_some_and(|header| header.version == VERSION && header.session_id == NEEDLESS)
 }
 
 /// Returns whether this is the name of a recording of `program`.
@@ -156,9 +157,7 @@ mod tests {
     use super::*;
     use crate::session::config::Filter;
     use crate::session::file_place::FilePlace;
-    use protolog_core::recorder::{
-        BuildId, ClockSource, GENERATION_AT, Header, RING_AT, TRACE_FILE_AT, VERSION,
-    };
+    use protolog_core::recorder::{BuildId, ClockSource, GENERATION_AT, RING_AT, TRACE_FILE_AT};
     use protolog_core::schema;
     use protolog_recording::PacketWriter;
     use std::fs;
@@ -241,6 +240,21 @@ mod tests {
         assert_eq!(left(&needed[1..2]) + left(&others), 8);
         remove_in(dir.path(), "app", Keep::default(), false);
         assert_eq!(left(&needed) + left(&others), 8);
+    }
+
+    #[test]
+    fn what_a_session_calls_needless_goes_at_once_but_not_what_another_version_left() {
+        let dir = protolog_testkit::temp_dir();
+        for (version, stays) in [(VERSION - 1, true), (VERSION + 1, true), (VERSION, false)] {
+            let path = make_with_trace(dir.path(), 1, true);
+            let file = File::options().write(true).open(&path).expect("open");
+            file.write_all_at(&NEEDLESS, SESSION_ID_AT as u64).expect("write");
+            file.write_all_at(&version.to_ne_bytes(), 8).expect("write");
+            drop(file);
+            remove_in(dir.path(), "app", Keep::default(), true);
+            assert_eq!(path.exists(), stays, "{version}");
+            let _ = fs::remove_file(path);
+        }
     }
 
     #[test]
