@@ -48,6 +48,17 @@ fn int_and_string(number: u64) {
     i!(Log::Size, "%d of %s", number % 8_192, TEXTS[noise(number) as usize % 8]);
 }
 
+/// Logs an integer and one of four names that differ within.
+fn int_and_host(number: u64) {
+    const HOSTS: [&str; 4] = [
+        "host-00017.example.org",
+        "host-00018.example.org",
+        "host-00170.example.org",
+        "host-01017.example.org",
+    ];
+    i!(Log::Size, "%d of %s", number % 8_192, HOSTS[number as usize % 4]);
+}
+
 /// Logs a string of 40 bytes, always the same one.
 fn long_string(_: u64) {
     i!(Log::Size, "text %s", "0123456789012345678901234567890123456789");
@@ -70,6 +81,7 @@ fn messages_are_small() {
     check_limit("two integers", measure(plain, two_ints), 26.0);
     check_limit("two integers and a float", measure(plain, two_ints_and_a_float), 35.0);
     check_limit("an integer and one of 8 strings", measure(plain, int_and_string), 28.0);
+    check_limit("an integer and one of 4 hosts", measure(plain, int_and_host), 30.0);
     check_limit("a string of 40 bytes", measure(plain, long_string), 24.0);
     check_limit("a new string of 40 bytes", measure(plain, new_string), 74.0);
 }

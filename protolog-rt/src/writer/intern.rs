@@ -1,7 +1,7 @@
 //! The intern table of a chunk: which strings it has, so that a message that repeats one names it by its interned id (iid).
 //!
-//! A small table, direct-mapped by a hash of a string's length, beginning and end. An entry says where in the chunk the string
-//! stands, and all of its bytes are compared with those there. So a buffer that is used again and again is never taken for
+//! A small table, direct-mapped by a hash of a string's length and of the 16 bytes at its beginning and end. An entry says where
+//! in the chunk the string stands, and all of its bytes are compared with those there. So a buffer that is used again and again is never taken for
 //! the string that it held before, equal strings at several addresses are one, and a thread needs no memory for strings but
 //! that of the chunk.
 //!
@@ -186,13 +186,16 @@ impl<'a> ChunkStrings<'a> {
                 return Lookup::UNKNOWN;
             }
             let (first, last) = (u64::from_le_bytes(ends.0), u64::from_le_bytes(ends.1));
-            let (found, there) = self.entry(slot(first.rotate_left(29) ^ last, len), len);
-            let is_known = found.is_known
-                && if len <= 16 {
-                    there.has_ends(first.to_le(), last.to_le())
-                } else {
-                    there.equals(text)
-                };
+            let mixed = first.rotate_left(29) ^ last;
+            if let Some(wide) = wide_ends(text) {
+                // Names of hosts, paths and addresses differ within.
+                let (second, next_to_last) = ((wide.0 >> 64) as u64, wide.1 as u64);
+                let mixed = mixed.wrapping_add(second.rotate_left(47) ^ next_to_last);
+                let (found, there) = self.entry(slot(mixed, len), len);
+                return Lookup { is_known: found.is_known && there.equals(text), ..found };
+            }
+            let (found, there) = self.entry(slot(mixed, len), len);
+            let is_known = found.is_known && there.has_ends(first.to_le(), last.to_le());
             return Lookup { is_known, ..found };
         }
         let word = tiny(text);
@@ -305,7 +308,14 @@ impl Place<'_> {
 #[repr(C, packed)]
 struct Unaligned<W>(W);
 
-/// The entry of a string: strings that agree in length, beginning and end have the same one.
+/// The first and the last 16 bytes of a string of more than 16.
+#[inline(always)]
+fn wide_ends(text: &[u8]) -> Option<(u128, u128)> {
+    let (first, last) = ends::<16>(text).filter(|_| text.len() > 16)?;
+    Some((u128::from_le_bytes(first), u128::from_le_bytes(last)))
+}
+
+/// The entry of a string: strings that agree in length, and in the 16 bytes at their beginning and end, have the same one.
 #[inline(always)]
 fn slot(ends: u64, len: usize) -> usize {
     (ends.wrapping_add(len as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> SHIFT) as usize

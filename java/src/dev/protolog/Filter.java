@@ -52,7 +52,8 @@ record Filter(int defaultLevels, Map<String, Integer> groups, List<String> stack
         return filter.varint(3, 1);
     }
 
-    private static boolean fits(String name, String fullName) {
+    /** True if a name is that of a group, its end, or its beginning. */
+    static boolean fits(String name, String fullName) {
         return name.equals(fullName) || fullName.endsWith("." + name) || fullName.startsWith(name + ".");
     }
 }

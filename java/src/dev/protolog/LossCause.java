@@ -4,22 +4,24 @@ import java.util.Locale;
 
 /** The causes for which messages are lost. Invariant: their numbers are those of traces. */
 enum LossCause {
-    BUFFER_FULL(1),
-    OVERWRITTEN(2),
-    REENTRANT(3),
+    BUFFER_FULL(1, "the buffer was full"),
+    OVERWRITTEN(2, "overwritten before being read"),
+    REENTRANT(3, "logged inside another log call"),
     /** The message is there, with a truncated string. */
-    TRUNCATED(4),
-    TEMPLATE_LIMIT(7),
-    WRITE_FAILED(8);
+    TRUNCATED(4, "truncated, since an argument was too long"),
+    TEMPLATE_LIMIT(7, "too many distinct messages without a dictionary entry"),
+    WRITE_FAILED(8, "the file could not be written");
 
     /** The largest number of a cause. */
     static final int MAX_WIRE = 8;
     private static final LossCause[] ALL = values();
 
     final int wire;
+    private final String description;
 
-    LossCause(int wire) {
+    LossCause(int wire, String description) {
         this.wire = wire;
+        this.description = description;
     }
 
     int wire() {
@@ -29,6 +31,11 @@ enum LossCause {
     /** The name that Rust gives it, too. */
     String text() {
         return name().toLowerCase(Locale.ROOT);
+    }
+
+    /** The cause for people, as Rust has it, too. */
+    String description() {
+        return description;
     }
 
     static LossCause of(int wire) {

@@ -5,10 +5,12 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.zip.Deflater;
 
 /**
@@ -142,6 +144,7 @@ public final class Session implements AutoCloseable {
             }
             last = ended.stream != null ? ended.stream.stats() : ended.kept.stats();
             Dictionaries.reportUnknown(last, config.file());
+            config.report().print(config.file(), last);
         } catch (IOException e) {
             // What is in the buffer of a session that keeps its messages can be written later.
             failure = ended.stream != null || core.failure() != null ? e : null;
@@ -278,6 +281,9 @@ public final class Session implements AutoCloseable {
         private final Map<String, Integer> groups = new LinkedHashMap<>();
         private final List<String> stacks = new ArrayList<>();
         private boolean hasLocations;
+        private boolean reportsLosses = true;
+        /** The names of groups that the program has written. */
+        private final Set<String> named = new HashSet<>();
 
         private Builder() {}
 
@@ -328,11 +334,16 @@ public final class Session implements AutoCloseable {
 
         /** Records this level and more severe ones of a group; null for none. */
         public Builder group(IProtoLogGroup group, LogLevel level) {
-            return group(MessageId.fullName(group), level);
+            return put(MessageId.fullName(group), level);
         }
 
         /** As above, of groups with this full name, with this end of it, or this beginning. */
         public Builder group(String name, LogLevel level) {
+            named.add(name);
+            return put(name, level);
+        }
+
+        private Builder put(String name, LogLevel level) {
             groups.put(Objects.requireNonNull(name), level == null ? 0 : level.andAbove());
             return this;
         }
@@ -342,12 +353,14 @@ public final class Session implements AutoCloseable {
          * takes some microseconds and up to 4 KiB, so this is for groups that log rarely.
          */
         public Builder collectStacktrace(IProtoLogGroup group) {
-            return collectStacktrace(MessageId.fullName(group));
+            stacks.add(MessageId.fullName(group));
+            return this;
         }
 
         /** As above, of groups that are named as in {@link #group(String, LogLevel)}. */
         public Builder collectStacktrace(String name) {
-            stacks.add(Objects.requireNonNull(name));
+            named.add(Objects.requireNonNull(name));
+            stacks.add(name);
             return this;
         }
 
@@ -357,6 +370,16 @@ public final class Session implements AutoCloseable {
          */
         public Builder locations() {
             hasLocations = true;
+            return this;
+        }
+
+        /**
+         * Sets whether a session that lost messages says so in one line on standard error when it ends, and names those of {@link #group(String, LogLevel)} and
+         * {@link #collectStacktrace(String)} that are almost a group's and no group's. It does by default. What {@link #keepNewest} overwrites is not lost in
+         * this sense.
+         */
+        public Builder reportLosses(boolean reports) {
+            reportsLosses = reports;
             return this;
         }
 
@@ -474,7 +497,8 @@ public final class Session implements AutoCloseable {
             Filter filter = new Filter(defaultLevels, groups, stacks);
             Segments.Limits limits = new Segments.Limits(segmentBytes, SettingRange.nanos(segmentAge), keptSegments);
             return new Session(new SessionConfig(file, recording, filter, policy, bufferBytes / PageLayout.PAGE * PageLayout.PAGE,
-                    maxStringBytes, hasLocations, SettingRange.nanos(longestWait), compression, limits, new EarlierRuns.Earlier(keptRuns, truncates)));
+                    maxStringBytes, hasLocations, SettingRange.nanos(longestWait), compression, limits, new EarlierRuns.Earlier(keptRuns, truncates),
+                    new EndReport(reportsLosses, named)));
         }
 
         /** Refuses what sessions that keep their messages don't have. */

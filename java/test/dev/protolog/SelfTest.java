@@ -49,6 +49,7 @@ public final class SelfTest {
         NestedJarTest.run();
         LocaleTest.run();
         BuilderTest.run();
+        EndReportTest.run();
         LargeMessageTest.run();
         ManyThreadsTest.run();
         LinkedSettingsTest.run();
