@@ -249,7 +249,12 @@ fn top_shows_rates_and_losses() {
     assert_eq!((&net["pid"], &net["trace"]), (&id.into(), &"verbose".into()), "{net}");
     assert_eq!(net["losses"]["buffer_full"].as_u64(), Some(lost), "{net}");
     let ended = java.instruct("stop");
-    assert_eq!(ended, [format!("{} {lost}", logged - lost)], "each is written or lost");
+    let own = dir.join("own.pftrace");
+    let line = format!(
+        "protolog: `{}` lacks {lost} of {logged} messages ({lost}: the buffer was full)",
+        own.display()
+    );
+    assert_eq!(ended, [line, format!("{} {lost}", logged - lost)], "each is written or lost");
 }
 
 #[test]

@@ -23,14 +23,14 @@ record EndReport(boolean isWanted, Set<String> named) {
     }
 
     /** Prints them, for a session with this file, null for none. Out of memory or of stack, nothing is printed: the trace is complete all the same. */
-    void print(Path file, SessionStats stats) {
+    void print(Path file, SessionStats stats, boolean isAtExit) {
         if (!isWanted) {
             return;
         }
         try {
             String whose = file == null ? "a session" : file.toString();
             // The recording of one without a file says so itself.
-            String lost = file == null ? null : lost(whose, stats);
+            String lost = file == null ? null : lost(whose, stats, isAtExit);
             if (lost != null) {
                 LogPrinter.queue(lost);
             }
@@ -40,14 +40,17 @@ record EndReport(boolean isWanted, Set<String> named) {
         }
     }
 
-    /** The line about lost messages; null where none are. */
-    static String lost(String whose, SessionStats stats) {
+    /** The line about lost messages; null where none are. Where the JVM ends, threads that go on to log are no fault of the session. */
+    private static String lost(String whose, SessionStats stats, boolean isAtExit) {
         Map<LossCause, Long> causes = new EnumMap<>(LossCause.class);
         for (SessionStats.OfGroup group : stats.groups()) {
             group.losses().forEach((cause, count) -> causes.merge(cause, count, Long::sum));
         }
         causes.remove(LossCause.TRUNCATED);
         causes.remove(LossCause.OVERWRITTEN);
+        if (isAtExit) {
+            causes.remove(LossCause.WRITE_FAILED);
+        }
         List<String> parts = new ArrayList<>();
         causes.forEach((cause, count) -> parts.add(count + ": " + cause.description()));
         long lost = causes.values().stream().mapToLong(Long::longValue).sum();

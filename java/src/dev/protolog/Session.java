@@ -67,6 +67,8 @@ public final class Session implements AutoCloseable {
         Sessions.add(core);
         // Messages that became known between the two.
         core.dictionary().addKnown();
+        // Before messages rely on the session.
+        RuntimeClasses.load();
         if (stream != null) {
             stream.start();
         }
@@ -144,7 +146,7 @@ public final class Session implements AutoCloseable {
             }
             last = ended.stream != null ? ended.stream.stats() : ended.kept.stats();
             Dictionaries.reportUnknown(last, config.file());
-            config.report().print(config.file(), last);
+            config.report().print(config.file(), last, isAtExit);
         } catch (IOException e) {
             // What is in the buffer of a session that keeps its messages can be written later.
             failure = ended.stream != null || core.failure() != null ? e : null;

@@ -47,6 +47,7 @@ public final class SelfTest {
         ForeignCodeTest.run();
         LoaderTest.run();
         NestedJarTest.run();
+        OverwrittenJarTest.run();
         LocaleTest.run();
         BuilderTest.run();
         EndReportTest.run();

@@ -45,7 +45,7 @@ public final class Stress {
     }
 
     private static Session.Builder session(Path directory, String mode) {
-        Session.Builder builder = Session.builder().file(directory.resolve("stress.pftrace")).enableAll();
+        Session.Builder builder = Session.builder().file(directory.resolve("stress.pftrace")).enableAll().reportLosses(false);
         return switch (mode) {
             case "keep" -> builder.keepNewest();
             case "record" -> builder.recordTo(directory.resolve("stress.rec"));
