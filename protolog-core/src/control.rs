@@ -48,6 +48,13 @@ pub fn matches_group(pattern: &str, full_name: &str) -> bool {
     if pattern == "*" {
         return true;
     }
+    if !pattern.starts_with('"') {
+        let start = full_name.len().checked_sub(pattern.len());
+        let parts = start.and_then(|start| full_name.split_at_checked(start));
+        return parts.is_some_and(|(before, end)| {
+            !pattern.is_empty() && end.eq_ignore_ascii_case(pattern) && ends_segment(before)
+        });
+    }
     let wanted = name::characters(pattern);
     let length = wanted.clone().map(char::len_utf8).sum();
     let Some(start) = full_name.len().checked_sub(length) else { return false };
@@ -55,10 +62,15 @@ pub fn matches_group(pattern: &str, full_name: &str) -> bool {
         return false;
     };
     if length == 0 {
-        return !pattern.is_empty() && full_name.is_empty();
+        return full_name.is_empty();
     }
     wanted.zip(end.chars()).all(|(one, other)| one.eq_ignore_ascii_case(&other))
-        && (before.is_empty() || before.ends_with("::") || before.ends_with('.'))
+        && ends_segment(before)
+}
+
+/// True for all before the last segments of a name.
+fn ends_segment(before: &str) -> bool {
+    before.is_empty() || before.ends_with("::") || before.ends_with('.')
 }
 
 #[cfg(test)]

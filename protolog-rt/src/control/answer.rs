@@ -61,9 +61,21 @@ impl Answer {
         let start = self.text.len();
         // Writing to a string can't fail.
         let _ = writeln!(self.text, "{reply}");
-        // An operator gives up a program that sends longer ones; so a group with such a name is left out.
-        if self.text.len() - start > MAX_LINE {
-            self.text.truncate(start);
+        if self.text.len() - start <= MAX_LINE {
+            return;
+        }
+        // An operator gives up a program that sends longer ones. A name that is cut off is none, so its line is left out; a text is cut.
+        let is_of_group = matches!(
+            reply,
+            Reply::Group { .. } | Reply::Levels { .. } | Reply::Written { .. } | Reply::Lost { .. }
+        );
+        let mut end = if is_of_group { start } else { start + MAX_LINE - "\n".len() };
+        while !self.text.is_char_boundary(end) {
+            end -= 1;
+        }
+        self.text.truncate(end);
+        if !is_of_group {
+            self.text.push('\n');
         }
     }
 

@@ -144,6 +144,20 @@ fn messages(path: &Path) -> Vec<String> {
     log.entries().map(|entry| entry.values().text(Rendering::Bare)).collect()
 }
 
+/// What is wrong is quoted, however long it is, and the reply has its end.
+#[test]
+fn long_mistakes_are_refused_in_time() {
+    let program = listen();
+    let mut operator = program.connect();
+    for letter in ["x", "ß"] {
+        let long = letter.repeat(8180 / letter.len());
+        let refused = refused(&mut operator, &Request::Set(&long));
+        assert!(refused.starts_with("missing `=` in `"), "{refused}");
+        assert!(refused.contains(&letter.repeat(4000)), "{refused}");
+    }
+    assert!(operator.groups().is_ok());
+}
+
 #[test]
 fn settings_apply_to_groups_registered_later() {
     #[derive(ProtoLogGroup)]

@@ -87,6 +87,26 @@ fn what_is_printed_of_a_name_is_taken_for_it() {
     program.end();
 }
 
+/// What is wrong is quoted, however long it is, and the reply has its end.
+#[test]
+fn long_mistakes_are_refused_in_time() {
+    let Some(classes) = classes() else { return };
+    let dir = temp_dir_for_sockets();
+    let program = program(dir.path(), classes, &[]);
+    let sockets = fs::read_dir(dir.path().join("run")).unwrap();
+    let mut sockets = sockets.map(|entry| entry.unwrap().path());
+    let socket = sockets.find(|path| path.extension().is_some_and(|it| it == "sock")).unwrap();
+    let mut operator = protolog_control::Program::connect(&socket).unwrap();
+    for letter in ["x", "ß"] {
+        let long = letter.repeat(8180 / letter.len());
+        let request = protolog_core::control::protocol::Request::Set(&long);
+        let refused = operator.request(&request).unwrap_err().to_string();
+        assert!(refused.contains(&letter.repeat(4000)), "{refused}");
+    }
+    assert_eq!(operator.groups().unwrap().len(), NAMES.len());
+    program.end();
+}
+
 #[test]
 fn settings_name_loggers_as_commands_do() {
     let Some(classes) = classes() else { return };

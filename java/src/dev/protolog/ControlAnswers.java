@@ -1,6 +1,7 @@
 package dev.protolog;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashSet;
@@ -280,11 +281,18 @@ final class ControlAnswers {
         return yes ? "y" : "n";
     }
 
-    /** Adds a line: one, whatever it holds. An operator gives up a program that sends longer ones, so a group with such a name is left out. */
+    /**
+     * Adds a line: one, whatever it holds. An operator gives up a program that sends longer ones. A name that is cut off is none, so the line of its group is
+     * left out; a text is cut.
+     */
     private static void add(StringBuilder reply, String line) {
         String one = SettingsText.oneLine(line);
         if (Utf8.length(one) < ControlConnection.MAX_LINE) {
             reply.append(one).append('\n');
+        } else if (!one.matches("(?s)(group|levels|written|lost) .*")) {
+            byte[] cut = new byte[ControlConnection.MAX_LINE - 1];
+            int length = Utf8.put(one, cut, 0, cut.length, true);
+            reply.append(new String(cut, 0, length, StandardCharsets.UTF_8)).append('\n');
         }
     }
 }

@@ -150,7 +150,7 @@ public final class ProtoLog {
         Object[] values;
         String thrown = trace;
         try {
-            Template template = message != null && message.template() != null ? message.template() : Template.parse(text);
+            Template template = message != null && message.template() != null ? message.template() : Template.parse(String.valueOf(text));
             values = MessageText.oneNullOrNone(args, template.size());
             if (trace == null && hasException(values, template.size())) {
                 thrown = Thrown.of((Throwable) values[values.length - 1]).trace;

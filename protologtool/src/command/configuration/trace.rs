@@ -166,10 +166,18 @@ fn settings(wanted: &RequestedLevels, program: &str) -> String {
         .filter_map(Result::ok)
         .filter(|item| item.program.is_none_or(|name| name == program))
         .filter(|item| item.setting.trace.is_some());
-    let items: Vec<_> =
-        meant.map(|GroupSetting { group, setting, .. }| format!("{group}={setting}")).collect();
-    // One word: spaces are between quotation marks only.
-    items.join(";").replace(' ', "\\u{20}")
+    let items: Vec<_> = meant
+        .map(|GroupSetting { group, setting, .. }| format!("{}={setting}", word(group)))
+        .collect();
+    items.join(";")
+}
+
+/// A pattern as a part of one word: spaces and controls are between quotation marks only.
+fn word(pattern: &str) -> String {
+    if pattern == "*" {
+        return pattern.to_owned();
+    }
+    Quoted(&characters(pattern).collect::<String>()).to_string().replace(' ', "\\u{20}")
 }
 
 /// `trace stop`
