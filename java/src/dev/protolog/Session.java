@@ -56,11 +56,11 @@ public final class Session implements AutoCloseable {
         byte[] id = new byte[16];
         new SecureRandom().nextBytes(id);
         KeptTrace.Own own = config.isStream() || config.file() == null ? null : KeptTrace.claim(config.file());
-        SessionCore core = newCore(id, own);
+        SessionCore core = SessionStart.core(config, id, own);
         recording = core.recording() == null ? null : core.recording().path();
         BootClock.Moment started = core.clock().moment();
         core.dictionary().addKnown();
-        Stream stream = config.isStream() ? newStream(core, started) : null;
+        Stream stream = config.isStream() ? SessionStart.stream(core, config, started) : null;
         parts = new Parts(core, new KeptTrace(core, started, config.compression(), config.earlier(), own), stream);
         core.setStats(this::stats);
         core.open();
@@ -230,30 +230,6 @@ public final class Session implements AutoCloseable {
             }
         } catch (IOException e) {
             LogPrinter.problem("can't complete the trace `" + config.file() + "`: " + e.getMessage(), "run `protologtool recover`");
-        }
-    }
-
-    private SessionCore newCore(byte[] id, KeptTrace.Own own) throws IOException {
-        try {
-            return new SessionCore(config, id);
-        } catch (IOException | RuntimeException | Error e) {
-            if (own != null) {
-                own.close();
-            }
-            throw e;
-        }
-    }
-
-    private Stream newStream(SessionCore core, BootClock.Moment started) throws IOException {
-        try {
-            return new Stream(core, config, started);
-        } catch (IOException | RuntimeException | Error e) {
-            // Its thread ends.
-            core.stop();
-            if (core.recording() != null) {
-                core.recording().close(true);
-            }
-            throw e;
         }
     }
 

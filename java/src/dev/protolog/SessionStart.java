@@ -1,0 +1,34 @@
+package dev.protolog;
+
+import java.io.IOException;
+
+/** The parts of a session that starts. Invariant: after an error nothing is left of those that were made before. */
+final class SessionStart {
+    private SessionStart() {}
+
+    /** The core; {@code own} is the claim on the file that it will be, which ends with an error. */
+    static SessionCore core(SessionConfig config, byte[] id, KeptTrace.Own own) throws IOException {
+        try {
+            return new SessionCore(config, id);
+        } catch (IOException | RuntimeException | Error e) {
+            if (own != null) {
+                own.close();
+            }
+            throw e;
+        }
+    }
+
+    /** The stream; with an error the core ends, and its recording goes. */
+    static Stream stream(SessionCore core, SessionConfig config, BootClock.Moment started) throws IOException {
+        try {
+            return new Stream(core, config, started);
+        } catch (IOException | RuntimeException | Error e) {
+            // Its thread ends.
+            core.stop();
+            if (core.recording() != null) {
+                core.recording().close(true);
+            }
+            throw e;
+        }
+    }
+}
