@@ -222,7 +222,8 @@ final class EarlierRuns {
             try (Held held = new Held(moved)) {
                 held.rename(name);
             }
-            kept.set(kept.indexOf(moved), moved.as(name, number));
+            // Not `indexOf`: what the JDK makes to compare records keeps the class loader of the last one.
+            kept.replaceAll(each -> each == moved ? moved.as(name, number) : each);
         }
         return chain.get(0);
     }

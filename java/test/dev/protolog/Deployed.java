@@ -29,6 +29,10 @@ public final class Deployed implements Callable<Long> {
             Init init = new Init().groups(Log.values()).directory(directory.resolve("run")).persistentSettings(false).configFile(config).reload();
             init.start();
             long messages;
+            // Earlier runs at the same path, which get other names one after the other.
+            for (int i = 0; i < 3; i++) {
+                Session.builder().file(directory.resolve("trace.pftrace")).keepPrevious(4).start().stop();
+            }
             try (Session session = Session.builder().file(directory.resolve("trace.pftrace")).bufferBytes(256 << 10).enableAll()
                     .collectStacktrace(Log.QUIET).start()) {
                 ProtoLog.i(Log.QUIET, "failed: %s", new IllegalStateException("broken"));
