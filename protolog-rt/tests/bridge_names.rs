@@ -5,7 +5,7 @@
 mod common;
 
 use common::record;
-use protolog_control::{Group, Program};
+use protolog_control::{Error, Group, Program};
 use protolog_core::FillPolicy;
 use protolog_core::control::name::Quoted;
 use protolog_core::control::protocol::{Request, TraceStart};
@@ -71,9 +71,14 @@ fn groups_of_any_name_are_listed_switched_and_recorded() {
     let settings = NAMES[..9].iter().map(|name| format!("{}=warn", Quoted(name)));
     let settings = settings.collect::<Vec<_>>().join(";").replace(' ', "\\u{20}");
     let settings = format!("*=off;{settings}");
-    let start =
-        TraceStart { fill_policy: FillPolicy::Stream, buffer: 0, settings: &settings, file: &path };
-    operator.request(&Request::TraceStart(start)).expect("a trace");
+    let start_with = |settings| {
+        let (fill_policy, buffer) = (FillPolicy::Stream, 0);
+        Request::TraceStart(TraceStart { fill_policy, buffer, settings, file: &path })
+    };
+    // It would be all groups.
+    let refused = operator.request(&start_with("*=off;\"*\"=warn")).map(|_| ());
+    assert!(matches!(&refused, Err(Error::Refused { .. })), "{refused:?}");
+    operator.request(&start_with(&settings)).expect("a trace");
     NAMES.into_iter().for_each(call);
     for target in NAMES {
         log::warn!(target: target, "called");

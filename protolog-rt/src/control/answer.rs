@@ -332,6 +332,11 @@ fn config(settings: &str) -> Result<Config, Refusal> {
             levels_of.insert(item.group.to_owned(), levels);
             continue;
         }
+        if characters(item.group).eq("*".chars()) {
+            // In the settings of a session it would be all groups.
+            let what = "the group `\"*\"` can't be chosen for a trace".into();
+            return Err(Refusal { what, help: "leave it out, or trace all groups with `*`" });
+        }
         let named: Vec<_> = known.keys().filter(|name| matches_group(item.group, name)).collect();
         if named.is_empty() {
             levels_of.insert(characters(item.group).collect(), levels);
