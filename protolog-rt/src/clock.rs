@@ -20,7 +20,7 @@ pub(crate) use counter::IS_FENCED;
 
 use crate::sys::fork::{ForkLock, Order};
 use crate::sys::once::ForkOnce;
-use crate::sys::time::{Clock, may_read_counter, nanos};
+use crate::sys::time::{Clock, may_read_counter, nanos, prepare_clocks};
 use bias::{BiasCandidate, FenceBias};
 use counter::{has_constant_rate, load_fence, ticks, ticks_in_order};
 use protolog_core::schema::clock_id;
@@ -281,6 +281,7 @@ fn next_piece(ticks: u64) -> Option<LinearPiece> {
 
 /// Creates the timeline, so that the first message does not wait for the calibration.
 pub(crate) fn prepare() {
+    prepare_clocks();
     let _ = uses_tsc();
 }
 

@@ -1,6 +1,10 @@
 //! Time: the kernel's clocks, the zone of the process, the id of the machine's boot.
+//!
+//! Invariant: MONOTONIC and BOOTTIME are those of the machine, also in a time namespace (time_namespaces(7)), as containers and restored
+//! processes may have: traces of processes inside and outside have one clock.
 
 use super::fork::{ForkLock, Order, is_incomplete};
+use std::sync::atomic::{AtomicI64, Ordering};
 
 /// A clock of the kernel.
 #[derive(Clone, Copy, Debug)]
@@ -13,18 +17,44 @@ pub(crate) enum Clock {
     Boottime,
 }
 
+/// What a time namespace adds to MONOTONIC and BOOTTIME, in nanoseconds.
+static ADDED: [AtomicI64; 2] = [const { AtomicI64::new(0) }; 2];
+
+/// Finds out what this process's time namespace adds to the clocks; before any time is used.
+pub(crate) fn prepare_clocks() {
+    let offsets = std::fs::read_to_string("/proc/self/timens_offsets").unwrap_or_default();
+    for (added, found) in ADDED.iter().zip(added_by(&offsets)) {
+        added.store(found, Ordering::Relaxed);
+    }
+}
+
+/// Returns what is added to MONOTONIC and BOOTTIME by lines of a clock, seconds and nanoseconds.
+fn added_by(offsets: &str) -> [i64; 2] {
+    let of = |name: &str| {
+        let field = |line: &str| {
+            let mut fields = line.split_whitespace();
+            let is_it = fields.next()? == name;
+            let mut number = || fields.next()?.parse::<i64>().ok();
+            let (seconds, nanos) = (number()?, number()?);
+            is_it.then(|| seconds.wrapping_mul(1_000_000_000).wrapping_add(nanos))
+        };
+        offsets.lines().find_map(field).unwrap_or(0)
+    };
+    [of("monotonic"), of("boottime")]
+}
+
 /// Asks the kernel for the time, in nanoseconds.
 #[inline]
 pub(crate) fn nanos(clock: Clock) -> u64 {
-    let id = match clock {
-        Clock::Realtime => libc::CLOCK_REALTIME,
-        Clock::Monotonic => libc::CLOCK_MONOTONIC,
-        Clock::Boottime => libc::CLOCK_BOOTTIME,
+    let (id, added) = match clock {
+        Clock::Realtime => (libc::CLOCK_REALTIME, 0),
+        Clock::Monotonic => (libc::CLOCK_MONOTONIC, ADDED[0].load(Ordering::Relaxed)),
+        Clock::Boottime => (libc::CLOCK_BOOTTIME, ADDED[1].load(Ordering::Relaxed)),
     };
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the pointer is to a timespec of ours.
     unsafe { libc::clock_gettime(id, &raw mut time) };
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+    (time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64).wrapping_sub(added as u64)
 }
 
 /// Asks the kernel for BOOTTIME, in nanoseconds.
@@ -73,4 +103,24 @@ pub(crate) fn boot_id() -> Option<[u8; 16]> {
         *place = (digits.next()? << 4 | digits.next()?) as u8;
     }
     Some(id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_namespace_says_what_it_adds() {
+        for (offsets, added) in [
+            ("monotonic           0         0\nboottime            0         0\n", [0, 0]),
+            (
+                "monotonic           5         6\nboottime       -1   999999999\n",
+                [5_000_000_006, -1],
+            ),
+            ("boottime x 1\nmonotonic 1 1\n", [1_000_000_001, 0]),
+            ("", [0, 0]),
+        ] {
+            assert_eq!(added_by(offsets), added, "{offsets}");
+        }
+    }
 }

@@ -131,6 +131,27 @@ fn traces_of_another_boot_are_not_merged() {
     assert_eq!(merge(&now, &path("unknown.pftrace")).code, Some(0), "of one that has no id");
 }
 
+/// A program in a time namespace has the machine's clocks in its trace, as in Rust.
+#[test]
+fn traces_of_a_time_namespace_are_in_order_among_others() {
+    let dir = temp_dir();
+    let script = "inside='unshare --time --boottime 100000 --monotonic 200000 --fork'; \
+                  $inside true || exit 9; \
+                  java -cp $CP app.Surrounded $0/a.pftrace 1 && \
+                  $inside java -cp $CP app.Surrounded $0/b.pftrace 2 && \
+                  java -cp $CP app.Surrounded $0/c.pftrace 3 && \
+                  $TOOL read-log --columns message $0/a.pftrace $0/b.pftrace $0/c.pftrace >$0/read";
+    let Some(output) = run_in_namespace(dir.path(), script) else { return };
+    if output.code == Some(9) {
+        skip("time namespaces", "unshare can't make any");
+        return;
+    }
+    assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""));
+    let read = std::fs::read_to_string(dir.path().join("read")).expect("the lines");
+    let numbers: Vec<_> = read.lines().filter_map(|line| line.split(' ').next()).collect();
+    assert_eq!(numbers, ["0", "0", "1", "0", "1", "2"]);
+}
+
 /// No file may grow beyond a limit: none has room for a buffer.
 #[test]
 fn where_no_file_may_be_large_the_trace_is_all_there_is() {

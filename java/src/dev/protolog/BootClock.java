@@ -21,7 +21,11 @@ final class BootClock {
     /** A change of the distance between wall clock and MONOTONIC after which the machine may have been suspended, or its clock set. */
     private static final long STEP = 100_000_000;
 
-    private volatile long offset = offset();
+    /** What a time namespace adds to MONOTONIC and BOOTTIME (time_namespaces(7)): traces have the machine's clocks, also in a container. */
+    private static final long MONOTONIC_ADDED = added("monotonic");
+    private static final long BOOTTIME_ADDED = added("boottime");
+
+    private volatile long offset = offset() - BOOTTIME_ADDED;
     private volatile long wallDistance = roughWall() - System.nanoTime();
 
     /** The clocks at one moment, in nanoseconds. */
@@ -34,7 +38,7 @@ final class BootClock {
     /** The time now, after a look whether the machine was suspended meanwhile. */
     long follow() {
         if (Math.abs(roughWall() - System.nanoTime() - wallDistance) > STEP) {
-            offset = offset();
+            offset = offset() - BOOTTIME_ADDED;
             wallDistance = roughWall() - System.nanoTime();
         }
         return now();
@@ -53,7 +57,7 @@ final class BootClock {
 
     Moment moment() {
         long monotonic = System.nanoTime();
-        return new Moment(wall(), monotonic, monotonic + offset);
+        return new Moment(wall(), monotonic - MONOTONIC_ADDED, monotonic + offset);
     }
 
     /** The wall clock to the millisecond, which allocates nothing. */
@@ -66,7 +70,7 @@ final class BootClock {
     }
 
     /**
-     * BOOTTIME less MONOTONIC. Most machines were never suspended: it is zero there, unless what was read refutes it. On others the tick at
+     * BOOTTIME less MONOTONIC, as this process reads them. Most machines were never suspended: it is zero there, unless what was read refutes it. On others the tick at
      * which the file changes is waited for. Other threads may run between two reads, so each is held against the time before and after it.
      */
     private static long offset() {
@@ -97,6 +101,21 @@ final class BootClock {
             // Without /proc the two are taken for one.
             return 0;
         }
+    }
+
+    /** What the time namespace adds to a clock, in nanoseconds; 0 where there is none. */
+    private static long added(String clock) {
+        try {
+            for (String line : Files.readAllLines(Path.of("/proc/self/timens_offsets"))) {
+                String[] fields = line.strip().split("\\s+");
+                if (fields[0].equals(clock)) {
+                    return Long.parseLong(fields[1]) * 1_000_000_000L + Long.parseLong(fields[2]);
+                }
+            }
+        } catch (IOException | RuntimeException e) {
+            // A kernel without time namespaces.
+        }
+        return 0;
     }
 
     private static long uptime() throws IOException {
