@@ -12,6 +12,7 @@
 //! texts CASE FILE                 bursts of messages whose text is new, or not
 //! short-threads on|off COUNT ALIVE FILE   CPU microseconds of a thread with one message, or none
 //! mixed FILE MESSAGES             a trace as programs write them
+//! many DIR TRACES MESSAGES        so many of them, with so many messages each
 //! stop DIR                        milliseconds from a million messages to a file
 //! ```
 //!
@@ -77,6 +78,10 @@ fn run(words: &[String]) -> Option<()> {
         ["mixed", path, messages, segment_bytes] => {
             let segment_bytes = segment_bytes.parse().ok()?;
             mixed::run(path.as_ref(), messages.parse().ok()?, Some(segment_bytes));
+            Some(())
+        }
+        ["many", dir, traces, messages] => {
+            mixed::run_many(dir.as_ref(), traces.parse().ok()?, messages.parse().ok()?);
             Some(())
         }
         ["stop", dir] => {

@@ -33,6 +33,13 @@ pub(crate) fn run(path: &Path, messages: u64, segment_bytes: Option<u64>) {
     assert_eq!(summary.messages, messages / THREADS * THREADS, "all are in the trace");
 }
 
+/// Writes so many traces of so many messages each, as programs do that run often and not for long.
+pub(crate) fn run_many(dir: &Path, traces: u64, messages: u64) {
+    for number in 0..traces {
+        run(&dir.join(format!("{number:05}.pftrace")), messages, None);
+    }
+}
+
 fn log(index: u64, thread: u64) {
     let number = index * 7919 + thread;
     let host = ["alpha", "beta", "gamma"][(number % 3) as usize];

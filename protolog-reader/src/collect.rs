@@ -27,6 +27,7 @@ use crate::clock::{
 };
 use crate::dictionary::{Dictionary, Message};
 use crate::fit::KnownFits;
+use crate::inputs::Inputs;
 use crate::loss::{self, Losses};
 use crate::order::SegmentOrder;
 use crate::packet::Packet;
@@ -113,6 +114,8 @@ pub(crate) struct Collected {
     pub(crate) stats: Stats,
     pub(crate) sessions: Arc<Sessions>,
     pub(crate) slices: SliceEvents,
+    /// What is found of several traces that are surveyed as one.
+    pub(crate) inputs: Option<Box<Inputs>>,
     fits: KnownFits,
     shared_clocks: CustomClocks,
     /// The first moment in the file, and the latest one so far.
@@ -166,9 +169,13 @@ impl Collected {
         if packet.begins_anew() {
             sequence.begun_in = self.segment.index;
         }
+        let loss_moment = read.filter(|_| moment.guessed).unwrap_or(moment);
         if lost || packet.has_losses {
-            let moment = read.filter(|_| moment.guessed).unwrap_or(moment);
-            done = done.and(self.record_losses(sequence, field, lost, moment));
+            done = done.and(self.record_losses(sequence, field, lost, loss_moment));
+        }
+        if let Some(inputs) = &mut self.inputs {
+            let thread = self.threads.get(sequence.thread);
+            done = done.and(inputs.note(packet, field, (thread, moment, loss_moment)));
         }
         done = done.and(self.apply_trace_wide(sequence.thread, packet));
         Arc::make_mut(&mut self.sessions).note(packet.sequence, packet);
@@ -377,6 +384,9 @@ impl Collected {
         self.stats.ignored_clocks += snapshot.ignored;
         if self.pass != Pass::Entries {
             self.relations.add(snapshot.shared(), snapshot.primary);
+        }
+        if let Some(inputs) = &mut self.inputs {
+            inputs.note_clocks(&snapshot);
         }
         if self.pass == Pass::Survey && snapshot.has_shared_custom() {
             self.order.keep_order_of_file();

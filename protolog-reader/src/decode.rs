@@ -4,6 +4,7 @@
 //! times the bytes that were read, within [`Limits`]; recursion is as deep as the limit of nested bundles.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use protolog_core::schema::trace;
 use protozero::wire::{WireType, decode_varint, tag};
@@ -35,6 +36,8 @@ pub(crate) struct Decoder {
     is_growing: bool,
     /// The offset of the segment in the file.
     segment_at: u64,
+    /// Where each of several traces begins.
+    inputs: Arc<[u64]>,
     /// True after a hole: a sequence that begins now may have begun in it.
     is_torn: bool,
 }
@@ -52,7 +55,23 @@ impl Decoder {
 
     /// A decoder for another pass over the trace that this one has read.
     pub(crate) fn again(&self) -> Self {
-        Self { limits: self.limits, expansion: self.expansion.again(), ..Self::default() }
+        let inputs = Arc::clone(&self.inputs);
+        Self { limits: self.limits, expansion: self.expansion.again(), inputs, ..Self::default() }
+    }
+
+    /// Reads several traces, which begin at these offsets, as one.
+    pub(crate) fn set_inputs(&mut self, inputs: &[u64]) {
+        self.inputs = inputs.into();
+        self.collected.inputs = (!inputs.is_empty()).then(Box::default);
+    }
+
+    /// Goes on to the trace that has this offset.
+    fn begin_input(&mut self, offset: u64) {
+        let input = self.inputs.partition_point(|begin| *begin <= offset).saturating_sub(1);
+        self.sequences.begin_input(input as u32);
+        if let Some(inputs) = &mut self.collected.inputs {
+            inputs.begin(input);
+        }
     }
 
     /// Takes what the trace as a whole was inflated to from what it may expand to.
@@ -91,6 +110,9 @@ impl Decoder {
     /// end of `bytes`.
     pub(crate) fn segment(&mut self, bytes: Vec<u8>, offset: u64) -> Option<EndedEarly> {
         self.segment_at = offset;
+        if !self.inputs.is_empty() {
+            self.begin_input(offset);
+        }
         let at = self.collected.blocks.reserve(bytes.len());
         let ended = self.packets(&bytes, at, 0);
         self.keep(at, bytes);
@@ -283,7 +305,7 @@ impl Decoder {
         field: Field<'_>,
         depth: u32,
     ) -> Result<Result<(), DecodeError>, LimitReached> {
-        let (packet, done) = match field.as_message() {
+        let (mut packet, done) = match field.as_message() {
             Ok(fields) => Packet::parse_part(fields),
             Err(error) => return Ok(Err(error)),
         };
@@ -300,7 +322,9 @@ impl Decoder {
         }
         let is_torn = self.is_torn;
         let begin = || SequenceState { is_torn, ..SequenceState::default() };
-        let sequence = self.sequences.get_or_begin(packet.sequence, begin);
+        let place = self.sequences.find_or_begin(packet.sequence, begin);
+        packet.sequence = self.sequences.unique_id(place, packet.sequence);
+        let sequence = self.sequences.at(place);
         Ok(self.collected.apply(sequence, &packet, field).and(done))
     }
 

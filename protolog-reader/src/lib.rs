@@ -36,6 +36,7 @@ mod fixed;
 mod follow;
 mod hole;
 mod inflate;
+mod inputs;
 mod items;
 mod json;
 mod lenient;
@@ -91,9 +92,11 @@ pub use pages::Pages;
 pub use perfetto_ui::{AddedForUi, CounterArg, for_perfetto_ui, perfetto_ui_packets};
 pub use printable::{printable, printable_json};
 pub use protolog_core::{Arg, Level};
-pub use protolog_recording::find as find_recording;
 pub use protolog_recording::{
-    Flaw, Recording, RecordingError, Recovered, Tail, TraceFile, TraceSurvey,
+    Flaw, FoundRecording, Recording, RecordingError, Recovered, Tail, TraceFile, TraceSurvey,
+};
+pub use protolog_recording::{
+    find as find_recording, find_in as find_recordings_in, places as places_of_recording,
 };
 pub use render::Rendering;
 pub use slices::{SpanArg, SpanSlice};

@@ -88,14 +88,16 @@ impl SequenceState {
     }
 }
 
-/// The sequences of a trace by id.
+/// The sequences of a trace by id; of several that are read as one, by the trace and the id.
 #[derive(Debug, Default)]
 pub(crate) struct Sequences {
     states: Vec<SequenceState>,
     /// Indices of states.
-    by_id: HashMap<u32, u32>,
+    by_id: HashMap<(u32, u32), u32>,
     /// The id that was asked for last, and its index: packets of one sequence follow each other.
     last: Option<(u32, u32)>,
+    /// The trace that is read of several.
+    input: Option<u32>,
 }
 
 /// Where the state of a sequence is.
@@ -111,11 +113,18 @@ impl Sequences {
     /// The memory that they take without their strings, in bytes.
     pub(crate) fn table_bytes(&self) -> usize {
         self.states.capacity() * size_of::<SequenceState>()
-            + self.by_id.capacity() * size_of::<(u32, u32)>()
+            + self.by_id.capacity() * size_of::<((u32, u32), u32)>()
     }
 
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut SequenceState> {
         self.states.iter_mut()
+    }
+
+    /// Goes on to one of several traces, in which ids mean other sequences.
+    pub(crate) fn begin_input(&mut self, input: u32) {
+        if self.input.replace(input) != Some(input) {
+            self.last = None;
+        }
     }
 
     /// The place of a sequence that is known.
@@ -126,7 +135,7 @@ impl Sequences {
         {
             return Some(StateIndex(index));
         }
-        let index = *self.by_id.get(&id)?;
+        let index = *self.by_id.get(&self.key(id))?;
         self.last = Some((id, index));
         Some(StateIndex(index))
     }
@@ -137,17 +146,27 @@ impl Sequences {
         &mut self.states[place.0 as usize]
     }
 
-    /// The state of a sequence, which begins now if it is not known.
-    pub(crate) fn get_or_begin(
+    /// The place of a sequence, which begins now if it is not known.
+    pub(crate) fn find_or_begin(
         &mut self,
         id: u32,
         begin: impl FnOnce() -> SequenceState,
-    ) -> &mut SequenceState {
-        let index = *self.by_id.entry(id).or_insert_with(|| {
+    ) -> StateIndex {
+        let key = self.key(id);
+        StateIndex(*self.by_id.entry(key).or_insert_with(|| {
             self.states.push(begin());
             self.states.len() as u32 - 1
-        });
-        &mut self.states[index as usize]
+        }))
+    }
+
+    /// The id of the sequence that was found there, which no other one has; `id` is that in its trace.
+    pub(crate) fn unique_id(&self, place: StateIndex, id: u32) -> u32 {
+        if self.input.is_none() || id == 0 { id } else { place.0 + 1 }
+    }
+
+    /// What is of no sequence is so in all traces.
+    fn key(&self, id: u32) -> (u32, u32) {
+        (self.input.filter(|_| id != 0).unwrap_or(0), id)
     }
 }
 

@@ -16,6 +16,11 @@ pub trait ByteSource: Debug + Send + Sync {
     ///
     /// If they can't be read, or if there are fewer than [`size`](Self::size) says.
     fn read_at(&self, offset: u64, len: usize) -> io::Result<Vec<u8>>;
+
+    /// Where each of several traces begins that are to be read as one; nothing for one trace.
+    fn inputs(&self) -> &[u64] {
+        &[]
+    }
 }
 
 /// The bytes of a source, from the first one on.
@@ -80,6 +85,10 @@ impl ByteSource for Box<dyn ByteSource> {
         (**self).size()
     }
 
+    fn inputs(&self) -> &[u64] {
+        (**self).inputs()
+    }
+
     fn read_at(&self, offset: u64, len: usize) -> io::Result<Vec<u8>> {
         (**self).read_at(offset, len)
     }
@@ -88,6 +97,10 @@ impl ByteSource for Box<dyn ByteSource> {
 impl ByteSource for Arc<dyn ByteSource> {
     fn size(&self) -> u64 {
         (**self).size()
+    }
+
+    fn inputs(&self) -> &[u64] {
+        (**self).inputs()
     }
 
     fn read_at(&self, offset: u64, len: usize) -> io::Result<Vec<u8>> {

@@ -22,13 +22,17 @@ pub(crate) fn survey(
     usual: usize,
 ) -> io::Result<Option<Vec<Segment>>> {
     decoder.begin(Pass::Survey);
+    let inputs = source.inputs();
+    decoder.set_inputs(inputs);
     decoder.collected_mut().least_segment = (usual / SPLIT) as u64;
     let (mut offset, mut wanted) = (0, usual);
     while offset < source.size() {
-        let is_last = source.size() - offset <= wanted as u64;
-        let mut bytes = source.read_at(offset, wanted)?;
-        if offset == 0 && (inflate::is_compressed(&bytes) || Looks::of(&bytes) == Looks::Dictionary)
-        {
+        // A segment is of one input.
+        let left = end_of_input(inputs, offset).unwrap_or(source.size()) - offset;
+        let is_last = left <= wanted as u64;
+        let mut bytes = source.read_at(offset, if is_last { left as usize } else { wanted })?;
+        let is_first = offset == 0 || inputs.binary_search(&offset).is_ok();
+        if is_first && (inflate::is_compressed(&bytes) || Looks::of(&bytes) == Looks::Dictionary) {
             return Ok(None);
         }
         let Some(whole) = whole_packets(&bytes) else { return Ok(None) };
@@ -48,6 +52,8 @@ pub(crate) fn survey(
         if let Some(mut ended) = decoder.segment(bytes, begin) {
             ended.offset += begin;
             match ended.reason {
+                // A merge says which one ended early.
+                _ if !inputs.is_empty() => return Ok(None),
                 EndReason::Truncated if offset == source.size() => {}
                 // The rest is left out.
                 EndReason::Expansion => (offset, end) = (source.size(), ended.offset),
@@ -58,8 +64,19 @@ pub(crate) fn survey(
         decoder.collected_mut().begin_segment(end);
     }
     let collected = decoder.collected_mut();
+    if let Some(inputs) = collected.inputs.take() {
+        let dictionary = &collected.dictionary;
+        if inputs.have_conflicts() || dictionary.conflicts() + dictionary.malformed() > 0 {
+            return Ok(None);
+        }
+    }
     let segments = std::mem::take(&mut collected.segments);
     Ok(Some(std::mem::take(&mut collected.order).arrange(segments)))
+}
+
+/// Where the input that has this offset ends; none for the last one.
+fn end_of_input(inputs: &[u64], offset: u64) -> Option<u64> {
+    inputs.get(inputs.partition_point(|begin| *begin <= offset)).copied()
 }
 
 /// A segment ends before another sequence begins, if it is no less than this part of the usual size.

@@ -30,6 +30,7 @@ use crate::snippet::Snippet;
 use crate::thread::Thread;
 use crate::time_writer::{LastTime, TimeFormat, TimeWriter};
 use crate::times::Times;
+use unicode_width::UnicodeWidthStr;
 
 /// Writes items as lines of text.
 #[derive(Debug)]
@@ -348,13 +349,19 @@ fn level_and_tag(level: char, tag: &str) -> String {
     // Each line of a message repeats it.
     let end = tag.char_indices().nth(MAX_TAG).map_or(tag.len(), |(end, _)| end);
     let tag = printable(&tag[..end]) + if end < tag.len() { "…" } else { "" };
-    let missing = TAG_WIDTH.saturating_sub(tag.chars().count());
+    let missing = TAG_WIDTH.saturating_sub(tag.width());
     format!(" {level} {tag}{:missing$}: ", "")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tags_of_wide_characters_end_where_others_do() {
+        assert_eq!(level_and_tag('D', "Net"), " D Net     : ");
+        assert_eq!(level_and_tag('D', "網絡"), " D 網絡    : ");
+    }
 
     #[test]
     fn control_characters_are_escaped() {

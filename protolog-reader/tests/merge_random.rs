@@ -5,10 +5,10 @@
 
 mod common;
 
-use common::{Input, text, trace};
+use common::{Input, joined, text, trace};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use protolog_reader::{Log, MergeInput, Merged, Trace, merge};
+use protolog_reader::{Log, MergeInput, Merged, Pages, Trace, merge};
 use protozero::Reader;
 use std::fmt::Write;
 
@@ -207,6 +207,15 @@ proptest! {
         prop_assert_eq!(sorted(lines(&log).into_iter()), expected);
         let entries: usize = alone.iter().map(|log| log.entries().len()).sum();
         prop_assert_eq!(log.entries().len() as u64 + report.duplicates, entries as u64);
+        // Those that need no merge are read without one, to the same lines.
+        if let Some(mut pages) = Pages::survey(joined(&traces), &[], |_| None).unwrap() {
+            let mut all = String::new();
+            while pages.next_page().unwrap() {
+                all.push_str(&text(pages.log()));
+            }
+            prop_assert_eq!(report.duplicates, 0);
+            prop_assert_eq!(all, text(&log));
+        }
         // And again, with what the result is made of.
         let (again, _) = merged(&[log_bytes(&traces), traces[0].clone()]).unwrap();
         prop_assert_eq!(again.duplicates, alone[0].entries().len() as u64);

@@ -17,12 +17,19 @@ use std::path::{Path, PathBuf};
 /// The directory of recordings in memory.
 pub const MEMORY: &str = "/dev/shm";
 
+/// A recording in a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundRecording {
+    /// The file.
+    pub path: PathBuf,
+    /// The id of its session.
+    pub session_id: [u8; 16],
+    /// The user whose file it is.
+    pub owner: u32,
+}
+
 /// Finds the recording of the trace file at `trace`, whose session has this id; none if there is
-/// none, or the id is zero.
-///
-/// `open` opens a regular file for reading: it follows no link, and never waits, since others may
-/// put there what they like. It gives none for a file that may not be opened: one on which the
-/// process has locks, which closing it would release.
+/// none, or the id is zero. `open` is that of [`find_in`].
 pub fn find(
     trace: &Path,
     session_id: [u8; 16],
@@ -32,23 +39,37 @@ pub fn find(
         return None;
     }
     let owner = fs::metadata(trace).ok()?.uid();
+    let mut all = places(trace).into_iter().flat_map(|directory| find_in(directory, &open));
+    all.find(|it| it.session_id == session_id && it.owner == owner).map(|it| it.path)
+}
+
+/// The directories in which the recording of a trace may be.
+pub fn places(trace: &Path) -> [&Path; 2] {
     let beside = trace.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."));
-    let files = [Path::new(MEMORY), beside].into_iter().filter_map(|it| fs::read_dir(it).ok());
-    let mut candidates = files
-        .flatten()
-        .flatten()
+    [Path::new(MEMORY), beside]
+}
+
+/// Finds the recordings in a directory; none if it can't be read.
+///
+/// `open` opens a regular file for reading: it follows no link, and never waits, since others may
+/// put there what they like. It gives none for a file that may not be opened: one on which the
+/// process has locks, which closing it would release.
+pub fn find_in<'a>(
+    directory: &Path,
+    open: impl Fn(&Path) -> Option<File> + 'a,
+) -> impl Iterator<Item = FoundRecording> + 'a {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let paths = entries
         .map(|entry| entry.path())
         .filter(|path| is_recording_name(path.file_name().unwrap_or_default()));
-    candidates.find(|path| {
-        let is_own = |file: &fs::Metadata| file.is_file() && file.uid() == owner;
-        let header = || {
-            // Before it is opened: to open a device may have effects.
-            let _ = fs::symlink_metadata(path).ok().filter(is_own)?;
-            let file = open(path)?;
-            let _ = file.metadata().ok().filter(is_own)?;
-            header(file)
-        };
-        header().is_some_and(|header| header.session_id == session_id)
+    paths.filter_map(move |path| {
+        // Before it is opened: to open a device may have effects.
+        let before = fs::symlink_metadata(&path).ok().filter(fs::Metadata::is_file)?;
+        let file = open(&path)?;
+        let opened = file.metadata().ok().filter(fs::Metadata::is_file)?;
+        let owner = Some(opened.uid()).filter(|owner| *owner == before.uid())?;
+        let session_id = header(file)?.session_id;
+        Some(FoundRecording { path, session_id, owner })
     })
 }
 

@@ -30,7 +30,7 @@ mod tail;
 mod thread;
 mod write;
 
-pub use find::{MEMORY, find, is_recording_name};
+pub use find::{FoundRecording, MEMORY, find, find_in, is_recording_name, places};
 pub use packets::PacketWriter;
 pub use report::{Flaw, Recovered};
 pub use rest::TraceFile;

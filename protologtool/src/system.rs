@@ -29,7 +29,7 @@ pub use real::Real;
 pub(crate) use spool::Spool;
 pub use stamp::Stamp;
 
-use protolog_reader::ByteSource;
+use protolog_reader::{ByteSource, FoundRecording};
 use std::ffi::OsStr;
 use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
@@ -141,6 +141,11 @@ pub trait System: Sync {
     /// The recording of a trace, by the id of its session.
     fn find_recording(&self, _trace: &Path, _session_id: [u8; 16]) -> Option<PathBuf> {
         None
+    }
+
+    /// The recordings in a directory.
+    fn recordings_in(&self, _directory: &Path) -> Vec<FoundRecording> {
+        Vec::new()
     }
 
     /// The whole of standard input.

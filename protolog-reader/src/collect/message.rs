@@ -16,6 +16,20 @@ use crate::message_fields::{self, MessageField};
 use crate::sequence::SequenceState;
 
 impl Collected {
+    /// Notes the time of a message.
+    #[inline]
+    fn survey_message(&mut self, sequence: &SequenceState, moment: Moment) {
+        self.segment.add(moment);
+        if let Some(inputs) = &mut self.inputs {
+            inputs.note_time(self.threads.get(sequence.thread), moment);
+        }
+        self.order.need_state(self.segment.index, sequence.begun_in);
+        // The guess rests on whatever was read before.
+        if moment.guessed {
+            self.order.keep_order_of_file();
+        }
+    }
+
     /// Applies a message: notes its time in a survey, else keeps a record of it with the strings that it refers to.
     pub(super) fn message(
         &mut self,
@@ -24,12 +38,7 @@ impl Collected {
         moment: Moment,
     ) -> Result<(), DecodeError> {
         if self.pass == Pass::Survey {
-            self.segment.add(moment);
-            self.order.need_state(self.segment.index, sequence.begun_in);
-            // The guess rests on whatever was read before.
-            if moment.guessed {
-                self.order.keep_order_of_file();
-            }
+            self.survey_message(sequence, moment);
         }
         if self.pass == Pass::Survey
             || self.is_skipping

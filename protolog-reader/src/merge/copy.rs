@@ -103,7 +103,7 @@ impl<'a, 'b> Copier<'a, 'b> {
     ) -> Result<TraceEnd, MergeError> {
         let stop = |stop: Stop| stop.into_error(input.name());
         let trace = input.open().map_err(|error| stop(error.into()))?;
-        self.places = self.survey.overlaps.concern(index).then(Places::default);
+        self.places = self.survey.is_concerned(index).then(Places::default);
         self.survey.restart();
         self.changes = self.survey.changes(index);
         self.cleared.clear();

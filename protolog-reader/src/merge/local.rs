@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The clocks of all inputs, by their index.
 #[derive(Debug, Default)]
-pub(super) struct InputClocks(BTreeMap<usize, ClocksOfInput>);
+pub(crate) struct InputClocks(BTreeMap<usize, ClocksOfInput>);
 
 #[derive(Debug, Default)]
 struct ClocksOfInput {
@@ -28,7 +28,7 @@ struct ClocksOfInput {
 }
 
 /// The changes to the packets of one input.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Changes {
     /// New numbers of clocks.
     clocks: HashMap<u32, u32>,
@@ -42,10 +42,20 @@ pub(super) struct Changes {
 
 impl InputClocks {
     /// Notes the clocks of a snapshot.
-    pub(super) fn add(&mut self, input: usize, snapshot: &ClockSnapshot) {
+    pub(crate) fn add(&mut self, input: usize, snapshot: &ClockSnapshot) {
         let clocks = self.0.entry(input).or_default();
         clocks.primary = clocks.primary.or(snapshot.primary);
         clocks.known.extend(snapshot.ids().filter(|id| !is_of_sequence(*id)));
+    }
+
+    /// Returns whether an input has another clock than the result, or one whose number means another clock elsewhere.
+    pub(crate) fn differ(&self) -> bool {
+        let mut trace_clocks = self.0.values().filter_map(ClocksOfInput::trace_clock);
+        let first = trace_clocks.next();
+        let mut taken = BTreeSet::new();
+        let custom = self.0.values().flat_map(|clocks| &clocks.known);
+        trace_clocks.any(|clock| Some(clock) != first)
+            || custom.filter(|id| is_shared_custom(**id)).any(|id| !taken.insert(id))
     }
 
     /// The clock of the result.
@@ -55,28 +65,25 @@ impl InputClocks {
         if all.len() > 1 && has_boot { Some(clock_id::BOOTTIME) } else { all.first().copied() }
     }
 
-    /// The changes to an input, but for its processes.
-    pub(super) fn changes(&self, input: usize) -> Changes {
-        let mut changes = Changes::default();
-        let Some(own) = self.0.get(&input) else { return changes };
+    /// The changes to each input that has any, but for its processes.
+    pub(super) fn changes(&self) -> HashMap<usize, Changes> {
         let primary = self.primary();
-        changes.unnamed = own.trace_clock().filter(|clock| Some(*clock) != primary);
         let all = || self.0.values().flat_map(|clocks| &clocks.known);
         let mut free = all().copied().max().unwrap_or(0).max(clock_id::BOOTTIME) + 1;
         // In the order of the inputs, each has numbers that none before it has.
-        let mut taken = BTreeSet::new();
-        for (index, clocks) in &self.0 {
-            for id in clocks.known.iter().filter(|id| is_shared_custom(**id)) {
-                if taken.insert(*id) {
-                    continue;
-                }
-                if *index == input {
+        let (mut taken, mut of_all) = (BTreeSet::new(), HashMap::new());
+        for (index, own) in &self.0 {
+            let unnamed = own.trace_clock().filter(|clock| Some(*clock) != primary);
+            let mut changes = Changes { unnamed, ..Changes::default() };
+            for id in own.known.iter().filter(|id| is_shared_custom(**id)) {
+                if !taken.insert(*id) {
                     changes.clocks.insert(*id, free);
+                    free = free.saturating_add(1);
                 }
-                free = free.saturating_add(1);
             }
+            of_all.insert(*index, changes);
         }
-        changes
+        of_all
     }
 }
 

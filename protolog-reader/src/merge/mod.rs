@@ -26,6 +26,11 @@ mod survey;
 pub use error::MergeError;
 pub use input::MergeInput;
 
+pub(crate) use local::InputClocks;
+pub(crate) use overlap::Overlaps;
+pub(crate) use packet::process_info;
+pub(crate) use place::ThreadIds;
+
 use crate::limits::Limits;
 use crate::{hole, resync, sessions};
 use copy::Copier;
@@ -110,6 +115,7 @@ pub fn merge_within(
             Err(error) => return Err(error),
         }
     }
+    survey.finish();
     let mut to = PacketWriter::new(out);
     let mut copier = Copier::new(&mut survey, &mut to);
     copier.copy_snapshots()?;

@@ -11,11 +11,11 @@
 
 use super::place::{ThreadIds, mix};
 use crate::clock::Moment;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The threads and processes of all inputs.
 #[derive(Debug, Default)]
-pub(super) struct Overlaps {
+pub(crate) struct Overlaps {
     /// Indices of timelines.
     indices: HashMap<Timeline, usize>,
     /// The times of each timeline, by input.
@@ -47,7 +47,7 @@ pub(super) struct Others {
 
 impl Overlaps {
     /// Notes a time at which a thread has something.
-    pub(super) fn add(&mut self, input: usize, origin: ThreadIds, moment: Moment) {
+    pub(crate) fn add(&mut self, input: usize, origin: ThreadIds, moment: Moment) {
         let Moment { ns, clock, guessed } = moment;
         if guessed || origin.pid.is_none() {
             return;
@@ -73,16 +73,38 @@ impl Overlaps {
     }
 
     /// Notes the fingerprint of a process.
-    pub(super) fn add_process(&mut self, input: usize, (pid, process): (u32, u64)) {
+    pub(crate) fn add_process(&mut self, input: usize, (pid, process): (u32, u64)) {
         self.processes.entry(pid).or_default().insert((input, process));
     }
 
-    /// Returns whether an input may have anything that another one has.
-    pub(super) fn concern(&self, input: usize) -> bool {
-        self.ranges.iter().any(|spans| {
-            let own = spans.iter().find(|span| span.input == input);
-            own.is_some_and(|own| spans.iter().any(|span| span.overlaps(own)))
-        })
+    /// The inputs that may have anything that another one has.
+    pub(crate) fn concerned(&self) -> HashSet<usize> {
+        let mut concerned = HashSet::new();
+        for spans in self.ranges.iter().filter(|spans| spans.len() > 1) {
+            let mut spans: Vec<TimeRange> = spans.clone();
+            spans.sort_by_key(|span| span.first);
+            // Whoever overlaps one of those before overlaps the one that ends last.
+            let mut latest = spans[0];
+            for span in &spans[1..] {
+                if span.first <= latest.last {
+                    concerned.extend([span.input, latest.input]);
+                }
+                if span.last > latest.last {
+                    latest = *span;
+                }
+            }
+        }
+        concerned
+    }
+
+    /// The ids that several processes have.
+    pub(crate) fn shared_pids(&self) -> Vec<u32> {
+        let is_shared = |known: &BTreeSet<(usize, u64)>| {
+            let mut kinds = known.iter().map(|(_, process)| process);
+            let first = kinds.next();
+            kinds.any(|process| Some(process) != first)
+        };
+        self.processes.iter().filter(|(_, known)| is_shared(known)).map(|(pid, _)| *pid).collect()
     }
 
     /// The other inputs that may have what `input` has at this place.
@@ -112,10 +134,13 @@ impl Overlaps {
         Some(Others { later, process })
     }
 
-    /// The processes of an input whose pid is that of another one in another input, by pid, with their fingerprints.
-    pub(super) fn ambiguous(&self, input: usize) -> impl Iterator<Item = (u32, u64)> {
-        let own = self.processes.keys().map(move |pid| (*pid, self.process(input, *pid, None)));
-        own.filter_map(|(pid, process)| Some((pid, process.filter(|process| *process != 0)?)))
+    /// Those of these pids that a process of an input has, each with its fingerprint.
+    pub(crate) fn processes_of(
+        &self,
+        input: usize,
+        pids: &[u32],
+    ) -> impl Iterator<Item = (u32, u64)> {
+        pids.iter().filter_map(move |pid| Some((*pid, self.process(input, *pid, None)?)))
     }
 
     /// The fingerprint of a process among those with its pid, 0 if there is one only; none if it may be one of several. `named` is that
@@ -132,12 +157,6 @@ impl Overlaps {
         }
         let mut own = known.iter().filter(|(of, _)| *of == input);
         own.next().map(|(_, process)| *process).filter(|_| own.next().is_none())
-    }
-}
-
-impl TimeRange {
-    fn overlaps(&self, other: &Self) -> bool {
-        self.input != other.input && self.first <= other.last && other.first <= self.last
     }
 }
 

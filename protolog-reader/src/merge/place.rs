@@ -19,7 +19,7 @@ use protozero::{DecodeError, Field};
 
 /// A thread as all traces name it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct ThreadIds {
+pub(crate) struct ThreadIds {
     pub(super) pid: Option<u32>,
     pub(super) tid: Option<u32>,
 }
@@ -251,7 +251,7 @@ impl Sequence {
 }
 
 impl ThreadIds {
-    fn of(thread: &thread::Thread) -> Self {
+    pub(crate) fn of(thread: &thread::Thread) -> Self {
         Self { pid: thread.pid, tid: thread.tid }
     }
 }

@@ -14,7 +14,7 @@ use crate::dictionary::{Group, Message};
 use crate::limits::NESTING;
 use crate::looks::Looks;
 use protozero::{Field, Reader};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 
 /// Maximum number of clock snapshots for the whole trace: one per second for 12 days.
@@ -32,6 +32,11 @@ pub(super) struct Survey {
     /// The threads and times that inputs have in common.
     pub(super) overlaps: Overlaps,
     clocks: InputClocks,
+    /// The inputs that may have anything that another one has.
+    concerned: HashSet<usize>,
+    clock_changes: HashMap<usize, Changes>,
+    /// The ids that several processes have.
+    shared_pids: Vec<u32>,
     boot: Option<(Vec<u8>, usize)>,
     messages: HashMap<u64, (Message, usize)>,
     groups: HashMap<u32, (Group, usize)>,
@@ -208,11 +213,23 @@ impl Survey {
 
     /// The changes to the packets of an input, where they mean something else in another one.
     pub(super) fn changes(&self, input: usize) -> Changes {
-        let mut changes = self.clocks.changes(input);
-        for (pid, process) in self.overlaps.ambiguous(input) {
+        let mut changes = self.clock_changes.get(&input).cloned().unwrap_or_default();
+        for (pid, process) in self.overlaps.processes_of(input, &self.shared_pids) {
             changes.set_process(pid, process);
         }
         changes
+    }
+
+    /// Relates the inputs to each other, when all are surveyed.
+    pub(super) fn finish(&mut self) {
+        self.clock_changes = self.clocks.changes();
+        self.shared_pids = self.overlaps.shared_pids();
+        self.concerned = self.overlaps.concerned();
+    }
+
+    /// Returns whether an input may have anything that another one has.
+    pub(super) fn is_concerned(&self, input: usize) -> bool {
+        self.concerned.contains(&input)
     }
 
     /// Returns whether an input has this message whole in its dictionary.

@@ -3,9 +3,11 @@
 
 mod case;
 mod input;
+mod joined;
 pub(crate) mod recording;
 mod trace;
 
 pub(crate) use case::{cases, rows, text};
 pub(crate) use input::Input;
+pub(crate) use joined::joined;
 pub(crate) use trace::trace;

@@ -93,8 +93,8 @@ the line must match. A span that is open where the trace ends says so where it w
 a line comes when a span is entered, and one with its duration when it is left.
 
 A trace is read in parts, so that a large one needs no more memory than a small one: once for its texts and times, and then as far as its \
-lines are asked for. One that is damaged is read whole. With --spans, all spans are in memory, and with --follow those that are open. Several, one that is compressed as a whole, and one that comes through a pipe become a file without a \
-name first, in the directory that TMPDIR names.
+lines are asked for. One that is damaged is read whole. With --spans, all spans are in memory, and with --follow those that are open. One that is compressed as a whole, and one that comes through a pipe, become a file without a name first, in the \
+directory that TMPDIR names; so do several that have to be merged, since messages, processes or clocks of one are in another.
 
 Exit codes: 0 the log was read; 2 wrong command line, or the trace or a dictionary can't be read at all; 3 a part of the \
 trace can't be read, as standard error says, or, with --fail-on-loss, messages were lost before they were in it.";
@@ -233,11 +233,14 @@ fn open(args: &ReadLogArgs, system: &dyn System) -> Result<(Pages, bool), Failur
     let [path] = &traces[..] else {
         let name = Path::new(MERGED);
         let note = |line: &str| system.print_error(line);
-        if let Some(joined) = joined::join(&traces, &Opener::new(traces.len(), system, &note))
-            && let Some(pages) = texts.survey(joined.parts, name)?
-        {
-            joined.notes.iter().for_each(|line| note(line));
-            return Ok((pages, !joined.has_gaps));
+        let opener = Opener::new(traces.len(), system, &note);
+        for join in [joined::join_segments, joined::join_sessions] {
+            if let Some(joined) = join(&traces, &opener)
+                && let Some(pages) = texts.survey(joined.parts, name)?
+            {
+                joined.notes.iter().for_each(|line| note(line));
+                return Ok((pages, !joined.has_gaps));
+            }
         }
         let (trace, merged) = gather((&traces, &args.traces), args.expansion, system, &note)?;
         let source: Arc<dyn ByteSource> =

@@ -3,7 +3,7 @@
 use super::{
     DirectoryEntry, Fill, Lock, OpenFile, OutputDirectory, Reader, Real, Staged, Stamp, System,
 };
-use protolog_reader::ByteSource;
+use protolog_reader::{ByteSource, FoundRecording};
 use std::ffi::OsStr;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -106,6 +106,10 @@ impl System for Captured {
 
     fn find_recording(&self, trace: &Path, session_id: [u8; 16]) -> Option<PathBuf> {
         Real.find_recording(trace, session_id)
+    }
+
+    fn recordings_in(&self, directory: &Path) -> Vec<FoundRecording> {
+        Real.recordings_in(directory)
     }
 
     fn read_input(&self) -> io::Result<Vec<u8>> {

@@ -9,7 +9,7 @@ use super::{
 use crate::diagnostic::COLORS;
 use protolog_core::escape::controls_output;
 use protolog_files::{Directory, Location, Refused, Root, Tree, read_with_holes};
-use protolog_reader::{ByteSource, FileBytes};
+use protolog_reader::{ByteSource, FileBytes, FoundRecording};
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, TryLockError};
@@ -148,9 +148,11 @@ impl System for Real {
     }
 
     fn find_recording(&self, trace: &Path, session_id: [u8; 16]) -> Option<PathBuf> {
-        protolog_reader::find_recording(trace, session_id, |recording| {
-            Location::of(recording).and_then(|it| it.open_regular()).ok()
-        })
+        protolog_reader::find_recording(trace, session_id, open_recording)
+    }
+
+    fn recordings_in(&self, directory: &Path) -> Vec<FoundRecording> {
+        protolog_reader::find_recordings_in(directory, open_recording).collect()
     }
 
     fn read_input(&self) -> io::Result<Vec<u8>> {
@@ -307,6 +309,11 @@ fn shown(text: &str) -> Cow<'_, str> {
 /// The size of the sequence that `text` begins with, if it is one of ours that changes colours: others conceal.
 fn color(text: &str) -> Option<usize> {
     COLORS.iter().find(|color| text.starts_with(**color)).map(|color| color.len())
+}
+
+/// Opens what may be a recording; see [`protolog_reader::find_recordings_in`].
+fn open_recording(path: &Path) -> Option<File> {
+    Location::of(path).and_then(|it| it.open_regular()).ok()
 }
 
 #[cfg(test)]

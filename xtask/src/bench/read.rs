@@ -18,14 +18,18 @@ const LONG: f64 = 15.0;
 /// Messages of the trace.
 const MESSAGES: u64 = 4_000_000;
 
+/// Small traces that have as many in all.
+const MANY: u64 = 20_000;
+
 /// A contestant: what it does, and the command line that does it, for a shell that has the trace as `$1`, the tool as `$2` and the folder of
 /// the bench as `$3`.
-const WAYS: [(&str, &str); 11] = [
+const WAYS: [(&str, &str); 12] = [
     ("cat", "cat \"$1\""),
     ("zstd -d, of zstd -3", "zstd -dcq \"$1.zst\""),
     ("to text", "\"$2\" read-log \"$1\""),
     ("to text, of segments of 8 MiB", "\"$2\" read-log \"$1.segments\""),
     ("to text, of two traces", "\"$2\" read-log \"$1.two\""),
+    ("to text, of 20,000 traces", "\"$2\" read-log \"$1.many\""),
     ("to JSON", "\"$2\" read-log \"$1\" --format json"),
     ("--level error", "\"$2\" read-log \"$1\" --level error"),
     ("--grep 'segment 7'", "\"$2\" read-log \"$1\" --grep 'segment 7'"),
@@ -68,14 +72,16 @@ pub(super) fn run(report: &mut Report) -> Result<()> {
     bench.table(report)
 }
 
-/// Writes the same messages as segments of a session, and as traces of two.
+/// Writes the same messages as segments of a session, as traces of two, and as those of many.
 fn write_in_parts(program: &Path, trace: &Path) -> Result<()> {
     let half = MESSAGES / 2;
     let line = format!(
-        "rm -rf \"$1.segments\" \"$1.two\" && mkdir \"$1.segments\" \"$1.two\" && \
+        "rm -rf \"$1.segments\" \"$1.two\" \"$1.many\" && mkdir \"$1.segments\" \"$1.two\" \"$1.many\" && \
          \"$2\" mixed \"$1.segments/s.pftrace\" {MESSAGES} {} && \
-         \"$2\" mixed \"$1.two/a.pftrace\" {half} && \"$2\" mixed \"$1.two/b.pftrace\" {half}",
-        8 << 20
+         \"$2\" mixed \"$1.two/a.pftrace\" {half} && \"$2\" mixed \"$1.two/b.pftrace\" {half} && \
+         \"$2\" many \"$1.many\" {MANY} {}",
+        8 << 20,
+        MESSAGES / MANY
     );
     let mut write = std::process::Command::new("/bin/sh");
     shell::run(write.args(["-c", &line, "sh"]).args([trace, program]))

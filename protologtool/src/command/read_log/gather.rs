@@ -12,7 +12,11 @@ use crate::command::inputs::cant_read;
 use crate::command::merge::{self, Made};
 use crate::exit::Failure;
 use crate::system::{Spool, System};
-use protolog_reader::{ByteSource, MergeInput, Merged, merge_within, printable};
+use protolog_reader::{
+    ByteSource, MergeInput, Merged, merge_within, places_of_recording, printable,
+};
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -41,6 +45,7 @@ pub(super) fn gather(
 ) -> Result<(Spool, Merged), Failure> {
     let opener = Opener::new(paths.len(), system, note);
     let (mut made, mut left_out, mut first) = (Vec::new(), Vec::new(), None);
+    let named: HashSet<&PathBuf> = named.iter().collect();
     for path in paths {
         let is_found = !named.contains(path);
         match opener.open(path) {
@@ -88,6 +93,8 @@ const MOST_HELD: usize = 256;
 /// Opens the traces of a set.
 pub(super) struct Opener<'a> {
     holds_files: bool,
+    /// The sessions that have recordings in each directory in which one was looked for.
+    sessions: RefCell<HashMap<PathBuf, HashSet<[u8; 16]>>>,
     pub(super) system: &'a dyn System,
     pub(super) note: &'a dyn Fn(&str),
 }
@@ -105,7 +112,21 @@ enum Moved {
 impl<'a> Opener<'a> {
     /// For so many traces.
     pub(super) fn new(traces: usize, system: &'a dyn System, note: &'a dyn Fn(&str)) -> Self {
-        Self { holds_files: traces <= MOST_HELD, system, note }
+        let sessions = RefCell::default();
+        Self { holds_files: traces <= MOST_HELD, sessions, system, note }
+    }
+
+    /// As [`System::find_recording`], with one look at each directory for all traces that have none.
+    fn find_recording(&self, trace: &Path, session_id: [u8; 16]) -> Option<PathBuf> {
+        let mut known = self.sessions.borrow_mut();
+        let has_some = places_of_recording(trace).into_iter().any(|directory| {
+            if !known.contains_key(directory) {
+                let recordings = self.system.recordings_in(directory).into_iter();
+                known.insert(directory.into(), recordings.map(|it| it.session_id).collect());
+            }
+            known[directory].contains(&session_id)
+        });
+        if has_some { self.system.find_recording(trace, session_id) } else { None }
     }
 
     fn open(&self, path: &Path) -> Result<Box<dyn ByteSource>, Failure> {
@@ -117,7 +138,8 @@ impl<'a> Opener<'a> {
 
     /// The bytes of a file that is a trace as it stands; none of anything else.
     pub(super) fn open_as_it_stands(&self, path: &Path) -> Option<Box<dyn ByteSource>> {
-        let source = source_of(path, self.system, self.note)?;
+        let find = |path: &Path, session_id| self.find_recording(path, session_id);
+        let source = source_of(path, (self.system, &find), self.note)?;
         if self.holds_files { Some(source) } else { self.system.source_by_name(path).ok()? }
     }
 

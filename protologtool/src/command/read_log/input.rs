@@ -88,7 +88,8 @@ pub(super) fn parts_of(
     system: &dyn System,
     note: &dyn Fn(&str),
 ) -> Option<Parts> {
-    Parts::of(source_of(path, system, note)?, expansion)
+    let find = |path: &Path, session_id| system.find_recording(path, session_id);
+    Parts::of(source_of(path, (system, &find), note)?, expansion)
 }
 
 /// All of standard input.
@@ -121,10 +122,11 @@ impl Parts {
     }
 }
 
-/// The bytes of a file that is a trace as it stands, or is compressed as a whole; none of anything else.
+/// The bytes of a file that is a trace as it stands, or is compressed as a whole; none of anything else. `find` finds the recording of a
+/// session.
 pub(super) fn source_of(
     path: &Path,
-    system: &dyn System,
+    (system, find): (&dyn System, &dyn Fn(&Path, [u8; 16]) -> Option<PathBuf>),
     note: &dyn Fn(&str),
 ) -> Option<Box<dyn ByteSource>> {
     if path == Path::new("-") || system.is_directory(path) {
@@ -135,7 +137,7 @@ pub(super) fn source_of(
     if Recording::matches(&head) {
         return None;
     }
-    if let Some(recording) = system.find_recording(path, session_id(&head)) {
+    if let Some(recording) = find(path, session_id(&head)) {
         if !system.is_in_use(&recording) {
             // It completes the trace.
             return None;

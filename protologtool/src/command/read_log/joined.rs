@@ -1,9 +1,9 @@
-//! The segments of one session as one trace: their bytes one after the other.
+//! Several traces as one, their bytes one after the other: they are read in the time of one file.
 //!
-//! Each is a trace that sets up all of its state, and all of them number sequences, threads and clocks in
-//! one way. So nothing has to be renumbered, as in a merge, and they are read in the time of one file.
+//! The segments of one session are one trace: each sets up all of its state, and all of them number sequences, threads and clocks in one way.
+//! Traces of several sessions stay several to the reader, which keeps their sequences apart. It refuses those that only a merge can make one.
 //!
-//! Invariant: all parts are of one session, each is there once, and they are in the order of its writing.
+//! Invariant: segments are of one session, each is there once, and they are in the order of its writing.
 
 use super::follow::{Segment, session_of};
 use super::gather::Opener;
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 
-/// Segments that were joined.
+/// Traces that were joined.
 pub(super) struct Joined {
     pub(super) parts: Parts,
     /// Lines about them, and a warning for each gap in their numbers.
@@ -22,8 +22,8 @@ pub(super) struct Joined {
     pub(super) has_gaps: bool,
 }
 
-/// Joins traces; none if they are anything but segments of one session as they stand.
-pub(super) fn join(traces: &[PathBuf], opener: &Opener<'_>) -> Option<Joined> {
+/// Joins segments of one session; none if traces are anything else, or can't be read as they stand.
+pub(super) fn join_segments(traces: &[PathBuf], opener: &Opener<'_>) -> Option<Joined> {
     let mut numbered = BTreeMap::new();
     let (mut set, mut session) = (None, None);
     for path in traces {
@@ -52,8 +52,25 @@ pub(super) fn join(traces: &[PathBuf], opener: &Opener<'_>) -> Option<Joined> {
     }
     let has_gaps = !gaps.is_empty();
     let notes = [said.take(), gaps].concat();
-    let parts = Parts { source: Box::new(JoinedSource { sources, size }), compressed: None };
-    Some(Joined { parts, notes, has_gaps })
+    let source = JoinedSource { sources, inputs: Vec::new(), size };
+    Some(Joined { parts: source.parts(), notes, has_gaps })
+}
+
+/// Joins traces of several sessions; none if they can't be read as they stand.
+pub(super) fn join_sessions(traces: &[PathBuf], opener: &Opener<'_>) -> Option<Joined> {
+    let said = RefCell::new(Vec::new());
+    let note = |line: &str| said.borrow_mut().push(line.to_owned());
+    let opener = Opener::new(traces.len(), opener.system, &note);
+    let (mut sources, mut size) = (Vec::new(), 0);
+    for path in traces {
+        let source = opener.open_as_it_stands(path)?;
+        let first = size;
+        size += source.size();
+        sources.push((first, source));
+    }
+    let inputs = sources.iter().map(|(first, _)| *first).collect();
+    let source = JoinedSource { sources, inputs, size };
+    Some(Joined { parts: source.parts(), notes: said.take(), has_gaps: false })
 }
 
 fn gap(first: u64, last: u64, next: &str) -> String {
@@ -69,12 +86,24 @@ fn gap(first: u64, last: u64, next: &str) -> String {
 struct JoinedSource {
     /// With their first offsets.
     sources: Vec<(u64, Box<dyn ByteSource>)>,
+    /// The first offsets of those that are traces of their own.
+    inputs: Vec<u64>,
     size: u64,
+}
+
+impl JoinedSource {
+    fn parts(self) -> Parts {
+        Parts { source: Box::new(self), compressed: None }
+    }
 }
 
 impl ByteSource for JoinedSource {
     fn size(&self) -> u64 {
         self.size
+    }
+
+    fn inputs(&self) -> &[u64] {
+        &self.inputs
     }
 
     fn read_at(&self, offset: u64, len: usize) -> io::Result<Vec<u8>> {
@@ -108,7 +137,8 @@ mod tests {
             let source: Box<dyn ByteSource> = Box::new(all[pair[0]..pair[1]].to_vec());
             (pair[0] as u64, source)
         };
-        let joined = JoinedSource { sources: cuts.windows(2).map(part).collect(), size: 10 };
+        let sources = cuts.windows(2).map(part).collect();
+        let joined = JoinedSource { sources, inputs: Vec::new(), size: 10 };
         for from in 0..12 {
             for len in 0..12 {
                 let expected = &all[from.min(10)..(from + len).min(10)];
