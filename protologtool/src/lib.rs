@@ -13,6 +13,7 @@
 mod args;
 pub mod binary;
 pub mod call;
+mod cells;
 pub mod cli;
 pub mod command;
 pub mod diagnostic;

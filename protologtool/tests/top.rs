@@ -156,6 +156,10 @@ fn groups_are_shown_and_switched_in_place() {
     tmux.keys(&["r"]);
     tmux.wait_for("the question", |text| text.contains("record from: v d i w e f"));
     tmux.keys(&["w"]);
+    // Less than before.
+    let text = tmux.wait_for("the second question", |text| text.contains("records less: y to do"));
+    assert_eq!(words(&text, "AppLog::Net")[3], "verbose", "{text}");
+    tmux.keys(&["y"]);
     let text = tmux.wait_for("the level", |text| {
         words(text, "AppLog::Net").get(3).is_some_and(|it| it == "warn")
     });
@@ -177,6 +181,56 @@ fn groups_are_shown_and_switched_in_place() {
     tmux.keys(&["-l", "stty -a | tr ' ;' '\\n\\n' | grep -cx -e echo -e icanon -e isig"]);
     tmux.keys(&["Enter"]);
     tmux.wait_for("the settings", |text| text.lines().any(|line| line == "3"));
+}
+
+#[test]
+fn ctrl_z_gives_the_terminal_back_until_top_goes_on() {
+    let dir = temp_dir_for_sockets();
+    let Some(tmux) = Tmux::start(&dir) else { return };
+    let _program = Program::start(&dir);
+    tmux.start_top();
+    for _ in 0..2 {
+        tmux.keys(&["C-z"]);
+        let text = tmux.wait_for("the prompt", |text| text.trim_end().ends_with('$'));
+        assert!(!text.contains("AppLog"), "the screen is back: {text}");
+        // What is typed is the shell's, with echo and as lines.
+        tmux.keys(&[
+            "-l",
+            "clear; stty -a | tr ' ;' '\\n\\n' | grep -cx -e echo -e icanon -e isig",
+        ]);
+        tmux.keys(&["Enter"]);
+        tmux.wait_for("the settings", |text| text.lines().any(|line| line == "3"));
+        tmux.keys(&["-l", "fg"]);
+        tmux.keys(&["Enter"]);
+        tmux.wait_for("the groups", |text| text.contains("AppLog::Net") && text.contains("q end"));
+    }
+    // Keys are keys again.
+    tmux.keys(&["p"]);
+    tmux.wait_for("the pause", |text| text.contains("PAUSED"));
+    tmux.keys(&["q"]);
+    tmux.wait_for("the end", |text| !text.contains("q end"));
+}
+
+#[test]
+fn what_is_pasted_switches_nothing_and_a_narrow_screen_shows_names() {
+    let dir = temp_dir_for_sockets();
+    let Some(tmux) = Tmux::start(&dir) else { return };
+    let _program = Program::start(&dir);
+    tmux.start_top();
+    assert!(tmux.command(&["set-buffer", "trekq"]).status().unwrap().success());
+    assert!(tmux.command(&["paste-buffer", "-p"]).status().unwrap().success());
+    tmux.keys(&["p"]);
+    let text = tmux.wait_for("the pause", |text| text.contains("PAUSED"));
+    assert!(!text.contains("print from"), "{text}");
+    for group in ["AppLog::Net", "AppLog::Disk"] {
+        assert_eq!(words(&text, group)[2..4], ["off", "verbose"], "{text}");
+    }
+    assert!(tmux.command(&["resize-window", "-x", "40", "-y", "24"]).status().unwrap().success());
+    let is_narrow = |text: &str| text.lines().nth(1).is_some_and(|head| head.starts_with("TRACE"));
+    let text = tmux.wait_for("a narrow picture", is_narrow);
+    assert!(text.contains("::AppLog::Net") && text.contains("::AppLog::Disk"), "{text}");
+    tmux.keys(&["q"]);
+    tmux.wait_for("the end", |text| text.contains("status 0"));
 }
 
 #[test]

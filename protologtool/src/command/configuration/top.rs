@@ -6,6 +6,7 @@
 //! Invariants: the terminal is as it was when the command ends, whatever ends it but SIGKILL; a program that hangs delays the others once,
 //! not each time.
 
+mod keys;
 mod screen;
 mod terminal;
 mod watch;
@@ -33,7 +34,8 @@ a second, and losses since the sessions began. Groups with losses and many messa
 `protologtool configuration`.
 
 Keys: up and down (or k and j) choose a group; t and then a level (v d i w e f, or o for off) sets from which level on it is printed, \
-r the same for what sessions may record; p pauses; q ends. Switching takes effect at each thread's next log call.
+r the same for what sessions may record; p pauses; q ends, and Ctrl-Z suspends. Where less would be recorded, y has to confirm it. What is \
+pasted is ignored. Switching takes effect at each thread's next log call.
 
 With --once, one interval is measured and printed; with --json, each group is a line of JSON, interval after interval.
 
@@ -106,7 +108,7 @@ fn print(sample: &Sample, json: bool, system: &dyn System) -> std::io::Result<()
 
 /// Draws until a key or a signal ends it.
 fn draw(args: &TopArgs, watch: &mut Watch) -> std::io::Result<()> {
-    let terminal = Terminal::open()?;
+    let mut terminal = Terminal::open()?;
     let mut screen = Screen::default();
     let mut last = watch.sample();
     let mut shown = last.clone();
@@ -121,6 +123,14 @@ fn draw(args: &TopArgs, watch: &mut Watch) -> std::io::Result<()> {
             match screen.press(key, &shown) {
                 screen::Answer::End => return Ok(()),
                 screen::Answer::Nothing => {}
+                screen::Answer::Suspend => {
+                    terminal.suspend()?;
+                    // The time that it was stopped is no interval.
+                    last = watch.sample();
+                    next = Instant::now() + interval;
+                    // What was typed before it is answered no more.
+                    break;
+                }
                 screen::Answer::Switch(row, change) => {
                     screen.note(watch.switch(&row, &change));
                     // The levels at once; the rates stay those of the last interval.

@@ -8,6 +8,7 @@ use protolog_reader::{
 };
 use std::borrow::Cow;
 use std::fmt::Write;
+use unicode_width::UnicodeWidthStr;
 
 /// A column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -247,17 +248,14 @@ pub(super) fn write_text(
         for (index, (column, cell)) in columns.iter().zip(&cells).enumerate() {
             let text = printable(if *column == Column::Message { line } else { cell });
             let width = if is_last(index) { 0 } else { column.width() };
+            let missing = width.unsigned_abs().saturating_sub(text.width());
             if let (Column::Location, Some(address)) = (column, &address) {
-                let missing = width.unsigned_abs().saturating_sub(text.chars().count());
                 out.extend([&*links::linked(&text, address), &" ".repeat(missing)]);
                 out.push_str(if is_last(index) { "" } else { " " });
                 continue;
             }
-            let done = match width {
-                width if width < 0 => write!(out, "{text:>0$}", width.unsigned_abs()),
-                width => write!(out, "{text:<0$}", width.unsigned_abs()),
-            };
-            done.expect("a string takes every write");
+            let gap = " ".repeat(missing);
+            out.extend(if width < 0 { [&*gap, &*text] } else { [&*text, &*gap] });
             out.push_str(if is_last(index) { "" } else { " " });
         }
         out.push_str(if color.is_empty() { "\n" } else { "\x1b[0m\n" });

@@ -13,13 +13,13 @@ use protolog_files::{Access, Directory, Identity, read_with_holes};
 use protolog_reader::{Recording, Times, Trace, printable, printable_json};
 use serde::Serialize;
 use std::ffi::OsString;
-use std::fmt::Write as _;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use unicode_width::UnicodeWidthStr;
 
 /// The directory of recordings in memory.
 const DIRECTORY: &str = "/dev/shm";
@@ -265,15 +265,13 @@ fn table(rows: &[Listed]) -> String {
             row.trace.as_deref().map(printable).unwrap_or_default(),
         ]
     }));
-    let width =
-        |column: usize| cells.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let width = |column: usize| cells.iter().map(|row| row[column].width()).max().unwrap_or(0);
     let widths: [usize; 8] = std::array::from_fn(width);
     let mut table = String::new();
     for row in &cells {
         let mut line = String::new();
         for (cell, width) in row.iter().zip(widths) {
-            // Writing to a string can't fail.
-            let _ = write!(line, "{cell:width$}  ");
+            line.extend([cell, &*" ".repeat(width.saturating_sub(cell.width()) + 2)]);
         }
         table += line.trim_end();
         table.push('\n');

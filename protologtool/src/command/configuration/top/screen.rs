@@ -4,18 +4,19 @@
 //! nothing in them.
 
 use super::super::switch::LevelChange;
-use super::terminal::Key;
-use super::watch::{GroupRow, Sample};
+use super::keys::Key;
+use super::watch::{GroupRow, LEVELS, Sample};
+use crate::cells::{beginning_of, end_of};
 use protolog_core::Level;
 use protolog_core::control::name::Quoted;
 use protolog_reader::printable;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use unicode_width::UnicodeWidthStr;
 
-const HEAD: &str = "PROGRAM        PID TEXT    TRACE    MSG/S LOST/S   LOST GROUP";
-/// The columns before the group.
-const BEFORE_GROUP: usize = 56;
 const KEYS: &str = "up/down choose  t text  r recording  p pause  q end";
+/// The same for a narrow screen.
+const FEW_KEYS: &str = "t text  r recording  p pause  q end";
 /// Lines that are no groups.
 const AROUND: usize = 3;
 
@@ -23,6 +24,7 @@ const AROUND: usize = 3;
 pub(super) enum Answer {
     Nothing,
     End,
+    Suspend,
     /// The levels of this group change.
     Switch(Box<GroupRow>, LevelChange),
 }
@@ -40,6 +42,8 @@ pub(super) struct Screen {
     /// The chosen group, by process and name: lines change their places.
     chosen: Option<(u32, String)>,
     asks: Option<SwitchedPart>,
+    /// What the next key confirms.
+    unconfirmed: Option<(Box<GroupRow>, LevelChange)>,
     is_paused: bool,
     note: Option<String>,
 }
@@ -71,11 +75,18 @@ impl Screen {
     pub(super) fn press(&mut self, key: Key, sample: &Sample) -> Answer {
         self.note = None;
         let place = self.place(sample);
-        if let Some(part) = self.asks.take() {
-            return self.level(part, key, sample.rows.get(place));
+        let asked = (self.unconfirmed.take(), self.asks.take());
+        match (key, asked) {
+            (Key::End, _) => return Answer::End,
+            (Key::Suspend, _) => return Answer::Suspend,
+            (Key::Char('y'), (Some((row, change)), _)) => return Answer::Switch(row, change),
+            (_, (Some(_), _)) => return Answer::Nothing,
+            (_, (None, Some(part))) => return self.level(part, key, sample.rows.get(place)),
+            (_, (None, None)) => {}
         }
         match key {
-            Key::End | Key::Char('q') => return Answer::End,
+            Key::End | Key::Suspend | Key::Escape => {}
+            Key::Char('q') => return Answer::End,
             Key::Up | Key::Char('k') => self.choose(place.saturating_sub(1), sample),
             Key::Down | Key::Char('j') => {
                 self.choose((place + 1).min(sample.rows.len().saturating_sub(1)), sample);
@@ -83,7 +94,7 @@ impl Screen {
             Key::Char('t') => self.ask(SwitchedPart::Text, place, sample),
             Key::Char('r') => self.ask(SwitchedPart::Trace, place, sample),
             Key::Char('p') => self.is_paused = !self.is_paused,
-            Key::Char(_) | Key::Escape => {}
+            Key::Char(_) => {}
         }
         Answer::Nothing
     }
@@ -96,7 +107,6 @@ impl Screen {
 
     fn level(&mut self, part: SwitchedPart, key: Key, row: Option<&GroupRow>) -> Answer {
         let from = match key {
-            Key::End => return Answer::End,
             Key::Char('o') => None,
             Key::Char(letter) => {
                 let is_it = |level: &Level| level.letter().eq_ignore_ascii_case(&letter);
@@ -106,7 +116,7 @@ impl Screen {
                 };
                 Some(level)
             }
-            Key::Up | Key::Down | Key::Escape => return Answer::Nothing,
+            _ => return Answer::Nothing,
         };
         let Some(row) = row else { return Answer::Nothing };
         let change = LevelChange::level(
@@ -115,7 +125,12 @@ impl Screen {
             part == SwitchedPart::Text,
             part == SwitchedPart::Trace,
         );
-        Answer::Switch(Box::new(row.clone()), change)
+        let row = Box::new(row.clone());
+        if part == SwitchedPart::Trace && records_less(&row, from) {
+            self.unconfirmed = Some((row, change));
+            return Answer::Nothing;
+        }
+        Answer::Switch(row, change)
     }
 
     /// The lines of a screen of this many columns and rows.
@@ -123,7 +138,8 @@ impl Screen {
         let room = height.saturating_sub(AROUND);
         let place = self.place(sample);
         let first = place.saturating_sub(room.saturating_sub(1));
-        let mut lines = vec![cut(&summary(sample, self.is_paused), width), inverse(HEAD, width)];
+        let head = inverse(&head(width), width);
+        let mut lines = vec![cut(&summary(sample, self.is_paused), width), head];
         for (at, row) in sample.rows.iter().enumerate().skip(first).take(room) {
             let line = line(row, width);
             lines.push(if at == place { inverse(&line, width) } else { cut(&line, width) });
@@ -131,10 +147,14 @@ impl Screen {
         lines.resize(height.saturating_sub(1).max(2), String::new());
         let letters = "v d i w e f, o for off, any other key to leave it";
         let last = match (self.asks, &self.note, sample.problems.first()) {
+            _ if self.unconfirmed.is_some() => {
+                "records less: y to do it, any other key to leave it".to_owned()
+            }
             (Some(SwitchedPart::Text), ..) => format!("print from: {letters}"),
             (Some(SwitchedPart::Trace), ..) => format!("record from: {letters}"),
             (None, Some(note), _) => note.clone(),
             (None, None, Some(problem)) => format!("warning: {problem}"),
+            (None, None, None) if width < KEYS.len() => FEW_KEYS.to_owned(),
             (None, None, None) => KEYS.to_owned(),
         };
         lines.push(cut(&last, width));
@@ -143,9 +163,18 @@ impl Screen {
     }
 }
 
+/// Returns whether sessions would record less of a group if they recorded it from this level on.
+fn records_less(row: &GroupRow, from: Option<Level>) -> bool {
+    let rank =
+        |level: Option<&str>| level.and_then(|level| LEVELS.iter().position(|it| *it == level));
+    let now = rank(Some(row.trace));
+    let then = from.map(|level| usize::from(level.severity()));
+    now.is_some_and(|now| then.is_none_or(|then| then > now))
+}
+
 /// The groups as a table, for files and pipes.
 pub(super) fn table(sample: &Sample) -> String {
-    let mut text = format!("{HEAD}\n");
+    let mut text = format!("{}\n", head(usize::MAX));
     for row in &sample.rows {
         let _ = writeln!(text, "{}", line(row, usize::MAX));
     }
@@ -169,25 +198,62 @@ fn summary(sample: &Sample, is_paused: bool) -> String {
     )
 }
 
+/// The columns before the group's name: the head, the cells that they take, and whether they are numbers.
+const COLUMNS: [(&str, usize, bool); 7] = [
+    ("PROGRAM", 10, false),
+    ("PID", 7, true),
+    ("TEXT", 7, false),
+    ("TRACE", 7, false),
+    ("MSG/S", 6, true),
+    ("LOST/S", 6, true),
+    ("LOST", 6, true),
+];
+
+/// Those columns that a narrow screen leaves out, the first ones first.
+const LEFT_OUT: [usize; 7] = [6, 0, 2, 1, 5, 4, 3];
+
+/// The cells that a group's name has at least, as far as the screen has them.
+const LEAST_NAME: usize = 16;
+
+/// The columns that are shown on a screen of this width, and the cells that they take.
+fn shown(width: usize) -> ([bool; 7], usize) {
+    let (mut shown, mut cells) = ([true; 7], COLUMNS.iter().map(|(_, cells, _)| cells + 1).sum());
+    for column in LEFT_OUT {
+        if width.saturating_sub(cells) < LEAST_NAME {
+            shown[column] = false;
+            cells -= COLUMNS[column].1 + 1;
+        }
+    }
+    (shown, cells)
+}
+
+fn columns(texts: [&str; 7], last: &str, width: usize) -> String {
+    let mut line = String::new();
+    for ((text, (_, cells, is_number)), _) in
+        texts.iter().zip(COLUMNS).zip(shown(width).0).filter(|(_, is_shown)| *is_shown)
+    {
+        let gap = " ".repeat(cells.saturating_sub(text.width()));
+        let _ = if is_number { write!(line, "{gap}{text} ") } else { write!(line, "{text}{gap} ") };
+    }
+    line + last
+}
+
+fn head(width: usize) -> String {
+    columns(COLUMNS.map(|(head, ..)| head), "GROUP", width)
+}
+
 /// The line of a group, of whose name the last characters are there that fit.
 fn line(row: &GroupRow, width: usize) -> String {
-    let program: String = row.process.program.chars().take(10).collect();
     let group = match (&*row.group, row.compiled) {
         ("", _) => "(not known)".to_owned(),
         (name, true) => Quoted(name).to_string(),
         (name, false) => format!("(not compiled in) {}", Quoted(name)),
     };
-    let over = group.chars().count().saturating_sub(width.saturating_sub(BEFORE_GROUP));
-    let group: String = group.chars().skip(over).collect();
-    format!(
-        "{program:<10} {:>7} {:<7} {:<7} {:>6} {:>6} {:>6} {group}",
-        row.process.pid,
-        row.text,
-        row.trace,
-        short(row.messages_per_second),
-        short(row.lost_per_second),
-        short(row.lost as f64)
-    )
+    let group = end_of(&group, width.saturating_sub(shown(width).1));
+    let program = beginning_of(&row.process.program, 10);
+    let (pid, lost) = (row.process.pid.to_string(), short(row.lost as f64));
+    let rates = [row.messages_per_second, row.lost_per_second].map(short);
+    columns([program, &pid, row.text, row.trace, &rates[0], &rates[1], &lost], group, width)
 }
 
 /// A number in six characters.
@@ -202,11 +268,13 @@ fn short(number: f64) -> String {
 
 /// Cuts a line where the screen ends. Names of files are in some, which a terminal must not obey.
 fn cut(line: &str, width: usize) -> String {
-    printable(line).chars().take(width).collect()
+    beginning_of(&printable(line), width).to_owned()
 }
 
 fn inverse(line: &str, width: usize) -> String {
-    format!("\x1b[7m{:<width$}\x1b[0m", cut(line, width))
+    let line = cut(line, width);
+    let gap = " ".repeat(width.saturating_sub(line.width()));
+    format!("\x1b[7m{line}{gap}\x1b[0m")
 }
 
 #[cfg(test)]
@@ -237,7 +305,55 @@ mod tests {
         let line = line(&row, 80);
         assert_eq!(line.chars().count(), 80, "{line}");
         assert!(line.ends_with(" 99999   123k  9999M le::another::AppLog::Net"), "{line}");
-        assert_eq!(HEAD.find("GROUP"), line.find("le::another"));
+        assert_eq!(head(80).find("GROUP"), line.find("le::another"));
+        for width in 1..100 {
+            let screen = Screen::default();
+            let sample = Sample::of(vec![row.clone()]);
+            let lines = screen.lines(&sample, (width, 5));
+            let name = &lines[2].trim_start_matches("\x1b[7m").trim_end_matches("\x1b[0m");
+            assert_eq!(name.width(), width, "{name}");
+            let end = "other::AppLog::Net";
+            assert!(
+                name.trim_end().ends_with(&end[end.len().saturating_sub(width.min(16))..]),
+                "{name}"
+            );
+        }
+        let lines = Screen::default().lines(&Sample::of(vec![row]), (40, 5));
+        assert_eq!(lines[1], "\x1b[7mTRACE    MSG/S LOST/S GROUP             \x1b[0m");
+        assert_eq!(lines[2], "\x1b[7mverbose  99999   123k other::AppLog::Net\x1b[0m");
+    }
+
+    #[test]
+    fn names_are_as_wide_as_a_terminal_shows_them() {
+        let mut row = row("群::组");
+        row.process.program = "サーバープロセス".into();
+        let line = line(&row, 80);
+        assert!(line.starts_with("サーバープ 4194304 "), "{line}");
+        assert_eq!(inverse(&line, 80).width(), inverse("", 80).width());
+        row.group = "群".repeat(40);
+        assert!(super::line(&row, 80).width() <= 80);
+    }
+
+    #[test]
+    fn less_is_recorded_only_if_it_is_confirmed() {
+        let mut row = row("a::Net");
+        let changes = |row: &GroupRow, keys: &str| {
+            let (mut screen, sample) = (Screen::default(), Sample::of(vec![row.clone()]));
+            let answers = keys.chars().map(|key| screen.press(Key::Char(key), &sample));
+            answers.filter(|answer| matches!(answer, Answer::Switch(..))).count()
+        };
+        // Of text, nothing is lost that a session records.
+        for (keys, expected) in
+            [("re", 0), ("rey", 1), ("ro", 0), ("roy", 1), ("rep", 0), ("te", 1)]
+        {
+            assert_eq!(changes(&row, keys), expected, "{keys}");
+        }
+        row.trace = "warn";
+        for (keys, expected) in [("rd", 1), ("rw", 1), ("re", 0), ("rexy", 0)] {
+            assert_eq!(changes(&row, keys), expected, "{keys}");
+        }
+        row.trace = "off";
+        assert_eq!(changes(&row, "rf"), 1);
     }
 
     #[test]

@@ -1,10 +1,13 @@
 //! The terminal: a screen of its own, keys as they are pressed, and all as it was in the end.
 //!
-//! Signals that end a program, and that of a new size, set flags that [`Terminal::wait`] looks at; dropping the value restores.
+//! Signals that end a program, and that of a new size, set flags that [`Terminal::wait`] looks at; dropping the value restores. Ctrl-Z
+//! suspends the program with the terminal restored; however it was stopped, the screen is its own again when it goes on.
 
+use super::keys::{Key, KeyReader};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Signal, kill_current_process_group};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGWINCH};
+use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGWINCH};
 use std::io::{self, Stdout, Write, stdin, stdout};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,22 +16,22 @@ use std::time::Duration;
 /// The longest that a signal waits which came just before the terminal was waited for.
 const SIGNALS: Duration = Duration::from_millis(250);
 
-/// A key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Key {
-    Char(char),
-    Up,
-    Down,
-    Escape,
-    /// Ctrl-C, Ctrl-D, or the end of the input.
-    End,
-}
+/// The most bytes of keys that are read at once.
+const MOST: usize = 4096;
+
+/// The alternate screen, without the cursor; what is pasted comes between marks.
+const BEGIN: &[u8] = b"\x1b[?1049h\x1b[?25l\x1b[?2004h";
+const END: &[u8] = b"\x1b[?2004l\x1b[?25h\x1b[?1049l";
 
 /// The terminal while it is drawn on.
 pub(super) struct Terminal {
     before: Termios,
+    raw: Termios,
     out: Stdout,
+    keys: KeyReader,
     is_ended: Arc<AtomicBool>,
+    /// The program goes on after it was stopped.
+    is_continued: Arc<AtomicBool>,
 }
 
 impl Terminal {
@@ -40,14 +43,36 @@ impl Terminal {
         }
         // That it came is enough: it interrupts the wait, and each picture asks for the size.
         signal_hook::flag::register(SIGWINCH, Arc::new(AtomicBool::new(false)))?;
+        let is_continued = Arc::new(AtomicBool::new(false));
+        signal_hook::flag::register(SIGCONT, is_continued.clone())?;
         let before = tcgetattr(stdin())?;
         let mut raw = before.clone();
         raw.make_raw();
-        let terminal = Self { before, out: stdout(), is_ended };
-        tcsetattr(stdin(), OptionalActions::Flush, &raw)?;
-        // The alternate screen, without the cursor.
-        terminal.write(b"\x1b[?1049h\x1b[?25l")?;
+        let keys = KeyReader::default();
+        let terminal = Self { before, raw, out: stdout(), keys, is_ended, is_continued };
+        terminal.begin()?;
         Ok(terminal)
+    }
+
+    fn begin(&self) -> io::Result<()> {
+        tcsetattr(stdin(), OptionalActions::Flush, &self.raw)?;
+        self.write(BEGIN)
+    }
+
+    fn end(&self) {
+        // A terminal that has gone away needs nothing.
+        let _ = self.write(END);
+        let _ = tcsetattr(stdin(), OptionalActions::Flush, &self.before);
+    }
+
+    /// Stops the program until somebody has it go on, as Ctrl-Z does elsewhere: with all of its process group, such as the shell script that
+    /// waits for it. Where no shell looks after the group, nothing stops.
+    pub(super) fn suspend(&self) -> io::Result<()> {
+        self.end();
+        let stopped = kill_current_process_group(Signal::TSTP);
+        self.is_continued.store(false, Ordering::Relaxed);
+        self.begin()?;
+        Ok(stopped?)
     }
 
     /// Columns and rows.
@@ -76,7 +101,7 @@ impl Terminal {
     }
 
     /// Waits for keys, up to this time; a signal may end it early. None once a signal has ended the program.
-    pub(super) fn wait(&self, time: Duration) -> io::Result<Option<Vec<Key>>> {
+    pub(super) fn wait(&mut self, time: Duration) -> io::Result<Option<Vec<Key>>> {
         let time = time.min(SIGNALS);
         let input = stdin();
         let mut fds = [PollFd::new(&input, PollFlags::IN)];
@@ -88,13 +113,18 @@ impl Terminal {
         if self.is_ended.load(Ordering::Relaxed) {
             return Ok(None);
         }
+        if self.is_continued.swap(false, Ordering::Relaxed) {
+            // The shell has given the terminal back to what is before it.
+            self.begin()?;
+            return Ok(Some(Vec::new()));
+        }
         if ready == 0 {
             return Ok(Some(Vec::new()));
         }
-        let mut bytes = [0; 64];
+        let mut bytes = [0; MOST];
         match rustix::io::read(&input, &mut bytes) {
             Ok(0) => Ok(Some(vec![Key::End])),
-            Ok(count) => Ok(Some(keys(&bytes[..count]))),
+            Ok(count) => Ok(Some(self.keys.read(&bytes[..count], count == MOST))),
             Err(rustix::io::Errno::INTR) => Ok(Some(Vec::new())),
             Err(error) => Err(error.into()),
         }
@@ -103,56 +133,6 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // A terminal that has gone away needs nothing.
-        let _ = self.write(b"\x1b[?25h\x1b[?1049l");
-        let _ = tcsetattr(stdin(), OptionalActions::Flush, &self.before);
-    }
-}
-
-/// The keys in what the terminal sent at once.
-fn keys(mut bytes: &[u8]) -> Vec<Key> {
-    let mut keys = Vec::new();
-    while let Some((&first, rest)) = bytes.split_first() {
-        keys.extend(key(first, rest));
-        bytes = &rest[length(first, rest)..];
-    }
-    keys
-}
-
-/// The key that begins with this byte; none of those that are not known.
-fn key(first: u8, rest: &[u8]) -> Option<Key> {
-    match (first, rest) {
-        (0x1b, [b'[' | b'O', b'A', ..]) => Some(Key::Up),
-        (0x1b, [b'[' | b'O', b'B', ..]) => Some(Key::Down),
-        (0x1b, []) => Some(Key::Escape),
-        (3 | 4, _) => Some(Key::End),
-        (b' '..=b'~', _) => Some(Key::Char(char::from(first))),
-        _ => None,
-    }
-}
-
-/// The number of bytes after the first one that are of the same key.
-fn length(first: u8, rest: &[u8]) -> usize {
-    match (first, rest) {
-        (0x1b, [b'O', _, ..]) => 2,
-        (0x1b, [b'[', more @ ..]) => {
-            let end = more.iter().position(|byte| (0x40..=0x7e).contains(byte));
-            end.map_or(rest.len(), |end| end + 2)
-        }
-        _ => 0,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn keys_are_distinguished() {
-        let all = [Key::Char('q'), Key::Up, Key::Down, Key::Down, Key::End];
-        assert_eq!(keys(b"q\x1b[A\x1bOB\x1b[5~\x1b[B\x03"), all);
-        assert_eq!(keys(b"\x1b"), [Key::Escape]);
-        assert_eq!(keys(b"\x1b["), []);
-        assert_eq!(keys("\u{e4}t".as_bytes()), [Key::Char('t')]);
+        self.end();
     }
 }

@@ -24,6 +24,9 @@ const TIMEOUT: Duration = Duration::from_secs(1);
 /// The time in which a program that failed is left alone.
 const REST: Duration = Duration::from_secs(15);
 
+/// The words for levels, by severity.
+pub(super) const LEVELS: [&str; 6] = ["verbose", "debug", "info", "warn", "error", "wtf"];
+
 /// A group of a program.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct GroupRow {
@@ -268,7 +271,6 @@ fn rows_of(program: &mut Program) -> Result<Vec<GroupRow>, Error> {
 
 /// The least severe of these levels (bit = severity).
 fn least(levels: u8) -> &'static str {
-    let words = ["verbose", "debug", "info", "warn", "error", "wtf"];
     Level::from_severity(levels.trailing_zeros() as u8)
-        .map_or("off", |level| words[usize::from(level.severity())])
+        .map_or("off", |level| LEVELS[usize::from(level.severity())])
 }
