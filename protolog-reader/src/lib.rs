@@ -73,6 +73,7 @@ mod trace;
 mod unfinished;
 mod values;
 mod wall_times;
+mod winscope;
 mod zstd;
 
 pub use dictionary::{Dictionary, Group, Message};
@@ -110,3 +111,4 @@ pub use times::{TimePoint, Times};
 pub use trace::Trace;
 pub use unfinished::{TraceHead, complete, session_id};
 pub use values::{Values, beginning};
+pub use winscope::{is_winscope_log, trace_of_winscope_log};

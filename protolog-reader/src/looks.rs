@@ -113,7 +113,9 @@ impl Looks {
                 "open it with Winscope, or give a trace with ProtoLog's data source"
             }
             Self::Compressed => "decompress it first; gzip and zstd are read as they are",
-            Self::Winscope => "read it with the `read-log` of that Android version's own tool",
+            Self::Winscope => {
+                "read it with `protologtool read-log`, and its dictionary by `--viewer-config`"
+            }
             Self::Unknown => {
                 "give a Perfetto trace, plain or compressed with gzip or zstd; a dictionary is not a trace"
             }

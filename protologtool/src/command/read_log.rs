@@ -77,6 +77,8 @@ that of the first entry), or before now: 90s, 10m, 2h30m, 1d, `10m ago` or -10m,
 this machine that counts, not the end of the trace. An entry that is in no dictionary has neither level, group, tag nor location, and is left \
 out where one of these is asked for. Losses are shown unless their time, thread or group is known not to be asked for.
 
+A log of an Android version without Perfetto (.winscope) is read with its dictionary, by --viewer-config.
+
 A recording (.rec) of a process that died is recovered in memory, and shown. A trace without an end, of a program that was killed or still runs, is read as far as it goes, and said to have none. So is a \
 file that another program truncated while it was written: the hole of zeros is skipped.
 
@@ -211,8 +213,11 @@ pub(crate) fn run(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Failu
 fn spans_without_begin(log: &Log) -> String {
     match log.slices_without_begin() {
         0 => String::new(),
-        1 => "note: 1 span began before the trace, and is not shown\n".to_owned(),
-        count => format!("note: {count} spans began before the trace, and are not shown\n"),
+        1 => "note: 1 span began before the trace, or its begin was lost, and is not shown\n"
+            .to_owned(),
+        count => format!(
+            "note: {count} spans began before the trace, or their begins were lost, and are not shown\n"
+        ),
     }
 }
 

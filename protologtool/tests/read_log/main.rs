@@ -12,6 +12,7 @@ mod inputs;
 mod program;
 mod spans;
 mod tables;
+mod winscope;
 
 use protolog_testkit::assert_eq_text;
 use protologtool::cli::{self, Exit};

@@ -11,8 +11,8 @@ use crate::exit::Failure;
 use crate::output::reason;
 use crate::system::{Spool, System};
 use protolog_reader::{
-    ByteSource, Decompressed, Limits, Log, Recording, SourceReader, decompress, printable,
-    session_id,
+    ByteSource, Decompressed, Limits, Log, Recording, SourceReader, decompress, is_winscope_log,
+    printable, session_id, trace_of_winscope_log,
 };
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -45,6 +45,9 @@ pub(in crate::command) fn read_trace(
     let mut bytes = bytes.map_err(|error| cant_read(path, &error))?;
     if Recording::matches(&bytes) {
         return read_recording(path, bytes, system, note);
+    }
+    if is_winscope_log(&bytes) {
+        return Ok(trace_of_winscope_log(&bytes));
     }
     if is_input {
         return Ok(bytes);
@@ -105,7 +108,8 @@ pub(super) fn spooled_input(system: &dyn System) -> Result<Arc<dyn ByteSource>, 
 impl Parts {
     /// The parts of a trace as it stands, or compressed as a whole. None if it is no trace, or has to be read whole.
     pub(super) fn of(source: Box<dyn ByteSource>, expansion: Expansion) -> Option<Self> {
-        if Recording::matches(&source.read_at(0, HEAD).ok()?) {
+        let head = source.read_at(0, HEAD).ok()?;
+        if Recording::matches(&head) || is_winscope_log(&head) {
             return None;
         }
         let Some(mut content) = decompress(SourceReader::new(&*source)).ok()? else {
@@ -122,11 +126,14 @@ impl Parts {
     }
 }
 
+/// Finds the recording of a trace, by the id of its session.
+type FindRecording<'a> = dyn Fn(&Path, [u8; 16]) -> Option<PathBuf> + 'a;
+
 /// The bytes of a file that is a trace as it stands, or is compressed as a whole; none of anything else. `find` finds the recording of a
 /// session.
 pub(super) fn source_of(
     path: &Path,
-    (system, find): (&dyn System, &dyn Fn(&Path, [u8; 16]) -> Option<PathBuf>),
+    (system, find): (&dyn System, &FindRecording<'_>),
     note: &dyn Fn(&str),
 ) -> Option<Box<dyn ByteSource>> {
     if path == Path::new("-") || system.is_directory(path) {
@@ -134,7 +141,7 @@ pub(super) fn source_of(
     }
     let source = system.source(path).ok()??;
     let head = source.read_at(0, HEAD).ok()?;
-    if Recording::matches(&head) {
+    if Recording::matches(&head) || is_winscope_log(&head) {
         return None;
     }
     if let Some(recording) = find(path, session_id(&head)) {
@@ -153,6 +160,9 @@ pub(super) fn made_of(
     bytes: Vec<u8>,
     system: &dyn System,
 ) -> Result<Vec<u8>, Failure> {
+    if is_winscope_log(&bytes) {
+        return Ok(trace_of_winscope_log(&bytes));
+    }
     if !Recording::matches(&bytes) {
         return Ok(bytes);
     }
