@@ -248,7 +248,7 @@ impl Browser {
         tree["nodes"].as_array().expect("nodes").clone()
     }
 
-    fn call(&mut self, method: &str, params: &Value) -> Value {
+    pub(crate) fn call(&mut self, method: &str, params: &Value) -> Value {
         let reply = self.try_call(method, params);
         reply.unwrap_or_else(|error| panic!("{method} {params}: {error}"))
     }

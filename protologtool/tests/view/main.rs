@@ -11,6 +11,7 @@ mod growth;
 mod layout;
 mod perfetto;
 mod pictures;
+mod printing;
 mod search;
 mod served;
 mod spans;

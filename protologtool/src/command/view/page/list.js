@@ -5,6 +5,8 @@
 
 const ROW = 20;
 const HIGHEST = 4000000;
+/** The most rows that are printed: some two hundred pages. */
+const MOST_PRINTED = 10000;
 
 /** Characters that control a terminal or the direction of a line, or that nobody sees, as escapes; a line end as a sign. */
 function visible(text) {
@@ -124,8 +126,7 @@ class LogList {
     const { shown } = this.app.filter, { chosen } = this.app, first = Math.floor(this.top);
     const wanted = Math.min(this.visibleRows + 2, shown.length - first);
     while (this.pool.length < wanted) {
-      const row = element("div", { class: "row", role: "row" });
-      for (const name of ["time", "delta", "process", "thread", "level", "group", "message", "place"]) row.append(element("span", { class: name, role: "gridcell" }));
+      const row = this.newRow();
       this.pool.push(row);
       this.rows.append(row);
     }
@@ -140,6 +141,26 @@ class LogList {
     this.grid.setAttribute("aria-rowcount", String(shown.length + 1));
     const active = chosen === null ? null : this.pool.find((row) => !row.hidden && row.getAttribute("aria-selected") === "true");
     if (active) this.grid.setAttribute("aria-activedescendant", active.id); else this.grid.removeAttribute("aria-activedescendant");
+  }
+
+  newRow() {
+    const cells = ["time", "delta", "process", "thread", "level", "group", "message", "place"].map((name) => element("span", { class: name, role: "gridcell" }));
+    return element("div", { class: "row", role: "row" }, ...cells);
+  }
+
+  /** Puts the rows that pass the filters onto paper, for the time of printing: the screen has only those that fit. */
+  print() {
+    const { shown } = this.app.filter, printed = Math.min(shown.length, MOST_PRINTED), left = shown.length - printed;
+    const said = [document.title, document.getElementById("zone").textContent, document.getElementById("count").textContent];
+    if (left > 0) said.push(`${countText(left)} more are left out: filter to print them`);
+    const lines = Array.from({ length: printed }, (_, place) => {
+      const row = this.newRow();
+      this.fillRow(row, place);
+      row.removeAttribute("id");
+      row.setAttribute("aria-selected", "false");
+      return row;
+    });
+    document.getElementById("paper").replaceChildren(element("p", {}, said.map(visible).join(" · ")), ...lines);
   }
 
   fillRow(row, place) {

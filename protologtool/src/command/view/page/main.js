@@ -87,6 +87,8 @@ class App {
       this.use(parseState(location.hash.slice(1), this.data));
       this.refresh();
     });
+    addEventListener("beforeprint", () => this.list.print());
+    addEventListener("afterprint", () => document.getElementById("paper").replaceChildren());
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.refresh());
     bindKeys(this);
   }

@@ -19,7 +19,8 @@ function parseSearch(text) {
   try {
     const source = regex ? regex[1] : text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
     // Without a capital letter, either case will do.
-    const flags = regex ? regex[2] : /\p{Lu}/u.test(text) ? "" : "i";
+    // `^` and `$` are of each line that a message has, as for `read-log --grep`.
+    const flags = regex ? `${regex[2]}m` : /\p{Lu}/u.test(text) ? "" : "i";
     const one = new RegExp(source, flags), find = new RegExp(source, flags + "g");
     return { ...none, test: (string) => one.test(string), find, needle: regex ? literalOf(source) : text, isWhole: !regex, ignoresCase: flags.includes("i") };
   } catch (error) {
