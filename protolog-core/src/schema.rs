@@ -262,6 +262,8 @@ pub mod track_event {
     pub const CATEGORIES: u32 = 22;
     /// string
     pub const NAME: u32 = 23;
+    /// Ours, uint32: the number of slices that the thread was in, of a begin and of an end. Where ends and begins were lost, it says which.
+    pub const DEPTH: u32 = 9990;
     /// A value of [`TYPE`]: a slice begins.
     pub const TYPE_SLICE_BEGIN: u32 = 1;
     /// A value of [`TYPE`]: the innermost slice ends.

@@ -5,7 +5,8 @@
 //! {"type":"loss","ts":2000,"reason":"buffer_full","group":"demo::AppLog::Disk","count":3,"pid":1234,"tid":1240}
 //! ```
 //!
-//! With spans, a thread that enters or leaves one has a line, with the nanoseconds that it was in there:
+//! With spans, a thread that enters or leaves one has a line, with the nanoseconds that it was in there. Where the end was lost, it has
+//! `end_lost` and the nanoseconds that it was at most (`longest`), at the time by which it had ended; where it is not in the trace, `end_missing`:
 //!
 //! ```json
 //! {"type":"span_end","ts":3000,"pid":1234,"tid":1240,"span":"request","target":"demo","depth":0,"duration":2000,"args":{"id":5}}
@@ -202,13 +203,19 @@ impl<'a> JsonWriter<'a> {
     }
 
     fn span(&mut self, slice: &SpanSlice, is_end: bool, out: &mut Vec<u8>) {
-        let (kind, time) = if is_end { ("span_end", slice.end) } else { ("span_begin", None) };
+        let (kind, time) =
+            if is_end { ("span_end", slice.end_time()) } else { ("span_begin", None) };
         self.start(kind, time.unwrap_or(slice.begin), false, slice.thread_index(), out);
         push_member(out, "span", &slice.name);
         push_member(out, "target", &slice.target);
         push_number(out, "depth", slice.depth);
         if let Some(duration) = slice.duration() {
             push_number(out, "duration", duration);
+        } else if let Some(longest) = slice.longest() {
+            push_number(out, "longest", longest);
+            out.extend_from_slice(b",\"end_lost\":true");
+        } else if !slice.may_end {
+            out.extend_from_slice(b",\"end_missing\":true");
         }
         let known = if is_end { slice.args.len() } else { slice.begin_args };
         out.extend_from_slice(b",\"args\":{");

@@ -4,8 +4,11 @@
 //! Names and arguments may be interned, as Perfetto's SDK writes them. Of a trace that is being written, what was collected so far is matched, and
 //! the slices that are open then are kept for the ends that follow.
 //!
-//! Invariants: slices of a track are nested; an end belongs to the innermost slice that is open; one without a begin is counted, and a slice
-//! without an end is open until the trace ends. Memory is in proportion to the events, or to the open slices of a trace that is being written:
+//! Events of ours have the depth of their slices. So where an end was lost, the next event of the thread says it: a slice that can't be open
+//! then had ended by that time. An end whose begin was lost ends no other slice.
+//!
+//! Invariants: slices of a track are nested; an end belongs to the innermost slice that is open, or to that of its depth; one without a begin is
+//! counted, and a slice without an end is open until the trace ends, or the next event of which it can't be. Memory is in proportion to the events, or to the open slices of a trace that is being written:
 //! events share a text that is interned, however many refer to it.
 
 use foldhash::HashMap;
@@ -46,6 +49,8 @@ pub struct SpanSlice {
     pub begin: i64,
     /// The same of the end; none if that is not in the trace.
     pub end: Option<i64>,
+    /// The time by which it had ended, where the end was lost.
+    pub ended_by: Option<i64>,
     /// The name of the span.
     pub name: Arc<str>,
     /// The target of the span, in Perfetto the category; may be empty.
@@ -59,6 +64,8 @@ pub struct SpanSlice {
     /// The trace is being written, and the end may follow.
     pub may_end: bool,
     thread: u32,
+    /// The number of spans that the thread was in, if the trace says it.
+    entered: Option<u32>,
 }
 
 /// A field of a span.
@@ -122,6 +129,7 @@ struct SliceEvent {
     is_end: bool,
     track: SliceStack,
     thread: u32,
+    entered: Option<u32>,
     name: Arc<str>,
     target: Arc<str>,
     args: Vec<SpanArg>,
@@ -188,7 +196,7 @@ impl SliceEvents {
     ) -> Result<(), DecodeError> {
         let state = self.sequences.entry(sequence).or_default();
         let name_of = |kind: u32, iid: u64| state.names.get(&(kind, iid)).cloned();
-        let (mut kind, mut track) = (0, state.default_track);
+        let (mut kind, mut track, mut entered) = (0, state.default_track, None);
         let mut targets: Vec<Arc<str>> = Vec::new();
         let (mut name, mut args) = (Arc::default(), Vec::new());
         for field in event.as_message()? {
@@ -196,6 +204,7 @@ impl SliceEvents {
             match field.number {
                 track_event::TYPE => kind = field.as_u32()?,
                 track_event::TRACK_UUID => track = field.as_u64()?,
+                track_event::DEPTH => entered = Some(field.as_u32()?),
                 track_event::NAME => name = text(field)?.into(),
                 NAME_IID => name = name_of(NAMES, field.as_u64()?).unwrap_or_default(),
                 track_event::CATEGORIES => targets.push(text(field)?.into()),
@@ -216,7 +225,8 @@ impl SliceEvents {
                 args.iter().map(|arg: &SpanArg| own_bytes(&arg.name) + arg.value.capacity());
             self.text_bytes += texts.sum::<usize>() + args.capacity() * size_of::<SpanArg>();
             self.text_bytes += own_bytes(&name) + own_bytes(&target);
-            self.events.push(SliceEvent { moment, is_end, track, thread, name, target, args });
+            let event = SliceEvent { moment, is_end, track, thread, entered, name, target, args };
+            self.events.push(event);
         }
         Ok(())
     }
@@ -271,10 +281,17 @@ impl SliceEvents {
 impl Slices {
     /// Applies the next event of a track, on which these slices are open.
     fn apply(&mut self, event: SliceEvent, open: &mut Vec<u32>, may_end: bool) {
-        let SliceEvent { moment, is_end, track: _, thread, name, target, args } = event;
+        let SliceEvent { moment, is_end, track: _, thread, entered, name, target, args } = event;
+        if let Some(entered) = entered {
+            self.end_lost(open, entered.saturating_add(u32::from(is_end)), moment.ns);
+        }
         let (index, begin, begin_args) = (self.list.len() as u32, moment.ns, args.len());
         let slice = if is_end {
-            let Some(slice) = open.pop() else {
+            let of_open = |slice: &mut u32| self.list[*slice as usize].entered;
+            // The begin of an outer slice is not that of this end.
+            let is_its =
+                |known: Option<u32>| known.is_none() || entered.is_none() || known == entered;
+            let Some(slice) = open.pop_if(|slice| is_its(of_open(slice))) else {
                 self.unmatched += 1;
                 return;
             };
@@ -288,6 +305,7 @@ impl Slices {
             self.list.push(SpanSlice {
                 begin,
                 end: None,
+                ended_by: None,
                 name,
                 target,
                 args,
@@ -295,10 +313,21 @@ impl Slices {
                 depth,
                 may_end,
                 thread,
+                entered,
             });
             index
         };
         self.edges.push(SliceEdge { time: moment.ns, slice, is_end });
+    }
+
+    /// Ends the slices that can't be open any more when the thread is in so many: their ends were lost.
+    fn end_lost(&mut self, open: &mut Vec<u32>, entered: u32, time: i64) {
+        let is_over = |slice: &SpanSlice| slice.entered.is_some_and(|known| known >= entered);
+        while let Some(slice) = open.pop_if(|slice| is_over(&self.list[*slice as usize])) {
+            let lost = &mut self.list[slice as usize];
+            (lost.ended_by, lost.may_end) = (Some(time), false);
+            self.edges.push(SliceEdge { time, slice, is_end: true });
+        }
     }
 }
 
@@ -308,19 +337,35 @@ impl SpanSlice {
         Some(self.end?.wrapping_sub(self.begin))
     }
 
+    /// The time at which its end stands among other items: that of the end, or by which it had ended.
+    pub fn end_time(&self) -> Option<i64> {
+        self.end.or(self.ended_by)
+    }
+
+    /// The most nanoseconds that it took, where its end was lost.
+    pub fn longest(&self) -> Option<i64> {
+        Some(self.ended_by?.wrapping_sub(self.begin))
+    }
+
     /// The name with the fields of the begin, or those recorded until the end and the duration: `request took 1.520 ms status=200`. A begin without
-    /// an end says so, unless one may follow.
+    /// an end says so, unless one may follow, and so does an end that was lost.
     pub fn text(&self, is_end: bool) -> String {
         let (begin, rest) = self.args.split_at(self.begin_args.min(self.args.len()));
         let mut text = self.name.to_string();
         if is_end && let Some(duration) = self.duration() {
             text.extend([" took ", &duration_text(duration)]);
         }
+        if is_end && let Some(longest) = self.longest() {
+            text.extend([" took at most ", &duration_text(longest), " (its end was lost)"]);
+        }
         for SpanArg { name, value, .. } in if is_end { rest } else { begin } {
             text.extend([" ", name, "=", value]);
         }
         if !is_end && self.end.is_none() && !self.may_end {
-            text.push_str(" (its end is not in the trace)");
+            text.push_str(match self.ended_by {
+                Some(_) => " (its end was lost)",
+                None => " (its end is not in the trace)",
+            });
         }
         text
     }

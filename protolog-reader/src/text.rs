@@ -249,7 +249,7 @@ impl<'a> TextWriter<'a> {
     }
 
     fn span(&mut self, slice: &SpanSlice, is_end: bool, out: &mut String) -> fmt::Result {
-        let (time, mark) = if is_end { (slice.end, '<') } else { (Some(slice.begin), '>') };
+        let (time, mark) = if is_end { (slice.end_time(), '<') } else { (Some(slice.begin), '>') };
         self.start(time.unwrap_or(slice.begin), false, slice.thread_index())?;
         self.head.push_str(&level_and_tag(mark, self.log.tag_of_slice(slice)));
         self.body.clear();

@@ -76,7 +76,7 @@ fn write(log: &[u8], trace: &mut Vec<u8>) -> io::Result<bool> {
         if field.number != LOG {
             continue;
         }
-        let Some(entry) = Entry::read(field) else { return Ok(false) };
+        let Some(entry) = WinscopeMessage::read(field) else { return Ok(false) };
         to.write_with(SEQUENCE, |packet| entry.write(packet, &mut strings))?;
     }
     Ok(true)
@@ -84,7 +84,7 @@ fn write(log: &[u8], trace: &mut Vec<u8>) -> io::Result<bool> {
 
 /// One message.
 #[derive(Debug, Default)]
-struct Entry<'a> {
+struct WinscopeMessage<'a> {
     id: i64,
     time: u64,
     strings: Vec<&'a [u8]>,
@@ -93,8 +93,8 @@ struct Entry<'a> {
     booleans: Vec<bool>,
 }
 
-impl<'a> Entry<'a> {
-    /// Reads an entry; none if it can't be decoded.
+impl<'a> WinscopeMessage<'a> {
+    /// Reads a message; none if it can't be decoded.
     fn read(field: Field<'a>) -> Option<Self> {
         let mut entry = Self::default();
         for field in field.as_message().ok()? {

@@ -26,7 +26,10 @@ fn check(args: &[&str], expected: &str) {
     let files = [("app", description::trace(APP))];
     let (exit, out, errors) = run(&files, &[&["app", "--time", "utc", "--spans"], args].concat());
     assert_eq!(exit, Exit::Done, "{errors}");
-    assert_eq!(errors, "note: 1 span began before the trace, and is not shown\n");
+    assert_eq!(
+        errors,
+        "note: 1 span began before the trace, or its begin was lost, and is not shown\n"
+    );
     assert_eq_text(&unindented(expected), &out);
 }
 
@@ -109,7 +112,10 @@ fn spans_are_followed() {
     let (exit, out, errors) = run(&files, &["-", "--time", "utc", "--spans", "--follow"]);
     assert_eq!(
         (exit, &*errors),
-        (Exit::Done, "note: 1 span began before the trace, and is not shown\n")
+        (
+            Exit::Done,
+            "note: 1 span began before the trace, or its begin was lost, and is not shown\n"
+        )
     );
     // The end of the last one may follow.
     assert_eq_text(
@@ -127,4 +133,73 @@ fn spans_are_followed() {
         ),
         &out,
     );
+}
+
+/// Of a thread whose ends and begins were lost: the end of the first `inner`, the begin of the next one, and the end of the last `inner`, after
+/// which nothing follows.
+const WITH_LOSSES: &str = r#"
+group(1, "demo::net", "Net")
+@1 cleared snapshot(64=0, boot=1000000000, incremental=64) default_clock=64 info(100, 101, "main")
+@1 needs ts=0 begin("request", "demo::net", track=5, depth=0, id=1)
+@1 needs ts=1000 begin("inner", "demo::net", track=5, depth=1)
+@1 needs ts=1000 begin("inner", "demo::net", track=5, depth=1, id=2)
+@1 needs ts=500 end(track=5, depth=1)
+@1 needs ts=500 end(track=5, depth=1)
+@1 needs ts=1000 end(track=5, depth=0)
+@1 needs ts=1000 begin("request", "demo::net", track=5, depth=0, id=2)
+@1 needs ts=1000 begin("inner", "demo::net", track=5, depth=1, id=3)
+@1 needs ts=1000 begin("request", "demo::net", track=5, depth=0, id=3)
+@1 needs ts=1000 begin("inner", "demo::net", track=5, depth=1, id=4)
+"#;
+
+#[test]
+fn a_lost_end_leaves_no_span_open() {
+    let read = |args: &[&str]| {
+        let files = [("app", description::trace(WITH_LOSSES))];
+        run(&files, &[&["app", "--spans"], args].concat())
+    };
+    let (exit, out, errors) = read(&["--columns", "level,time,message", "--time-format", "ns"]);
+    assert_eq!(exit, Exit::Done);
+    assert_eq!(
+        errors,
+        "note: 1 span began before the trace, or its begin was lost, and is not shown\n"
+    );
+    assert_eq_text(
+        &unindented(
+            "
+            >      1.000000000 request id=1
+            >      1.000001000 inner (its end was lost)
+            <      1.000002000 inner took at most 1.000 µs (its end was lost)
+            >      1.000002000 inner id=2
+            <      1.000002500 inner took 500 ns
+            <      1.000004000 request took 4.000 µs
+            >      1.000005000 request id=2 (its end was lost)
+            >      1.000006000 inner id=3 (its end was lost)
+            <      1.000007000 inner took at most 1.000 µs (its end was lost)
+            <      1.000007000 request took at most 2.000 µs (its end was lost)
+            >      1.000007000 request id=3 (its end is not in the trace)
+            >      1.000008000 inner id=4 (its end is not in the trace)
+            ",
+        ),
+        &out,
+    );
+    let (_, out, _) = read(&["--format", "json"]);
+    let lost: Vec<&str> = out.lines().filter(|line| line.contains("\"end_lost\":true")).collect();
+    assert_eq!(lost.len(), 6, "{out}");
+    assert!(
+        lost.iter().all(|line| line.contains("\"longest\":") && !line.contains("\"duration\":"))
+    );
+    assert_eq!(out.matches("\"end_missing\":true").count(), 2, "{out}");
+    // As it grows, an end that was lost is a line of its own.
+    let files = [("-", description::trace(WITH_LOSSES))];
+    let (_, out, _) = run(&files, &["-", "--spans", "--follow", "--columns", "level,message"]);
+    assert_eq!(out.matches("< inner took at most").count(), 2, "{out}");
+}
+
+#[test]
+fn a_depth_may_be_any_number() {
+    let text = "@1 cleared ts=1 info(100, 101, \"main\") begin(\"a\", track=5, depth=4294967295)\n\
+                @1 ts=2 end(track=5, depth=4294967295)\n@1 ts=3 begin(\"b\", track=5, depth=0)\n";
+    let (exit, out, errors) = run(&[("app", description::trace(text))], &["app", "--spans"]);
+    assert_eq!((exit, out.lines().count()), (Exit::Done, 3), "{out}{errors}");
 }

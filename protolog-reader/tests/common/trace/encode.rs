@@ -221,6 +221,9 @@ fn encode_slice(out: &mut Fields<'_>, element: &Element) {
             (Some("track"), Atom::Int(track)) => {
                 out.uint64(track_event::TRACK_UUID, *track as u64);
             }
+            (Some("depth"), Atom::Int(depth)) => {
+                out.uint32(track_event::DEPTH, *depth as u32);
+            }
             (key, value) => {
                 let mut arg = out.nested(track_event::DEBUG_ANNOTATIONS);
                 match key.expect("a name") {

@@ -6,6 +6,8 @@
 //! Slices of a track are nested, but spans may be exited in any order. One that is exited while the thread is still in spans that
 //! it entered later ends together with these, so each end belongs to the right slice.
 //!
+//! Each event has the depth of its slice, so that a reader finds out where an end or a begin was lost.
+//!
 //! Invariant: a thread writes exactly one end for each begin that it wrote, so a span that was entered while its level was off does not
 //! end another slice.
 
@@ -111,7 +113,8 @@ where
         };
         let extensions = span.extensions();
         let annotations = extensions.get::<Annotations>();
-        let begun = write(metadata, |to| {
+        let depth = stack.depth;
+        let begun = write(metadata, depth, |to| {
             to.uint32(track_event::TYPE, track_event::TYPE_SLICE_BEGIN)
                 .string(track_event::CATEGORIES, shortened(metadata.target()))
                 .string(track_event::NAME, shortened(metadata.name()));
@@ -145,7 +148,7 @@ where
             let (Some(metadata), Some(begun)) = (top.metadata, top.begun) else { continue };
             let extensions = span.extensions();
             let annotations = extensions.get::<Annotations>().filter(|_| stack.depth == at);
-            write(metadata, |to| {
+            write(metadata, stack.depth, |to| {
                 to.uint32(track_event::TYPE, track_event::TYPE_SLICE_END);
                 append_annotations(annotations, begun, to);
             });
@@ -202,9 +205,10 @@ impl SpanStack {
     }
 }
 
-/// Writes an event on the thread's track. Returns false if its level is off.
+/// Writes an event of a slice at this depth on the thread's track. Returns false if its level is off.
 fn write(
     metadata: &'static Metadata<'static>,
+    depth: usize,
     fill: impl FnOnce(&mut Message<'_, Fixed<'_>>),
 ) -> bool {
     let (group, level) = sites::with(metadata, |site| (site.group, site.level));
@@ -215,7 +219,7 @@ fn write(
     let mut memory = [0; MAX_SLICE];
     let mut writer = Writer::new(Fixed::new(&mut memory));
     let mut event = writer.message();
-    event.uint64(track_event::TRACK_UUID, track());
+    event.uint64(track_event::TRACK_UUID, track()).uint32(track_event::DEPTH, depth as u32);
     fill(&mut event);
     let Ok(done) = writer.finish() else { return false };
     let length = done.length as usize;

@@ -91,7 +91,7 @@ impl<'a> Row<'a> {
             Item::Entry(entry) => entry.time(),
             Item::Loss(loss) => loss.time,
             Item::SpanBegin(slice) => slice.begin,
-            Item::SpanEnd(slice) => slice.end.unwrap_or(slice.begin),
+            Item::SpanEnd(slice) => slice.end_time().unwrap_or(slice.begin),
         }
     }
 

@@ -263,7 +263,7 @@ impl Filter<'_> {
 
     /// Returns whether a span is of a thread and a time that are shown, whatever is asked of messages.
     pub(in crate::command) fn admits_slice(&self, slice: &SpanSlice) -> bool {
-        let ends_before = |since| slice.end.is_some_and(|end| !self.has_reached(since, end));
+        let ends_before = |since| slice.end_time().is_some_and(|end| !self.has_reached(since, end));
         self.admits_thread(self.log.thread_of_slice(slice))
             && !self.since.as_ref().is_some_and(ends_before)
             && !self.until.as_ref().is_some_and(|until| self.has_reached(until, slice.begin))
@@ -272,7 +272,7 @@ impl Filter<'_> {
     /// A begin or end of a span, which has neither level nor location.
     fn admits_span(&self, slice: &SpanSlice, is_end: bool) -> bool {
         let options = self.options;
-        let time = slice.end.filter(|_| is_end).unwrap_or(slice.begin);
+        let time = slice.end_time().filter(|_| is_end).unwrap_or(slice.begin);
         let grep = options.grep.as_ref();
         self.admits_time(time)
             && self.admits_thread(self.log.thread_of_slice(slice))

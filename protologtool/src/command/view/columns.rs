@@ -11,7 +11,8 @@
 //! | arguments | of a message: with [`STACK`] the index of a text; then a code for each conversion of its template, or with [`WHOLE`] the index of the whole text |
 //! | texts | size in bytes, UTF-8 |
 //!
-//! A span is its begin since the one before (of the first: since the first item; zigzag), its duration plus one or 0 without an end, its thread, its depth,
+//! A span is its begin since the one before (of the first: since the first item; zigzag), its duration plus one or 0 without an end (then the most that it
+//! took plus one, or 0 if nothing is known), its thread, its depth,
 //! the texts of its name and target, and the number of its fields with the texts of their names and values.
 //!
 //! All numbers are varints. A code is `2 * index` of a text, or `2 * zigzag + 1` of an integer that is printed as it is.
@@ -209,11 +210,16 @@ impl<'a> Columns<'a> {
     fn slice(&mut self, slice: &'a SpanSlice) {
         let since = slice.begin.wrapping_sub(*self.start.get_or_insert(slice.begin));
         let thread = self.thread(self.log.thread_of_slice(slice));
-        let duration = slice.duration().map_or(0, |ns| (ns.max(0) as u64).saturating_add(1));
+        let above_zero = |ns: Option<i64>| ns.map_or(0, |ns| (ns.max(0) as u64).saturating_add(1));
         let (name, target) = (self.texts.index(&slice.name), self.texts.index(&slice.target));
         let since_last = zigzag(since.wrapping_sub(self.last_slice));
-        let fixed = [since_last, duration, thread, slice.depth.into(), name, target];
-        for number in fixed {
+        let duration = above_zero(slice.duration());
+        varint(&mut self.slices, since_last);
+        varint(&mut self.slices, duration);
+        if duration == 0 {
+            varint(&mut self.slices, above_zero(slice.longest()));
+        }
+        for number in [thread, slice.depth.into(), name, target] {
             varint(&mut self.slices, number);
         }
         varint(&mut self.slices, slice.args.len() as u64);

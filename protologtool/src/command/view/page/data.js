@@ -131,19 +131,23 @@ class LogData {
     this.decoder = new TextDecoder();
   }
 
-  /** Reads the spans: begin and duration in nanoseconds, this -1 without an end; indices of thread and texts. */
+  /** Reads the spans: begin and duration in nanoseconds, this -1 without an end, and the most that it was if the end was lost; indices of thread and texts. */
   readSlices(bytes) {
     const n = this.meta.slices, reader = new VarintReader(bytes);
     this.slices = {
-      n, reader, begin: new Float64Array(n), duration: new Float64Array(n), thread: new Uint32Array(n), depth: new Uint32Array(n),
+      n, reader, begin: new Float64Array(n), duration: new Float64Array(n), isEndLost: new Uint8Array(n), thread: new Uint32Array(n), depth: new Uint32Array(n),
       name: new Uint32Array(n), target: new Uint32Array(n), argsAt: new Uint32Array(n),
     };
-    const { begin, duration, thread, depth, name, target, argsAt } = this.slices;
+    const { begin, duration, isEndLost, thread, depth, name, target, argsAt } = this.slices;
     let now = 0, last = this.n > 0 ? this.time[this.n - 1] : 0;
     for (let i = 0; i < n; i++) {
       now += reader.signed();
       begin[i] = now;
       duration[i] = reader.next() - 1;
+      if (duration[i] < 0) {
+        duration[i] = reader.next() - 1;
+        isEndLost[i] = duration[i] < 0 ? 0 : 1;
+      }
       thread[i] = reader.next();
       depth[i] = reader.next();
       name[i] = reader.next();

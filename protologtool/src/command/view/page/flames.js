@@ -79,6 +79,7 @@ class Flames {
       const wide = Math.max(1, right - left - (right - left > 3 ? 1 : 0)), name = data.textOf(slices.name[slice]);
       context.fillStyle = spanColor(name, isDark);
       context.fillRect(left, y, wide, SPAN_ROW - 2);
+      if (data.slices.isEndLost[slice] || data.slices.duration[slice] < 0) this.drawOpenEnd(context, left, y, wide, isDark);
       drawn = Math.max(right, Math.floor(left) + 1);
       if (wide < LEAST_NAMED) continue;
       context.save();
@@ -89,6 +90,13 @@ class Flames {
       context.fillText(this.label(context, slice, wide - 7), left + 4, y + SPAN_ROW / 2 - 0.5);
       context.restore();
     }
+  }
+
+  /** The mark of a span whose end is not known: its end frays. */
+  drawOpenEnd(context, left, y, wide, isDark) {
+    const width = Math.min(wide, 12), from = left + wide - width;
+    context.fillStyle = isDark ? "#15171c" : "#ffffff";
+    for (let at = 0; at < width; at += 4) context.fillRect(from + at, y + (at / 4 % 2) * (SPAN_ROW - 2) / 2, 2, (SPAN_ROW - 2) / 2);
   }
 
   /** The text in a span: its name with as many fields as there is room for, or else the field that tells it from its neighbours; never a part of one. */
@@ -146,8 +154,10 @@ function spanText(data, slice) {
 }
 
 function spanDuration(data, slice) {
-  const { begin, duration } = data.slices;
-  return duration[slice] < 0 ? "no end in the trace" : durationText(data.sliceEnd(slice) - begin[slice]);
+  const { begin, duration, isEndLost } = data.slices;
+  if (duration[slice] < 0) return "no end in the trace";
+  const text = durationText(data.sliceEnd(slice) - begin[slice]);
+  return isEndLost[slice] ? `at most ${text}, its end was lost` : text;
 }
 
 /** A hue by the name, the same on every page; as bright as the page wants it. */
