@@ -110,5 +110,5 @@ pub use time_writer::{TimeFormat, TimeWriter};
 pub use times::{TimePoint, Times};
 pub use trace::Trace;
 pub use unfinished::{TraceHead, complete, session_id};
-pub use values::{Values, beginning};
+pub use values::{Values, beginning, shortened};
 pub use winscope::{is_winscope_log, trace_of_winscope_log};

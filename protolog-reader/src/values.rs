@@ -3,6 +3,7 @@
 //! Invariant: `args` holds the values in the order of the wire; [`crate::render`] puts them into the order of the template.
 
 use protolog_core::{Arg, Level};
+use std::borrow::Cow;
 
 use crate::collect::texts::SHORT;
 use crate::dictionary::{Group, Message};
@@ -72,6 +73,14 @@ impl<'a> Values<'a> {
 /// The characters that fit into the first bytes of a text, so many.
 pub fn beginning(text: &str, most: usize) -> &str {
     (0..=most).rev().find_map(|end| text.get(..end)).unwrap_or_default()
+}
+
+/// The text, or the beginning of one with more bytes than `most`, which says that it is cut: for what is shown or kept again and again.
+pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
+    if text.len() <= most {
+        return text.into();
+    }
+    format!("{}{CUT_TEXT}", beginning(text, most)).into()
 }
 
 /// The value as an unsigned integer, if it is an integer.

@@ -231,12 +231,11 @@ fn lines_that_are_held_back_have_a_limit() {
     let path = dir.path().join("names.pftrace");
     let named = [fixed(1, 9), number(3, 2)].concat();
     fs::write(&path, trace(&"n".repeat(LONG), &vec![named; MESSAGES])).unwrap();
-    // Names of groups are in JSON, and in what is counted.
+    // Names of groups are in JSON.
     for args in [
         &["--format", "json", "--reverse"][..],
         &["--format", "json", "-n", "15000"],
         &["--format", "json", "--grep", "end of all", "-B", "15000"],
-        &["--count-by", "group", "--reverse"],
     ] {
         let written = run(&[&["read-log"], args].concat(), &[&path]);
         assert_eq!(written.code, Some(3), "{args:?}: {}", written.errors);
@@ -248,6 +247,52 @@ fn lines_that_are_held_back_have_a_limit() {
     let written = run(&["read-log", "--format", "json", "-n", "3"], &[&path]);
     assert_eq!(written.code, Some(0), "{}", written.errors);
     assert!(written.bytes > 4 * LONG as u64 && written.end.contains("end of all"));
+}
+
+#[test]
+fn names_that_many_have_are_kept_short() {
+    let dir = temp_dir();
+    let [path, other] = ["names.pftrace", "other.pftrace"].map(|name| dir.path().join(name));
+    let long = "n".repeat(LONG);
+    // Templates of one group, and threads of one process.
+    let group = [number(1, 2), field(2, long.as_bytes())].concat();
+    let mut dictionary = field(2, &group);
+    let mut messages = Vec::new();
+    for id in 0..MESSAGES as u64 {
+        let text = field(2, format!("number {id}").as_bytes());
+        let entry = [fixed(1, id + 1), text, number(3, 3), number(4, 2)].concat();
+        dictionary.extend(field(1, &entry));
+        let thread = [number(1, 10), number(2, 100 + id)].concat();
+        let letters = (0..4).map(|at| char::from(b'a' + (id / 26_u64.pow(at) % 26) as u8));
+        let name = field(3, letters.collect::<String>().as_bytes());
+        let sequence = number(10, 10 + id);
+        let info = field(1000, &[thread, name].concat());
+        messages.extend(field(1, &[number(13, 1), info, sequence.clone()].concat()));
+        let message = field(104, &fixed(1, id + 1));
+        messages.extend(field(1, &[number(8, 2000 + id), message, sequence].concat()));
+    }
+    let mut bytes = packet(&[field(105, &dictionary)], true);
+    for (pid, name) in [(10, &*long), (11, "other")] {
+        bytes.extend(packet(
+            &[field(43, &[number(1, pid), field(6, name.as_bytes())].concat())],
+            false,
+        ));
+    }
+    let of_other = field(1000, &[number(1, 11), number(2, 11)].concat());
+    bytes.extend(packet(&[of_other, number(8, 1000), field(104, &fixed(1, 1))], false));
+    bytes.extend(messages);
+    fs::write(&path, &bytes).unwrap();
+    fs::write(&other, trace("short", &[])).unwrap();
+    for what in ["group", "template", "process", "thread"] {
+        let written = run(&["read-log", "--count-by", what], &[&path]);
+        assert_eq!((written.code, &*written.errors), (Some(0), ""), "{what}");
+    }
+    let written = run(&["read-log", "--top", "--format", "json"], &[&path]);
+    assert_eq!((written.code, &*written.errors), (Some(0), ""));
+    assert!(written.end.contains("n[CUT_TEXT]: number "), "{}", written.end);
+    let written = run(&["diff"], &[&other, &path]);
+    assert_eq!(written.code, Some(1), "{}", written.errors);
+    assert!(written.end.contains("n[CUT_TEXT]: number "), "{}", written.end);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use super::noise::{self, ArgKind};
 use super::values::ArgColumn;
-use protolog_reader::{Level, Log, Message, Thread, Values, beginning};
+use protolog_reader::{Level, Log, Message, Thread, Values, shortened};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
@@ -11,7 +11,7 @@ use std::rc::Rc;
 /// The identity of a message in all runs.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct MessageKey {
-    /// The group's full name; empty if it is not known.
+    /// The group's full name, or the beginning of a long one; empty if it is not known.
     pub(super) group: String,
     pub(super) level: Option<Level>,
     /// The template, or the id of a message that is in no dictionary.
@@ -54,9 +54,10 @@ impl Tally {
             let values = entry.values();
             let identity = (values.message_id(), values.message().map(std::ptr::from_ref));
             let place = known.entry(identity).or_insert_with(|| {
-                let key = MessageKey::of(&values, log);
-                admits(key.level, &key.group).then(|| {
-                    let key = Rc::new(key);
+                // Before the name is cut, which is found by its end, too.
+                let group = values.group(log).map_or("", |group| &*group.name);
+                admits(values.level(), group).then(|| {
+                    let key = Rc::new(MessageKey::of(&values, group));
                     let place = *places.entry(Rc::clone(&key)).or_insert(all.len());
                     if place == all.len() {
                         let kinds = noise::kinds(values.message().map_or("", |it| it.template()));
@@ -93,9 +94,9 @@ impl Tally {
 }
 
 impl MessageKey {
-    fn of(values: &Values<'_>, log: &Log) -> Self {
+    fn of(values: &Values<'_>, group: &str) -> Self {
         Self {
-            group: values.group(log).map(|group| group.name.clone()).unwrap_or_default(),
+            group: shortened(group, SHOWN).into_owned(),
             level: values.level(),
             template: match values.message() {
                 Some(message) => message.template().to_owned(),
@@ -106,15 +107,15 @@ impl MessageKey {
 
     /// The template, or the beginning of a long one: the report may name it for each of its entries.
     pub(super) fn shown_template(&self) -> Cow<'_, str> {
-        if self.template.len() <= SHOWN {
-            return (&*self.template).into();
-        }
-        format!("{}[CUT_TEXT]", beginning(&self.template, SHOWN)).into()
+        shortened(&self.template, SHOWN)
     }
 }
 
-/// The size up to which a template is shown, in bytes.
+/// The size up to which a template is shown, and the name of a group known, in bytes: many messages may be of one group.
 const SHOWN: usize = 1024;
+
+/// The same for the name of a process, which each of its threads has.
+const PROCESS: usize = 256;
 
 /// The names by which threads are found in the other run: of those that have a name of their own in their process, and of main threads.
 /// The process is named where there are several, without the directory of its program; threads whose names differ by numbers alone are a pool, which
@@ -130,7 +131,8 @@ fn comparable_threads(log: &Log) -> HashMap<&Thread, String> {
     let processes: HashSet<Option<u32>> = named.iter().map(|(thread, _)| thread.pid).collect();
     let process = |thread: &Thread| {
         let path = log.process_name(thread).filter(|_| processes.len() > 1).unwrap_or_default();
-        path.rsplit('/').next().filter(|name| !name.is_empty()).map(|name| format!("{name}/"))
+        let name = path.rsplit('/').next().filter(|name| !name.is_empty());
+        name.map(|name| format!("{}/", shortened(name, PROCESS)))
     };
     let full = |thread: &Thread, name: &str| process(thread).unwrap_or_default() + name;
     let mut uses: HashMap<String, u32> = HashMap::new();

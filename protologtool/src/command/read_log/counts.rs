@@ -4,7 +4,7 @@ use super::columns;
 use super::output_format::OutputFormat;
 use super::select::{HeldBack, Selected};
 use protolog_reader::{
-    Item, Level, Log, TimeFormat, TimeWriter, Values, printable, printable_json,
+    Item, Level, Log, TimeFormat, TimeWriter, Values, printable, printable_json, shortened,
 };
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -14,6 +14,8 @@ use std::fmt::Write;
 const BARS: u64 = 40;
 /// The length of the longest bar, in characters.
 const BAR: u64 = 50;
+/// The size up to which names and templates tell entries apart, in bytes: each entry has them.
+const SHOWN: usize = 1024;
 
 /// The property that entries are counted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -79,7 +81,7 @@ impl Counts {
         let thread = entry.thread();
         let process = || {
             let pid = thread.pid.map_or("?".to_owned(), |pid| pid.to_string());
-            entry.process_name().map_or(pid.clone(), |name| format!("{name} {pid}"))
+            entry.process_name().map_or(pid.clone(), |name| format!("{} {pid}", short(name)))
         };
         let key = match by {
             Some(CountBy::Level) => {
@@ -91,7 +93,7 @@ impl Counts {
             Some(CountBy::Process) => process(),
             Some(CountBy::Thread) => {
                 let tid = thread.tid.map_or("?".to_owned(), |tid| tid.to_string());
-                thread.name.as_ref().map_or(tid.clone(), |name| format!("{name} {tid}"))
+                thread.name.as_ref().map_or(tid.clone(), |name| format!("{} {tid}", short(name)))
             }
             Some(CountBy::Location) => location(&values),
             None => {
@@ -196,18 +198,27 @@ fn head(form: OutputFormat, names: &str) -> String {
 /// Name and tag of the group.
 fn group(log: &Log, values: &Values<'_>) -> (String, String) {
     let group = values.message().and_then(|message| log.dictionary().group(message.group));
-    let known = group.map(|group| (group.name.clone(), group.tag.clone()));
+    let known = group.map(|group| (short(&group.name), short(&group.tag)));
     known.unwrap_or_else(|| ("?".to_owned(), "?".to_owned()))
 }
 
+/// The template, told from others by its id where there is none or it is long.
 fn template(values: &Values<'_>) -> String {
-    let known = values.message().map(|message| message.template().to_owned());
-    known.unwrap_or_else(|| format!("#{:016x}", values.message_id()))
+    let (known, id) = (values.message().map(|message| message.template()), values.message_id());
+    match known {
+        Some(template) if template.len() > SHOWN => format!("{} #{id:016x}", short(template)),
+        Some(template) => template.to_owned(),
+        None => format!("#{id:016x}"),
+    }
 }
 
 fn location(values: &Values<'_>) -> String {
-    let known = values.message().map(|message| message.location.clone());
+    let known = values.message().map(|message| short(&message.location));
     known.filter(|location| !location.is_empty()).unwrap_or_else(|| "?".to_owned())
+}
+
+fn short(text: &str) -> String {
+    shortened(text, SHOWN).into_owned()
 }
 
 /// The next of 1, 2, 5, 10, 20, … nanoseconds.
