@@ -258,7 +258,8 @@ pub(super) fn sessions(process: &ProcessName, lines: &[String]) -> Vec<Session> 
                 let groups = all.last_mut().map(|session| &mut session.groups);
                 let place = places.get(group);
                 if let Some(of) = groups.zip(place).and_then(|(all, place)| all.get_mut(*place)) {
-                    *of.losses.entry(cause.to_owned()).or_default() += count;
+                    let sum = of.losses.entry(cause.to_owned()).or_default();
+                    *sum = sum.saturating_add(count);
                 }
             }
             _ => {}

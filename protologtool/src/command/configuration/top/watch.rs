@@ -7,7 +7,7 @@ use super::super::args::Choice;
 use super::super::process::ProcessName;
 use super::super::programs::{ask_each, close, connect, find};
 use super::super::switch::LevelChange;
-use super::super::trace::sessions;
+use super::super::trace::{OfGroup, sessions};
 use protolog_control::{Error, Program, Socket};
 use protolog_core::Level;
 use protolog_core::control::name::Quoted;
@@ -53,6 +53,16 @@ impl GroupRow {
     fn key(&self) -> (u32, &str) {
         (self.process.pid, &self.group)
     }
+
+    /// Adds the numbers of a session, which may be any.
+    fn add(&mut self, of: OfGroup) {
+        self.messages = self.messages.saturating_add(of.messages);
+        self.lost = self.lost.saturating_add(of.lost);
+        for (cause, count) in of.losses {
+            let sum = self.losses.entry(cause).or_default();
+            *sum = sum.saturating_add(count);
+        }
+    }
 }
 
 /// All groups at one time.
@@ -92,9 +102,12 @@ impl Sample {
 
     /// Takes over the levels of a later sample.
     pub(super) fn take_levels(&mut self, later: &Self) {
+        // One look-up a row: how many there are, other users' programs say.
+        let levels: HashMap<_, _> =
+            later.rows.iter().map(|new| (new.key(), (new.text, new.trace))).collect();
         for row in &mut self.rows {
-            if let Some(new) = later.rows.iter().find(|new| new.key() == row.key()) {
-                (row.text, row.trace) = (new.text, new.trace);
+            if let Some(new) = levels.get(&(row.process.pid, &*row.group)) {
+                (row.text, row.trace) = *new;
             }
         }
     }
@@ -250,17 +263,14 @@ fn rows_of(program: &mut Program) -> Result<Vec<GroupRow>, Error> {
     }
     let lines = program.request(&Request::Stats)?;
     for session in sessions(&process, &lines) {
-        for of in session.groups {
-            let row = rows.entry(of.group).or_insert_with(|| GroupRow {
+        for mut of in session.groups {
+            let group = std::mem::take(&mut of.group);
+            let row = rows.entry(group).or_insert_with(|| GroupRow {
                 text: least(0),
                 trace: least(0),
                 ..GroupRow::default()
             });
-            row.messages += of.messages;
-            row.lost += of.lost;
-            for (cause, count) in of.losses {
-                *row.losses.entry(cause).or_default() += count;
-            }
+            row.add(of);
         }
     }
     Ok(rows
@@ -273,4 +283,38 @@ fn rows_of(program: &mut Program) -> Result<Vec<GroupRow>, Error> {
 fn least(levels: u8) -> &'static str {
     Level::from_severity(levels.trailing_zeros() as u8)
         .map_or("off", |level| LEVELS[usize::from(level.severity())])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_of_what_a_program_says_have_an_end() {
+        let most = u64::MAX;
+        let line = format!("session n stream {most} {most} {most} /x");
+        let written = format!("written {most} {most} {most} Net");
+        let lost = format!("lost {most} overwritten Net");
+        let session = [line, written, lost.clone(), lost];
+        let mut row = GroupRow::default();
+        for session in sessions(&ProcessName::default(), &[&session[..], &session[..]].concat()) {
+            session.groups.into_iter().for_each(|of| row.add(of));
+        }
+        let losses = BTreeMap::from([("overwritten".to_owned(), most)]);
+        assert_eq!((row.messages, row.lost, row.losses), (most, most, losses));
+    }
+
+    #[test]
+    fn many_groups_take_their_levels_one_by_one() {
+        let row =
+            |number: u32, text| GroupRow { group: number.to_string(), text, ..GroupRow::default() };
+        let rows = |text| (0..300_000).map(|number| row(number, text)).collect();
+        let mut shown = Sample::of(rows("off"));
+        let mut later = Sample::of(rows("warn"));
+        later.rows.reverse();
+        later.rows.pop();
+        shown.take_levels(&later);
+        assert_eq!(shown.rows[0].text, "off", "it has ended");
+        assert!(shown.rows[1..].iter().all(|row| row.text == "warn"));
+    }
 }
