@@ -204,7 +204,8 @@ fn group(log: &Log, values: &Values<'_>) -> (String, String) {
 
 /// The template, told from others by its id where there is none or it is long.
 fn template(values: &Values<'_>) -> String {
-    let (known, id) = (values.message().map(protolog_reader::Message::template), values.message_id());
+    let (known, id) =
+        (values.message().map(protolog_reader::Message::template), values.message_id());
     match known {
         Some(template) if template.len() > SHOWN => format!("{} #{id:016x}", short(template)),
         Some(template) => template.to_owned(),
