@@ -331,7 +331,7 @@ fn write_to_each<P: Packet, R: Borrow<P>>(head: Head, packet: R) {
         let mut routes = guard.routes.borrow_mut();
         let is_new = routes.refresh(&guard.entered);
         routes.write(head, packet.borrow(), is_new);
-        (routes.sole_writer(), routes.none_since())
+        (routes.sole_writer(), routes.are_none())
     });
     ThreadState::with(|state| match next {
         Ok((writer, _)) => state.route(if writer.is_null() { UNROUTED } else { READY }, writer),
@@ -339,9 +339,15 @@ fn write_to_each<P: Packet, R: Borrow<P>>(head: Head, packet: R) {
     });
     match next {
         Err(_) => count_unattributed(head.group(), head.level(), LossCause::ThreadExit),
-        Ok((_, Some(epoch))) if running::find_out_fork(epoch) => {
-            write_to_each::<P, R>(head, packet);
-        }
+        Ok((_, true)) if is_found_late() => write_to_each::<P, R>(head, packet),
         Ok(_) => {}
     }
+}
+
+/// Returns whether sessions may have started since this thread looked and found none.
+#[cold]
+#[inline(never)]
+fn is_found_late() -> bool {
+    let seen = EXIT_GUARD.try_with(|guard| guard.routes.borrow().epoch());
+    seen.is_ok_and(running::find_out_fork)
 }

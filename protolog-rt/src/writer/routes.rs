@@ -183,9 +183,14 @@ impl Routes {
         writer.map_or(std::ptr::null(), Arc::as_ptr)
     }
 
-    /// Returns the epoch of which it holds that no session runs that takes this thread's messages.
-    pub(super) fn none_since(&self) -> Option<u32> {
-        self.first.is_none().then_some(self.epoch)
+    /// Returns whether no session runs that takes this thread's messages.
+    pub(super) fn are_none(&self) -> bool {
+        self.first.is_none()
+    }
+
+    /// Returns the epoch of which that holds.
+    pub(super) fn epoch(&self) -> u32 {
+        self.epoch
     }
 
     /// Finishes the thread's writers in all sessions.
