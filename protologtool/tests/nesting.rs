@@ -96,6 +96,12 @@ fn rust_ends() {
     ] {
         check("main.rs", &format!("{}\n{text}", call("1")), &crates);
     }
+    let uses = |number: usize| format!("use self::a{} as a{number};\n", number + 1);
+    let imports: String = (0..DEPTH).map(uses).collect();
+    check("main.rs", &format!("{imports}fn f() {{ protolog_rt::d!(a0::A, \"a\"); }}"), &crates);
+    // A file that is itself twice, in as many ways as there are numbers of a hundred bits.
+    let modules = "#[path = \"main.rs\"] mod one;\n#[path = \"main.rs\"] mod two;\n";
+    check("main.rs", &format!("{modules}{}", call("1")), &crates);
 }
 
 #[test]

@@ -127,9 +127,15 @@ impl Crates {
         let mut krate = Crate::new(target.name, target.is_library, names);
         let mut open = vec![(SourceFile { path: target.root, owns_directory: true }, Vec::new())];
         let mut seen = HashSet::new();
+        let mut times: HashMap<PathBuf, usize> = HashMap::new();
         while let Some((file, path)) = open.pop() {
-            // A file that declares itself would have no end.
+            // A file that declares itself would have no end, and one that does so twice as good as none.
             if !seen.insert((file.path.clone(), path.clone())) || path.len() > MAX_NESTING {
+                continue;
+            }
+            let times = times.entry(file.path.clone()).or_default();
+            *times += 1;
+            if *times > MAX_PLACES {
                 continue;
             }
             let Some(modules) = inputs.modules(&file) else { continue };
@@ -234,6 +240,9 @@ impl Crates {
 
 /// Modules within modules that are followed.
 const MAX_NESTING: usize = 100;
+
+/// The modules of a crate that one file is: files that each declare the next one twice would be any number.
+const MAX_PLACES: usize = 64;
 
 impl Crate {
     fn new(name: String, is_library: bool, names: CrateNames) -> Self {

@@ -57,9 +57,17 @@ pub(super) struct PathResolver<'a> {
     pub(super) macro_paths: &'a [String],
 }
 
+/// The imports that are followed one after another.
+const MAX_IMPORTS: usize = 100;
+
 /// Imports that are being followed, so that one which leads to itself ends, and those that led nowhere, so that modules
 /// which take everything from each other are not searched on every way to them.
-type Visited = HashSet<(*const Table, usize, String, Space)>;
+#[derive(Default)]
+struct Visited {
+    imports: HashSet<(*const Table, usize, String, Space)>,
+    /// The paths that are being followed.
+    depth: usize,
+}
 
 impl PathResolver<'_> {
     /// The name, in the runtime, of what a path leads to there.
@@ -109,7 +117,7 @@ impl PathResolver<'_> {
 
     /// The target of a path, from the innermost of `scopes`.
     pub(super) fn resolve(&self, scopes: &[Scope], path: &Path, space: Space) -> Entity {
-        self.follow(scopes, path, space, &mut Visited::new())
+        self.follow(scopes, path, space, &mut Visited::default())
     }
 
     fn is_runtime(&self, krate: usize, base: &str) -> bool {
@@ -131,6 +139,22 @@ impl PathResolver<'_> {
     }
 
     fn follow(&self, scopes: &[Scope], path: &Path, space: Space, visited: &mut Visited) -> Entity {
+        if visited.depth > MAX_IMPORTS {
+            return Entity::Other;
+        }
+        visited.depth += 1;
+        let entity = self.follow_each(scopes, path, space, visited);
+        visited.depth -= 1;
+        entity
+    }
+
+    fn follow_each(
+        &self,
+        scopes: &[Scope],
+        path: &Path,
+        space: Space,
+        visited: &mut Visited,
+    ) -> Entity {
         let (Some(scope), Some((first, rest))) = (scopes.last(), path.names.split_first()) else {
             return Entity::Other;
         };
@@ -274,7 +298,7 @@ impl PathResolver<'_> {
                     continue;
                 }
                 let key = (Arc::as_ptr(table), index, name.to_owned(), space);
-                if !visited.insert(key.clone()) {
+                if !visited.imports.insert(key.clone()) {
                     continue;
                 }
                 let found = match &import.name {
@@ -286,7 +310,7 @@ impl PathResolver<'_> {
                 };
                 // An import brings all that has the name; it may have no macro, and other things.
                 if found.is_some() && (space == Space::Value || is_macro(found.as_ref())) {
-                    visited.remove(&key);
+                    visited.imports.remove(&key);
                     return found;
                 }
             }
@@ -325,11 +349,11 @@ impl PathResolver<'_> {
             }
             Item::Const(path) => {
                 let key = (Arc::as_ptr(&module.table), usize::MAX, name.to_owned(), Space::Value);
-                if !visited.insert(key.clone()) {
+                if !visited.imports.insert(key.clone()) {
                     return Entity::Other;
                 }
                 let entity = self.follow(scopes, path, Space::Value, visited);
-                visited.remove(&key);
+                visited.imports.remove(&key);
                 entity
             }
             Item::Other => Entity::Other,
