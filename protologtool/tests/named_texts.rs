@@ -296,6 +296,18 @@ fn names_that_many_have_are_kept_short() {
 }
 
 #[test]
+fn names_in_an_error_of_merge_begin_no_line() {
+    let dir = temp_dir();
+    let [path, other] = ["names.pftrace", "other.pftrace"].map(|name| dir.path().join(name));
+    fs::write(&path, trace("a\nerror: forged", &[])).unwrap();
+    fs::write(&other, trace("b", &[])).unwrap();
+    let written = run(&["merge", "-o", "-"], &[&path, &other]);
+    assert_eq!(written.code, Some(2), "{}", written.errors);
+    assert!(written.errors.contains("error: forged"), "{}", written.errors);
+    assert!(!written.errors.contains("\nerror: forged"), "{}", written.errors);
+}
+
+#[test]
 fn names_in_the_table_of_perfettos_ui_are_short() {
     let dir = temp_dir();
     let path = dir.path().join("names.pftrace");

@@ -247,7 +247,8 @@ pub(super) fn failure(error: &MergeError, output: &Path) -> Failure {
         MergeError::Write(error) => {
             format!("can't write `{}`: {}", output.display(), reason(error))
         }
-        other => other.to_string(),
+        // Names of groups are in it, with lines of their own.
+        other => printable(&other.to_string()),
     };
     Failure::new(text).help(error.help())
 }
