@@ -12,6 +12,7 @@ mod callgrind;
 mod cli;
 mod debian;
 mod demo;
+mod fat_jars;
 mod fuzz;
 mod gradle;
 mod install;

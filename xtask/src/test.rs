@@ -9,8 +9,8 @@ use std::time::Duration;
 use crate::install::{self, Tool};
 use crate::steps::Steps;
 use crate::{
-    Result, bench, bridges, demo, gradle, instructions, java, maven, platforms, programs, python,
-    shell, soak, tidy, toolchain, tools, workspace,
+    Result, bench, bridges, demo, fat_jars, gradle, instructions, java, maven, platforms, programs,
+    python, shell, soak, tidy, toolchain, tools, workspace,
 };
 
 /// A step of the tests.
@@ -256,6 +256,7 @@ impl Have {
         let what = "the bridges from other loggers in Java";
         self.with(&tools::LOGGERS, what, skipped, bridges::test)?;
         self.with(&tools::MAVEN, "the Maven project", skipped, maven::test)?;
+        self.with(&tools::MAVEN, "jars of several by Maven", skipped, fat_jars::test)?;
         self.with(&tools::GRADLE, "the fragment for Gradle", skipped, gradle::test)
     }
 

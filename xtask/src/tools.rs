@@ -84,11 +84,11 @@ pub(crate) const JAVA: Tool = Tool {
 };
 pub(crate) const MAVEN: Tool = Tool {
     name: "Maven with its plugins",
-    why: "build the Maven project of integrations/maven",
+    why: "build the Maven project of integrations/maven, and jars of several",
     present: || found("mvn") && maven_has_plugins(),
     source: Debian(
-        "maven libexec-maven-plugin-java libmaven-compiler-plugin-java libmaven-install-plugin-java libmaven-jar-plugin-java \
-         libmaven-resources-plugin-java libsurefire-java",
+        "maven libexec-maven-plugin-java libmaven-assembly-plugin-java libmaven-compiler-plugin-java libmaven-install-plugin-java \
+         libmaven-jar-plugin-java libmaven-resources-plugin-java libmaven-shade-plugin-java libsurefire-java unzip",
     ),
 };
 pub(crate) const GRADLE: Tool = Tool {
@@ -262,11 +262,11 @@ fn has_header(name: &str) -> bool {
 }
 
 fn maven_has_plugins() -> bool {
-    let plugins = ["compiler", "install", "jar", "resources", "surefire"]
+    let plugins = ["assembly", "compiler", "install", "jar", "resources", "shade", "surefire"]
         .map(|name| format!("org/apache/maven/plugins/maven-{name}-plugin"));
     let repository = Path::new(MAVEN_REPOSITORY);
     let exec = repository.join("org/codehaus/mojo/exec-maven-plugin");
-    exec.is_dir() && plugins.iter().all(|plugin| repository.join(plugin).is_dir())
+    found("unzip") && exec.is_dir() && plugins.iter().all(|plugin| repository.join(plugin).is_dir())
 }
 
 fn node_is_new_enough() -> bool {

@@ -1,0 +1,132 @@
+//! What Maven's plugins make of the dictionaries in two jars when they put both into one, as `docs/guides/java.md` says it.
+//!
+//! Debian's Maven builds the jars offline, in a repository of its own whose other files are links to Debian's.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::{Result, java, shell, tools, workspace};
+
+/// The place of a dictionary in a jar.
+const DICTIONARY: &str = "META-INF/protolog/dictionary.pb";
+
+/// A way to make one jar of several: the plugin, its goal and configuration, the jar, and the dictionary that it then has.
+struct FatJar {
+    plugin: &'static str,
+    goal: &'static str,
+    configuration: &'static str,
+    jar: &'static str,
+    dictionary: &'static str,
+}
+
+const FAT_JARS: [FatJar; 3] = [
+    FatJar {
+        plugin: "maven-shade-plugin",
+        goal: "shade",
+        configuration: "",
+        jar: "app-1.0.jar",
+        dictionary: "of one",
+    },
+    FatJar {
+        plugin: "maven-shade-plugin",
+        goal: "shade",
+        configuration: "<transformers><transformer implementation='org.apache.maven.plugins.shade.resource.AppendingTransformer'>\
+                        <resource>META-INF/protolog/dictionary.pb</resource></transformer></transformers>",
+        jar: "app-1.0.jar",
+        dictionary: "of one\nof two\n",
+    },
+    FatJar {
+        plugin: "maven-assembly-plugin",
+        goal: "single",
+        configuration: "<descriptorRefs><descriptorRef>jar-with-dependencies</descriptorRef></descriptorRefs>",
+        jar: "app-1.0-jar-with-dependencies.jar",
+        dictionary: "of one",
+    },
+];
+
+/// Makes the jars in each way, and compares the dictionaries.
+pub(crate) fn test() -> Result<()> {
+    let dir = workspace::target_dir()?.join("java/fat-jars");
+    workspace::empty_dir(&dir)?;
+    let copy = ["-r", "-s", tools::MAVEN_REPOSITORY];
+    shell::run_quietly(Command::new("cp").args(copy).arg(dir.join("repository")))?;
+    for name in ["one", "two"] {
+        let jar = library(&dir, name)?;
+        let of = [format!("-Dfile={}", jar.display()), format!("-DartifactId={name}")];
+        let rest = ["-DgroupId=com.example", "-Dversion=1.0", "-Dpackaging=jar"];
+        let mut install = maven(&dir, &dir);
+        shell::run_without_output(install.arg("install:install-file").args(of).args(rest))?;
+    }
+    for (number, fat) in FAT_JARS.iter().enumerate() {
+        let project = dir.join(number.to_string());
+        write(&project.join("src/main/java/Main.java"), "class Main {}")?;
+        write(&project.join("pom.xml"), &pom(fat)?)?;
+        shell::run_without_output(maven(&dir, &project).arg("package"))?;
+        let jar = project.join("target").join(fat.jar);
+        let mut unzip = Command::new("unzip");
+        // `read` cuts what is white at the end.
+        let found = shell::read(unzip.arg("-p").arg(&jar).arg(DICTIONARY))?;
+        if found.trim_end() != fat.dictionary.trim_end() {
+            return Err(format!("{}: dictionaries are `{found}`", fat.plugin));
+        }
+    }
+    Ok(())
+}
+
+/// Makes a jar whose dictionary says which one it is.
+fn library(dir: &Path, name: &str) -> Result<PathBuf> {
+    let (folder, jar) = (dir.join(name), dir.join(format!("{name}.jar")));
+    write(&folder.join(DICTIONARY), &format!("of {name}"))?;
+    let mut command = Command::new("jar");
+    command.arg("cf").arg(&jar).arg("-C").arg(&folder).arg("META-INF");
+    shell::run_quietly(&mut command)?;
+    Ok(jar)
+}
+
+/// A project that depends on both jars.
+fn pom(fat: &FatJar) -> Result<String> {
+    let FatJar { plugin, goal, configuration, .. } = fat;
+    let version = version(plugin)?;
+    let dependency = |name| {
+        format!(
+            "<dependency><groupId>com.example</groupId><artifactId>{name}</artifactId><version>1.0</version></dependency>"
+        )
+    };
+    let dependencies = ["one", "two"].map(dependency).concat();
+    Ok(format!(
+        "<project xmlns='http://maven.apache.org/POM/4.0.0'><modelVersion>4.0.0</modelVersion>\
+         <groupId>com.example</groupId><artifactId>app</artifactId><version>1.0</version>\
+         <properties><maven.compiler.release>17</maven.compiler.release>\
+         <project.build.sourceEncoding>UTF-8</project.build.sourceEncoding></properties>\
+         <dependencies>{dependencies}</dependencies><build><plugins><plugin>\
+         <groupId>org.apache.maven.plugins</groupId><artifactId>{plugin}</artifactId><version>{version}</version>\
+         <configuration>{configuration}</configuration><executions><execution><phase>package</phase>\
+         <goals><goal>{goal}</goal></goals></execution></executions></plugin></plugins></build></project>"
+    ))
+}
+
+/// The version of a plugin that Debian has.
+fn version(plugin: &str) -> Result<String> {
+    let versions = Path::new(tools::MAVEN_REPOSITORY).join("org/apache/maven/plugins").join(plugin);
+    let entries = fs::read_dir(&versions);
+    let entries =
+        entries.map_err(|error| format!("can't read `{}`: {error}", versions.display()))?;
+    let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let numbers = names.filter(|name| name.starts_with(|c: char| c.is_ascii_digit()));
+    numbers.max().ok_or_else(|| format!("no version of {plugin} in `{}`", versions.display()))
+}
+
+fn maven(dir: &Path, project: &Path) -> Command {
+    let mut command = Command::new("mvn");
+    command.args(["--offline", "--quiet", "--batch-mode"]).current_dir(project);
+    command.arg(format!("-Dmaven.repo.local={}", dir.join("repository").display()));
+    command.env("MAVEN_OPTS", java::FIRST_COMPILER);
+    command
+}
+
+fn write(path: &Path, text: &str) -> Result<()> {
+    let folder = path.parent().expect("a file lies in a folder");
+    let written = fs::create_dir_all(folder).and_then(|()| fs::write(path, text));
+    written.map_err(|error| format!("can't write `{}`: {error}", path.display()))
+}
