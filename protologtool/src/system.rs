@@ -8,6 +8,7 @@
 mod captured;
 mod decoded;
 mod directory;
+mod found;
 mod locks;
 mod memory;
 mod open_file;

@@ -3,7 +3,7 @@
 use super::directory::{RealDirectory, lock};
 use super::reopened::ReopenedFile;
 use super::{
-    DirectoryEntry, Fill, Lock, OpenFile, OutputDirectory, Reader, Staged, Stamp, System,
+    DirectoryEntry, Fill, Lock, OpenFile, OutputDirectory, Reader, Staged, Stamp, System, found,
     has_record_lock, join, staged, too_large, whole,
 };
 use crate::diagnostic::COLORS;
@@ -30,8 +30,9 @@ impl System for Real {
 
     fn read_large(&self, path: &Path) -> io::Result<Vec<u8>> {
         // Of the one who asks, whatever its size; a device that never ends is none.
-        let found = fs::metadata(path)?.file_type();
-        if found.is_fifo() || whole::is_own_descriptor(path) {
+        let kind = fs::metadata(path)?.file_type();
+        let is_pipe = kind.is_fifo() && !found::is_found(path);
+        if is_pipe || whole::is_own_descriptor(path) {
             let mut bytes = Vec::new();
             File::open(path)?.read_to_end(&mut bytes)?;
             return Ok(bytes);
@@ -45,7 +46,7 @@ impl System for Real {
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn Read>> {
         // As `read_large`.
-        let is_pipe = fs::metadata(path)?.file_type().is_fifo();
+        let is_pipe = fs::metadata(path)?.file_type().is_fifo() && !found::is_found(path);
         Ok(Box::new(if is_pipe { File::open(path)? } else { whole::open(path)? }))
     }
 
@@ -54,7 +55,7 @@ impl System for Real {
             return Ok(None);
         }
         // By now it may be something else.
-        let file = protolog_files::open_regular_file(path)?;
+        let file = found::open_regular(path)?;
         let source: Box<dyn ByteSource> = Box::new(FileBytes::new(file)?);
         Ok(Some(source))
     }
@@ -110,7 +111,7 @@ impl System for Real {
     }
 
     fn open_file(&self, path: &Path) -> io::Result<Box<dyn OpenFile>> {
-        Ok(Box::new(protolog_files::open_regular_file(path)?))
+        Ok(Box::new(found::open_regular(path)?))
     }
 
     fn file_id(&self, path: &Path) -> io::Result<(u64, u64)> {
@@ -144,7 +145,7 @@ impl System for Real {
             matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
                 || has_record_lock(&file)
         };
-        protolog_files::open_regular_file(path).is_ok_and(locked)
+        found::open_regular(path).is_ok_and(locked)
     }
 
     fn find_recording(&self, trace: &Path, session_id: [u8; 16]) -> Option<PathBuf> {
@@ -189,6 +190,8 @@ impl System for Real {
     fn is_followed(&self, file: &Path) -> bool {
         let is_link = fs::symlink_metadata(file).is_ok_and(|found| found.is_symlink());
         let is_refused = |error| Refused::of(&error).is_some();
+        // By the time that it is opened it may be another one.
+        found::remember(file);
         !is_link || !Directory::trusted_holding_target(file).is_err_and(is_refused)
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Invariant: all bytes are of the file that had the name at first, of the size that it had then.
 
-use super::OpenFile;
+use super::{OpenFile, found};
 use protolog_reader::ByteSource;
 use std::fs::{self, File};
 use std::io;
@@ -20,7 +20,7 @@ pub(super) struct ReopenedFile {
 
 impl ReopenedFile {
     pub(super) fn new(path: &Path) -> io::Result<Self> {
-        let file = protolog_files::open_regular_file(path)?;
+        let file = found::open_regular(path)?;
         let (id, size) = (file.id()?, OpenFile::size(&file)?);
         Ok(Self { path: Mutex::new(path.to_owned()), id, size })
     }

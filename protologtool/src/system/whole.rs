@@ -5,7 +5,7 @@
 //! Invariant: what is read is a regular file, or a descriptor that this process was given and that the path names as one; it is read
 //! up to a limit, and nothing is waited for but such a descriptor.
 
-use super::too_large;
+use super::{found, too_large};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use std::fs::{File, Metadata};
@@ -48,6 +48,9 @@ pub(super) fn read_up_to(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 pub(super) fn open(path: &Path) -> io::Result<File> {
     if is_own_descriptor(path) {
         return File::open(path);
+    }
+    if found::is_found(path) {
+        return found::open_regular(path);
     }
     // To open a device may have effects.
     check(&path.metadata()?)?;
