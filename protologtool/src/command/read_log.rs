@@ -232,22 +232,42 @@ fn cant_go_on(path: &Path, error: &io::Error) -> Failure {
 
 /// The log page by page; false if something of several traces was left out when they became one.
 fn open(args: &ReadLogArgs, system: &dyn System) -> Result<(Pages, bool), Failure> {
-    let traces = expand(&args.traces, system)?;
+    let mut listings = 1..LISTINGS;
+    loop {
+        let traces = expand(&args.traces, system)?;
+        let opened = open_traces(args, &traces, system);
+        // Who rotates may have removed all that was found.
+        let has_directory = args.traces.iter().any(|path| system.is_directory(path));
+        let is_gone = has_directory && !traces.iter().any(|trace| system.is_file(trace));
+        if opened.is_ok() || !is_gone || listings.next().is_none() {
+            return opened;
+        }
+    }
+}
+
+/// The times that a directory is listed at most, of which all files are gone each time.
+const LISTINGS: u32 = 10;
+
+fn open_traces(
+    args: &ReadLogArgs,
+    traces: &[PathBuf],
+    system: &dyn System,
+) -> Result<(Pages, bool), Failure> {
     let texts = TextSources::load(&args.viewer_config, system)?.with_slices(args.spans);
     let mut texts = texts.with_expansion(args.expansion);
-    let [path] = &traces[..] else {
+    let [path] = traces else {
         let name = Path::new(MERGED);
         let note = |line: &str| system.print_error(line);
         let opener = Opener::new(traces.len(), system, &note);
         for join in [joined::join_segments, joined::join_sessions] {
-            if let Some(joined) = join(&traces, &opener)
+            if let Some(joined) = join(traces, &opener)
                 && let Some(pages) = texts.survey(joined.parts, name)?
             {
                 joined.notes.iter().for_each(|line| note(line));
                 return Ok((pages, !joined.has_gaps));
             }
         }
-        let (trace, merged) = gather((&traces, &args.traces), args.expansion, system, &note)?;
+        let (trace, merged) = gather((traces, &args.traces), args.expansion, system, &note)?;
         let source: Arc<dyn ByteSource> =
             trace.into_source().map_err(|error| cant_read(name, &error))?.into();
         let parts = Parts { source: Box::new(Arc::clone(&source)), compressed: None };
