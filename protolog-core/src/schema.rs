@@ -53,6 +53,9 @@ pub mod packet {
     pub const LOSS: u32 = 1001;
     /// Ours, bool: the packet repeats what others say, for Perfetto's UI, and may be left out.
     pub const FOR_UI: u32 = 1002;
+    /// Ours, uint32: the number of slices that the thread was in, beside a begin and an end. Where ends and begins were lost, it says which.
+    /// Not in the `TrackEvent`, whose unknown fields trace_processor counts as errors.
+    pub const SLICE_DEPTH: u32 = 1003;
 }
 
 /// Bits of `TracePacket.sequence_flags`
@@ -262,8 +265,6 @@ pub mod track_event {
     pub const CATEGORIES: u32 = 22;
     /// string
     pub const NAME: u32 = 23;
-    /// Ours, uint32: the number of slices that the thread was in, of a begin and of an end. Where ends and begins were lost, it says which.
-    pub const DEPTH: u32 = 9990;
     /// A value of [`TYPE`]: a slice begins.
     pub const TYPE_SLICE_BEGIN: u32 = 1;
     /// A value of [`TYPE`]: the innermost slice ends.

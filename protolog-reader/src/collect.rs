@@ -305,8 +305,9 @@ impl Collected {
         }
         let defaults = packet.defaults.map_or(Ok(()), |it| slices.defaults(id, it));
         let interned = packet.interned.map_or(Ok(()), |it| slices.intern(id, it));
-        let event = packet.track_event;
-        let event = event.map_or(Ok(()), |it| slices.event(id, thread, moment, it));
+        let event = packet
+            .track_event
+            .map_or(Ok(()), |event| slices.event(id, thread, moment, (event, packet.slice_depth)));
         defaults.and(interned).and(event)
     }
 

@@ -192,11 +192,11 @@ impl SliceEvents {
         sequence: u32,
         (thread, process): (u32, Option<u64>),
         moment: Moment,
-        event: Field<'_>,
+        (event, entered): (Field<'_>, Option<u32>),
     ) -> Result<(), DecodeError> {
         let state = self.sequences.entry(sequence).or_default();
         let name_of = |kind: u32, iid: u64| state.names.get(&(kind, iid)).cloned();
-        let (mut kind, mut track, mut entered) = (0, state.default_track, None);
+        let (mut kind, mut track) = (0, state.default_track);
         let mut targets: Vec<Arc<str>> = Vec::new();
         let (mut name, mut args) = (Arc::default(), Vec::new());
         for field in event.as_message()? {
@@ -204,7 +204,6 @@ impl SliceEvents {
             match field.number {
                 track_event::TYPE => kind = field.as_u32()?,
                 track_event::TRACK_UUID => track = field.as_u64()?,
-                track_event::DEPTH => entered = Some(field.as_u32()?),
                 track_event::NAME => name = text(field)?.into(),
                 NAME_IID => name = name_of(NAMES, field.as_u64()?).unwrap_or_default(),
                 track_event::CATEGORIES => targets.push(text(field)?.into()),

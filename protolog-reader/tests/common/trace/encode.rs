@@ -192,7 +192,7 @@ fn encode_other(out: &mut Fields<'_>, element: &Element) {
             thread.uint64(thread_descriptor::TID, element.number(2));
             thread.bytes(thread_descriptor::THREAD_NAME, element.text(3));
         }
-        "begin" | "end" => encode_slice(&mut out.nested(packet::TRACK_EVENT), element),
+        "begin" | "end" => encode_slice(out, element),
         "named" => {
             let mut names = out.nested(packet::INTERNED_DATA);
             let mut name = names.nested(element.number(0) as u32);
@@ -210,7 +210,17 @@ fn encode_other(out: &mut Fields<'_>, element: &Element) {
     }
 }
 
+fn encode_depth(out: &mut Fields<'_>, element: &Element) {
+    for (key, value) in &element.args {
+        if let (Some("depth"), Atom::Int(depth)) = (key.as_deref(), value) {
+            out.uint32(packet::SLICE_DEPTH, *depth as u32);
+        }
+    }
+}
+
 fn encode_slice(out: &mut Fields<'_>, element: &Element) {
+    encode_depth(out, element);
+    let mut out = out.nested(packet::TRACK_EVENT);
     let kind = if element.name == "begin" { 1 } else { 2 };
     out.uint32(track_event::TYPE, kind);
     let mut texts = [track_event::NAME, track_event::CATEGORIES].into_iter();
@@ -221,9 +231,7 @@ fn encode_slice(out: &mut Fields<'_>, element: &Element) {
             (Some("track"), Atom::Int(track)) => {
                 out.uint64(track_event::TRACK_UUID, *track as u64);
             }
-            (Some("depth"), Atom::Int(depth)) => {
-                out.uint32(track_event::DEPTH, *depth as u32);
-            }
+            (Some("depth"), _) => {}
             (key, value) => {
                 let mut arg = out.nested(track_event::DEBUG_ANNOTATIONS);
                 match key.expect("a name") {

@@ -219,12 +219,12 @@ fn write(
     let mut memory = [0; MAX_SLICE];
     let mut writer = Writer::new(Fixed::new(&mut memory));
     let mut event = writer.message();
-    event.uint64(track_event::TRACK_UUID, track()).uint32(track_event::DEPTH, depth as u32);
+    event.uint64(track_event::TRACK_UUID, track());
     fill(&mut event);
     let Ok(done) = writer.finish() else { return false };
     let length = done.length as usize;
     let head = Head { id: 0, group_level: GroupLevel::new(group, level) };
-    writer::write_packet(head, &Slice(&memory[..length]));
+    writer::write_packet(head, &Slice { event: &memory[..length], depth: depth as u8 });
     true
 }
 

@@ -19,7 +19,7 @@ impl Builder {
     /// protolog_rt::d!(AppLog::Net, "to the file of whichever process this is");
     /// session.stop()?; // that of this process, too
     /// # std::fs::remove_file(path)?;
-    /// # Ok::<(), protolog_rt::Error>(())
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// The child's session starts with its first message that the parent's session would record, or with its first call of a method of
