@@ -7,7 +7,8 @@ use crate::collect::MessageRecord;
 use crate::entry::Entry;
 use crate::log::Log;
 use crate::loss::Loss;
-use crate::slices::{SliceEdge, SpanSlice};
+use crate::slices::SliceEdge;
+use crate::span_slice::SpanSlice;
 
 /// An item of a log.
 #[derive(Clone, Copy, Debug)]

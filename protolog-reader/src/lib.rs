@@ -62,6 +62,7 @@ mod sessions;
 mod slices;
 mod snippet;
 mod source;
+mod span_slice;
 mod stats;
 mod summary;
 mod survey;
@@ -100,8 +101,8 @@ pub use protolog_recording::{
     find as find_recording, find_in as find_recordings_in, places as places_of_recording,
 };
 pub use render::Rendering;
-pub use slices::{SpanArg, SpanSlice};
 pub use source::{ByteSource, FileBytes, SourceReader};
+pub use span_slice::{SpanArg, SpanSlice};
 pub use stats::{BufferStats, EndReason, EndedEarly, ServiceLosses, Stats};
 pub use summary::Summary;
 pub use text::TextWriter;

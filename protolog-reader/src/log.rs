@@ -14,7 +14,8 @@ use crate::collect::{Collected, MessageRecord};
 use crate::dictionary::Dictionary;
 use crate::filter::CommonFilter;
 use crate::loss::{Loss, LossReason};
-use crate::slices::{SliceEdge, Slices, SpanSlice};
+use crate::slices::{SliceEdge, Slices};
+use crate::span_slice::SpanSlice;
 use crate::stats::Stats;
 use crate::thread::{Thread, Threads};
 

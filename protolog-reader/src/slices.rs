@@ -20,6 +20,7 @@ use protozero::{DecodeError, Field};
 
 use crate::clock::Moment;
 use crate::sequence::parse_interned;
+use crate::span_slice::{SpanArg, SpanSlice};
 use crate::thread;
 
 /// `InternedData.event_categories`, `event_names` and `debug_annotation_names`.
@@ -40,45 +41,6 @@ const DEFAULT_TRACK: u32 = 11;
 
 /// The most bytes of the categories of an event that has several: two bytes of it name one, however long that is.
 const MOST_OF_SEVERAL: usize = 256;
-
-/// A span, from when a thread entered it to when it left it. A task that waits has several.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SpanSlice {
-    /// Nanoseconds of the trace's clock.
-    pub begin: i64,
-    /// The same of the end; none if that is not in the trace.
-    pub end: Option<i64>,
-    /// The time by which it had ended, where the end was lost.
-    pub ended_by: Option<i64>,
-    /// The name of the span.
-    pub name: Arc<str>,
-    /// The target of the span, in Perfetto the category; may be empty.
-    pub target: Arc<str>,
-    /// The fields that were known at the begin, and those that were recorded since.
-    pub args: Vec<SpanArg>,
-    /// Number of `args` that were known at the begin.
-    pub begin_args: usize,
-    /// Number of slices of the track that this one is in.
-    pub depth: u32,
-    /// The trace is being written, and the end may follow.
-    pub may_end: bool,
-    thread: u32,
-    /// The number of spans that the thread was in, if the trace says it.
-    entered: Option<u32>,
-}
-
-/// A field of a span.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SpanArg {
-    /// The name of the field.
-    pub name: Arc<str>,
-    /// The value as text.
-    pub value: String,
-    /// True if the value is not a number or a truth value that JSON can express.
-    pub is_text: bool,
-}
 
 /// A begin or an end of a slice.
 #[derive(Clone, Copy, Debug)]
@@ -328,60 +290,6 @@ impl Slices {
             self.edges.push(SliceEdge { time, slice, is_end: true });
         }
     }
-}
-
-impl SpanSlice {
-    /// Nanoseconds from begin to end; none without an end.
-    pub fn duration(&self) -> Option<i64> {
-        Some(self.end?.wrapping_sub(self.begin))
-    }
-
-    /// The time at which its end stands among other items: that of the end, or by which it had ended.
-    pub fn end_time(&self) -> Option<i64> {
-        self.end.or(self.ended_by)
-    }
-
-    /// The most nanoseconds that it took, where its end was lost.
-    pub fn longest(&self) -> Option<i64> {
-        Some(self.ended_by?.wrapping_sub(self.begin))
-    }
-
-    /// The name with the fields of the begin, or those recorded until the end and the duration: `request took 1.520 ms status=200`. A begin without
-    /// an end says so, unless one may follow, and so does an end that was lost.
-    pub fn text(&self, is_end: bool) -> String {
-        let (begin, rest) = self.args.split_at(self.begin_args.min(self.args.len()));
-        let mut text = self.name.to_string();
-        if is_end && let Some(duration) = self.duration() {
-            text.extend([" took ", &duration_text(duration)]);
-        }
-        if is_end && let Some(longest) = self.longest() {
-            text.extend([" took at most ", &duration_text(longest), " (its end was lost)"]);
-        }
-        for SpanArg { name, value, .. } in if is_end { rest } else { begin } {
-            text.extend([" ", name, "=", value]);
-        }
-        if !is_end && self.end.is_none() && !self.may_end {
-            text.push_str(match self.ended_by {
-                Some(_) => " (its end was lost)",
-                None => " (its end is not in the trace)",
-            });
-        }
-        text
-    }
-
-    pub(crate) fn thread_index(&self) -> u32 {
-        self.thread
-    }
-}
-
-/// Nanoseconds in a unit of their size, to three decimals: `1.520 ms`.
-fn duration_text(ns: i64) -> String {
-    let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs")];
-    let unit = units.into_iter().find(|(size, _)| ns.unsigned_abs() >= *size);
-    unit.map_or_else(
-        || format!("{ns} ns"),
-        |(size, unit)| format!("{:.3} {unit}", ns as f64 / size as f64),
-    )
 }
 
 /// An argument; none of a form that has no plain value.
