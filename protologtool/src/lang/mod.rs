@@ -9,6 +9,7 @@ pub(crate) mod constants;
 mod exception;
 pub mod java;
 pub mod kotlin;
+mod looks;
 pub mod lookups;
 pub(crate) mod rivals;
 pub mod rust;

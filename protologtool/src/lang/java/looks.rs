@@ -1,91 +1,62 @@
-//! The number of bytes, tokens and members that are looked at, which tests hold against the length of a file: a program may have written
-//! one of any shape.
+//! Shapes of Java files, of which each call costs the same however long the file is.
 
-#[cfg(not(test))]
-pub(super) fn count(_: usize) {}
+use crate::groups::{Group, Groups};
+use crate::ids::MessageIds;
+use crate::lang::java::Java;
+use crate::lang::looks;
+use crate::pipeline::{Settings, process_source};
+use crate::source::Source;
 
-#[cfg(test)]
-pub(super) fn count(looks: usize) {
-    tests::LOOKS.set(tests::LOOKS.get() + looks);
+/// Shapes of a class: what is before, a part for each number in place of `#`, what is after. Each part has one log call; `LOG` is
+/// its beginning.
+const SHAPES: [(&str, &str, &str, &str); 13] = [
+    ("calls of one method", "void f(int n) {", "LOG\"sent %d #\", n);", "}"),
+    ("methods", "", "void f#(int n) { LOG\"sent %d\", n); }", ""),
+    ("locals", "void f() {", "int v# = #; LOG\"sent %d\", v#);", "}"),
+    ("locals of one name", "void f() {", "{ int v = 1; LOG\"sent %d #\", v); }", "}"),
+    ("fields", "", "int p#; void f#() { LOG\"sent %d\", p#); }", ""),
+    ("fields by `this`", "", "int p#; void f#() { LOG\"sent %d\", this.p#); }", ""),
+    ("fields of many classes", "", "class C# { int q; void f() { LOG\"sent %d #\", q); } }", ""),
+    ("names of others", "void f() {", "LOG\"sent %s\", Other.p#);", "}"),
+    ("patterns", "void f(Object o) {", "if (o instanceof String s#) LOG\"sent %s\", s#);", "}"),
+    ("lambdas", "void f() {", "g(x# -> LOG\"sent %s\", x#));", "}"),
+    ("cases", "void f(int n) { switch (n) {", "case #: LOG\"sent %d #\", n); break;", "} }"),
+    (
+        "anonymous classes",
+        "int q;",
+        "Object o# = new O() { void f() { LOG\"sent %d #\", q); } };",
+        "",
+    ),
+    ("texts", "void f() {", "LOG\"sent %s #\", String.valueOf(1));", "}"),
+];
+
+fn looks_of(shape: (&str, &str, &str, &str), count: usize) -> usize {
+    let (name, before, part, after) = shape;
+    let part = part.replace("LOG", "dev.protolog.ProtoLog.d(p.G.A, ");
+    let parts: Vec<_> = (0..count).map(|it| part.replace('#', &it.to_string())).collect();
+    let text = format!("package p;\nclass X {{\n{before}\n{}\n{after}\n}}\n", parts.join("\n"));
+    let java = Java::new("dev.protolog.ProtoLog", "dev.protolog.ProtoLogImpl");
+    let groups = Groups::new("p.G", vec![Group::new("p.G", "A", true, true, "TAG")]).unwrap();
+    let settings = Settings { java, rust: None, groups, ids: MessageIds::Xxh3 };
+    let source = Source::new("p/X.java", text.into_bytes());
+    let (processed, looks) = looks::of(|| process_source(&settings, source));
+    let problems = processed.report.map(|report| report.diagnostics);
+    assert_eq!(processed.messages.len(), count, "{name}: {problems:?}");
+    looks
 }
 
-#[cfg(test)]
-mod tests {
-    use crate::groups::{Group, Groups};
-    use crate::ids::MessageIds;
-    use crate::lang::java::Java;
-    use crate::pipeline::{Settings, process_source};
-    use crate::source::Source;
-    use std::cell::Cell;
-
-    thread_local! {
-        pub(super) static LOOKS: Cell<usize> = const { Cell::new(0) };
+#[test]
+fn each_call_costs_the_same_in_a_file_of_any_length() {
+    for shape in SHAPES {
+        looks::assert_linear(shape.0, |count| looks_of(shape, count));
     }
+}
 
-    /// Shapes of a class: what is before, a part for each number in place of `#`, what is after. Each part has one log call; `LOG` is
-    /// its beginning.
-    const SHAPES: [(&str, &str, &str, &str); 13] = [
-        ("calls of one method", "void f(int n) {", "LOG\"sent %d #\", n);", "}"),
-        ("methods", "", "void f#(int n) { LOG\"sent %d\", n); }", ""),
-        ("locals", "void f() {", "int v# = #; LOG\"sent %d\", v#);", "}"),
-        ("locals of one name", "void f() {", "{ int v = 1; LOG\"sent %d #\", v); }", "}"),
-        ("fields", "", "int p#; void f#() { LOG\"sent %d\", p#); }", ""),
-        ("fields by `this`", "", "int p#; void f#() { LOG\"sent %d\", this.p#); }", ""),
-        (
-            "fields of many classes",
-            "",
-            "class C# { int q; void f() { LOG\"sent %d #\", q); } }",
-            "",
-        ),
-        ("names of others", "void f() {", "LOG\"sent %s\", Other.p#);", "}"),
-        ("patterns", "void f(Object o) {", "if (o instanceof String s#) LOG\"sent %s\", s#);", "}"),
-        ("lambdas", "void f() {", "g(x# -> LOG\"sent %s\", x#));", "}"),
-        ("cases", "void f(int n) { switch (n) {", "case #: LOG\"sent %d #\", n); break;", "} }"),
-        (
-            "anonymous classes",
-            "int q;",
-            "Object o# = new O() { void f() { LOG\"sent %d #\", q); } };",
-            "",
-        ),
-        ("texts", "void f() {", "LOG\"sent %s #\", String.valueOf(1));", "}"),
-    ];
-
-    fn looks(shape: (&str, &str, &str, &str), count: usize) -> usize {
-        let (name, before, part, after) = shape;
-        let part = part.replace("LOG", "dev.protolog.ProtoLog.d(p.G.A, ");
-        let parts: Vec<_> = (0..count).map(|it| part.replace('#', &it.to_string())).collect();
-        let text = format!("package p;\nclass X {{\n{before}\n{}\n{after}\n}}\n", parts.join("\n"));
-        let java = Java::new("dev.protolog.ProtoLog", "dev.protolog.ProtoLogImpl");
-        let groups = Groups::new("p.G", vec![Group::new("p.G", "A", true, true, "TAG")]).unwrap();
-        let settings = Settings { java, rust: None, groups, ids: MessageIds::Xxh3 };
-        LOOKS.set(0);
-        let processed = process_source(&settings, Source::new("p/X.java", text.into_bytes()));
-        let problems = processed.report.map(|report| report.diagnostics);
-        assert_eq!(processed.messages.len(), count, "{name}: {problems:?}");
-        LOOKS.get()
-    }
-
-    #[test]
-    fn each_call_costs_the_same_in_a_file_of_any_length() {
-        for shape in SHAPES {
-            let (some, twice, more) = (looks(shape, 50), looks(shape, 100), looks(shape, 200));
-            // Numbers have more digits in a longer file.
-            assert!(
-                twice < some * 22 / 10 && more < some * 44 / 10,
-                "{}: 50 calls took {some} looks, 100 {twice}, 200 {more}",
-                shape.0
-            );
-        }
-    }
-
-    #[test]
-    fn a_field_that_declares_many_names_is_parsed_once() {
-        let of = |count: usize| {
-            let names: Vec<_> = (0..count).map(|it| format!("p{it}")).collect();
-            let before = format!("int {};", names.join(", "));
-            looks(("one field", &before, "void f#() { LOG\"sent %d\", p#); }", ""), count)
-        };
-        let (some, twice, more) = (of(50), of(100), of(200));
-        assert!(twice < some * 22 / 10 && more < some * 44 / 10, "{some}, {twice}, {more}");
-    }
+#[test]
+fn a_field_that_declares_many_names_is_parsed_once() {
+    looks::assert_linear("one field", |count| {
+        let names: Vec<_> = (0..count).map(|it| format!("p{it}")).collect();
+        let before = format!("int {};", names.join(", "));
+        looks_of(("one field", &before, "void f#() { LOG\"sent %d\", p#); }", ""), count)
+    });
 }

@@ -37,6 +37,7 @@ pub(crate) mod lexer;
 mod library;
 mod literal;
 pub(crate) mod locals;
+#[cfg(test)]
 mod looks;
 mod marks;
 pub(crate) mod meaning;

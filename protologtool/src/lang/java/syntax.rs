@@ -9,10 +9,10 @@
 //! file: the head takes the place of the bytes before it, of which there are enough since a real head is longer.
 
 use super::lexer::{self, Token, TokenKind};
-use super::looks;
 use super::newer;
 use super::outline::{Member, MemberKind};
 use super::unit::Unit;
+use crate::lang::looks;
 use std::cell::RefCell;
 use std::slice;
 use tree_sitter::{Node, Parser, Point, Range, Tree};

@@ -3,9 +3,9 @@
 use super::brackets::{self, Fault};
 use super::escapes::Translated;
 use super::lexer::{self, Token, TokenKind};
-use super::looks;
 use super::names::Names;
 use super::outline::{MemberId, MemberKind, Outline, TypeId};
+use crate::lang::looks;
 use protolog_core::hash;
 use std::borrow::Cow;
 use std::cell::Cell;

@@ -250,7 +250,7 @@ fn declared(text: &[u8]) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lang::kotlin::looks;
+    use crate::lang::looks;
     use crate::lang::rivals::Rival;
     use crate::system::Memory;
     use std::fmt::Write as _;
@@ -273,7 +273,7 @@ mod tests {
     }
 
     /// The looks that it takes to find all of so many constants of two files that need each other's.
-    fn looks(count: usize) -> usize {
+    fn looks_of(count: usize) -> usize {
         let system = Memory::default();
         let mut files = [("p/A.kt", "A", "B", String::new()), ("p/B.kt", "B", "A", String::new())];
         for (path, own, other, text) in &mut files {
@@ -290,19 +290,19 @@ mod tests {
         let inputs = files.map(|(path, ..)| PathBuf::from(path));
         let library = KotlinLibrary::new(&system, &inputs);
         let effort = ConstantEffort::of_file(1 << 20);
-        looks::reset();
-        for number in 0..count {
-            effort.begin();
-            let name = format!("p.A{number}");
-            let found = library.constant(&name, 0, &effort, &Others(&library));
-            assert_eq!(found.as_deref(), Some("k"), "{name}");
-        }
-        looks::seen()
+        let find_all = || {
+            for number in 0..count {
+                effort.begin();
+                let name = format!("p.A{number}");
+                let found = library.constant(&name, 0, &effort, &Others(&library));
+                assert_eq!(found.as_deref(), Some("k"), "{name}");
+            }
+        };
+        looks::of(find_all).1
     }
 
     #[test]
     fn each_constant_costs_the_same_in_a_file_of_any_length() {
-        let (some, twice, more) = (looks(50), looks(100), looks(200));
-        assert!(twice < some * 22 / 10 && more < some * 44 / 10, "{some}, {twice}, {more}");
+        looks::assert_linear("constants of two files", looks_of);
     }
 }

@@ -24,6 +24,7 @@ mod initialiser;
 mod kinds;
 pub(crate) mod lexer;
 mod library;
+#[cfg(test)]
 mod looks;
 mod method_call;
 pub(crate) mod names;

@@ -2,7 +2,7 @@
 //!
 //! Members of receivers (`with(x) { … }`) are not known.
 
-use super::looks;
+use crate::lang::looks;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -91,7 +91,7 @@ impl Nest {
         let before = self.ranges.partition_point(|(range, ..)| range.start <= at);
         let outwards = std::iter::successors(before.checked_sub(1), |index| self.ranges[*index].2);
         let holding = outwards
-            .inspect(|_| looks::count())
+            .inspect(|_| looks::count(1))
             .filter(move |index| self.ranges[*index].0.contains(&at));
         holding.map(|index| self.ranges[index].1)
     }
@@ -149,7 +149,7 @@ impl Scopes {
     /// The declarations called `name`, in the order of their keywords.
     pub(crate) fn named<'n>(&'n self, name: &str) -> impl Iterator<Item = &'n DeclaredName> {
         let namesakes = self.by_name.get(name).into_iter();
-        let positions = namesakes.flat_map(|it| &it.positions).inspect(|_| looks::count());
+        let positions = namesakes.flat_map(|it| &it.positions).inspect(|_| looks::count(1));
         positions.map(|position| &self.all[*position])
     }
 
