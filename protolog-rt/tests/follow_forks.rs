@@ -7,7 +7,7 @@ mod fork;
 
 use fork::{fork, has_process_of_its_own, spawn, wait, wait_at_most};
 use protolog_reader::{Rendering, Trace as TraceFile};
-use protolog_rt::{Builder, Error, Init, Level, ProtoLogGroup, Session, i};
+use protolog_rt::{Builder, Error, Init, Level, ProtoLogGroup, Session, i, stop_on_signals};
 use protolog_testkit::{TempDir, temp_dir, temp_dir_for_sockets};
 use std::cell::Cell;
 use std::os::fd::AsRawFd;
@@ -343,4 +343,28 @@ fn a_handler_of_the_fork_does_not_wait_for_it() {
     assert_eq!(wait_at_most(Duration::from_secs(10), pid), Some(0), "the child's status");
     let session = OF_HANDLER.lock().expect("nobody has it").take();
     session.expect("a session").stop().expect("stop");
+}
+
+#[test]
+fn a_signal_completes_the_trace_of_a_worker() {
+    if !has_process_of_its_own("a_signal_completes_the_trace_of_a_worker") {
+        return;
+    }
+    let dir = temp_dir();
+    stop_on_signals().expect("handlers");
+    let session = follower(&dir).start().expect("start");
+    let pid = spawn(fork, || {
+        i!(Log::Net, "worker %d", 0);
+        let own = std::process::id() as libc::pid_t;
+        // SAFETY: ends the process, once its sessions have ended.
+        unsafe { libc::kill(own, libc::SIGTERM) };
+        thread::sleep(Duration::from_secs(60));
+        false
+    });
+    assert_eq!(wait_at_most(Duration::from_secs(60), pid), Some(libc::SIGTERM));
+    session.stop().expect("stop");
+    let bytes = std::fs::read(of_child(&dir, pid)).expect("read the trace");
+    let end = b"protolog session stopped";
+    assert!(bytes.windows(end.len()).any(|part| part == end), "it has no end");
+    assert_eq!(texts(&of_child(&dir, pid)), ["worker 0"]);
 }

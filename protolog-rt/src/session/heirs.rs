@@ -13,7 +13,7 @@
 
 use super::Builder;
 use super::active::Active;
-use super::forked;
+use super::{forked, signals};
 use crate::error::Error;
 use crate::sys::fork::{self, ForkLock, Order};
 use crate::text_queue;
@@ -106,6 +106,9 @@ pub(super) fn start() -> bool {
         has_any
     });
     if has_begun == Some(true) {
+        if let Err(error) = signals::follow() {
+            report(process, &error);
+        }
         forked::run_on_follow();
     }
     let runs_here = |heir: &Heir| heir.active.core.pid == process;

@@ -16,7 +16,7 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 ///
 /// Where the program has a handler of its own, that decides: it runs as before, and meanwhile all sessions write what was logged so
 /// far and go on. So call this after such handlers are installed. Signals that are ignored stay so. A forked child dies of a signal
-/// as if this had not been called, until it calls it, too.
+/// as if this had not been called, until it calls it, too, or a session goes on there ([`Builder::follow_forks`](crate::Builder::follow_forks)).
 ///
 /// ```
 /// use protolog_rt::Session;
@@ -38,8 +38,6 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// # Errors
 /// [`Error::Resources`] if there is no room for a thread or a descriptor.
 pub fn stop_on_signals() -> Result<(), Error> {
-    /// The process that has called it.
-    static CALLER: AtomicU32 = AtomicU32::new(0);
     let process = std::process::id();
     let before = CALLER.swap(process, Ordering::Relaxed);
     if before == process {
@@ -51,6 +49,14 @@ pub fn stop_on_signals() -> Result<(), Error> {
         CALLER.store(0, Ordering::Relaxed);
         Error::Resources(error)
     })
+}
+
+/// The process that has called [`stop_on_signals`]; 0 if none has.
+static CALLER: AtomicU32 = AtomicU32::new(0);
+
+/// In a forked child in which sessions go on: what its parent has asked for holds here, too.
+pub(super) fn follow() -> Result<(), Error> {
+    if CALLER.load(Ordering::Relaxed) == 0 { Ok(()) } else { stop_on_signals() }
 }
 
 fn on_signal(effect: Effect) {

@@ -26,7 +26,8 @@ impl Builder {
     /// the parent's [`Session`](crate::Session) that writes a file; from then on such calls are for the child's. A child that does
     /// neither, such as one that runs another program, has no file; nor has one that drops the parent's session, or starts one of its
     /// own, before it does. Where [`init`](crate::init()) listens to operators in the parent, it
-    /// does in such a child, too. If the child's session can't start, since a directory is gone for example, a line on standard error
+    /// does in such a child, too,
+    /// and [`stop_on_signals`](crate::stop_on_signals) holds there as in the parent. If the child's session can't start, since a directory is gone for example, a line on standard error
     /// says so, and the child's messages are not recorded.
     ///
     /// That first message starts a thread and makes a file, so it takes its time, and a signal handler should not log it. Fork while no
