@@ -165,8 +165,14 @@ fn the_last_segment_of_a_dead_process_is_completed() {
     if let Some(dir) = std::env::var_os(CHILD) {
         let path = Path::new(&dir).join("app.pftrace");
         let session = Session::builder().file(path).group("Dead", Level::Debug);
-        let _session = session.segment_bytes(20_000).start().unwrap();
-        (0..4000).for_each(|number| i!(Log::Dead, "number %d of many", number));
+        let session = session.segment_bytes(20_000).start().unwrap();
+        for number in 0..4000 {
+            i!(Log::Dead, "number %d of many", number);
+            // The segments before the last one are complete.
+            if number % 1000 == 500 {
+                session.flush().unwrap();
+            }
+        }
         std::process::abort();
     }
     let die = |dir: &Path| {
@@ -174,12 +180,16 @@ fn the_last_segment_of_a_dead_process_is_completed() {
         let name = "the_last_segment_of_a_dead_process_is_completed";
         child.args(["--exact", name]).env(CHILD, dir).current_dir(dir);
         assert!(!child.output().unwrap().status.success());
-        names(dir).iter().filter(|name| name.contains(".pftrace.part")).count()
+        let names = names(dir);
+        let parts = names.iter().filter(|name| name.contains(".pftrace.part")).count();
+        (parts, names.iter().any(|name| name.ends_with(".pftrace")))
     };
     // It may die while it completes a segment, and leave two: that is not the case here.
     let died = || {
         let dirs = (0..50).map(|_| temp_dir());
-        dirs.into_iter().find(|dir| die(dir.path()) == 1).expect("one segment that is not complete")
+        dirs.into_iter()
+            .find(|dir| die(dir.path()) == (1, true))
+            .expect("one segment that is not complete")
     };
     let read = |dir: &Path| {
         let mut tool = Command::new(env!("CARGO_BIN_EXE_protologtool"));

@@ -138,7 +138,7 @@ fn candidates(path: &Path, has_output: bool, system: &dyn System) -> Result<Vec<
                 return has_output && !system.is_in_use(path);
             }
             let recording = system.find_recording(path, session_id(&head));
-            recording.is_some_and(|recording| !system.is_in_use(&recording))
+            recording.is_some_and(|it| completes(&it, path, system) && !system.is_in_use(&it))
         };
         let mut paths = trace_paths::traces_in(path, system)?;
         paths.retain(is_left);
@@ -158,6 +158,13 @@ fn candidates(path: &Path, has_output: bool, system: &dyn System) -> Result<Vec<
         return Err(Failure::new(text).help("read them with `protologtool read-log`"));
     }
     Ok(parts)
+}
+
+/// True if the recording of a session completes this file of it, and not another segment.
+fn completes(recording: &Path, trace: &Path, system: &dyn System) -> bool {
+    let head = system.read_recording(recording, trace, in_place::HEAD).unwrap_or_default();
+    let file = Recording::parse(&head).ok().and_then(|parsed| parsed.trace());
+    file.is_some_and(|file| file.is_at(trace))
 }
 
 fn recover_one(path: &Path, args: &RecoverArgs, system: &dyn System) -> Result<Rescued, Failure> {
