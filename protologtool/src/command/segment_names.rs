@@ -1,6 +1,8 @@
 //! Names of the segments of a session, in parts.
 //!
-//! Invariant: a name says nothing for certain: its number may be that of a process, or a date.
+//! Invariants
+//! - A name says nothing for certain: its number may be that of a process, or a date.
+//! - No link of another user is taken for a segment, as for [what is found in directories](super::trace_paths).
 
 use crate::system::System;
 use std::collections::BTreeMap;
@@ -39,7 +41,9 @@ pub(super) fn segments_of(set: &Path, system: &dyn System) -> BTreeMap<u64, Path
     for entry in system.entries(directory).unwrap_or_default() {
         let segment = Segment::of(&entry.path)
             .filter(|segment| !entry.is_directory && segment.set.file_name() == set.file_name());
-        if let Some(Segment { number, .. }) = segment {
+        if let Some(Segment { number, .. }) = segment
+            && system.is_followed(&entry.path)
+        {
             found.insert(number, entry.path);
         }
     }

@@ -3,6 +3,7 @@
 //! Each test runs in namespaces of its own, as root among users without rights (`with_users`).
 //! Where there can be none, it says so, and fails in CI.
 
+mod followed;
 mod inputs;
 mod operator;
 mod program;

@@ -27,7 +27,7 @@ use recording::GrowingRecording;
 use segments::{GrowingSegments, segments_of};
 pub(super) use segments::{Segment, session_of};
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
@@ -161,18 +161,13 @@ impl Logs {
             self.directories.push((path.to_owned(), BTreeSet::new(), BTreeSet::new()));
             return Ok(());
         }
-        let reading = self.reading.clone();
-        if let Some(segment) = Segment::of(path)
-            && let Some(session) = session_of(path, system).filter(|it| *it != [0; 16])
-        {
-            let set = GrowingSegments::of_session(segment, session, reading);
-            self.growing.push(Box::new(set));
+        if self.add_segments(path, system) {
             return Ok(());
         }
         let head = match system.read_from(path, 0, HEAD) {
             Ok(head) => head,
             Err(_) if !segments_of(path, system).is_empty() => {
-                let set = GrowingSegments::of_set(path.to_owned(), reading);
+                let set = GrowingSegments::of_set(path.to_owned(), self.reading.clone());
                 self.growing.push(Box::new(set));
                 return Ok(());
             }
@@ -181,7 +176,21 @@ impl Logs {
         if Recording::matches(&head) {
             return self.add_recording(path, &head, system);
         }
-        let file = GrowingFile::new(path.to_owned(), reading, system);
+        self.add_file(path, system)
+    }
+
+    /// Adds the segments from this one on; false if it is none.
+    fn add_segments(&mut self, path: &Path, system: &dyn System) -> bool {
+        let Some(segment) = Segment::of(path) else { return false };
+        let session = session_of(path, system).filter(|it| *it != [0; 16]);
+        let Some(session) = session else { return false };
+        let set = GrowingSegments::of_session(segment, session, self.reading.clone());
+        self.growing.push(Box::new(set));
+        true
+    }
+
+    fn add_file(&mut self, path: &Path, system: &dyn System) -> Result<(), Failure> {
+        let file = GrowingFile::new(path.to_owned(), self.reading.clone(), system);
         self.growing.push(Box::new(file.map_err(|error| cant_read(path, &error))?));
         Ok(())
     }
@@ -196,9 +205,14 @@ impl Logs {
         let trace = Recording::parse(head).ok().filter(Recording::streams);
         match trace.and_then(|recording| recording.trace()) {
             Some(trace) if trace.path != Path::new("") => {
-                let shown = printable(&trace.path.to_string_lossy());
+                let trace = trace.path;
+                check_named(&trace, path, system)?;
+                let shown = printable(&trace.to_string_lossy());
                 system.print_error(&format!("note: this is `{shown}`, which its session writes\n"));
-                self.add(&trace.path, system)
+                if self.add_segments(&trace, system) {
+                    return Ok(());
+                }
+                self.add_file(&trace, system)
             }
             _ => {
                 let recording = GrowingRecording::new(path.to_owned(), self.reading.clone());
@@ -255,6 +269,28 @@ impl Logs {
             index += 1;
         }
         Ok(ended)
+    }
+}
+
+/// A failure if the trace that a recording names is not of the recording's owner. Whoever wrote the recording chose that name, and may put something
+/// else there at any moment: so it is opened as what was found in a directory is.
+fn check_named(trace: &Path, recording: &Path, system: &dyn System) -> Result<(), Failure> {
+    let refused = |reason: &str| {
+        let [trace, recording] = [trace, recording].map(|it| it.display());
+        let text = format!("can't follow `{trace}`, which `{recording}` names: {reason}");
+        Failure::new(text).help("name the trace itself, if it is one that you want to read")
+    };
+    let mut head = Vec::new();
+    let opened = system.open_named(trace, recording);
+    let read = opened.and_then(|file| file.take(HEAD as u64).read_to_end(&mut head));
+    match read {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            Err(refused("it is no file of the same owner"))
+        }
+        Err(error) => Err(refused(&reason(&error))),
+        Ok(_) if Recording::matches(&head) => Err(refused("it is a recording, too")),
+        Ok(_) if !system.is_followed(trace) => Err(refused("it is a link of another user")),
+        Ok(_) => Ok(()),
     }
 }
 

@@ -151,7 +151,9 @@ impl<'a> Opener<'a> {
             return Moved::Nowhere;
         }
         let complete = path.with_extension("");
-        if path.extension() != Some(OsStr::new("part")) || known.contains(&complete) {
+        let is_new = path.extension() == Some(OsStr::new("part")) && !known.contains(&complete);
+        // It was found, as the other name was.
+        if !is_new || !self.system.is_followed(&complete) {
             return Moved::Away;
         }
         self.open(&complete).map_or(Moved::Away, |source| Moved::To(complete, source))
