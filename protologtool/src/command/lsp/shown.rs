@@ -15,7 +15,7 @@ pub(super) fn markdown(call: &ShownCall, group: &Group, source: &Source) -> Stri
     let mut shown = String::new();
     let ShownCall { level, id, template, .. } = call;
     let _ =
-        writeln!(shown, "**{level}** `{}`, id `{id:#018x}` (`{}`)\n", group.full_name, *id as i64);
+        writeln!(shown, "**{level}** {}, id `{id:#018x}` (`{}`)\n", code(&group.full_name), *id as i64);
     let _ = writeln!(shown, "    {}", on_one_line(template));
     if let Some(example) = example(call, source) {
         let _ = writeln!(shown, "\nfor example\n\n    {}", on_one_line(&example));
@@ -26,10 +26,22 @@ pub(super) fn markdown(call: &ShownCall, group: &Group, source: &Source) -> Stri
 
 fn state(group: &Group) -> String {
     if !group.enabled {
-        return format!("Group `{}` is compiled out: the call is never made.", group.name);
+        return format!("Group {} is compiled out: the call is never made.", code(&group.name));
     }
     let printed = if group.log_to_text { "prints as text, too" } else { "is recorded only" };
-    format!("Group `{}` is compiled in and {printed}; its tag is `{}`.", group.name, group.tag)
+    let [name, tag] = [&group.name, &group.tag].map(|it| code(it));
+    format!("Group {name} is compiled in and {printed}; its tag is {tag}.")
+}
+
+/// The text as it is, for Markdown: who wrote the sources chose it, and an editor may load the pictures that Markdown names.
+fn code(text: &str) -> String {
+    let line = on_one_line(text);
+    let (longest, _) = line.chars().fold((0, 0), |(longest, run), char| {
+        let run = if char == '`' { run + 1 } else { 0 };
+        (run.max(longest), run)
+    });
+    let (fence, gap) = ("`".repeat(longest + 1), if longest > 0 { " " } else { "" });
+    format!("{fence}{gap}{line}{gap}{fence}")
 }
 
 /// The text of the message for made-up numbers, with the expressions of texts in place of their values.
@@ -68,4 +80,21 @@ fn on_one_line(text: &str) -> String {
         if controls_output(char) { line.extend(char.escape_default()) } else { line.push(char) }
     }
     line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_is_markdown() {
+        for (text, shown) in [
+            ("net", "`net`"),
+            ("a` ![](http://example.com/a.png) `b", "`` a` ![](http://example.com/a.png) `b ``"),
+            ("```", "```` ``` ````"),
+            ("a\n\n[b](c)", "`a\\n\\n[b](c)`"),
+        ] {
+            assert_eq!(code(text), shown);
+        }
+    }
 }
