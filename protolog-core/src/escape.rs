@@ -100,13 +100,27 @@ impl fmt::Display for Escaped<'_> {
 }
 
 /// Returns true for the text of a cell that spreadsheets take for a formula, and compute. A number
-/// is none, whatever its sign.
+/// is none, whatever its sign. What is not seen before it, they may leave out.
 #[must_use]
 pub fn is_formula(cell: &str) -> bool {
-    let begins = cell.starts_with(['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠']);
+    let seen = cell.trim_start_matches(|char: char| char.is_whitespace() || is_invisible(char));
+    let begins = seen.starts_with([
+        '=', '+', '-', '@', '＝', '＋', '－', '＠', '﹦', '﹢', '﹣', '﹫', '\u{2212}',
+    ]);
     let is_part = |char: char| char.is_ascii_digit() || matches!(char, '.' | 'e' | 'E' | '+' | '-');
-    let is_number = cell.parse::<f64>().is_ok() && cell.chars().all(is_part);
+    let is_number = seen.parse::<f64>().is_ok() && seen.chars().all(is_part);
     begins && !is_number
+}
+
+/// Returns true for a character that nothing is shown of, nor any space: Unicode's property
+/// Default_Ignorable_Code_Point.
+const fn is_invisible(char: char) -> bool {
+    matches!(char,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
+        | '\u{fff0}'..='\u{fff8}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0000}'..='\u{e0fff}')
 }
 
 #[cfg(test)]
@@ -154,10 +168,13 @@ mod tests {
 
     #[test]
     fn numbers_are_no_formulas() {
-        for cell in ["=1+2", "+cmd", "-2+3", "@SUM(A1)", "\t=1", "-", "+inf", "-nan", "＝1"] {
+        for cell in ["=1+2", "+cmd", "-2+3", "@SUM(A1)", "\t=1", "-", "+inf", "-nan", "＝1"]
+            .into_iter()
+            .chain(["\u{200b}=1", " \u{feff}\u{ad}@A1", "\u{2212}A1", "\u{e0041}+A1", "﹦1"])
+        {
             assert!(is_formula(cell), "{cell:?}");
         }
-        for cell in ["", "-5", "+0.25", "-1e-7", "a=1", "1-2", "5"] {
+        for cell in ["", "-5", "+0.25", "-1e-7", "a=1", "1-2", "5", "\u{200b}5", " -5"] {
             assert!(!is_formula(cell), "{cell:?}");
         }
     }

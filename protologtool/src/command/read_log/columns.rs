@@ -276,18 +276,43 @@ pub(super) fn write_csv(
     out.push_str("\r\n");
 }
 
-/// Appends a field of CSV: it is in quotes where a reader may take off spaces, too.
+/// Appends a field of CSV: it is in quotes where a reader may take off spaces, too, or take another character than a comma for what parts cells.
 fn push_csv(out: &mut String, text: &str) {
-    // A spreadsheet shows the text behind an apostrophe, and computes nothing.
-    let mark = if is_formula(text.trim_start()) { "'" } else { "" };
-    let escaped = Escaped(Form::Csv, text).to_string();
+    let marked = marked_formulas(text);
+    let escaped = Escaped(Form::Csv, &marked).to_string();
     let is_padded = text.starts_with(' ') || text.ends_with(' ');
-    let done = if is_padded || escaped.contains([',', '"', '\n', '\t']) {
-        write!(out, "\"{mark}{}\"", escaped.replace('"', "\"\""))
+    let done = if is_padded || escaped.contains([',', ';', '"', '\n', '\t']) {
+        write!(out, "\"{}\"", escaped.replace('"', "\"\""))
     } else {
-        write!(out, "{mark}{escaped}")
+        write!(out, "{escaped}")
     };
     done.expect("a string takes every write");
+}
+
+/// The text with an apostrophe before each formula: a spreadsheet shows the text behind it, and computes nothing. A cell may begin within the
+/// text, too: many spreadsheets take semicolons or tabs for what parts cells, and then quotes within a line for nothing.
+fn marked_formulas(text: &str) -> Cow<'_, str> {
+    const PARTS: [char; 3] = [';', '\t', '\n'];
+    let starts = text.match_indices(PARTS).map(|(at, part)| at + part.len());
+    let is_cell = |at: &usize| {
+        let cell = &text[*at..];
+        // What follows the next mark is of the next cell; behind quotes, those are taken off.
+        let cell = cell.find(PARTS).map_or(cell, |end| &cell[..end]);
+        is_formula(cell.trim_start_matches(['"', ' ']))
+    };
+    let first = is_formula(text).then_some(0);
+    let mut marks = first.into_iter().chain(starts.filter(is_cell)).peekable();
+    if marks.peek().is_none() {
+        return Cow::Borrowed(text);
+    }
+    let (mut marked, mut from) = (String::with_capacity(text.len() + 1), 0);
+    for at in marks {
+        marked.push_str(&text[from..at]);
+        marked.push('\'');
+        from = at;
+    }
+    marked.push_str(&text[from..]);
+    Cow::Owned(marked)
 }
 
 /// Appends a pair of logfmt.
@@ -328,4 +353,32 @@ pub(super) fn write_logfmt(
         }
     }
     out.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_cell_is_a_formula_whatever_parts_cells() {
+        for (text, expected) in [
+            ("=1", "'=1"),
+            ("\u{200b}=1", "'\u{200b}=1"),
+            (" \u{feff}@A1", "\"' \u{feff}@A1\""),
+            ("x;=1", "\"x;'=1\""),
+            ("x\";=1;y", "\"x\"\";'=1;y\""),
+            ("x; \"=1", "\"x;' \"\"=1\""),
+            ("x\t@A1", "\"x\t'@A1\""),
+            ("x\n+A1;\u{ad}-A1", "\"x\n'+A1;'\u{ad}-A1\""),
+            ("\"=1", "\"\"\"=1\""),
+            ("-5", "-5"),
+            ("a;-5;b", "\"a;-5;b\""),
+            ("a=1", "a=1"),
+            ("", ""),
+        ] {
+            let mut cell = String::new();
+            push_csv(&mut cell, text);
+            assert_eq!(cell, expected, "{text:?}");
+        }
+    }
 }
