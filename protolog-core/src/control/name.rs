@@ -7,10 +7,11 @@
 //! | name | form |
 //! |---|---|
 //! | of ASCII letters and digits, `_`, `:`, `.`, `$`, `-`, `/`, and of characters beyond ASCII that are seen | as it is |
-//! | any other one, the empty one and `*` included | in quotation marks |
+//! | any other one, the empty one, `*` and those that begin with `-` included | in quotation marks |
 //!
 //! Between quotation marks `\"`, `\\`, `\n`, `\r`, `\t` and `\u{HEX}` stand for characters. All that controls a terminal and
-//! white space other than a space is written so. `testdata/names.tsv` has names and their forms, for Java, too.
+//! white space other than a space is written so; and what a shell obeys in quotation marks (`$`, `` ` ``, `!`), and a `-` that begins the name: whoever
+//! copies a name from the screen to a command line gives no option and runs nothing. `testdata/names.tsv` has names and their forms, for Java, too.
 //!
 //! Invariants: what is written is read as the same name; a text that is no name in quotation marks stands for itself, so that
 //! an option takes `my logger` as well.
@@ -115,7 +116,7 @@ impl Iterator for Characters<'_> {
 
 impl fmt::Display for Quoted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if is_plain(self.0) {
+        if is_plain(self.0) && !self.0.starts_with('-') {
             return f.write_str(self.0);
         }
         write_quoted(self.0, |char| char == ' ' || is_seen(char), f)
@@ -138,8 +139,10 @@ fn write_quoted(
     f: &mut fmt::Formatter<'_>,
 ) -> fmt::Result {
     f.write_char('"')?;
-    for char in name.chars() {
+    for (at, char) in name.char_indices() {
         match char {
+            '$' | '`' | '!' => write!(f, "\\u{{{:x}}}", u32::from(char))?,
+            '-' if at == 0 => f.write_str("\\u{2d}")?,
             '"' => f.write_str("\\\"")?,
             '\\' => f.write_str("\\\\")?,
             '\n' => f.write_str("\\n")?,

@@ -3,7 +3,8 @@ package dev.protolog;
 /**
  * The names of groups, as people, settings and commands write them: as {@code protolog-core/src/control/name.rs} has it, with the vectors of
  * {@code protolog-core/testdata/names.tsv}. A name of other characters than letters, digits, {@code _:.$-/} and what is seen beyond ASCII is in
- * quotation marks, where a backslash stands before those and itself, and controls are written as numbers.
+ * quotation marks, where a backslash stands before those and itself, and controls and what a shell obeys there are written as numbers. So is one that
+ * begins with {@code -}.
  *
  * <p>Invariants: what is written is read as the same name; a text that is no name in quotation marks stands for itself.
  */
@@ -14,7 +15,7 @@ final class WrittenName {
 
     /** The form of a name in settings, and wherever people see it. */
     static String of(String name) {
-        return isPlain(name) ? name : quoted(name, false);
+        return isPlain(name) && !name.startsWith("-") ? name : quoted(name, false);
     }
 
     /** The form of a name as a word of the protocol: as it is where that is one word, else in quotation marks and without spaces. */
@@ -117,7 +118,8 @@ final class WrittenName {
                 case '\r' -> text.append("\\r");
                 case '\t' -> text.append("\\t");
                 default -> {
-                    if (it == ' ' ? !isWord : isSeen(it)) {
+                    boolean isObeyed = it == '$' || it == '`' || it == '!' || it == '-' && text.length() == 1;
+                    if (!isObeyed && (it == ' ' ? !isWord : isSeen(it))) {
                         text.appendCodePoint(it);
                     } else {
                         text.append("\\u{").append(Integer.toHexString(it)).append('}');

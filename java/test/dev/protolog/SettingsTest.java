@@ -46,7 +46,7 @@ final class SettingsTest {
                 check(line + ": " + written, WrittenName.read(written), row[0]);
             }
         }
-        check("halves of characters", WrittenName.of("a\ud83e!\udd80"), "\"a?!?\"");
+        check("halves of characters", WrittenName.of("a\ud83e#\udd80"), "\"a?#?\"");
         Levels levels = Levels.parse("warn, \"a, b=c\"=debug ,X=off");
         check("a level of a name in quotation marks", levels.printed("a, b=c", false), LogLevel.DEBUG.andAbove());
         check("a level of the next name", levels.printed("X", true), 0);
