@@ -29,9 +29,13 @@ public enum Log implements dev.protolog.IProtoLogGroup {
 /// The address space of a command, in KiB.
 const MEMORY: u64 = 2 << 20;
 
+/// The processor's time of a command, in seconds, of a build without optimization.
+const TIME: u64 = 60;
+
 fn run(directory: &Path, args: &[&str]) -> Output {
     let mut command = Command::new("sh");
-    command.args(["-c", &format!("ulimit -v {MEMORY}; exec \"$@\"; exit 99"), "sh"]);
+    let limits = format!("ulimit -v {MEMORY} -t {TIME}; exec \"$@\"; exit 99");
+    command.args(["-c", &limits, "sh"]);
     command.arg(env!("CARGO_BIN_EXE_protologtool")).args(args).current_dir(directory);
     command.output().unwrap()
 }
@@ -160,6 +164,22 @@ fn java_ends() {
     ] {
         check("A.java", &text, &GROUPS);
     }
+}
+
+/// Each class has all the others for its supertypes, and names that none of them has.
+#[test]
+fn classes_in_a_circle_end() {
+    const CLASSES: usize = 2000;
+    let head = "package demo; import dev.protolog.ProtoLog;\n";
+    let class = |number: usize| {
+        let above = (number + 1) % CLASSES;
+        format!(
+            "class C{number} extends C{above} {{ void f() {{ ProtoLog.d(Log.A, \"%d\", x{number}); g(); }} }}\n"
+        )
+    };
+    let classes: String = (0..CLASSES).map(class).collect();
+    check("A.java", &format!("{head}{classes}"), &GROUPS);
+    check("A.kt", &format!("{head}{}", classes.replace(" extends ", " : ").replace("void ", "fun ")), &GROUPS);
 }
 
 #[test]

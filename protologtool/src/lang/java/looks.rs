@@ -9,7 +9,7 @@ use crate::source::Source;
 
 /// Shapes of a class: what is before, a part for each number in place of `#`, what is after. Each part has one log call; `LOG` is
 /// its beginning.
-const SHAPES: [(&str, &str, &str, &str); 13] = [
+const SHAPES: [(&str, &str, &str, &str); 14] = [
     ("calls of one method", "void f(int n) {", "LOG\"sent %d #\", n);", "}"),
     ("methods", "", "void f#(int n) { LOG\"sent %d\", n); }", ""),
     ("locals", "void f() {", "int v# = #; LOG\"sent %d\", v#);", "}"),
@@ -17,6 +17,12 @@ const SHAPES: [(&str, &str, &str, &str); 13] = [
     ("fields", "", "int p#; void f#() { LOG\"sent %d\", p#); }", ""),
     ("fields by `this`", "", "int p#; void f#() { LOG\"sent %d\", this.p#); }", ""),
     ("fields of many classes", "", "class C# { int q; void f() { LOG\"sent %d #\", q); } }", ""),
+    (
+        "fields of one class above many",
+        "static class B { int q; }",
+        "static class C# extends B { void f() { LOG\"sent %d #\", q); } }",
+        "",
+    ),
     ("names of others", "void f() {", "LOG\"sent %s\", Other.p#);", "}"),
     ("patterns", "void f(Object o) {", "if (o instanceof String s#) LOG\"sent %s\", s#);", "}"),
     ("lambdas", "void f() {", "g(x# -> LOG\"sent %s\", x#));", "}"),

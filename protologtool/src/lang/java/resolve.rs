@@ -21,7 +21,7 @@ use std::rc::Rc;
 use tree_sitter::Node;
 
 /// The limits on supertypes that need other supertypes to be found, and on types whose supertypes are looked for at once.
-const MAX_SUPERTYPES: (usize, usize) = (8, 500);
+const MAX_SUPERTYPES: (usize, usize) = (8, 100);
 
 /// Looks names up in one file.
 pub(crate) struct Resolver<'u> {

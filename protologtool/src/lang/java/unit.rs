@@ -30,7 +30,11 @@ pub(crate) struct Unit<'s> {
     /// The names that tokens look like declarations of arrays of. Made when one is asked for.
     arrays: OnceLock<HashSet<String>>,
     fields: Fields,
+    /// The types by what they are in and the hashes of their names, in their order.
+    types: OnceLock<TypesByName>,
 }
+
+type TypesByName = HashMap<(Option<TypeId>, u64), Vec<TypeId>>;
 
 /// The names that a field declares, with their types as they are written; none for an array.
 pub(super) type FieldTypes = HashMap<String, Option<String>>;
@@ -87,6 +91,7 @@ impl<'s> Unit<'s> {
             faults,
             arrays: OnceLock::new(),
             fields: Fields::default(),
+            types: OnceLock::new(),
         }
     }
 
@@ -148,10 +153,20 @@ impl<'s> Unit<'s> {
 
     /// The type called `name` in `outer`, or the top-level one.
     pub(crate) fn type_in(&self, outer: Option<TypeId>, name: &str) -> Option<TypeId> {
-        let mut types = self.outline.types.iter();
-        types
-            .position(|declared| declared.outer == outer && self.str(&declared.name) == name)
-            .map(TypeId)
+        let known = self.types.get_or_init(|| self.types_by_name());
+        let all = known.get(&(outer, hash(name.as_bytes()))).map_or(&[][..], Vec::as_slice);
+        looks::count(all.len());
+        all.iter().copied().find(|id| self.str(&self.outline.types[id.0].name) == name)
+    }
+
+    fn types_by_name(&self) -> TypesByName {
+        let mut found = TypesByName::new();
+        looks::count(self.outline.types.len());
+        for (at, declared) in self.outline.types.iter().enumerate() {
+            let name = hash(&self.text()[declared.name.clone()]);
+            found.entry((declared.outer, name)).or_default().push(TypeId(at));
+        }
+        found
     }
 
     /// The hashes of the names that something within a member may declare, by its tokens: its own name and the names that calls begin
