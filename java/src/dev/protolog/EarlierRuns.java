@@ -121,8 +121,8 @@ final class EarlierRuns {
         byte[] id = {};
         boolean isCrash;
         try {
-            id = head(place.name(), held).sessionId();
-            isCrash = id.length > 0 && !isEnded(held, size);
+            id = head(place.name(), held, found.key()).sessionId();
+            isCrash = id.length > 0 && !isEnded(held, size, found.key());
         } catch (IOException e) {
             isCrash = true;
         }
@@ -152,14 +152,14 @@ final class EarlierRuns {
     }
 
     /** True if the session that wrote a trace was ended, as far as a look tells. */
-    private boolean isEnded(OutputFile held, long size) throws IOException {
+    private boolean isEnded(OutputFile held, long size, Object key) throws IOException {
         if (size <= MAX_SURVEYED) {
-            try (InputStream trace = open(place.name(), held)) {
+            try (InputStream trace = open(place.name(), held, key)) {
                 return TraceSurvey.of(trace, false).hasEnd();
             }
         }
         byte[] tail;
-        try (InputStream trace = open(place.name(), held)) {
+        try (InputStream trace = open(place.name(), held, key)) {
             trace.skipNBytes(size - TAIL);
             tail = trace.readNBytes(TAIL);
         }
@@ -280,7 +280,7 @@ final class EarlierRuns {
                 return null;
             }
             held = Outputs.hold(place.sibling(name), null);
-            TraceSurvey survey = head(name, held);
+            TraceSurvey survey = head(name, held, found.key());
             boolean isOfProgram = survey.sessionId().length > 0 && survey.program() != null && base(survey.program()).equals(base(RunningProgram.command()));
             if (!isOfProgram || !directory.has(name, found.key())) {
                 return null;
@@ -318,15 +318,15 @@ final class EarlierRuns {
         }
     }
 
-    private TraceSurvey head(String name, OutputFile held) throws IOException {
-        try (InputStream trace = open(name, held)) {
+    private TraceSurvey head(String name, OutputFile held, Object key) throws IOException {
+        try (InputStream trace = open(name, held, key)) {
             return TraceSurvey.of(new ByteArrayInputStream(trace.readNBytes(HEAD)), true);
         }
     }
 
     /** Reads a file from its beginning; by the descriptor that has the lock, since to close another one would release it. */
-    private InputStream open(String name, OutputFile held) throws IOException {
-        return held != null ? held.in() : directory.reader(name);
+    private InputStream open(String name, OutputFile held, Object key) throws IOException {
+        return held != null ? held.in() : directory.reader(name, key);
     }
 
     private static String base(String program) {

@@ -167,29 +167,39 @@ final class OpenDirectory implements Closeable {
         }
     }
 
-    /** Opens a file for reading, that was looked at: a pipe would wait for its writer. */
-    InputStream reader(String name) throws IOException {
-        try {
-            return Files.newInputStream(at(name), LinkOption.NOFOLLOW_LINKS);
-        } catch (FileSystemException e) {
-            throw named(name, e);
-        }
-    }
-
     /**
-     * Opens the regular file with this key for reading, if this user may write it, too: then nothing is waited for, whatever has the name by now. Its owner
-     * may put a pipe in the place of a file at any time, in a directory of another user.
+     * Opens the regular file with this key for reading. Where others may put a pipe in its place at any time, nothing is waited for either.
+     *
+     * @throws NoSuchFileException if the name is another one's by now
      */
-    InputStream readerOf(String name, Object key) throws IOException {
-        AsynchronousFileChannel opened = channel(name);
-        try {
-            List<Integer> descriptors = OpenFiles.withKey(key);
+    InputStream reader(String name, Object key) throws IOException {
+        if (isTrusted()) {
+            try {
+                return Files.newInputStream(at(name), LinkOption.NOFOLLOW_LINKS);
+            } catch (FileSystemException e) {
+                throw named(name, e);
+            }
+        }
+        try (AsynchronousFileChannel opened = openedWithoutWaiting(name)) {
+            List<Integer> descriptors = opened.isOpen() ? OpenFiles.withKey(key) : List.of();
             if (descriptors.isEmpty()) {
                 throw new NoSuchFileException(path.resolve(name).toString());
             }
             return Files.newInputStream(OpenFiles.path(descriptors.get(0)));
-        } finally {
-            opened.close();
+        }
+    }
+
+    /** For writing, too, no pipe waits. What this user may only read is opened by a thread that may be left behind. */
+    private AsynchronousFileChannel openedWithoutWaiting(String name) throws IOException {
+        try {
+            return channel(name);
+        } catch (AccessDeniedException e) {
+            Path file = at(name);
+            try {
+                return PatientOpening.open(path.resolve(name), () -> AsynchronousFileChannel.open(file, Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS), null));
+            } catch (FileSystemException error) {
+                throw named(name, error);
+            }
         }
     }
 

@@ -106,7 +106,7 @@ final class Recording {
             if (!isOwn || Claims.has(found) || OpenFiles.isLocked(found.key())) {
                 return new byte[0];
             }
-            try (InputStream recording = directory.reader(name)) {
+            try (InputStream recording = directory.reader(name, found.key())) {
                 byte[] header = recording.readNBytes(SESSION_ID_AT + 16);
                 return header.length < SESSION_ID_AT + 16 ? new byte[0] : Arrays.copyOfRange(header, SESSION_ID_AT, SESSION_ID_AT + 16);
             }

@@ -40,7 +40,7 @@ final class SegmentHead {
             if (!isOfUser(found) || OpenFiles.isLocked(found.key())) {
                 return false;
             }
-            try (InputStream in = directory.readerOf(file, found.key())) {
+            try (InputStream in = directory.reader(file, found.key())) {
                 return name.equals(new SegmentHead().segmentsOf(new ProtoReader(in.readNBytes(MOST)), true));
             }
         } catch (IOException e) {

@@ -87,7 +87,8 @@ final class SettingsFile {
             throw new NoSuchFileException(path.toString());
         }
         boolean mayQuote = Files.getAttribute(path, "unix:uid").equals(RunningProgram.user());
-        try (InputStream in = Files.newInputStream(path)) {
+        // By now it may be a pipe.
+        try (InputStream in = PatientOpening.regular(path)) {
             return new Contents(text(in), mayQuote);
         }
     }
@@ -101,7 +102,7 @@ final class SettingsFile {
                 throw new NoSuchFileException(path.toString());
             }
             OutputRules.checkToRead(place, directory, found);
-            try (InputStream in = directory.reader(place.name())) {
+            try (InputStream in = directory.reader(place.name(), found.key())) {
                 return new Contents(text(in), found.owner() == RunningProgram.user());
             }
         }

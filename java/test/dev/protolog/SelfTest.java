@@ -40,6 +40,7 @@ public final class SelfTest {
         TextSinkTest.run(vectors);
         OutputTest.run(vectors);
         AttackedOutputTest.run();
+        WaitingPipeTest.run();
         DirectoryTest.run();
         RecordingNamesTest.run();
         PrivateDirectoryTest.run();
