@@ -277,8 +277,8 @@ fn open_traces(
         let all = source.read_at(0, usize::MAX).map_err(|error| cant_read(name, &error))?;
         return Ok((texts.pages(all, name)?, merged.is_whole()));
     };
-    if path == Path::new("-") {
-        let source = input::spooled_input(system)?;
+    if path == Path::new("-") || system.is_pipe(path) {
+        let source = input::spooled(path, system)?;
         if let Some(parts) = Parts::of(Box::new(Arc::clone(&source)), args.expansion)
             && let Some(pages) = texts.survey(parts, path)?
         {

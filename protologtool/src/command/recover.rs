@@ -6,7 +6,7 @@ mod list;
 use super::complete::{Completed, Completion, HEAD, complete_by, complete_trace};
 use super::merge::{self, Made};
 use super::segment_names::{is_part, segments_of};
-use super::trace_paths;
+use super::{stream, trace_paths};
 use crate::args::{Expansion, LogOutput};
 use crate::exit::{Exit, Failure};
 use crate::output::{cant_read, is_standard, once, write_one};
@@ -282,7 +282,7 @@ fn read(path: &Path, file: io::Result<Box<dyn Read>>) -> Result<Vec<u8>, Failure
     let mut read = || -> io::Result<()> {
         file.by_ref().take(Recording::MAX_BYTES).read_to_end(&mut bytes)?;
         if !Recording::matches(&bytes) && looks_like_trace(&bytes) {
-            file.read_to_end(&mut bytes)?;
+            stream::read_up_to(stream::MOST_IN_MEMORY, &mut file, &mut bytes)?;
         }
         Ok(())
     };

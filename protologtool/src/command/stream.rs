@@ -1,10 +1,13 @@
 //! Traces that come through a pipe or standard input, and are read to their end.
 //!
-//! Whoever named the wrong thing may have named one without an end (`/dev/zero`), which would fill the memory or the disk.
+//! Whoever named the wrong thing may have named one without an end (`/dev/zero`), which would fill the memory or the disk; and who writes what begins as
+//! a trace need not end it.
 //!
-//! Invariant: of what is no trace, only as much is read as it takes to see that.
+//! Invariants
+//! - Of what is no trace, only as much is read as it takes to see that.
+//! - What is kept in memory has a limit ([`MOST_IN_MEMORY`]), and what is kept on the disk one that leaves others as much room ([`spool`]).
 
-use crate::system::System;
+use crate::system::{Spool, System};
 use protolog_reader::Recording;
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -15,16 +18,40 @@ const HEAD: u64 = 64 << 10;
 /// The most zeros before the first packet, as where somebody has emptied a file that is written.
 const MOST_ZEROS: u64 = 64 << 20;
 
+/// The most bytes that are kept in memory.
+pub(super) const MOST_IN_MEMORY: u64 = 4 << 30;
+
 /// The bytes at `path`, `-` for standard input.
 pub(super) fn read(path: &Path, system: &dyn System) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let mut input = if path == Path::new("-") { system.input()? } else { system.open(path)? };
-    copy(&mut input, &mut bytes)?;
+    copy(&mut open(path, system)?, &mut bytes, MOST_IN_MEMORY)?;
     Ok(bytes)
 }
 
-/// Copies a trace; of what is none, its beginning.
-pub(super) fn copy(from: &mut impl Read, to: &mut impl Write) -> io::Result<()> {
+/// The same, for who reads parts of them: many bytes are in a file without a name.
+pub(super) fn spool(path: &Path, system: &dyn System) -> io::Result<Spool> {
+    let mut spool = Spool::new();
+    let most = MOST_IN_MEMORY.max(Spool::room() / 2);
+    copy(&mut open(path, system)?, &mut spool, most)?;
+    Ok(spool)
+}
+
+fn open(path: &Path, system: &dyn System) -> io::Result<Box<dyn Read>> {
+    if path == Path::new("-") { system.input() } else { system.open(path) }
+}
+
+/// Reads `from` to its end, with an error if there are more bytes than these.
+pub(super) fn read_up_to(most: u64, from: &mut impl Read, to: &mut impl Write) -> io::Result<()> {
+    io::copy(&mut from.take(most), to)?;
+    if from.read(&mut [0])? > 0 {
+        let text = "more comes through it than there is room for; write it to a file, and name that";
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
+    }
+    Ok(())
+}
+
+/// Copies a trace of up to so many bytes; of what is none, its beginning.
+fn copy(from: &mut impl Read, to: &mut impl Write, most: u64) -> io::Result<()> {
     let (mut part, mut copied) = (Vec::new(), 0);
     loop {
         part.clear();
@@ -36,7 +63,7 @@ pub(super) fn copy(from: &mut impl Read, to: &mut impl Write) -> io::Result<()> 
             return Ok(());
         }
         if part.iter().any(|byte| *byte != 0) {
-            return io::copy(from, to).map(drop);
+            return read_up_to(most.saturating_sub(copied), from, to);
         }
     }
 }
@@ -56,7 +83,8 @@ mod tests {
     /// The number of bytes that are copied of these, of which the last one goes on without an end, or for a while.
     fn copied(begin: &[u8], last: u8, count: u64) -> u64 {
         let mut out = Vec::new();
-        copy(&mut begin.chain(io::repeat(last).take(count)), &mut out).expect("it can be read");
+        let mut from = begin.chain(io::repeat(last).take(count));
+        copy(&mut from, &mut out, u64::MAX).expect("it can be read");
         out.len() as u64
     }
 
@@ -74,5 +102,19 @@ mod tests {
         assert_eq!(copied(b"\0\0\x0a", b'x', 9), 12);
         assert_eq!(copied(&vec![0; 1 << 20], b'x', long), long + (1 << 20), "a trace after a hole");
         assert_eq!(copied(b"", 0, 0), 0);
+    }
+
+    #[test]
+    fn a_trace_that_never_ends_has_a_limit() {
+        let most = 3 * HEAD;
+        let copied = |count| {
+            let mut from = b"\x0a".chain(io::repeat(b'x').take(count));
+            copy(&mut from, &mut io::sink(), most)
+        };
+        assert!(copied(most - 1).is_ok());
+        for count in [most, u64::MAX] {
+            let error = copied(count).expect_err("it is too long");
+            assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
+        }
     }
 }

@@ -27,6 +27,12 @@ impl Spool {
         Self(BufWriter::with_capacity(BLOCK, SpooledTempFile::new(most)))
     }
 
+    /// The bytes that are free where the file is.
+    pub(crate) fn room() -> u64 {
+        let found = rustix::fs::statvfs(std::env::temp_dir());
+        found.map_or(0, |found| found.f_bavail.saturating_mul(found.f_frsize))
+    }
+
     /// The bytes that were written, for who reads parts of it.
     pub(crate) fn into_source(self) -> io::Result<Box<dyn ByteSource>> {
         let spooled = self.0.into_inner().map_err(io::IntoInnerError::into_error)?;

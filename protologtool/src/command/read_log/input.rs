@@ -95,14 +95,10 @@ pub(super) fn parts_of(
     Parts::of(source_of(path, (system, &find), note)?, expansion)
 }
 
-/// All of standard input.
-pub(super) fn spooled_input(system: &dyn System) -> Result<Arc<dyn ByteSource>, Failure> {
-    let spool = || {
-        let mut spool = Spool::new();
-        stream::copy(&mut system.input()?, &mut spool)?;
-        spool.into_source()
-    };
-    Ok(spool().map_err(|error| cant_read(Path::new("-"), &error))?.into())
+/// All that comes through a pipe, `-` for standard input.
+pub(super) fn spooled(path: &Path, system: &dyn System) -> Result<Arc<dyn ByteSource>, Failure> {
+    let spool = stream::spool(path, system).and_then(Spool::into_source);
+    Ok(spool.map_err(|error| cant_read(path, &error))?.into())
 }
 
 impl Parts {
