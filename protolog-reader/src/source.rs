@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Bytes that can be read at any offset.
 pub trait ByteSource: Debug + Send + Sync {
@@ -59,6 +59,11 @@ impl FileBytes {
         let size = file.metadata()?.len();
         Ok(Self { file: Mutex::new(file), size })
     }
+
+    /// The file itself.
+    pub fn file(&self) -> io::Result<MutexGuard<'_, File>> {
+        self.file.lock().map_err(|_| io::Error::other("a reader of it has panicked"))
+    }
 }
 
 impl ByteSource for FileBytes {
@@ -68,9 +73,9 @@ impl ByteSource for FileBytes {
 
     fn read_at(&self, offset: u64, len: usize) -> io::Result<Vec<u8>> {
         let len = self.size.saturating_sub(offset).min(len as u64) as usize;
-        let mut bytes = Vec::with_capacity(len);
-        let mut file =
-            self.file.lock().map_err(|_| io::Error::other("a reader of it has panicked"))?;
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(len)?;
+        let mut file = self.file()?;
         file.seek(SeekFrom::Start(offset))?;
         // Without zeros before, which would be a pass over the memory of each part.
         if file.by_ref().take(len as u64).read_to_end(&mut bytes)? < len {

@@ -8,6 +8,7 @@
 mod captured;
 mod decoded;
 mod directory;
+mod file_source;
 mod found;
 mod locks;
 mod memory;

@@ -1,4 +1,5 @@
-//! An attacker's recording of a gigabyte that takes no space: nothing but a hole, which its header says are pages of the ring.
+//! An attacker's recording of a gigabyte that takes no space: nothing but a hole, which its header says are pages of the ring. And a trace of that kind, which
+//! begins with a packet of a gigabyte.
 //!
 //! The tests look at the peak of their own memory, so each runs in a process of its own.
 
@@ -62,13 +63,40 @@ fn a_hole_takes_no_memory() {
         for command in
             [format!("recover {shown} -o {shown}.pftrace"), format!("recover --list {shown}")]
         {
-            let mut own = Command::new(std::env::current_exe().unwrap());
-            own.args(["--exact", "role_that_reads", "--nocapture"]).env(ROLE, &command);
-            let output = run(&mut own).stdout;
-            let peak = output.lines().find_map(|line| line.strip_prefix("peak: "));
-            let peak: u64 = peak.expect("the role ran").parse().unwrap();
-            assert!(peak < MOST, "{command}, {pages:?} pages: {output}");
-            assert!(!output.contains("\nFailed"), "{command}, {pages:?} pages: {output}");
+            assert_small(&command);
         }
     }
+}
+
+#[test]
+fn a_packet_that_is_a_hole_takes_no_memory() {
+    let dir = temp_dir();
+    let path = dir.path().join("app.pftrace");
+    let shown = path.to_str().unwrap();
+    // Of 900 MB, and of more than the file.
+    for size in [&[0x80, 0xd2, 0x93, 0xad, 0x03][..], &[0xff, 0xff, 0xff, 0xff, 0x07]] {
+        for name in ["app.pftrace", "app.pftrace.other"] {
+            let mut file = File::create(dir.path().join(name)).unwrap();
+            file.write_all(&[&trace::trace(APP)[..], &[0x0a], size].concat()).unwrap();
+            file.set_len(1 << 30).unwrap();
+        }
+        for command in [
+            format!("read-log {shown}"),
+            format!("view {shown} -o {shown}.html"),
+            format!("diff {shown} {shown}.other"),
+        ] {
+            assert_small(&command);
+        }
+    }
+}
+
+/// Runs a command that may fail, and takes little memory.
+fn assert_small(command: &str) {
+    let mut own = Command::new(std::env::current_exe().unwrap());
+    own.args(["--exact", "role_that_reads", "--nocapture"]).env(ROLE, command);
+    let output = run(&mut own).stdout;
+    let peak = output.lines().find_map(|line| line.strip_prefix("peak: "));
+    let peak: u64 = peak.expect("the role ran").parse().unwrap();
+    assert!(peak < MOST, "{command}: {output}");
+    assert!(!output.contains("\nFailed"), "{command}: {output}");
 }

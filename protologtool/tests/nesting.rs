@@ -179,7 +179,11 @@ fn classes_in_a_circle_end() {
     };
     let classes: String = (0..CLASSES).map(class).collect();
     check("A.java", &format!("{head}{classes}"), &GROUPS);
-    check("A.kt", &format!("{head}{}", classes.replace(" extends ", " : ").replace("void ", "fun ")), &GROUPS);
+    check(
+        "A.kt",
+        &format!("{head}{}", classes.replace(" extends ", " : ").replace("void ", "fun ")),
+        &GROUPS,
+    );
 }
 
 #[test]

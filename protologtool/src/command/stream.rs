@@ -44,7 +44,8 @@ fn open(path: &Path, system: &dyn System) -> io::Result<Box<dyn Read>> {
 pub(super) fn read_up_to(most: u64, from: &mut impl Read, to: &mut impl Write) -> io::Result<()> {
     io::copy(&mut from.take(most), to)?;
     if from.read(&mut [0])? > 0 {
-        let text = "more comes through it than there is room for; write it to a file, and name that";
+        let text =
+            "more comes through it than there is room for; write it to a file, and name that";
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
     }
     Ok(())

@@ -1,6 +1,7 @@
 //! The real file system and environment.
 
 use super::directory::{RealDirectory, lock};
+use super::file_source::FileSource;
 use super::reopened::ReopenedFile;
 use super::{
     DirectoryEntry, Fill, Lock, OpenFile, OutputDirectory, Reader, Staged, Stamp, System, found,
@@ -9,7 +10,7 @@ use super::{
 use crate::diagnostic::COLORS;
 use protolog_core::escape::controls_output;
 use protolog_files::{Directory, Location, Refused, Root, Tree, read_with_holes};
-use protolog_reader::{ByteSource, FileBytes, FoundRecording};
+use protolog_reader::{ByteSource, FoundRecording};
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, TryLockError};
@@ -56,7 +57,7 @@ impl System for Real {
         }
         // By now it may be something else.
         let file = found::open_regular(path)?;
-        let source: Box<dyn ByteSource> = Box::new(FileBytes::new(file)?);
+        let source: Box<dyn ByteSource> = Box::new(FileSource::new(file)?);
         Ok(Some(source))
     }
 

@@ -6,10 +6,11 @@
 //! up to a limit, and nothing is waited for but such a descriptor.
 
 use super::{found, too_large};
+use protolog_files::read_with_holes;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use std::fs::{File, Metadata};
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 /// The limit of a source, in bytes.
@@ -17,6 +18,9 @@ pub(super) const MAX_SOURCE: u64 = 64 << 20;
 
 /// The limit of all else.
 const MAX_INPUT: u64 = 1 << 30;
+
+/// The size from which on memory is spared for holes.
+pub(super) const LARGE: u64 = 8 << 20;
 
 /// The ends of names of sources.
 const SOURCES: [&str; 5] = ["java", "kt", "kts", "rs", "toml"];
@@ -39,8 +43,14 @@ pub(super) fn read_up_to(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     if size > most {
         return Err(too_large(most));
     }
-    let mut bytes = Vec::with_capacity(size as usize + 1);
-    file.take(most + 1).read_to_end(&mut bytes)?;
+    let mut bytes = Vec::new();
+    if size > LARGE {
+        bytes = read_with_holes(&file, 0, size)?;
+        (&file).seek(SeekFrom::Start(bytes.len() as u64))?;
+    } else {
+        bytes.reserve(size as usize + 1);
+    }
+    file.take((most + 1).saturating_sub(bytes.len() as u64)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most { Err(too_large(most)) } else { Ok(bytes) }
 }
 

@@ -14,8 +14,12 @@ const MAX_ARGUMENT: usize = 30;
 pub(super) fn markdown(call: &ShownCall, group: &Group, source: &Source) -> String {
     let mut shown = String::new();
     let ShownCall { level, id, template, .. } = call;
-    let _ =
-        writeln!(shown, "**{level}** {}, id `{id:#018x}` (`{}`)\n", code(&group.full_name), *id as i64);
+    let _ = writeln!(
+        shown,
+        "**{level}** {}, id `{id:#018x}` (`{}`)\n",
+        code(&group.full_name),
+        *id as i64
+    );
     let _ = writeln!(shown, "    {}", on_one_line(template));
     if let Some(example) = example(call, source) {
         let _ = writeln!(shown, "\nfor example\n\n    {}", on_one_line(&example));
