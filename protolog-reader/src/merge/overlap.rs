@@ -22,8 +22,29 @@ pub(crate) struct Overlaps {
     ranges: Vec<Vec<TimeRange>>,
     /// The timeline of the packet before, with its index: mostly that of the next.
     recent: Option<(Timeline, usize)>,
-    /// Fingerprints of processes by pid, with the input of each.
-    processes: HashMap<u32, BTreeSet<(usize, u64)>>,
+    /// The processes by pid.
+    processes: HashMap<u32, Processes>,
+}
+
+/// The processes of one pid.
+#[derive(Debug, Default)]
+struct Processes {
+    /// Their fingerprints, with the input of each.
+    known: BTreeSet<(usize, u64)>,
+    /// There are different ones among them.
+    differ: bool,
+}
+
+impl Processes {
+    fn add(&mut self, input: usize, process: u64) {
+        self.differ |= self.known.first().is_some_and(|(_, first)| *first != process);
+        self.known.insert((input, process));
+    }
+
+    /// Those of one input, without a look at those of others: a trace may name any number of them, and is asked about each of its messages.
+    fn of(&self, input: usize) -> impl Iterator<Item = u64> {
+        self.known.range((input, 0)..=(input, u64::MAX)).map(|(_, process)| *process)
+    }
 }
 
 /// The messages of a thread in one clock.
@@ -74,7 +95,7 @@ impl Overlaps {
 
     /// Notes the fingerprint of a process.
     pub(crate) fn add_process(&mut self, input: usize, (pid, process): (u32, u64)) {
-        self.processes.entry(pid).or_default().insert((input, process));
+        self.processes.entry(pid).or_default().add(input, process);
     }
 
     /// The inputs that may have anything that another one has.
@@ -99,12 +120,7 @@ impl Overlaps {
 
     /// The ids that several processes have.
     pub(crate) fn shared_pids(&self) -> Vec<u32> {
-        let is_shared = |known: &BTreeSet<(usize, u64)>| {
-            let mut kinds = known.iter().map(|(_, process)| process);
-            let first = kinds.next();
-            kinds.any(|process| Some(process) != first)
-        };
-        self.processes.iter().filter(|(_, known)| is_shared(known)).map(|(pid, _)| *pid).collect()
+        self.processes.iter().filter(|(_, all)| all.differ).map(|(pid, _)| *pid).collect()
     }
 
     /// The other inputs that may have what `input` has at this place.
@@ -147,16 +163,14 @@ impl Overlaps {
     /// which its thread says.
     fn process(&self, input: usize, pid: u32, named: Option<u64>) -> Option<u64> {
         let Some(known) = self.processes.get(&pid) else { return Some(0) };
-        let mut kinds = known.iter().map(|(_, process)| process);
-        let first = kinds.next();
-        if kinds.all(|process| Some(process) == first) {
+        if !known.differ {
             return Some(0);
         }
         if named.is_some() {
             return named;
         }
-        let mut own = known.iter().filter(|(of, _)| *of == input);
-        own.next().map(|(_, process)| *process).filter(|_| own.next().is_none())
+        let mut own = known.of(input);
+        own.next().filter(|_| own.next().is_none())
     }
 }
 
@@ -205,5 +219,33 @@ impl Occurrences {
         }
         known.kept = known.seen;
         false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn processes_of_one_pid_are_told_apart_however_many_there_are() {
+        const MANY: u64 = 100_000;
+        let mut all = Overlaps::default();
+        for process in 0..MANY {
+            all.add_process(0, (7, process));
+            all.add_process(2, (8, 5));
+            all.add_process(process as usize, (9, 5));
+        }
+        all.add_process(1, (7, 3));
+        let begun = Instant::now();
+        for _ in 0..MANY {
+            assert_eq!(all.process(1, 7, None), Some(3));
+            assert_eq!(all.process(0, 7, None), None, "one of several");
+            assert_eq!(all.process(2, 7, None), None, "none is known");
+            assert_eq!(all.process(2, 7, Some(4)), Some(4));
+            assert_eq!(all.process(1, 9, Some(4)), Some(0), "there is one only");
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+        assert_eq!(all.shared_pids(), [7]);
     }
 }
