@@ -368,3 +368,31 @@ fn a_signal_completes_the_trace_of_a_worker() {
     assert!(bytes.windows(end.len()).any(|part| part == end), "it has no end");
     assert_eq!(texts(&of_child(&dir, pid)), ["worker 0"]);
 }
+
+/// Another user makes what has the names of children to come, where everybody may make files.
+#[test]
+fn a_name_that_others_have_costs_no_messages() {
+    if !has_process_of_its_own("a_name_that_others_have_costs_no_messages") {
+        return;
+    }
+    let dir = temp_dir();
+    let precious = dir.path().join("precious");
+    std::fs::write(&precious, "precious").expect("write a file");
+    let session = follower(&dir).start().expect("start");
+    let own = std::process::id() as libc::pid_t;
+    for pid in own + 1..own + 5000 {
+        std::os::unix::fs::symlink(&precious, of_child(&dir, pid)).expect("make a link");
+    }
+    let pid = spawn(fork, || {
+        i!(Log::Net, "worker %d", 0);
+        session.flush().is_ok()
+    });
+    wait(pid);
+    session.stop().expect("stop");
+    assert_eq!(std::fs::read(&precious).expect("read it"), b"precious");
+    assert!(of_child(&dir, pid).is_symlink(), "the numbers of processes went round");
+    let begin = format!("app-{pid}-");
+    let names: Vec<_> = names(&dir).into_iter().filter(|name| name.starts_with(&begin)).collect();
+    let [name] = &names[..] else { panic!("{names:?}") };
+    assert_eq!(texts(&dir.path().join(name)), ["worker 0"]);
+}

@@ -15,9 +15,11 @@ use super::Builder;
 use super::active::Active;
 use super::{forked, signals};
 use crate::error::Error;
+use crate::sys::create::random;
 use crate::sys::fork::{self, ForkLock, Order};
 use crate::text_queue;
 use crate::writer::guarded;
+use protolog_files::Refused;
 use std::mem;
 use std::sync::{Arc, Weak};
 
@@ -93,7 +95,7 @@ pub(super) fn start() -> bool {
                 continue;
             }
             has_any = true;
-            match settings.clone().for_child(process).start_active() {
+            match start_heir(&settings, process) {
                 Ok(active) => {
                     all.allow(&active, settings);
                     all.heirs.push(Heir { of: session.core.owner.session_id, active });
@@ -113,6 +115,18 @@ pub(super) fn start() -> bool {
     }
     let runs_here = |heir: &Heir| heir.active.core.pid == process;
     locked(|all| all.heirs.iter().any(runs_here)).unwrap_or(false)
+}
+
+/// Starts the session of a child. The name of its file is easy to guess, and where everybody may make files, another user may have it: then it gets one
+/// that nobody guesses.
+fn start_heir(settings: &Builder, process: u32) -> Result<Arc<Active>, Error> {
+    let start = |label: &str| settings.clone().for_child(label).start_active();
+    match start(&process.to_string()) {
+        Err(Error::File { error, .. }) if Refused::of(&error).is_some() => {
+            start(&format!("{process}-{:016x}", random()))
+        }
+        started => started,
+    }
 }
 
 /// Returns the session that goes on in this process for `active`, which is its parent's or that of a process further up.

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 impl Builder {
     /// Goes on in forked children: each child that logs gets a session of its own with these settings, and a file of its own. That of
-    /// the child with the process id 4711 is `app-4711.pftrace` beside the parent's `app.pftrace`.
+    /// the child with the process id 4711 is `app-4711.pftrace` beside the parent's `app.pftrace`; or, if somebody has put there what may not be
+    /// written, such as a link or a file of another user, one with a random number in its name, too.
     ///
     /// ```
     /// # use protolog_rt::{ProtoLogGroup, Session};
@@ -45,20 +46,20 @@ impl Builder {
         self.follows_forks && !self.is_scoped && !self.is_for_operator
     }
 
-    /// The same for the forked child `process`, with its own files.
-    pub(in crate::session) fn for_child(mut self, process: u32) -> Self {
-        self.path = self.path.map(|path| of_child(&path, process));
+    /// The same for a forked child, whose files have `label` in their names.
+    pub(in crate::session) fn for_child(mut self, label: &str) -> Self {
+        self.path = self.path.map(|path| of_child(&path, label));
         if let Some(RecordingPath::At(path)) = &mut self.record {
-            *path = of_child(path, process);
+            *path = of_child(path, label);
         }
         self
     }
 }
 
-/// The file of the child `process` beside the parent's file at `path`.
-fn of_child(path: &Path, process: u32) -> PathBuf {
+/// The file of the child with this label beside the parent's file at `path`.
+fn of_child(path: &Path, label: &str) -> PathBuf {
     let mut name = path.file_stem().map_or_else(OsString::new, OsString::from);
-    name.push(format!("-{process}"));
+    name.push(format!("-{label}"));
     if let Some(extension) = path.extension() {
         name.push(".");
         name.push(extension);
@@ -78,7 +79,7 @@ mod tests {
             ("/app.2026.pftrace", "/app.2026-7.pftrace"),
             ("/.app", "/.app-7"),
         ] {
-            assert_eq!(of_child(Path::new(parent), 7), Path::new(child), "{parent}");
+            assert_eq!(of_child(Path::new(parent), "7"), Path::new(child), "{parent}");
         }
     }
 }
