@@ -4,9 +4,10 @@
 
 mod stripped;
 
+use crate::sys::copies::for_each_reached_note_segment;
 use crate::sys::modules::for_each_note_segment;
 use protolog_core::note::{Note, ParsedNote};
-use protolog_core::schema::{message_data, message_hints, viewer_config};
+use protolog_core::schema::{group, message_data, message_hints, viewer_config};
 use protozero::{Field, Reader};
 
 /// Calls `f` with the note of each log call in the program and its loaded libraries: once for each module that has the call. `f`
@@ -17,6 +18,22 @@ pub(crate) fn for_each_note(f: &mut dyn FnMut(&Note<'_>)) {
             f(&note);
         }
     });
+}
+
+/// Calls `f` with the name and the tag of each group of the program and its loaded libraries, once for each call and each dictionary that
+/// has it; without those of libraries whose messages never reach this runtime. `f` must not load or unload a library.
+pub(crate) fn for_each_reached_group(f: &mut dyn FnMut(&str, &str)) {
+    let each = &mut |parsed: ParsedNote<'_>| match parsed {
+        ParsedNote::Note(note) => f(note.group, note.tag),
+        ParsedNote::Dictionary(config) => {
+            for field in fields(config).filter(|field| field.number == viewer_config::GROUPS) {
+                let (_, name, tag) = group_of(field.as_bytes().unwrap_or_default());
+                f(name, tag);
+            }
+        }
+        _ => {}
+    };
+    for_each_reached_note_segment(&mut |segment| for_each_in(segment, each));
 }
 
 /// Calls `f` with each group and each message of each embedded dictionary in the loaded modules: the field's number in the
@@ -88,6 +105,20 @@ pub(crate) fn message_id(message: &[u8]) -> Option<u64> {
     id.as_fixed64().ok()
 }
 
+/// Returns id, full name and tag of a group in a dictionary.
+pub(crate) fn group_of(element: &[u8]) -> (u32, &str, &str) {
+    let (mut id, mut name, mut tag) = (0, "", "");
+    for field in fields(element) {
+        match field.number {
+            group::ID => id = field.as_u32().unwrap_or_default(),
+            group::NAME => name = field.as_str().unwrap_or_default(),
+            group::TAG => tag = field.as_str().unwrap_or_default(),
+            _ => {}
+        }
+    }
+    (id, name, tag)
+}
+
 /// Returns the template of a message in a dictionary, in full form.
 fn template_of(message: &[u8]) -> &str {
     let mut template = "";
@@ -110,11 +141,13 @@ fn template_of(message: &[u8]) -> &str {
 }
 
 fn for_each(f: &mut dyn FnMut(ParsedNote<'_>)) {
-    for_each_note_segment(&mut |segment| {
-        let mut rest = segment;
-        while let Some((parsed, after)) = Note::parse(rest) {
-            f(parsed);
-            rest = after;
-        }
-    });
+    for_each_note_segment(&mut |segment| for_each_in(segment, f));
+}
+
+fn for_each_in(segment: &[u8], f: &mut dyn FnMut(ParsedNote<'_>)) {
+    let mut rest = segment;
+    while let Some((parsed, after)) = Note::parse(rest) {
+        f(parsed);
+        rest = after;
+    }
 }

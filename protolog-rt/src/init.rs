@@ -21,6 +21,7 @@ use crate::level::{ProtoLogGroup, SettingSource};
 use crate::paths::absolute;
 use crate::session::forked;
 use crate::sys::close_on_fork;
+use crate::sys::copies;
 use crate::sys::environment::{absolute_path, variable};
 use crate::sys::fork::{ForkLock, Order};
 use crate::text_queue;
@@ -189,8 +190,20 @@ impl Init {
         if problems.is_empty() { Ok(()) } else { Err(InitError { problems }) }
     }
 
-    /// Starts to listen, unless this process does already; returns the problems.
+    /// Starts to listen for another copy of this runtime, whose groups are registered here.
+    pub(crate) fn listen_for_guest(self) {
+        warn(&self.listen());
+    }
+
+    /// Starts to listen, unless this process does already; returns the problems. Where this copy of the runtime has joined that of the
+    /// program, that one listens, for the groups of both.
     fn listen(self) -> Vec<String> {
+        level::look_for_host();
+        if let Some(host) = copies::host() {
+            let directory = self.directory.as_deref().and_then(Path::to_str);
+            host.listen(directory.unwrap_or_default());
+            return Vec::new();
+        }
         close_on_fork::register();
         let mut server = SERVER.lock();
         let process = std::process::id();

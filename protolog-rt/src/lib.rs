@@ -172,6 +172,7 @@ mod dictionary;
 pub mod dynamic;
 mod emit;
 mod error;
+mod guests;
 mod init;
 mod level;
 pub mod levels;

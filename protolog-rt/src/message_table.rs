@@ -7,6 +7,7 @@
 
 use crate::level::GroupInfo;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::sys::copies::NewTemplate;
 use crate::sys::fork::{ForkLock, Order};
 use protolog_core::{Arg, Level, MAX_PARAMS, ParamKind, ParamMask, Template};
 use std::sync::Arc;
@@ -101,6 +102,11 @@ fn insert(new: NewMessage<'_>, limit: usize) -> Option<Signature> {
         return None;
     }
     let parsed = Template::parse(template).ok()?;
+    let severity = level.severity();
+    let for_host = NewTemplate { id, severity, template, place, at, limit };
+    if group.at_host().is_some_and(|host| !host.intern(for_host)) {
+        return None;
+    }
     let mut table = TABLE.lock();
     if let Some(signature) = signature(id) {
         return Some(signature);

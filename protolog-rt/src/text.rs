@@ -36,6 +36,7 @@ mod stderr;
 mod test_output;
 
 pub use datagram::{Journald, Syslog};
+pub(crate) use dispatch::show_for_guest;
 pub use dispatch::{SinkIsSet, set_sink};
 pub use file::RotatingFile;
 pub use logd::Logd;

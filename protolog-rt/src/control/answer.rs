@@ -10,6 +10,7 @@ use crate::session::dictionary::tagged_groups;
 use crate::session::{Session, config::Config, config::GroupOverride, config::TracingMode};
 use crate::session::{forked, running, summary};
 use crate::stats::{GroupStats, Loss, Summary};
+use crate::sys::copies;
 use crate::sys::process::program;
 use protolog_core::FillPolicy;
 use protolog_core::control::name::{NameWord, characters};
@@ -167,6 +168,12 @@ impl Answers {
             let (page, index, word) = (None, 0, level::word_before_registration(name));
             let name = &NameWord(name).to_string();
             answer.line(Reply::Group { page, index, word, compiled: true, name, tag });
+        }
+        for module in copies::modules_apart() {
+            answer.line(Reply::Problem(&format!(
+                "`{module}` has another version of protolog-rt inside, which can't join that of the program: its groups are not listed, \
+                 and no session of the program has its messages"
+            )));
         }
     }
 

@@ -3,13 +3,16 @@
 //! A group has three forms. [`GroupDef`] is plain data, for the constants of a call. [`GroupInfo`] is in a static and knows its
 //! switch word. [`GroupSet`] is a whole enum, as the registry holds it.
 
+use super::at_host::AtHost;
 use super::page::{self, SwitchPage, call_bits, effective, text_bit, trace_bit};
 use crate::note::GroupDef;
+use crate::sys::once::ForkOnce;
 use protolog_core::Level;
+use protolog_core::control::switch;
 use std::fs::File;
 use std::io;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// An enum whose variants are log groups. Derive it:
 ///
@@ -131,7 +134,7 @@ impl GroupInfo {
     /// Returns the levels (bit = severity) that are enabled for the text output.
     #[cfg(feature = "log")]
     pub(super) fn text_levels(&self) -> u8 {
-        protolog_core::control::switch::text_levels(self.word())
+        switch::text_levels(self.word())
     }
 
     /// Returns what the enum says of the group, in words.
@@ -139,6 +142,29 @@ impl GroupInfo {
         let [off, text] = [(!self.compiled, ", compiled out"), (self.log_to_text, ", printed")]
             .map(|(is, words)| if is { words } else { "" });
         format!("with the tag `{}`{off}{text}", self.tag)
+    }
+
+    /// Returns the group at the host, if this copy of the runtime has joined one.
+    #[inline]
+    pub(crate) fn at_host(&self) -> Option<&'static AtHost> {
+        self.set.at_host.get()?.get(usize::from(self.index))
+    }
+
+    /// Returns the levels (bit = severity) that sessions of the host record.
+    pub(super) fn host_levels(&self) -> u8 {
+        self.at_host().map_or(0, |at_host| switch::session_levels(at_host.word()))
+    }
+
+    /// Returns the word, for another copy of this runtime whose group it is.
+    pub(crate) fn word_ref(&self) -> &'static AtomicU32 {
+        self.word
+    }
+
+    /// Has the host take over what is allowed and printed here. No lock is held.
+    pub(super) fn lead_host(&self) {
+        if let Some(at_host) = self.at_host() {
+            at_host.switch(self.word());
+        }
     }
 
     /// Registers the enum, and returns the group's word.
@@ -163,16 +189,26 @@ pub struct GroupSet {
     pub(super) next: OnceLock<Option<&'static GroupSet>>,
     /// The page's number in the shared memory, from 1; 0 if it is not shared.
     page_number: AtomicU32,
+    /// True from when a thread registers the groups with the host on.
+    pub(super) is_joining: AtomicBool,
+    /// The groups at the host that this copy of the runtime has joined.
+    pub(super) at_host: ForkOnce<Box<[AtHost]>>,
 }
 
 impl GroupSet {
     #[doc(hidden)]
     pub const fn new(page: &'static SwitchPage, groups: &'static [GroupInfo]) -> Self {
+        Self::of(page, Groups::Derived(groups))
+    }
+
+    const fn of(page: &'static SwitchPage, groups: Groups) -> Self {
         Self {
             page,
-            groups: Groups::Derived(groups),
+            groups,
             next: OnceLock::new(),
             page_number: AtomicU32::new(0),
+            is_joining: AtomicBool::new(false),
+            at_host: ForkOnce::new(),
         }
     }
 
@@ -190,10 +226,36 @@ impl GroupSet {
         }
     }
 
-    /// Returns true for an enum. Groups created at run time are switched by request, since the bridge that created them must hear of
-    /// every change.
+    /// Returns true for an enum. Groups created at run time are switched by request, since the bridge that created them, or the library
+    /// that has them, must hear of every change.
     pub(super) fn is_derived(&self) -> bool {
         matches!(self.groups, Groups::Derived(_))
+    }
+
+    /// Returns whether the host has these groups, too, and must hear of every change.
+    pub(super) fn has_joined(&self) -> bool {
+        self.at_host.get().is_some()
+    }
+
+    /// Takes over what the host allows and prints. The registry is locked.
+    pub(super) fn follow_host(&self) {
+        for (group, at_host) in self.joined_groups() {
+            let word = at_host.word();
+            group.set_allowed(switch::allowed_levels(word));
+            group.set_text(switch::text_levels(word));
+        }
+    }
+
+    /// Has the host take over what is allowed and printed here. No lock is held.
+    pub(super) fn lead_host(&self) {
+        for (group, at_host) in self.joined_groups() {
+            at_host.switch(group.word());
+        }
+    }
+
+    fn joined_groups(&self) -> impl Iterator<Item = (&'static GroupInfo, &AtHost)> {
+        let at_host = self.at_host.get().map_or(&[][..], |all| all);
+        self.groups().iter().zip(at_host).filter(|(group, _)| group.compiled)
     }
 
     /// Returns the number of the enum's page in the shared memory.
@@ -218,16 +280,20 @@ enum Groups {
 
 /// Creates a group that no enum declares, with a page of its own. It lives as long as the process.
 pub(crate) fn create_group(name: &str, tag: &str) -> &'static GroupInfo {
+    create(name, tag, true, false)
+}
+
+/// As [`create_group`], for one that an enum of another copy of this runtime declares so.
+pub(super) fn create(
+    name: &str,
+    tag: &str,
+    compiled: bool,
+    log_to_text: bool,
+) -> &'static GroupInfo {
     let texts = Box::leak(Box::from([name, tag].concat()));
-    let def = GroupDef::new(texts, tag.len(), 0, true, false);
+    let def = GroupDef::new(texts, tag.len(), 0, compiled, log_to_text);
     let page = Box::leak(Box::new(SwitchPage::new(&[def])));
-    let groups = Groups::Created(OnceLock::new());
-    let set = Box::leak(Box::new(GroupSet {
-        page,
-        groups,
-        next: OnceLock::new(),
-        page_number: AtomicU32::new(0),
-    }));
+    let set = Box::leak(Box::new(GroupSet::of(page, Groups::Created(OnceLock::new()))));
     let group = Box::leak(Box::new([GroupInfo::new(&def, page, set)]));
     if let Groups::Created(groups) = &set.groups {
         let _ = groups.set(group); // The set is new, so no other thread can have set it.

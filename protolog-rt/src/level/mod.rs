@@ -8,15 +8,19 @@
 //! Invariants: a call takes the registry's lock at most once per enum; a signal handler that interrupts the lock's holder does not
 //! wait for it (it finds the enum unregistered, and all levels off for sessions).
 
+mod at_host;
 mod clash;
 mod group;
+mod joined;
 mod page;
 mod settings;
 mod shared;
 
+pub(crate) use at_host::AtHost;
 pub(crate) use group::create_group;
 pub use group::{GroupInfo, GroupSet, ProtoLogGroup};
 pub(crate) use group::{is_switch_on, register_on_first_call};
+pub(crate) use joined::look as look_for_host;
 pub use page::SwitchPage;
 pub(crate) use page::call_bits;
 pub(crate) use settings::{PatternSetting, SettingSource};
@@ -35,6 +39,9 @@ static OBSERVERS: ForkLock<Observers> = ForkLock::new(Order::Followers, Vec::new
 
 #[cfg(any(feature = "log", feature = "tracing"))]
 type Observers = Vec<fn()>;
+
+/// Functions of other copies of this runtime to call then, whose groups are registered here.
+static GUESTS: ForkLock<Vec<extern "C" fn()>> = ForkLock::new(Order::Guests, Vec::new());
 
 type SessionLevels = Box<dyn Fn(&'static GroupInfo) -> u8 + Send + Sync>;
 
@@ -69,10 +76,10 @@ pub(crate) fn set_session_levels(
     levels: impl Fn(&'static GroupInfo) -> u8 + Send + Sync + 'static,
 ) {
     let Some(mut registry) = RegistryGuard::lock() else { return };
-    for set in sets(registry.guard.newest) {
-        apply_session_levels(set, &levels);
-    }
     registry.guard.levels = Some(Box::new(levels));
+    for set in sets(registry.guard.newest) {
+        apply_session_levels(set, registry.guard.levels.as_ref());
+    }
 }
 
 /// Calls `observer` whenever the enabled levels may have changed, with no lock held.
@@ -89,8 +96,54 @@ pub(crate) fn has_observers() -> bool {
     false
 }
 
-/// Calls the functions of `on_change`. The caller holds no lock.
+/// Registers a group of another copy of this runtime, which is told by `changed` that a word may have changed.
+pub(crate) fn register_guest(
+    (name, tag): (&str, &str),
+    (compiled, log_to_text): (bool, bool),
+    changed: extern "C" fn(),
+) -> &'static GroupInfo {
+    let group = group::create(name, tag, compiled, log_to_text);
+    let mut guests = GUESTS.lock();
+    if !guests.iter().any(|known| std::ptr::fn_addr_eq(*known, changed)) {
+        guests.push(changed);
+    }
+    drop(guests);
+    group.register();
+    group
+}
+
+/// Sets what sessions may record of a group of another copy of this runtime, and what is printed.
+pub(crate) fn switch_guest(group: &'static GroupInfo, allowed: u8, text: u8) {
+    let registry = RegistryGuard::lock();
+    group.set_allowed(allowed);
+    group.set_text(text);
+    drop(registry);
+    notify_change();
+}
+
+/// Takes over what the host has set.
+fn follow_host() {
+    let Some(registry) = RegistryGuard::lock() else { return };
+    for set in sets(registry.guard.newest) {
+        apply_session_levels(set, registry.guard.levels.as_ref());
+        set.follow_host();
+    }
+    drop(registry);
+    notify_change();
+}
+
+/// Has the host take over what was set here.
+fn lead_host() {
+    let Some(newest) = RegistryGuard::lock().map(|registry| registry.guard.newest) else { return };
+    sets(newest).for_each(GroupSet::lead_host);
+}
+
+/// Calls the functions of `on_change`, and those of other copies of this runtime. The caller holds no lock.
 pub(crate) fn notify_change() {
+    let guests = GUESTS.lock().clone();
+    for changed in guests {
+        changed();
+    }
     #[cfg(any(feature = "log", feature = "tracing"))]
     {
         let observers = OBSERVERS.lock().clone();
@@ -103,8 +156,10 @@ pub(crate) fn notify_change() {
 /// Sets the levels of a group that are enabled for the text output.
 pub(crate) fn set_text(group: &'static GroupInfo, levels: u8) {
     // If it is this thread that holds the lock, it does not share a page just now: that blocks signals.
-    let _registry = RegistryGuard::lock();
+    let registry = RegistryGuard::lock();
     group.set_text(levels);
+    drop(registry);
+    group.lead_host();
 }
 
 /// Registers the enum of these groups, as its first call would.
@@ -160,6 +215,7 @@ pub(crate) fn apply_settings(settings: Vec<PatternSetting>) {
     }
     registry.guard.merge(settings);
     drop(registry);
+    lead_host();
     notify_change();
 }
 
@@ -175,6 +231,7 @@ pub(crate) fn replace_config_file_settings(settings: Vec<PatternSetting>) {
         settings::reapply(set, &old, &registry.guard.settings);
     }
     drop(registry);
+    lead_host();
     notify_change();
 }
 
@@ -223,26 +280,27 @@ fn register(set: &'static GroupSet) {
     if set.next.get().is_none() && !HOLDS_REGISTRY.get() {
         // The registry refers to it from now on.
         pin::keep_loaded(std::ptr::from_ref(set).addr());
+        // First, so that no message finds out before that its level is off.
+        joined::register(set);
     }
     let Some(mut registry) = RegistryGuard::lock() else { return };
     let is_new = set.next.set(registry.guard.newest).is_ok();
-    match &registry.guard.levels {
-        Some(levels) => apply_session_levels(set, levels),
-        None => apply_session_levels(set, |_| 0),
-    }
+    apply_session_levels(set, registry.guard.levels.as_ref());
     if is_new {
         registry.guard.newest = Some(set);
+        set.follow_host();
         settings::apply_all(set, &registry.guard.settings);
         registry.guard.share(set);
         let others = sets(registry.guard.newest).skip(1);
         drop(registry);
+        set.lead_host();
         clash::report(set, others);
     }
 }
 
-fn apply_session_levels(set: &GroupSet, levels: impl Fn(&'static GroupInfo) -> u8) {
+fn apply_session_levels(set: &GroupSet, levels: Option<&SessionLevels>) {
     for group in set.groups() {
-        group.set_trace(levels(group));
+        group.set_trace(levels.map_or(0, |levels| levels(group)) | group.host_levels());
     }
 }
 

@@ -43,7 +43,8 @@ impl SharedPages {
 
     /// Shares the page of `set`, if there is one left and the system can map it.
     pub(super) fn add(&mut self, set: &'static GroupSet) {
-        if self.used < PAGES && set.is_derived() && set.share(&self.file, self.used).is_ok() {
+        let is_sharable = set.is_derived() && !set.has_joined();
+        if self.used < PAGES && is_sharable && set.share(&self.file, self.used).is_ok() {
             self.used += 1;
         }
     }

@@ -7,7 +7,8 @@
 
 use super::counts::{Count, Counts};
 use crate::dictionary::{
-    fields, for_each_element, for_each_note, for_each_stripped, message_id, stripped_message,
+    fields, for_each_element, for_each_note, for_each_reached_group, for_each_stripped, group_of,
+    message_id, stripped_message,
 };
 use crate::level;
 use crate::loss::{LossCause, LossCount};
@@ -68,35 +69,16 @@ pub(crate) fn all_groups() -> Option<BTreeSet<String>> {
     (!is_stripped).then_some(groups)
 }
 
-/// Returns the full names of all groups in the program's dictionary, with their tags.
+/// Returns the full names of all groups in the program's dictionary, with their tags; without those of libraries whose messages never
+/// reach this runtime.
 pub(crate) fn tagged_groups() -> BTreeMap<String, String> {
     let mut groups = BTreeMap::new();
-    for_each_note(&mut |note| {
-        if !groups.contains_key(note.group) {
-            groups.insert(note.group.to_owned(), note.tag.to_owned());
-        }
-    });
-    for_each_element(&mut |number, element| {
-        if number == viewer_config::GROUPS {
-            let (_, name, tag) = group_of(element);
+    for_each_reached_group(&mut |name, tag| {
+        if !groups.contains_key(name) {
             groups.insert(name.to_owned(), tag.to_owned());
         }
     });
     groups
-}
-
-/// Returns id, full name and tag of a group in a dictionary.
-fn group_of(element: &[u8]) -> (u32, &str, &str) {
-    let (mut id, mut name, mut tag) = (0, "", "");
-    for field in fields(element) {
-        match field.number {
-            group::ID => id = field.as_u32().unwrap_or_default(),
-            group::NAME => name = field.as_str().unwrap_or_default(),
-            group::TAG => tag = field.as_str().unwrap_or_default(),
-            _ => {}
-        }
-    }
-    (id, name, tag)
 }
 
 impl Dictionary {

@@ -10,7 +10,7 @@
 //! - [`poll`], [`socket`]: waiting for several descriptors, what a socket has besides bytes.
 //! - [`barrier`]: a memory barrier on all threads.
 //! - [`modules`]: the program and the libraries that are loaded, their notes; stack traces.
-//! - [`pin`]: libraries that are never unloaded.
+//! - [`copies`]: other copies of this runtime in the process. [`pin`]: libraries that are never unloaded.
 //! - [`sanitizer`]: the same in a program that is built for AddressSanitizer.
 //! - [`fork`]: locks that no forked child finds held, and the handlers that see to it; [`once`]: values that are made once.
 //! - [`close_on_fork`]: descriptors that a forked child closes.
@@ -22,6 +22,7 @@
 
 pub(crate) mod barrier;
 pub(crate) mod close_on_fork;
+pub(crate) mod copies;
 pub(crate) mod create;
 pub(crate) mod environment;
 pub(crate) mod exit;

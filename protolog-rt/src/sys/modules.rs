@@ -28,7 +28,7 @@ fn lock_list() -> Option<RwLockWriteGuard<'static, ()>> {
 }
 
 /// A loaded module.
-struct Module<'a> {
+pub(super) struct Module<'a> {
     info: &'a libc::dl_phdr_info,
     headers: &'a [Header],
 }
@@ -142,7 +142,7 @@ impl<'a> Module<'a> {
     }
 
     /// The path, also of the program.
-    fn name(&self) -> String {
+    pub(super) fn name(&self) -> String {
         name_of(OsStr::from_bytes(self.path().to_bytes()))
     }
 
@@ -158,6 +158,13 @@ impl<'a> Module<'a> {
 
     /// The bytes of each segment of notes.
     fn note_segments(&self) -> impl Iterator<Item = Cow<'a, [u8]>> + use<'a, '_> {
+        self.note_segments_at().map(|(_, bytes)| bytes)
+    }
+
+    /// The address and the bytes of each segment of notes.
+    pub(super) fn note_segments_at(
+        &self,
+    ) -> impl Iterator<Item = (usize, Cow<'a, [u8]>)> + use<'a, '_> {
         /// `PF_R` of elf.h: the segment can be read. The libc crate does not have it for Android.
         const READABLE: u32 = 1 << 2;
         // Notes that are not loaded have an address too.
@@ -170,11 +177,11 @@ impl<'a> Module<'a> {
             })
         };
         self.of_type(libc::PT_NOTE).filter(is_loaded).map(|notes| {
-            let start = self.base().wrapping_add(notes.p_vaddr as usize);
-            let start = std::ptr::with_exposed_provenance::<u8>(start);
+            let address = self.base().wrapping_add(notes.p_vaddr as usize);
+            let start = std::ptr::with_exposed_provenance::<u8>(address);
             let length = notes.p_memsz as usize;
             // SAFETY: *loaded*: the bytes are part of a readable segment, which nothing writes.
-            unsafe { super::sanitizer::readable(start, length) }
+            (address, unsafe { super::sanitizer::readable(start, length) })
         })
     }
 
@@ -184,7 +191,7 @@ impl<'a> Module<'a> {
 }
 
 /// Calls `f` with each loaded module, the program first, until it breaks.
-fn visit(f: &mut dyn FnMut(&Module<'_>) -> ControlFlow<()>) {
+pub(super) fn visit(f: &mut dyn FnMut(&Module<'_>) -> ControlFlow<()>) {
     unsafe extern "C" fn one(
         info: *mut libc::dl_phdr_info,
         _size: libc::size_t,
@@ -208,9 +215,20 @@ fn visit(f: &mut dyn FnMut(&Module<'_>) -> ControlFlow<()>) {
     unsafe { libc::dl_iterate_phdr(Some(one), (&raw mut f).cast()) };
 }
 
-/// The build id among ELF notes: sizes of name and description, type, name, description, each padded to 4 bytes.
-fn build_id(mut notes: &[u8]) -> Option<&[u8]> {
+/// The build id among ELF notes.
+fn build_id(notes: &[u8]) -> Option<&[u8]> {
     const TYPE: u32 = 3; // NT_GNU_BUILD_ID
+    description(notes, b"GNU\0", TYPE).map(|(_, id)| id)
+}
+
+/// Returns the description of the first of these ELF notes that has the name and the type, and its offset. A note is the sizes of name
+/// and description, type, name, description, each padded to 4 bytes.
+pub(super) fn description<'a>(
+    all: &'a [u8],
+    wanted: &[u8],
+    wanted_type: u32,
+) -> Option<(usize, &'a [u8])> {
+    let mut notes = all;
     loop {
         let (name_size, rest) = notes.split_first_chunk()?;
         if *name_size == [0; 4] {
@@ -225,8 +243,8 @@ fn build_id(mut notes: &[u8]) -> Option<&[u8]> {
         let name = rest.get(..name_size)?;
         let rest = rest.get(name_size.checked_next_multiple_of(4)?..)?;
         let description = rest.get(..size)?;
-        if u32::from_ne_bytes(*kind) == TYPE && name == b"GNU\0" {
-            return Some(description);
+        if u32::from_ne_bytes(*kind) == wanted_type && name == wanted {
+            return Some((all.len() - rest.len(), description));
         }
         notes = rest.get(size.checked_next_multiple_of(4)?..)?;
     }

@@ -8,6 +8,7 @@ use super::logd::Logd;
 use super::sink::{TextLine, TextSink};
 use super::stderr::Stderr;
 use crate::sys;
+use crate::sys::copies::{self, Interface};
 use crate::sys::fork::is_incomplete;
 use crate::sys::once::ForkOnce;
 use crate::text_queue::{self, Consumer, QueuedMessage};
@@ -53,6 +54,9 @@ pub fn set_sink(sink: impl TextSink + 'static) -> Result<(), SinkIsSet> {
 
 /// Shows the message that `fill` writes.
 pub(super) fn show(level: Level, tag: &str, fill: impl FnOnce(&mut dyn Write) -> fmt::Result) {
+    if let Some(host) = copies::host().filter(|_| SINK.get().is_none()) {
+        return show_at(host, level, tag, fill);
+    }
     let Some(sink) = sink() else {
         return print_with(&mut Stderr, &TextLine::new(level, tag, ""), fill);
     };
@@ -76,6 +80,24 @@ pub(super) fn show(level: Level, tag: &str, fill: impl FnOnce(&mut dyn Write) ->
     if !is_queued {
         give(sink, &line, |sink| sink.show(&line));
     }
+}
+
+/// Shows the message that `fill` writes where the text of the program goes, whose runtime this copy has joined.
+fn show_at(
+    host: &Interface,
+    level: Level,
+    tag: &str,
+    fill: impl FnOnce(&mut dyn Write) -> fmt::Result,
+) {
+    let mut buffer = FixedString::<LINE>::new();
+    // The buffer drops what does not fit, so writing can't fail.
+    let _ = fill(&mut buffer);
+    host.show(level.severity(), tag, buffer.text());
+}
+
+/// Shows a message of another copy of this runtime, which has joined this one.
+pub(crate) fn show_for_guest(level: Level, tag: &str, text: &str) {
+    show(level, tag, |out| out.write_str(text));
 }
 
 /// Shows a message that was queued, on the thread for that.

@@ -30,6 +30,10 @@ pub unsafe trait Args: Copy {
     #[doc(hidden)]
     const HAS_STRINGS: bool;
 
+    /// True of a message with the thread's stack trace.
+    #[doc(hidden)]
+    const HAS_STACK: bool = false;
+
     /// Adds the sizes to the plan.
     #[doc(hidden)]
     fn measure(&self, plan: &mut Plan, known: Option<ChunkStrings<'_>>) -> Self::Measured;

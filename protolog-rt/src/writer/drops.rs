@@ -35,6 +35,9 @@ pub(super) fn count_dropped(group: &'static GroupInfo, level: Level, cause: Loss
 
 /// Counts a message as dropped that has no sequence.
 pub(super) fn count_unattributed(group: &'static GroupInfo, level: Level, cause: LossCause) {
+    if let Some(host) = group.at_host().filter(|host| host.is_trace_enabled(level)) {
+        host.count_lost(level, cause);
+    }
     UNATTRIBUTED.add(group.id, level, cause);
     scope::count_dropped(group, level, cause);
     running::count_in_mirrors(group, level, cause);

@@ -13,6 +13,8 @@ use super::layout::{
 use super::plan::{Base, Plan};
 use super::stack::{self, WithStack};
 use super::{Head, Writer};
+use crate::level::AtHost;
+use protolog_core::{Arg, MAX_PARAMS};
 use protozero::wire::packed_varint;
 
 /// A packet that can be measured and encoded: a message, one with a stack trace, or a timeline slice.
@@ -44,6 +46,9 @@ pub(crate) unsafe trait Packet: Sized {
         plan: (&Plan, Self::Measured),
         interner: Interner<'_>,
     );
+
+    /// Passes the packet to the host that this copy of the runtime has joined, for its sessions.
+    fn pass_on(&self, head: Head, host: &AtHost);
 
     /// Writes the packet to one of several sessions. `wants_stack`: the session asks for the stack traces of such messages.
     /// False, and nothing done, where the session is over.
@@ -82,6 +87,19 @@ unsafe impl<A: Args> Packet for A {
         interner: Interner<'_>,
     ) {
         encode_message(to, id, self, plan, interner);
+    }
+
+    fn pass_on(&self, head: Head, host: &AtHost) {
+        let mut args = [Arg::Bool(false); MAX_PARAMS];
+        let mut slots = args.iter_mut();
+        let mut count = 0;
+        self.visit(&mut |arg| {
+            if let Some(slot) = slots.next() {
+                *slot = arg;
+                count += 1;
+            }
+        });
+        host.message(head.level(), head.id, args.get(..count).unwrap_or_default(), A::HAS_STACK);
     }
 
     #[inline(always)]

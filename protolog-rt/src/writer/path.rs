@@ -96,7 +96,11 @@ pub(crate) fn write_with_stack<A: Args>(head: Head, args: &A) {
         return write_unrouted::<A, _>(phase, head, args);
     }
     stack::with(|stack| {
-        write_to_each::<WithStack<'_, A>, _>(head, &WithStack { args, stack });
+        let packet = WithStack { args, stack };
+        if phase == UNROUTED {
+            pass_on(head, &packet);
+        }
+        write_to_each::<WithStack<'_, A>, _>(head, &packet);
     });
 }
 
@@ -316,9 +320,23 @@ pub(super) enum IfStale {
 #[inline(never)]
 fn write_unrouted<P: Packet, R: Borrow<P>>(phase: u8, head: Head, packet: R) {
     match phase {
-        UNROUTED => write_to_each::<P, R>(head, packet),
+        UNROUTED => {
+            pass_on::<P>(head, packet.borrow());
+            write_to_each::<P, R>(head, packet);
+        }
         EXITED => count_unattributed(head.group(), head.level(), LossCause::ThreadExit),
         _ => count_dropped(head.group(), head.level(), LossCause::Reentrant),
+    }
+}
+
+/// Passes a packet to the host that this copy of the runtime has joined, if there is one. What the host may have to say is for its own
+/// groups, so a message within this one is dropped.
+fn pass_on<P: Packet>(head: Head, packet: &P) {
+    let host = head.group().at_host().filter(|host| host.is_trace_enabled(head.level()));
+    if let Some(host) = host {
+        ThreadState::with(|state| state.route(GUARDED, std::ptr::null()));
+        packet.pass_on(head, host);
+        ThreadState::with(|state| state.route(UNROUTED, std::ptr::null()));
     }
 }
 

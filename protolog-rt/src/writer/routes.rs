@@ -15,6 +15,7 @@ use super::spares::Route;
 use super::thread_state::{EXITED, GUARDED, READY, ThreadState, UNROUTED};
 use super::{Head, Writer};
 use crate::sync::Ordering;
+use crate::sys::copies;
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -175,8 +176,12 @@ impl Routes {
     }
 
     /// Returns the writer to which all messages go: that of the one session that runs, if it collects no stack traces; else null. While
-    /// others run, be they of other threads, a group's word is not this session's filter.
+    /// others run, be they of other threads or of the host that this copy of the runtime has joined, a group's word is not this session's
+    /// filter.
     pub(super) fn sole_writer(&self) -> *const Writer {
+        if copies::host().is_some() {
+            return std::ptr::null();
+        }
         let sole = self.first.as_deref().filter(|route| route.next.is_none() && self.running == 1);
         let collects = |route: &&Route| route.arbiter().is_some_and(|one| one.collects_stacks());
         let writer = sole.filter(|route| !collects(route)).and_then(Route::writer);

@@ -10,11 +10,13 @@
 //! alone.
 #![allow(unsafe_code)] // A promise about sizes.
 
+use super::Head;
 use super::cursor::Cursor;
 use super::intern::{ChunkStrings, Interner};
 use super::layout::TIMESTAMP;
 use super::packet::Packet;
 use super::plan::{Base, Plan};
+use crate::level::AtHost;
 use protolog_core::schema::packet;
 use protozero::wire::{WireType, packed_varint, tag, varint_len};
 
@@ -43,6 +45,10 @@ unsafe impl Packet for Slice<'_> {
     type Measured = ();
     const IS_MESSAGE: bool = false;
     const HAS_STRINGS: bool = false;
+
+    fn pass_on(&self, head: Head, host: &AtHost) {
+        host.slice(head.level(), self.event, self.depth);
+    }
 
     fn plan(&self, base: Base, _: Option<ChunkStrings<'_>>) -> (Plan, ()) {
         (Plan::new(base), ())

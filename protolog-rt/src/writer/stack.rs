@@ -93,6 +93,7 @@ const PARAM: u8 = tag(message::STACKTRACE_IID, WireType::Varint) as u8;
 unsafe impl<A: Args> Args for WithStack<'_, A> {
     type Measured = A::Measured;
     const HAS_STRINGS: bool = true;
+    const HAS_STACK: bool = true;
 
     fn measure(&self, plan: &mut Plan, known: Option<ChunkStrings<'_>>) -> A::Measured {
         let measured = self.args.measure(plan, known);

@@ -2,7 +2,7 @@
 //! the repository (a link to it), with exactly the dependencies and features that the page shows.
 //!
 //! A page is a story. A block of `toml` begins a package, with `[package]` or the dependencies alone. A block of `rust` is its
-//! program, or the body of its `main`, and must run to its end. A block of `console` has commands after `$`, which run in the package's
+//! program, or the body of its `main`, and must run to its end; or its library, which must build. A block of `console` has commands after `$`, which run in the package's
 //! directory, and what they print, times and processes aside. Those of blocks of `text` name programs that run or were killed: they are run
 //! on a stage. A block of `sh` is to install: its paths and its profile must be there.
 
@@ -31,6 +31,8 @@ struct Reader {
     /// Packages made so far, and the directory of the newest one.
     packages: usize,
     package: PathBuf,
+    /// True if the newest package is a library that programs load.
+    is_library: bool,
 }
 
 /// The test that compiles and runs the library of that page.
@@ -59,6 +61,11 @@ fn faq() {
 #[test]
 fn processes() {
     try_page("docs/guides/processes.md");
+}
+
+#[test]
+fn plugins() {
+    try_page("docs/guides/plugins.md");
 }
 
 #[test]
@@ -218,7 +225,8 @@ fn copy_of_repository() -> PathBuf {
 
 impl Reader {
     fn new(page: &str) -> Self {
-        Self { name: page.replace(['/', '.'], "-"), packages: 0, package: copy_of_repository() }
+        let (name, package) = (page.replace(['/', '.'], "-"), copy_of_repository());
+        Self { name, packages: 0, package, is_library: false }
     }
 
     /// Makes a package with this manifest, or with these dependencies.
@@ -231,6 +239,7 @@ impl Reader {
             }
             _ => fs::create_dir_all(self.package.join("src")).expect("make a package"),
         }
+        self.is_library = manifest.contains("cdylib");
         let head = "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n";
         let head = if manifest.contains("[package]") { "" } else { head };
         // It lies below this workspace, but is outside of it.
@@ -252,8 +261,14 @@ impl Reader {
         run(&mut self.command(&format!("protologtool check --deny-warnings {groups} Main.java")));
     }
 
-    /// Runs a program, or the body of one, as the program of the newest package.
+    /// Runs a program, or the body of one, as the program of the newest package; or builds its library.
     fn run_program(&self, source: &str) {
+        if self.is_library {
+            fs::write(self.package.join("src/lib.rs"), source).expect("write a library");
+            run(&mut self.command("cargo build --quiet"));
+            run(&mut self.command("protologtool check --deny-warnings src"));
+            return;
+        }
         let whole = if source.contains("fn main()") {
             source.to_owned()
         } else {

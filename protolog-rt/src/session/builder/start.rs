@@ -6,6 +6,7 @@
 use super::Builder;
 use crate::clock;
 use crate::error::Error;
+use crate::level;
 use crate::session::active::{Active, Destination, Kept};
 use crate::session::config::Filter;
 use crate::session::core::{Core, SessionOwner};
@@ -43,6 +44,7 @@ impl Builder {
             return Err(Error::NoFile);
         }
         pin::keep_runtime_loaded();
+        level::look_for_host();
         let filter = Filter::new(&self.config, &dictionary::known_groups())?;
         clock::prepare();
         barrier::prepare();

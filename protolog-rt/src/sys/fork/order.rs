@@ -27,6 +27,8 @@ pub(crate) enum Order {
     #[cfg_attr(not(any(feature = "log", feature = "tracing")), allow(dead_code))]
     // The bridges' alone.
     Followers,
+    /// The functions of other copies of this runtime to call then.
+    Guests,
     /// Messages first seen at run time.
     Interned,
     /// The arbiters with drop counters that outlive the process.

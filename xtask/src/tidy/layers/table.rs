@@ -39,6 +39,7 @@ pub(super) const LAYERS: [Layers; 1] = [Layers {
             &[
                 "bridge",
                 "dynamic",
+                "guests",
                 "panic",
                 "init",
                 "emit",

@@ -1,0 +1,86 @@
+//! The interface by which other copies of this runtime in the process use this one ([`copies`](crate::sys::copies)).
+//!
+//! Invariant: the static is announced wherever a program has this runtime, since the `#[used]` function refers to it.
+
+use crate::init::Init;
+use crate::level::{self, GroupInfo};
+use crate::log;
+use crate::loss::LossCause;
+use crate::message_table::{self, NewMessage};
+use crate::site::GroupLevel;
+use crate::sys::copies::{self, Host, Interface, NewGroup, NewTemplate, announce};
+use crate::text;
+use crate::writer::arg_slice::ArgSlice;
+use crate::writer::slice::Slice;
+use crate::writer::{self, Head};
+use protolog_core::{Arg, Level};
+use std::sync::atomic::AtomicU32;
+
+static INTERFACE: Interface = copies::interface::<Guests>();
+
+announce!(INTERFACE);
+
+/// This runtime, as other copies see it.
+struct Guests;
+
+impl Host for Guests {
+    type Group = GroupInfo;
+
+    fn register(group: NewGroup<'_>, changed: extern "C" fn()) -> &'static GroupInfo {
+        let NewGroup { name, tag, compiled, log_to_text } = group;
+        level::register_guest((name, tag), (compiled, log_to_text), changed)
+    }
+
+    fn word(group: &'static GroupInfo) -> &'static AtomicU32 {
+        group.word_ref()
+    }
+
+    fn switch(group: &'static GroupInfo, allowed: u8, text: u8) {
+        level::switch_guest(group, allowed, text);
+    }
+
+    fn intern(group: &'static GroupInfo, template: NewTemplate<'_>) -> bool {
+        let NewTemplate { id, severity, template, place, at, limit } = template;
+        let level = level_of(severity);
+        let new = NewMessage { id, template, level, group, place, at };
+        message_table::signature_or_insert(new, limit).is_some()
+    }
+
+    fn message(group: &'static GroupInfo, severity: u8, id: u64, args: &[Arg<'_>], stack: bool) {
+        let level = level_of(severity);
+        if !stack {
+            log::trace(id, level, group, &ArgSlice(args));
+        } else if group.is_trace_enabled(level) {
+            let head = Head { id, group_level: GroupLevel::new(group, level) };
+            writer::write_with_stack(head, &ArgSlice(args));
+        }
+    }
+
+    fn slice(group: &'static GroupInfo, severity: u8, event: &[u8], depth: u8) {
+        let level = level_of(severity);
+        if group.is_trace_enabled(level) {
+            let head = Head { id: 0, group_level: GroupLevel::new(group, level) };
+            writer::write_packet(head, &Slice { event, depth });
+        }
+    }
+
+    fn count_lost(group: &'static GroupInfo, severity: u8, cause: u32) {
+        if let Some(cause) = LossCause::from_wire(cause) {
+            writer::drop_message(group, level_of(severity), cause);
+        }
+    }
+
+    fn show(severity: u8, tag: &str, text: &str) {
+        text::show_for_guest(level_of(severity), tag, text);
+    }
+
+    fn listen(directory: &str) {
+        let init = Init::new();
+        let init = if directory.is_empty() { init } else { init.directory(directory) };
+        init.listen_for_guest();
+    }
+}
+
+fn level_of(severity: u8) -> Level {
+    Level::from_severity(severity).unwrap_or(Level::Wtf)
+}
