@@ -135,14 +135,23 @@ impl Program {
 
     /// All groups of the process.
     pub fn groups(&mut self) -> Result<Vec<Group>, Error> {
-        let group = |line: &String| match Reply::parse(line)? {
-            Reply::Group { page, index, word, compiled, name, tag } => {
-                let (name, tag) = (characters(name).collect(), tag.to_owned());
-                Some(Group { page, index, word, compiled, name, tag })
+        Ok(self.groups_and_problems()?.0)
+    }
+
+    /// All groups of the process, and what the process says of groups that it can't list.
+    pub fn groups_and_problems(&mut self) -> Result<(Vec<Group>, Vec<String>), Error> {
+        let (mut groups, mut problems) = (Vec::new(), Vec::new());
+        for line in &self.request(&Request::Groups)? {
+            match Reply::parse(line) {
+                Some(Reply::Group { page, index, word, compiled, name, tag }) => {
+                    let (name, tag) = (characters(name).collect(), tag.to_owned());
+                    groups.push(Group { page, index, word, compiled, name, tag });
+                }
+                Some(Reply::Problem(text)) => problems.push(text.to_owned()),
+                _ => {}
             }
-            _ => None,
-        };
-        Ok(self.request(&Request::Groups)?.iter().filter_map(group).collect())
+        }
+        Ok((groups, problems))
     }
 
     /// All sessions of the process; none if it is of a version that does not list them.

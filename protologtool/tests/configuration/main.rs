@@ -257,7 +257,7 @@ fn completed(shell: &str, script: &str, lines: &[&str]) -> Option<String> {
     Some(stdout)
 }
 
-/// A program whose groups have these names, which it tells whoever asks.
+/// A program whose groups have these names, which it tells whoever asks. What is no name is a line of its own.
 fn listen(place: &Path, names: &'static [&'static str]) {
     let path = place.join(format!("{}-1.sock", std::process::id()));
     let listener = std::os::unix::net::UnixListener::bind(path).unwrap();
@@ -271,7 +271,10 @@ fn listen(place: &Path, names: &'static [&'static str]) {
                     Some("protolog") => reply = format!("protolog 1 {} x\n", std::process::id()),
                     Some("groups") => {
                         for name in names {
-                            let _ = writeln!(reply, "group - 0 003f3f3f y {name} T");
+                            let _ = match name.strip_prefix("problem ") {
+                                Some(_) => writeln!(reply, "{name}"),
+                                None => writeln!(reply, "group - 0 003f3f3f y {name} T"),
+                            };
                         }
                     }
                     _ => {}
@@ -282,6 +285,26 @@ fn listen(place: &Path, names: &'static [&'static str]) {
             }
         }
     });
+}
+
+#[test]
+fn status_warns_of_groups_that_a_program_does_not_know() {
+    let dir = temp_dir_for_sockets();
+    let place = dir.path().join("run");
+    std::fs::create_dir(&place).unwrap();
+    std::fs::set_permissions(&place, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    listen(&place, &["app::Log::Net", "problem `libplugin.so` has another version inside"]);
+    for lines in [&["groups", "status"][..], &["groups", "list", "--json"]] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_protologtool"));
+        command.arg("configuration").args(lines);
+        surroundings(&mut command, dir.path());
+        let Output { code, stdout, stderr } = run_any(&mut command);
+        assert_eq!(code, Some(0), "{stderr}");
+        assert!(stdout.contains("app::Log::Net"), "{stdout}");
+        let warning =
+            format!("(pid {}): `libplugin.so` has another version inside", std::process::id());
+        assert!(stderr.starts_with("warning: ") && stderr.contains(&warning), "{stderr}");
+    }
 }
 
 /// Another user's program names its groups as it likes, and root presses the tab key.

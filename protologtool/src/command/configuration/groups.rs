@@ -1,7 +1,7 @@
 //! `groups list` and `groups status`: the groups, with what is printed of each, and which sessions of which program trace it.
 
 use super::process::ProcessName;
-use super::programs::Programs;
+use super::programs::{Programs, warn_all};
 use super::trace::{destination, print_json};
 use super::unknown;
 use crate::system::System;
@@ -63,10 +63,16 @@ impl ProcessGroups {
     /// Asks all programs.
     fn of(programs: &mut Programs, system: &dyn System) -> Vec<Self> {
         let ask = |program: &mut Program| -> Result<_, Error> {
-            Ok((program.groups()?, program.sessions()?))
+            Ok((program.groups_and_problems()?, program.sessions()?))
         };
-        let all = programs.each(ask, system).into_iter();
-        all.map(|(process, (groups, sessions))| Self::new(process, groups, sessions)).collect()
+        let (mut all, mut warnings) = (Vec::new(), Vec::new());
+        for (process, ((groups, problems), sessions)) in programs.each(ask, system) {
+            let warning = |text| (process.user, format!("warning: {process}: {text}\n"));
+            warnings.extend(problems.into_iter().map(warning));
+            all.push(Self::new(process, groups, sessions));
+        }
+        warn_all(warnings, system);
+        all
     }
 
     fn new(process: ProcessName, mut groups: Vec<Group>, sessions: Option<Vec<Session>>) -> Self {

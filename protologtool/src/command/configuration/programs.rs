@@ -206,7 +206,7 @@ fn warning(whom: &str, error: &Error) -> String {
 }
 
 /// Prints warnings of programs of these users. Of another user's only some are: each of a thousand programs could have one.
-fn warn_all(all: Vec<(u32, String)>, system: &dyn System) {
+pub(super) fn warn_all(all: Vec<(u32, String)>, system: &dyn System) {
     let own = rustix::process::geteuid().as_raw();
     let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
     for (user, text) in all {
