@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::thread_end::at_end_of_thread;
 use common::{SetOnDrop, TestSession, Trace, record, wire};
 use protolog_rt::{Builder, Level, LossCause, ProtoLogGroup, i};
 use std::cell::RefCell;
@@ -196,24 +197,41 @@ thread_local! {
 }
 
 #[test]
-fn thread_local_destructors_log_or_are_counted() {
+fn thread_local_destructors_log() {
     let recording = start_info();
     thread::spawn(|| {
-        // Some systems run destructors in the order of first use, others in the reverse order. One of the two values is
-        // dropped before the thread's writer, the other after it.
+        // Some systems run destructors in the order of first use, others in the reverse order.
         EARLY.set(Some(LogOnDrop));
         i!(Log::Work, "in the thread");
         LATE.set(Some(LogOnDrop));
     })
     .join()
     .unwrap();
+    // A destructor that logs the thread's first message.
+    thread::spawn(|| LATE.set(Some(LogOnDrop))).join().unwrap();
     let trace = recording.stop();
-    assert_eq!(trace.summary.messages, 2, "{:?}", trace.summary);
-    assert_eq!(
-        trace.losses().into_iter().map(|(key, count)| (key.1, count)).collect::<Vec<_>>(),
-        [(wire(LossCause::ThreadExit), 1)]
-    );
-    assert_eq!(trace.messages().len(), 2);
+    assert_eq!((trace.summary.messages, trace.summary.lost()), (4, 0), "{:?}", trace.summary);
+    assert_eq!(trace.messages().len(), 4);
+}
+
+#[test]
+fn messages_after_a_thread_s_end_are_counted() {
+    let recording = start_info();
+    thread::spawn(|| {
+        i!(Log::Work, "in the thread");
+        at_end_of_thread(|round| {
+            i!(Log::Work, "round %d", round);
+        });
+    })
+    .join()
+    .unwrap();
+    let trace = recording.stop();
+    // The runtime's own part ends in the third of four rounds, before or after the other's.
+    let is_counted = |lost| lost == 1 || lost == 2;
+    assert_eq!(trace.summary.messages + trace.summary.lost(), 5, "{:?}", trace.summary);
+    assert!(is_counted(trace.summary.lost()), "{:?}", trace.summary);
+    let causes: Vec<_> = trace.losses().into_keys().map(|(_, cause)| cause).collect();
+    assert_eq!(causes, [wire(LossCause::ThreadExit)]);
 }
 
 /// `few`, or `soaked` if `PROTOLOG_SOAK` is set.

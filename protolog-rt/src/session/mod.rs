@@ -110,7 +110,9 @@ use std::sync::Arc;
 /// # The process exits, panics, or gets a signal
 ///
 /// A session that is stopped or dropped is complete. When the process exits, by the return of `main` or by `std::process::exit`, the
-/// sessions that still run are stopped, those in statics included. [`stop_on_signals`](crate::stop_on_signals) does the same for Ctrl-C,
+/// sessions that still run are stopped, those in statics included. That comes after exit handlers (`atexit`) and destructors of the
+/// thread's values, whose messages are recorded; so a handler finds no complete trace, unless it stops the session itself.
+/// [`stop_on_signals`](crate::stop_on_signals) does the same for Ctrl-C,
 /// SIGTERM and SIGHUP. Neither waits longer than 5 seconds for the file of a session that streams if it is stuck, such as a pipe that
 /// nobody reads; then its recording stays. An error that nobody can get, since a session is dropped or the process exits, is one line on standard error
 /// ([`Builder::report_losses`]).
@@ -160,9 +162,9 @@ use std::sync::Arc;
 ///
 /// Its messages stay in the trace, under its name and id, and its chunk is given back. About 2 KiB remain until the session ends, or
 /// until a later thread uses them, as it does once the session has 512 sequences. So 200,000 threads, one after the other, leave no
-/// more than 1,000 do: in a session that keeps messages or records 0.9 MiB, in one that streams about 1 MiB. Thread-local
-/// destructors may log: messages of those that run after the runtime's own are counted as
-/// [`LossCause::ThreadExit`](crate::LossCause::ThreadExit).
+/// more than 1,000 do: in a session that keeps messages or records 0.9 MiB, in one that streams about 1 MiB. Destructors of
+/// thread-local values may log. What the C library's thread-specific values (`pthread_key_create`) log in the last rounds of their
+/// destructors is counted as [`LossCause::ThreadExit`](crate::LossCause::ThreadExit).
 ///
 /// # The buffer is full
 ///

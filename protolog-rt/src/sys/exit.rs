@@ -1,4 +1,5 @@
-//! The exit of the process: functions that run then.
+//! The exit of the process: functions that run then, after those that the program has registered for it (`atexit`) and the destructors
+//! of the main thread's values. All of them may log.
 //!
 //! Invariant: one function for each step, registered once.
 
@@ -16,14 +17,17 @@ pub(crate) enum Step {
 
 static FUNCTIONS: [ForkOnce<fn()>; 2] = [const { ForkOnce::new() }; 2];
 
+/// The module's last function. A library that is unloaded has it called as well; then no function is registered, since whoever
+/// registers one keeps the library loaded.
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static AT_END: extern "C" fn() = run;
+
 /// Runs `function` when the process exits: by `exit`, or by the return of `main`. Later functions
 /// for the same step are ignored.
 pub(crate) fn at_exit(step: Step, function: fn()) {
-    static IS_REGISTERED: ForkOnce<()> = ForkOnce::new();
-    IS_REGISTERED.get_or_make(|| {
-        // SAFETY: the function may be called at any time, and takes nothing. That it can't be registered leaves things as they were.
-        let _ = unsafe { libc::atexit(run) };
-    });
+    // What the linker has not kept would not run.
+    std::hint::black_box(&AT_END);
     if let Some(slot) = FUNCTIONS.get(step as usize) {
         slot.get_or_make(|| function);
     }

@@ -1,5 +1,6 @@
 //! The operating system: every call to it and everything that depends on which one it is, behind safe functions.
 //!
+//! - [`thread_end`], [`exit`]: what runs last on a thread, and in the process.
 //! - [`process`], [`thread`]: ids, the process's user, a thread's name, which signals it handles.
 //! - [`environment`]: variables, which a set-user-id program does not believe.
 //! - [`time`]: clocks, the zone, the boot id.
@@ -41,6 +42,7 @@ mod sanitizer;
 pub(crate) mod signal;
 pub(crate) mod socket;
 pub(crate) mod thread;
+pub(crate) mod thread_end;
 pub(crate) mod time;
 
 use std::io;

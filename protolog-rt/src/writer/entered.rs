@@ -34,6 +34,11 @@ impl Entered {
             || self.sessions.try_borrow().is_ok_and(|entered| has_entered(&entered))
     }
 
+    /// Forgets all, at the end of the thread.
+    pub(super) fn end(&self) {
+        self.sessions.take();
+    }
+
     /// Removes sessions that have ended, and adds this one. Returns what is to be dropped.
     pub(super) fn change(&self, new: Option<&Arc<Arbiter>>) -> Vec<Arc<Arbiter>> {
         let Ok(mut entered) = self.sessions.try_borrow_mut() else { return Vec::new() };

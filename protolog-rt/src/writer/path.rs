@@ -35,7 +35,7 @@ use super::intern::{ChunkStrings, Interner, SHORT};
 use super::own::{Moment, Own};
 use super::packet::Packet;
 use super::plan::{Base, size_field};
-use super::routes::EXIT_GUARD;
+use super::routes::ThreadRoutes;
 use super::running;
 use super::stack::{self, WithStack};
 use super::thread_state::{EXITED, GUARDED, READY, ThreadState, UNROUTED};
@@ -345,20 +345,16 @@ fn pass_on<P: Packet>(head: Head, packet: &P) {
 #[inline(never)]
 fn write_to_each<P: Packet, R: Borrow<P>>(head: Head, packet: R) {
     ThreadState::with(|state| state.route(GUARDED, std::ptr::null()));
-    let next = EXIT_GUARD.try_with(|guard| {
-        let mut routes = guard.routes.borrow_mut();
-        let is_new = routes.refresh(&guard.entered);
+    let (writer, are_none) = ThreadRoutes::with(|thread| {
+        let mut routes = thread.routes.borrow_mut();
+        let is_new = routes.refresh(&thread.entered);
         routes.write(head, packet.borrow(), is_new);
         (routes.sole_writer(), routes.are_none())
     });
-    ThreadState::with(|state| match next {
-        Ok((writer, _)) => state.route(if writer.is_null() { UNROUTED } else { READY }, writer),
-        Err(_) => state.route(EXITED, std::ptr::null()),
-    });
-    match next {
-        Err(_) => count_unattributed(head.group(), head.level(), LossCause::ThreadExit),
-        Ok((_, true)) if is_found_late() => write_to_each::<P, R>(head, packet),
-        Ok(_) => {}
+    let next = if writer.is_null() { UNROUTED } else { READY };
+    ThreadState::with(|state| state.route(next, writer));
+    if are_none && is_found_late() {
+        write_to_each::<P, R>(head, packet);
     }
 }
 
@@ -366,6 +362,6 @@ fn write_to_each<P: Packet, R: Borrow<P>>(head: Head, packet: R) {
 #[cold]
 #[inline(never)]
 fn is_found_late() -> bool {
-    let seen = EXIT_GUARD.try_with(|guard| guard.routes.borrow().epoch());
-    seen.is_ok_and(running::find_out_fork)
+    let seen = ThreadRoutes::with_known(|thread| thread.routes.borrow().epoch());
+    seen.is_some_and(running::find_out_fork)
 }

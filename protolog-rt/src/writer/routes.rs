@@ -16,25 +16,54 @@ use super::thread_state::{EXITED, GUARDED, READY, ThreadState, UNROUTED};
 use super::{Head, Writer};
 use crate::sync::Ordering;
 use crate::sys::copies;
-use std::cell::RefCell;
+use crate::sys::thread_end::at_thread_end;
+use std::cell::{Cell, RefCell};
+use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 thread_local! {
-    pub(super) static EXIT_GUARD: ExitGuard =
-        const { ExitGuard { routes: RefCell::new(Routes::new()), entered: Entered::new() } };
+    /// Without a destructor: those of other values may log, and [`end_thread`] comes after them.
+    static THREAD_ROUTES: ManuallyDrop<ThreadRoutes> = const {
+        ManuallyDrop::new(ThreadRoutes {
+            routes: RefCell::new(Routes::new()),
+            entered: Entered::new(),
+            has_end: Cell::new(false),
+        })
+    };
 }
 
-/// Keeps the thread's routes, and finishes its writers when the thread exits.
-pub(super) struct ExitGuard {
+/// The thread's routes, and the sessions that it has entered.
+pub(super) struct ThreadRoutes {
     pub(super) routes: RefCell<Routes>,
     pub(super) entered: Entered,
+    /// True once [`end_thread`] will run for the thread.
+    has_end: Cell<bool>,
 }
 
-impl Drop for ExitGuard {
-    fn drop(&mut self) {
-        ThreadState::with(|state| state.route(EXITED, std::ptr::null()));
-        self.routes.get_mut().end();
+impl ThreadRoutes {
+    /// Calls `f` with those of the calling thread, which has not ended and is guarded.
+    pub(super) fn with<R>(f: impl FnOnce(&Self) -> R) -> R {
+        THREAD_ROUTES.with(|thread| {
+            if !thread.has_end.replace(true) {
+                at_thread_end(end_thread);
+            }
+            f(thread)
+        })
     }
+
+    /// As [`Self::with`], if the thread has any.
+    pub(super) fn with_known<R>(f: impl FnOnce(&Self) -> R) -> Option<R> {
+        THREAD_ROUTES.with(|thread| thread.has_end.get().then(|| f(thread)))
+    }
+}
+
+/// Finishes the thread's writers at its end.
+fn end_thread() {
+    ThreadState::with(|state| state.route(EXITED, std::ptr::null()));
+    ThreadRoutes::with_known(|thread| {
+        thread.routes.borrow_mut().end();
+        thread.entered.end();
+    });
 }
 
 /// Prepares the calling thread for signal handlers that log: what its first message allocates is allocated now. A thread that
@@ -74,9 +103,8 @@ pub(super) fn look_again() {
 /// Makes the thread known, and follows the list of running sessions. It is not within a message.
 fn look() {
     ThreadState::with(|state| state.route(GUARDED, std::ptr::null()));
-    let known = EXIT_GUARD.try_with(|guard| guard.routes.borrow_mut().refresh(&guard.entered));
-    let next = if known.is_ok() { UNROUTED } else { EXITED };
-    ThreadState::with(|state| state.route(next, std::ptr::null()));
+    ThreadRoutes::with(|thread| thread.routes.borrow_mut().refresh(&thread.entered));
+    ThreadState::with(|state| state.route(UNROUTED, std::ptr::null()));
 }
 
 /// See the module.

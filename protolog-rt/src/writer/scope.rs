@@ -17,15 +17,16 @@
 //!   to it directly; else each message is compared with the filter, as with several sessions.
 //! - A start closes the writers of all sessions before any word tells of it, as ever, so no thread writes directly meanwhile.
 //! - A thread enters before its session starts, or leaves the phase `READY` when it enters one that runs: then it looks again.
-//! - Drops of threads without a sequence are counted in each session that the thread has entered. Those of a thread that has dropped its
-//!   thread-local state are no chosen session's: it has forgotten which it entered.
+//! - Drops of threads without a sequence are counted in each session that the thread has entered. Those of a thread that has
+//!   ended are no chosen session's: it has forgotten which it entered.
 //!
 //! Invariants: entering may allocate, like a thread's first message; nothing else here does, nor takes a lock. An entry of a session that
 //! has ended is removed when the thread enters or ends another one.
 
 use super::arbiter::Arbiter;
 use super::guarded;
-use super::routes::{EXIT_GUARD, look_again};
+use super::routes::{ThreadRoutes, look_again};
+use super::thread_state::{EXITED, ThreadState};
 use crate::level::GroupInfo;
 use crate::loss::LossCause;
 use protolog_core::Level;
@@ -80,10 +81,10 @@ impl ThreadScope {
     }
 }
 
-/// Adds the calling thread to a session of chosen threads. Does nothing for other sessions, and in a thread that has dropped its
-/// thread-local state.
+/// Adds the calling thread to a session of chosen threads. Does nothing for other sessions, and in a thread that has
+/// ended.
 pub(crate) fn enter(arbiter: &Arc<Arbiter>) {
-    if arbiter.is_scoped() {
+    if arbiter.is_scoped() && ThreadState::with(ThreadState::phase) != EXITED {
         HAS_ENTERED.set(true);
         change(Some(arbiter));
         look_again();
@@ -99,7 +100,7 @@ pub(crate) fn forget_ended() {
 
 fn change(new: Option<&Arc<Arbiter>>) {
     guarded(|| {
-        let ended = EXIT_GUARD.try_with(|guard| guard.entered.change(new));
+        let ended = ThreadRoutes::with(|thread| thread.entered.change(new));
         drop(ended);
     });
 }
@@ -110,8 +111,8 @@ pub(super) fn count_dropped(group: &'static GroupInfo, level: Level, cause: Loss
     if !HAS_ENTERED.get() {
         return;
     }
-    let _ = EXIT_GUARD.try_with(|guard| {
-        let Ok(entered) = guard.entered.sessions.try_borrow() else { return };
+    ThreadRoutes::with_known(|thread| {
+        let Ok(entered) = thread.entered.sessions.try_borrow() else { return };
         for arbiter in entered.iter().filter(|arbiter| arbiter.is_enabled(group, level)) {
             arbiter.unattributed.add(group.id, cause, 1);
         }

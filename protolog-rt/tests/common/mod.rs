@@ -2,6 +2,8 @@
 //! Perfetto's trace_processor and by the official descriptors.
 #![allow(dead_code)] // Each test binary uses a part.
 
+pub(crate) mod thread_end;
+
 use protolog_core::schema::{loss, packet, sequence_info};
 use protolog_reader::{Log, Rendering, Trace as TraceFile};
 use protolog_rt::{Builder, LossCause, Session, Summary};

@@ -11,6 +11,8 @@ mod progress;
 mod sessions;
 mod single_step;
 mod startup;
+#[path = "../common/thread_end.rs"]
+mod thread_end;
 
 use protolog_reader::{Log, Recording, Recovered, Rendering, Trace};
 use protolog_testkit::{temp_dir, trace_stats};

@@ -1,12 +1,12 @@
 //! Recordings of sessions that stop normally, run beside others, lose messages or get dynamic templates.
 
 use crate::Recovery;
+use crate::thread_end::{LAST_ROUND, at_end_of_thread};
 use protolog_core::recorder::{Header, METADATA_LOST_AT};
 use protolog_reader::{LossCause, LossReason, Recording};
 use protolog_rt::dynamic::{self, Arg};
 use protolog_rt::{Builder, Error, Level, ProtoLogGroup, Session, d, i};
 use protolog_testkit::temp_dir;
-use std::cell::RefCell;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -242,33 +242,22 @@ fn losses_are_in_the_recording_at_once() {
     assert_eq!(found.log.stats().lost[&(LossReason::Reported(LossCause::Truncated), Some(id))], 2);
 }
 
-struct LogOnDrop;
-
-impl Drop for LogOnDrop {
-    fn drop(&mut self) {
-        i!(Log::Net, "in a destructor");
-    }
-}
-
-thread_local! {
-    static EARLY: RefCell<Option<LogOnDrop>> = const { RefCell::new(None) };
-    static LATE: RefCell<Option<LogOnDrop>> = const { RefCell::new(None) };
-}
-
 #[test]
 fn unattributed_losses_are_in_the_recording_at_once() {
     let _lock = lock_sessions();
     let session = net().record().start().unwrap();
     thread::spawn(|| {
-        // One of the two is dropped after the thread's writer.
-        EARLY.set(Some(LogOnDrop));
         i!(Log::Net, "in the thread");
-        LATE.set(Some(LogOnDrop));
+        at_end_of_thread(|round| {
+            if round == LAST_ROUND {
+                i!(Log::Net, "after the thread's end");
+            }
+        });
     })
     .join()
     .unwrap();
     let found = Recovery::read(&recording(&session));
-    assert_eq!(found.messages(), ["in the thread", "in a destructor"]);
+    assert_eq!(found.messages(), ["in the thread"]);
     assert_eq!(
         found.log.stats().lost
             [&(LossReason::Reported(LossCause::ThreadExit), Some(Log::Net.info().id))],
