@@ -76,6 +76,19 @@ fn pinned_threads_leave_their_messages() {
     assert_eq!(run_threads(&java, &carriers, "pinned", threads() / 4, 500, 16 << 20), 0);
 }
 
+/// A thread that forgets its thread locals between two tasks is the same thread. There are more tasks than a trace has numbers for threads.
+#[test]
+fn tasks_of_the_common_pool_leave_their_messages() {
+    let (Some(java), Some(classes)) = (java_25(), classes()) else { return };
+    let dir = temp_dir();
+    let trace = dir.path().join("pooled.pftrace");
+    let mut java = Command::new(java);
+    java.arg("-cp").arg(classes).arg("app.Pooled").arg(&trace).arg("40000");
+    let output = run_any(&mut java);
+    assert_eq!((output.code, output.stdout.as_str()), (Some(0), "40000 0\n"), "{output:?}");
+    assert_eq!(messages(&trace).len(), 40_000);
+}
+
 /// A pool's thread may have another name for each request, and virtual threads share their chunks.
 #[test]
 fn each_message_has_the_name_that_its_thread_had() {

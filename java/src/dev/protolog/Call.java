@@ -5,6 +5,7 @@ import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * One call's arguments, taken over from the application before anything is written. There is one object for each thread; it is used
@@ -34,6 +35,8 @@ final class Call {
     private static final ThreadLocal<WeakReference<Call>> OF_THREAD = new ThreadLocal<>();
     private static final ConcurrentHashMap<Long, Kept> KEPT = new ConcurrentHashMap<>();
     private static final ReferenceQueue<Thread> ENDED = new ReferenceQueue<>();
+    /** The keys of threads with the id of another one: a class of the application may say any. */
+    private static final AtomicLong OTHERS = new AtomicLong();
 
     /** The message. */
     long id;
@@ -72,12 +75,12 @@ final class Call {
     /** Keeps the call of a thread as long as there is the thread. */
     private static final class Kept extends WeakReference<Thread> {
         private final Call call;
-        private final long threadId;
+        private final long key;
 
-        Kept(Thread thread, Call call) {
+        Kept(Thread thread, Call call, long key) {
             super(thread, ENDED);
             this.call = call;
-            threadId = thread.getId();
+            this.key = key;
         }
     }
 
@@ -86,7 +89,7 @@ final class Call {
 
     /** The thread with this Java id; with 0 the one of this name. Null if it has not logged itself. */
     static Known known(long threadId, String name) {
-        Kept kept = threadId != 0 ? KEPT.get(threadId) : null;
+        Kept kept = threadId > 0 ? KEPT.get(threadId) : null;
         for (Kept each : threadId == 0 ? KEPT.values() : Set.<Kept>of()) {
             Thread thread = each.get();
             if (thread != null && thread.getName().equals(name)) {
@@ -153,11 +156,18 @@ final class Call {
 
     private static Call ofNewThread() {
         for (Reference<?> ended = ENDED.poll(); ended != null; ended = ENDED.poll()) {
-            KEPT.remove(((Kept) ended).threadId, ended);
+            KEPT.remove(((Kept) ended).key, ended);
         }
-        Kept kept = new Kept(Thread.currentThread(), new Call());
+        Thread thread = Thread.currentThread();
+        long id = ThreadIdentity.javaId(thread);
+        Kept kept = KEPT.get(id);
+        if (kept == null || !kept.refersTo(thread)) {
+            Call call = new Call();
+            kept = new Kept(thread, call, kept == null ? id : OTHERS.decrementAndGet());
+            KEPT.put(kept.key, kept);
+        }
+        // Else a pool has erased its thread's locals between two tasks, as Java's common one does.
         OF_THREAD.set(new WeakReference<>(kept.call));
-        KEPT.put(kept.threadId, kept);
         return kept.call;
     }
 

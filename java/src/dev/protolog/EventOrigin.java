@@ -25,7 +25,7 @@ public record EventOrigin(long threadId, String threadName, Instant time, String
     /** True for an event of the current thread, so that its place may be found by the stack. */
     boolean isOfThisThread() {
         Thread current = Thread.currentThread();
-        return threadId != 0 ? threadId == current.getId() : threadName == null || threadName.equals(current.getName());
+        return threadId != 0 ? threadId == ThreadIdentity.javaId(current) : threadName == null || threadName.equals(current.getName());
     }
 
     /** This, as a message has it; null for one that the current thread logs now. */

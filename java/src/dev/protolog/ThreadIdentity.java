@@ -18,7 +18,9 @@ final class ThreadIdentity {
     /** The bit that the kernel's ids never have. A virtual thread is in one thread of the kernel now and in another one later. */
     private static final int VIRTUAL = 1 << 30;
     /** {@code Thread.isVirtual} of Java 21; null before. */
-    private static final MethodHandle IS_VIRTUAL = isVirtualOfNewerJava();
+    private static final MethodHandle IS_VIRTUAL = ofNewerJava("isVirtual", boolean.class);
+    /** {@code Thread.threadId} of Java 19, which no class overrides; null before. */
+    private static final MethodHandle ID = ofNewerJava("threadId", long.class);
 
     private static final ThreadLocal<Integer> CURRENT = ThreadLocal.withInitial(ThreadIdentity::kernelId);
 
@@ -79,7 +81,7 @@ final class ThreadIdentity {
         try {
             return Integer.parseInt(Files.readSymbolicLink(Path.of("/proc/thread-self")).getFileName().toString());
         } catch (IOException | RuntimeException e) {
-            return (int) Thread.currentThread().getId();
+            return (int) javaId(Thread.currentThread());
         }
     }
 
@@ -91,9 +93,21 @@ final class ThreadIdentity {
         }
     }
 
-    private static MethodHandle isVirtualOfNewerJava() {
+    /** Java's id of a thread. Before Java 19 a class of the application may say another one, or throw: then it is 0. */
+    static long javaId(Thread thread) {
         try {
-            return MethodHandles.lookup().findVirtual(Thread.class, "isVirtual", MethodType.methodType(boolean.class));
+            return ID == null ? thread.getId() : (long) ID.invokeExact(thread);
+        } catch (Throwable e) {
+            if (e instanceof Error error && PassingErrors.isOne(error)) {
+                throw error;
+            }
+            return 0;
+        }
+    }
+
+    private static MethodHandle ofNewerJava(String name, Class<?> result) {
+        try {
+            return MethodHandles.lookup().findVirtual(Thread.class, name, MethodType.methodType(result));
         } catch (ReflectiveOperationException e) {
             return null;
         }

@@ -5,8 +5,10 @@ import static dev.protolog.SelfTest.check;
 import java.lang.reflect.Field;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.BrokenBarrierException;
+import java.util.concurrent.CyclicBarrier;
 
-/** A trace has numbers for so many threads at a time; what a further one logs is counted. */
+/** A trace has numbers for so many threads at a time; what a further one logs is counted. Threads of a class of the application may say any id. */
 final class ManyThreadsTest {
     private ManyThreadsTest() {}
 
@@ -25,6 +27,64 @@ final class ManyThreadsTest {
         Summary summary = session.stop();
         check("threads without numbers", summary.messages() + " and " + summary.lost() + " lost", "2 and 2 lost");
         Files.delete(file);
+        idsOfTheApplication();
+    }
+
+    /** Threads that have one id, and one that says none. Each has one number, also after the garbage collector looked for what nobody has. */
+    private static void idsOfTheApplication() throws Exception {
+        Path file = Files.createTempFile("protolog", ".pftrace");
+        Session session = Session.builder().file(file).truncate().enableAll().start();
+        int before = numbers();
+        CyclicBarrier round = new CyclicBarrier(4);
+        for (int number = 0; number < 3; number++) {
+            new Numbered(number, round).start();
+        }
+        for (int i = 0; i < Numbered.ROUNDS; i++) {
+            round.await();
+            System.gc();
+            round.await();
+        }
+        int given = numbers() - before;
+        Summary summary = session.stop();
+        check("messages of threads with any ids", summary.messages() + " and " + summary.lost() + " lost", "9 and 0 lost");
+        check("numbers of three threads", given, 3);
+        Files.delete(file);
+    }
+
+    private static int numbers() {
+        return Sessions.running().stream().mapToInt(session -> session.sequences().size()).sum();
+    }
+
+    private static final class Numbered extends Thread {
+        private static final int ROUNDS = 3;
+        private final int number;
+        private final CyclicBarrier round;
+
+        Numbered(int number, CyclicBarrier round) {
+            this.number = number;
+            this.round = round;
+        }
+
+        @Override
+        public long getId() {
+            if (number == 0) {
+                throw new IllegalStateException("no id");
+            }
+            return 7;
+        }
+
+        @Override
+        public void run() {
+            try {
+                for (int i = 0; i < ROUNDS; i++) {
+                    ProtoLog.v(LevelsTest.Group.QUIET, "of thread %d", number);
+                    round.await();
+                    round.await();
+                }
+            } catch (InterruptedException | BrokenBarrierException e) {
+                throw new AssertionError(e);
+            }
+        }
     }
 
     /** As if as many threads lived. */
