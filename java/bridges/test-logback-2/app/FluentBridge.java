@@ -4,6 +4,8 @@ import ch.qos.logback.classic.LoggerContext;
 import dev.protolog.LogLevel;
 import dev.protolog.Session;
 import java.nio.file.Path;
+import java.util.Collections;
+import java.util.Iterator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.MDC;
@@ -36,6 +38,7 @@ public final class FluentBridge {
             logger.atInfo().addKeyValue("bytes", 7).log("in a context");
             MDC.clear();
             logger.info("not fluent {}", 'c');
+            logger.atInfo().addMarker(new ThrowingMarker()).log("marked by one that throws");
             Thread other = new Thread(() -> logger.atInfo().addKeyValue("of", "other").log("of the other thread"), "other");
             other.start();
             other.join();
@@ -46,5 +49,48 @@ public final class FluentBridge {
 
     private static int evaluated() {
         return ++evaluated;
+    }
+
+    private static final class ThrowingMarker implements Marker {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        public String getName() {
+            throw new IllegalStateException("broken");
+        }
+
+        @Override
+        public void add(Marker reference) {}
+
+        @Override
+        public boolean remove(Marker reference) {
+            return false;
+        }
+
+        @Override
+        @Deprecated
+        public boolean hasChildren() {
+            return false;
+        }
+
+        @Override
+        public boolean hasReferences() {
+            return false;
+        }
+
+        @Override
+        public Iterator<Marker> iterator() {
+            return Collections.emptyIterator();
+        }
+
+        @Override
+        public boolean contains(Marker other) {
+            return false;
+        }
+
+        @Override
+        public boolean contains(String name) {
+            return false;
+        }
     }
 }

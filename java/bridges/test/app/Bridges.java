@@ -8,6 +8,8 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.Iterator;
 import java.util.logging.Level;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
@@ -15,11 +17,17 @@ import java.util.logging.MemoryHandler;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.MarkerManager;
 import org.apache.logging.log4j.ThreadContext;
+import org.apache.logging.log4j.core.AbstractLogEvent;
 import org.apache.logging.log4j.core.impl.Log4jLogEvent;
+import org.apache.logging.log4j.core.time.MutableInstant;
+import org.apache.logging.log4j.message.Message;
 import org.apache.logging.log4j.message.ObjectMessage;
 import org.apache.logging.log4j.message.ReusableMessageFactory;
+import org.apache.logging.log4j.util.ReadOnlyStringMap;
+import org.apache.logging.log4j.util.SortedArrayStringMap;
 import org.slf4j.LoggerFactory;
 import org.slf4j.MDC;
+import org.slf4j.Marker;
 import org.slf4j.MarkerFactory;
 
 /** Logs by each logger that there is a bridge from: {@code Bridges TRACE}; by Log4j alone with {@code log4j} after that. */
@@ -119,6 +127,8 @@ public final class Bridges {
         Arrays.setAll(many, i -> i);
         logger.info("{}".repeat(many.length), many);
         logger.info(MarkerFactory.getMarker("AUDIT"), "marked {}", 1);
+        logger.info(new ThrowingMarker(), "marked by {}", "one that throws");
+        logger.atInfo().addMarker(null).addKeyValue(null, 1).addKeyValue("deep", new Endless()).log("marked by nothing");
         logger.trace("off");
         System.out.println(logger.isTraceEnabled() + " " + logger.isDebugEnabled());
     }
@@ -136,6 +146,9 @@ public final class Bridges {
         ThreadContext.put("user", "bob");
         ThreadContext.push("nested");
         logger.error("failed {}", 3, new IllegalStateException("broken"));
+        ThreadContext.clearAll();
+        ThreadContext.put(null, "for no key");
+        logger.info("in a context {}", 1);
         ThreadContext.clearAll();
         logger.trace("off");
         Thread other = new Thread(() -> logger.info("of the other thread {}", 7), "other");
@@ -158,12 +171,99 @@ public final class Bridges {
                 .setIncludeLocation(true)
                 .setSource(source)
                 .build());
+        // Its logger has no name.
+        logger.getContext().getConfiguration().getAppender("trace").append(new AbstractLogEvent() {
+            private static final long serialVersionUID = 1;
+
+            @Override
+            public Message getMessage() {
+                return new ThrowingMessage();
+            }
+
+            @Override
+            public org.apache.logging.log4j.Level getLevel() {
+                return org.apache.logging.log4j.Level.ERROR;
+            }
+
+            @Override
+            public ReadOnlyStringMap getContextData() {
+                return new SortedArrayStringMap();
+            }
+
+            @Override
+            public org.apache.logging.log4j.core.time.Instant getInstant() {
+                return new MutableInstant();
+            }
+        });
+    }
+
+    private static final class ThrowingMessage extends ObjectMessage {
+        private static final long serialVersionUID = 1;
+
+        ThrowingMessage() {
+            super(1);
+        }
+
+        @Override
+        public String getFormattedMessage() {
+            throw new IllegalStateException("broken");
+        }
+    }
+
+    private static final class Endless {
+        @Override
+        public String toString() {
+            return super.toString() + toString();
+        }
     }
 
     private static final class Throwing {
         @Override
         public String toString() {
             throw new IllegalStateException("broken");
+        }
+    }
+
+    private static final class ThrowingMarker implements Marker {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        public String getName() {
+            throw new IllegalStateException("broken");
+        }
+
+        @Override
+        public void add(Marker reference) {}
+
+        @Override
+        public boolean remove(Marker reference) {
+            return false;
+        }
+
+        @Override
+        @Deprecated
+        public boolean hasChildren() {
+            return false;
+        }
+
+        @Override
+        public boolean hasReferences() {
+            return false;
+        }
+
+        @Override
+        public Iterator<Marker> iterator() {
+            return Collections.emptyIterator();
+        }
+
+        @Override
+        public boolean contains(Marker other) {
+            return false;
+        }
+
+        @Override
+        public boolean contains(String name) {
+            return false;
         }
     }
 }

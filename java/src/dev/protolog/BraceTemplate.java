@@ -63,7 +63,7 @@ record BraceTemplate(String template, List<String> pieces, List<Integer> indexes
         for (int i = 0; i < Math.min(count, Call.MAX); i++) {
             kinds |= kind(args[i]) << 2 * i;
         }
-        Key key = new Key(hasArguments ? text : null, count, kinds, isNumbered, List.copyOf(named.keySet()), pairKinds(named));
+        Key key = new Key(hasArguments ? text : null, count, kinds, isNumbered, names(named), pairKinds(named));
         BraceTemplate known = KEPT.get(key);
         BraceTemplate made = known == null ? make(key) : known;
         if (formatted != null && (made.indexes.isEmpty() || !made.render(text, args, Map.of()).equals(formatted))) {
@@ -110,6 +110,16 @@ record BraceTemplate(String template, List<String> pieces, List<Integer> indexes
             template.append(' ').append(escape(key.names.get(i))).append('=').append(conversion(kind));
         }
         return new BraceTemplate(template.toString(), pieces, indexes);
+    }
+
+    /** The names of pairs. Other loggers take a null for one. */
+    private static List<String> names(Map<String, ?> pairs) {
+        if (pairs.isEmpty()) {
+            return List.of();
+        }
+        List<String> names = new ArrayList<>(pairs.size());
+        pairs.keySet().forEach(name -> names.add(String.valueOf(name)));
+        return names;
     }
 
     /** The kinds of the values of pairs. Messages with more of them are one text. */

@@ -3,6 +3,7 @@ package dev.protolog;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.Set;
+import java.util.function.Supplier;
 
 /**
  * The stack trace of an exception as Java prints it, short enough for a trace: the exception, those that it suppressed and its causes, each with
@@ -57,7 +58,8 @@ final class StackText {
             return;
         }
         line(indent + before + MessageText.plainTextOf(thrown));
-        StackTraceElement[] trace = thrown.getStackTrace();
+        StackTraceElement[] trace = answer(indent, thrown, "getStackTrace", thrown::getStackTrace);
+        trace = trace == null ? new StackTraceElement[0] : trace;
         int common = 0;
         while (common < trace.length && common < outer.length
                 && trace[trace.length - 1 - common].equals(outer[outer.length - 1 - common])) {
@@ -74,9 +76,22 @@ final class StackText {
         for (Throwable suppressed : thrown.getSuppressed()) {
             append(indent + "\t", "Suppressed: ", suppressed, trace);
         }
-        Throwable cause = thrown.getCause();
+        Throwable cause = answer(indent, thrown, "getCause", thrown::getCause);
         if (cause != null) {
             append(indent, "Caused by: ", cause, trace);
+        }
+    }
+
+    /** The answer of a method of the application; null where it throws, which a line says. */
+    private <T> T answer(String indent, Throwable thrown, String method, Supplier<T> question) {
+        try {
+            return question.get();
+        } catch (Throwable e) {
+            if (e instanceof Error error && PassingErrors.isOne(error)) {
+                throw error;
+            }
+            line(indent + "\t<" + thrown.getClass().getName() + "." + method + ": " + e.getClass().getName() + ">");
+            return null;
         }
     }
 

@@ -34,6 +34,21 @@ final class StackTextTest {
             }
         };
         check("one that throws is named", StackText.of(new Exception("outer", throwing)).contains("Caused by: <" + throwing.getClass().getName() + ".toString: "), true);
+        Exception noCause = new Exception("outer") {
+            private static final long serialVersionUID = 1;
+
+            @Override
+            public Throwable getCause() {
+                throw new AssertionError();
+            }
+
+            @Override
+            public StackTraceElement[] getStackTrace() {
+                return null;
+            }
+        };
+        String named = noCause.getClass().getName();
+        check("one with a cause that throws", StackText.of(noCause), named + ": outer\n\t<" + named + ".getCause: java.lang.AssertionError>");
         check("a long message is there", StackText.of(new Exception("x".repeat(10_000))).startsWith("java.lang.Exception: xxx"), true);
         Exception many = new Exception("last");
         for (int i = 0; i < 10_000; i++) {

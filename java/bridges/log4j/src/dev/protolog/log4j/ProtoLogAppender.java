@@ -42,16 +42,25 @@ public final class ProtoLogAppender extends AbstractAppender {
 
     @Override
     public void append(LogEvent event) {
-        BridgedLogger logger = loggers.computeIfAbsent(event.getLoggerName(), BridgedLogger::of);
+        String name = event.getLoggerName();
+        BridgedLogger logger = loggers.computeIfAbsent(name == null ? "" : name, BridgedLogger::of);
         LogLevel level = level(event.getLevel());
         if (!logger.isEnabled(level)) {
             return;
         }
         Message message = event.getMessage();
         // Events answer for messages, also those that Log4j uses again and again. Any kind of message may have a format, so its text decides.
-        String format = message.getFormat();
-        Object[] parameters = message.getParameters();
-        String formatted = message.getFormattedMessage();
+        String format = null;
+        Object[] parameters = null;
+        String formatted;
+        try {
+            formatted = message.getFormattedMessage();
+            format = message.getFormat();
+            parameters = message.getParameters();
+        } catch (RuntimeException e) {
+            // Of a kind of the application, whose event would be lost.
+            formatted = "<" + message.getClass().getName() + ": " + e.getClass().getName() + ">";
+        }
         if (format != null && parameters != null && parameters.length > 0) {
             logger.logIfFormatted(level, format, parameters, formatted, event.getThrown(), pairs(event), origin(event));
         } else {

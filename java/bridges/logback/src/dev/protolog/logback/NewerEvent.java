@@ -7,6 +7,7 @@ import java.lang.invoke.MethodType;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.slf4j.Marker;
 
 /**
@@ -26,13 +27,19 @@ final class NewerEvent {
     static String markers(ILoggingEvent event) {
         if (MARKERS == null) {
             Marker one = event.getMarker();
-            return one == null ? null : one.getName();
+            return one == null ? null : name(one);
         }
-        StringBuilder names = new StringBuilder();
-        for (Object marker : list(MARKERS, event)) {
-            names.append(names.length() == 0 ? "" : ",").append(((Marker) marker).getName());
+        List<?> all = list(MARKERS, event);
+        return all.isEmpty() ? null : all.stream().map(marker -> name((Marker) marker)).collect(Collectors.joining(","));
+    }
+
+    /** The name of a marker; a class of the application may have none, or throw. */
+    private static String name(Marker marker) {
+        try {
+            return marker == null ? "null" : marker.getName();
+        } catch (RuntimeException e) {
+            return "<" + marker.getClass().getName() + ".getName: " + e.getClass().getName() + ">";
         }
-        return names.length() == 0 ? null : names.toString();
     }
 
     /** Adds the pairs of the call. */

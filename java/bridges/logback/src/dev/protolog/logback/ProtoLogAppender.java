@@ -30,7 +30,8 @@ public final class ProtoLogAppender extends UnsynchronizedAppenderBase<ILoggingE
 
     @Override
     protected void append(ILoggingEvent event) {
-        BridgedLogger logger = loggers.computeIfAbsent(event.getLoggerName(), BridgedLogger::of);
+        String name = event.getLoggerName();
+        BridgedLogger logger = loggers.computeIfAbsent(name == null ? "" : name, BridgedLogger::of);
         LogLevel level = level(event.getLevel());
         if (!logger.isEnabled(level)) {
             return;

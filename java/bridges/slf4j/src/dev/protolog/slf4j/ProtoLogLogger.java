@@ -114,13 +114,22 @@ final class ProtoLogLogger extends AbstractLogger implements LoggingEventAware {
         }
         Map<String, Object> all = new LinkedHashMap<>();
         if (hasMarkers) {
-            all.put("marker", markers.stream().map(Marker::getName).collect(Collectors.joining(",")));
+            all.put("marker", markers.stream().map(ProtoLogLogger::name).collect(Collectors.joining(",")));
         }
         (own == null ? List.<KeyValuePair>of() : own).forEach(pair -> all.put(String.valueOf(pair.key), pair.value));
         if (context != null) {
             context.forEach(all::putIfAbsent);
         }
         return all;
+    }
+
+    /** The name of a marker; a class of the application may have none, or throw. */
+    private static String name(Marker marker) {
+        try {
+            return marker == null ? "null" : marker.getName();
+        } catch (RuntimeException e) {
+            return "<" + marker.getClass().getName() + ".getName: " + e.getClass().getName() + ">";
+        }
     }
 
     private static LogLevel level(Level level) {
