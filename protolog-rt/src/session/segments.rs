@@ -9,7 +9,8 @@
 //!
 //! Invariants: files of other users are not read, and their numbers count for nothing but that their names are taken: whoever may put files
 //! there can have taken the highest one; a name without `.part` is that of a complete file; only files whose names have this form, and that say that they are
-//! segments, are ever removed: the number in another one's name may be that of a process, or a date.
+//! segments, are ever removed: the number in another one's name may be that of a process, or a date. An empty one with `.part` is one, too: its program died
+//! before it wrote.
 
 use super::claim::{Claim, hold};
 use super::file::{FileForm, TraceFile};
@@ -135,7 +136,7 @@ impl Segments {
                 // That it can't be removed is no reason to stop logging.
                 let place = self.sibling(&path).ok();
                 let is_one = |place: &Location| {
-                    is_part || self.place.location().is_ok_and(|set| is_segment(set, place))
+                    self.place.location().is_ok_and(|set| is_segment(set, place))
                 };
                 if let Some(place) = place.filter(is_one) {
                     remove(&place, &path);
@@ -172,8 +173,7 @@ fn claim(place: &FilePlace) -> Result<(Claim, Vec<u64>), Error> {
     let numbered = names.iter().filter_map(|name| {
         let number = number(Path::new(location.name()), Path::new(name))?;
         let file = location.sibling(name).ok()?;
-        let is_one = is_of_user(&file) && (is_part(name) || is_segment(location, &file));
-        is_one.then_some(number)
+        is_segment(location, &file).then_some(number)
     });
     let mut old: Vec<u64> = numbered.collect();
     old.sort_unstable();
@@ -192,15 +192,18 @@ fn is_of_user(file: &Location) -> bool {
     file.look().is_ok_and(|found| found.is_regular() && found.owner() == user())
 }
 
-/// Returns whether a file of this user with the name of a segment of `set` is one. A name with `.part` is no other file's, and such a file may have no
-/// beginning yet.
+/// Returns whether a file of this user with the name of a segment of `set` is one. One with `.part` may have no beginning yet, where its
+/// program died.
 fn is_segment(set: &Location, file: &Location) -> bool {
     // One of a session of this process is not even opened, since closing it may release a lock.
     if !is_of_user(file) || Claim::is_taken_at(file, None) {
         return false;
     }
-    let head = file.open_regular().and_then(|file| survey_of_head(&file));
-    let name = head.ok().and_then(|head| head.segments_of);
+    let Ok(open) = file.open_regular() else { return false };
+    if is_part(file.name()) && open.metadata().is_ok_and(|metadata| metadata.len() == 0) {
+        return true;
+    }
+    let name = survey_of_head(&open).ok().and_then(|head| head.segments_of);
     name.is_some_and(|name| name == set.name().to_string_lossy().as_bytes())
 }
 
@@ -333,6 +336,9 @@ mod tests {
             make(&format!("app.{number:04}.pftrace"));
         }
         make("app.0032.pftrace.part");
+        // As of a browser that has not all of it yet.
+        let download = "app.20201126.pftrace.part";
+        fs::write(dir.path().join(download), "precious").expect("a file");
         let limits = Limits { keep: Some(4), ..Limits::default() };
         let path = dir.path().join("app.pftrace");
         let mut segments = Segments::new(
@@ -352,6 +358,7 @@ mod tests {
             .map(|it| format!("{it}.pftrace"));
         let parts = ["app.0032", "app.0034", "app.0035"].map(|it| format!("{it}.pftrace.part"));
         let mut expected = [&kept[..], &parts, &foreign.map(str::to_owned)].concat();
+        expected.push(download.to_owned());
         expected.sort();
         assert_eq!(names, expected);
     }

@@ -161,6 +161,39 @@ fn pipes_in_the_place_of_segments_are_not_waited_for() {
     });
 }
 
+/// A user who is not root, since root may write any file.
+#[test]
+fn segments_that_may_not_be_written_are_segments() {
+    let Some(jar) = jar() else { return };
+    let test = "attacked::segments_that_may_not_be_written_are_segments";
+    with_users(test, &[&jar], |users| {
+        let directory = std::env::temp_dir().join("own");
+        fs::create_dir(&directory).unwrap();
+        chown(&directory, Some(users.victim), None).unwrap();
+        let names = || {
+            let entries = fs::read_dir(&directory).unwrap();
+            let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+            names.sort();
+            names
+        };
+        let run = || {
+            let mut java = users.command(users.victim, "java");
+            java.arg("-cp").arg(users.program(&jar));
+            run(java.args(["app.Divided", directory.to_str().unwrap(), "segments", "keep"]));
+            names()
+        };
+        let before = run();
+        // As they are archived; the first one of them is gone.
+        for name in &before {
+            fs::set_permissions(directory.join(name), Permissions::from_mode(0o444)).unwrap();
+        }
+        fs::remove_file(directory.join(&before[0])).unwrap();
+        let after = run();
+        assert_eq!(after.len(), before.len(), "{before:?}, {after:?}");
+        assert!(after[0] > before[before.len() - 1], "{before:?}, {after:?}");
+    });
+}
+
 /// A reader that locks, in both ways, the files that it may read.
 #[test]
 fn role_that_locks() {

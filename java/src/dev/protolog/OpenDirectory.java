@@ -48,6 +48,8 @@ final class OpenDirectory implements Closeable {
     private static final int OWN = 2;
     /** Held while a descriptor is looked for: then no other one of this runtime is read for the first time. */
     private static final Object OPENING = new Object();
+    /** The directories that outputs keep open. Guarded by itself. */
+    private static final List<Kept> KEPT = new ArrayList<>();
 
     /** The path for people. */
     private final Path path;
@@ -55,11 +57,28 @@ final class OpenDirectory implements Closeable {
     private final DirectoryStream<Path> stream;
     /** A path that leads to it. */
     private final Path here;
+    /** That of others, too; null of one that nobody else uses. */
+    private Kept kept;
+    private boolean isClosed;
 
     private OpenDirectory(Path path, DirectoryStream<Path> stream, Path here) {
         this.path = path;
         this.stream = stream;
         this.here = here;
+    }
+
+    /** A directory that stays open until the last one closes it. */
+    private static final class Kept {
+        private final DirectoryStream<Path> stream;
+        private final Path here;
+        private final Path real;
+        private int users = 1;
+
+        private Kept(DirectoryStream<Path> stream, Path here, Path real) {
+            this.stream = stream;
+            this.here = here;
+            this.real = real;
+        }
     }
 
     /** Opens the directory that a path leads to, whatever it is. */
@@ -68,11 +87,64 @@ final class OpenDirectory implements Closeable {
     }
 
     /**
+     * Opens the directory of a place for as long as an output acts there: whoever opens it meanwhile gets this one, if the path still leads to it. To find
+     * the descriptor of another one takes a look at all that the process has, which may be thousands.
+     */
+    static OpenDirectory keep(Location place) throws IOException {
+        OpenDirectory opened = of(place);
+        synchronized (KEPT) {
+            if (opened.stream != null && opened.kept == null) {
+                opened.kept = new Kept(opened.stream, opened.here, place.real().getParent());
+                KEPT.add(opened.kept);
+            }
+        }
+        return opened;
+    }
+
+    /** One that is kept, if it is still that of the place; null for none. */
+    private static OpenDirectory ofKept(Location place) throws IOException {
+        OpenDirectory found = null;
+        synchronized (KEPT) {
+            for (int i = 0; i < KEPT.size() && found == null; i++) {
+                Kept each = KEPT.get(i);
+                if (each.real.equals(place.real().getParent())) {
+                    found = new OpenDirectory(place.path().getParent(), each.stream, each.here);
+                    found.kept = each;
+                    each.users++;
+                }
+            }
+        }
+        if (found == null) {
+            return null;
+        }
+        boolean isOf = false;
+        try {
+            isOf = found.isOf(place);
+        } finally {
+            if (!isOf) {
+                found.close();
+            }
+        }
+        return isOf ? found : null;
+    }
+
+    /** True if the path of a place still leads to this directory, and nobody else can have put it there meanwhile. */
+    private boolean isOf(Location place) throws IOException {
+        Path real = place.real().getParent();
+        boolean isSame = FileStatus.behind(here).key().equals(place.directory());
+        return Files.readSymbolicLink(here).equals(real) && (isSame || isFixed(real));
+    }
+
+    /**
      * Opens the directory of a place.
      *
      * @throws NoSuchFileException if its path leads to no directory any more, by way of a link, or to another one that somebody else may have put there
      */
     static OpenDirectory of(Location place) throws IOException {
+        OpenDirectory known = ofKept(place);
+        if (known != null) {
+            return known;
+        }
         Path real = place.real().getParent();
         Path shown = place.path().getParent();
         OpenDirectory opened;
@@ -89,8 +161,7 @@ final class OpenDirectory implements Closeable {
         }
         boolean isKept = false;
         try {
-            boolean isSame = FileStatus.behind(opened.here).key().equals(place.directory());
-            isKept = Files.readSymbolicLink(opened.here).equals(real) && (isSame || isFixed(real));
+            isKept = opened.isOf(place);
         } finally {
             if (!isKept) {
                 opened.close();
@@ -181,11 +252,11 @@ final class OpenDirectory implements Closeable {
             }
         }
         try (AsynchronousFileChannel opened = openedWithoutWaiting(name)) {
-            List<Integer> descriptors = opened.isOpen() ? OpenFiles.withKey(key) : List.of();
-            if (descriptors.isEmpty()) {
+            int descriptor = opened.isOpen() ? OpenFiles.anyWithKey(key) : -1;
+            if (descriptor < 0) {
                 throw new NoSuchFileException(path.resolve(name).toString());
             }
-            return Files.newInputStream(OpenFiles.path(descriptors.get(0)));
+            return Files.newInputStream(OpenFiles.path(descriptor));
         }
     }
 
@@ -270,9 +341,22 @@ final class OpenDirectory implements Closeable {
         }
     }
 
+    /** Closes it. It may be closed again. */
     @Override
     public void close() throws IOException {
-        if (stream != null) {
+        boolean isLast = stream != null;
+        synchronized (KEPT) {
+            if (isClosed) {
+                return;
+            }
+            isClosed = true;
+            if (kept != null && --kept.users > 0) {
+                isLast = false;
+            } else if (kept != null) {
+                KEPT.remove(kept);
+            }
+        }
+        if (isLast) {
             stream.close();
         }
     }

@@ -10,9 +10,13 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.function.IntPredicate;
 import java.util.stream.Stream;
 
 /**
@@ -26,6 +30,9 @@ final class OpenFiles {
     private static final String LOCK = "lock:";
     /** That of the line that says where a descriptor stands. */
     private static final String POSITION = "pos:";
+
+    /** The numbers at which descriptors were found last. */
+    private static final AtomicIntegerArray RECENT = new AtomicIntegerArray(16);
 
     private OpenFiles() {}
 
@@ -45,7 +52,6 @@ final class OpenFiles {
      */
     static int descriptor(Path path, AsynchronousFileChannel channel, Object key)
             throws IOException {
-        List<Integer> candidates = withKey(key);
         long mark = ThreadLocalRandom.current().nextLong(1L << 40, 1L << 60);
         // A shared one is refused where another process writes the file, and not where one may only read it.
         try (FileLock lock = channel.tryLock(mark, 1, true)) {
@@ -53,10 +59,9 @@ final class OpenFiles {
                 throw inUse(path);
             }
             String end = " " + mark + " " + mark;
-            for (int candidate : candidates) {
-                if (locks(candidate).stream().anyMatch(line -> line.endsWith(end))) {
-                    return candidate;
-                }
+            int found = first(candidate -> isOf(candidate, key) && locks(candidate).stream().anyMatch(line -> line.endsWith(end)));
+            if (found >= 0) {
+                return found;
             }
         } catch (OverlappingFileLockException e) {
             throw inUse(path);
@@ -66,6 +71,7 @@ final class OpenFiles {
             // A file system without locks.
         }
         // Nor are there locks to be seen on some kernels, such as gVisor.
+        List<Integer> candidates = withKey(key);
         if (candidates.size() == 1 && locks(candidates.get(0)).isEmpty()) {
             return candidates.get(0);
         }
@@ -90,23 +96,66 @@ final class OpenFiles {
                 "another program or session writes it");
     }
 
+    /** A descriptor of the file with this key; -1 for none. */
+    static int anyWithKey(Object key) throws IOException {
+        return first(each -> isOf(each, key));
+    }
+
     /** The descriptors of the file with this key. */
     static List<Integer> withKey(Object key) throws IOException {
-        List<Integer> found = new ArrayList<>();
-        try (DirectoryStream<Path> all = Files.newDirectoryStream(DESCRIPTORS)) {
-            for (Path each : all) {
-                try {
-                    if (FileStatus.behind(each).key().equals(key)) {
-                        found.add(Integer.parseInt(each.getFileName().toString()));
-                    }
-                } catch (IOException e) {
-                    // Closed meanwhile.
-                }
+        List<Integer> found = all();
+        found.removeIf(each -> !isOf(each, key));
+        return found;
+    }
+
+    /**
+     * The first descriptor that {@code test} accepts; -1 for none. A process may have tens of thousands, and each look takes microseconds. The system gives
+     * the lowest free number, so the numbers that were found last come first, and then those below the first one that is free now.
+     */
+    private static int first(IntPredicate test) throws IOException {
+        for (int at = 0; at < RECENT.length(); at++) {
+            int known = RECENT.get(at);
+            if (known > 0 && test.test(known)) {
+                return known;
             }
+        }
+        List<Integer> all = all();
+        Collections.sort(all);
+        int gap = 0;
+        while (gap < all.size() && all.get(gap) == gap) {
+            gap++;
+        }
+        for (int at = gap - 1, step = -1; at < all.size(); at += step) {
+            if (at < 0) {
+                at = gap - 1;
+                step = 1;
+            } else if (test.test(all.get(at))) {
+                RECENT.set(Math.floorMod(all.get(at), RECENT.length()), all.get(at));
+                return all.get(at);
+            }
+        }
+        return -1;
+    }
+
+    /** True if a descriptor is of the file with this key. */
+    private static boolean isOf(int descriptor, Object key) {
+        try {
+            return Files.readAttributes(path(descriptor), BasicFileAttributes.class).fileKey().equals(key);
+        } catch (IOException e) {
+            // Closed meanwhile.
+            return false;
+        }
+    }
+
+    /** All descriptors. */
+    private static List<Integer> all() throws IOException {
+        List<Integer> all = new ArrayList<>();
+        try (DirectoryStream<Path> descriptors = Files.newDirectoryStream(DESCRIPTORS)) {
+            descriptors.forEach(each -> all.add(Integer.parseInt(each.getFileName().toString())));
         } catch (DirectoryIteratorException e) {
             throw e.getCause();
         }
-        return found;
+        return all;
     }
 
     /** The place in its file at which a descriptor stands; -1 where that is not known. */

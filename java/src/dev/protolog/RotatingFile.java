@@ -24,6 +24,8 @@ public final class RotatingFile implements TextSink, AutoCloseable {
     private final long maxBytes;
     private final int keep;
     private OutputFile file;
+    /** The directory of a file that is rotated; null of others. */
+    private final OpenDirectory directory;
     /** The file ends within a line whose rest had no room. */
     private boolean isTorn;
     private boolean isClosed;
@@ -34,6 +36,12 @@ public final class RotatingFile implements TextSink, AutoCloseable {
         this.maxBytes = maxBytes;
         this.keep = keep;
         file = openToAppend(place, keep);
+        try {
+            directory = file.isRegular() ? OpenDirectory.keep(place) : null;
+        } catch (IOException | RuntimeException | Error e) {
+            file.close();
+            throw e;
+        }
     }
 
     /**
@@ -64,7 +72,13 @@ public final class RotatingFile implements TextSink, AutoCloseable {
     @Override
     public synchronized void close() throws IOException {
         isClosed = true;
-        file.close();
+        try {
+            file.close();
+        } finally {
+            if (directory != null) {
+                directory.close();
+            }
+        }
     }
 
     private void write(byte[] line) {

@@ -4,6 +4,7 @@ import dev.protolog.ProtoReader.MalformedException;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.util.Arrays;
 import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
 
@@ -17,6 +18,8 @@ import java.util.zip.Inflater;
 final class SegmentHead {
     /** The part of a trace that has the id of its session, in bytes. */
     private static final int MOST = 1 << 20;
+    /** The part that has it unless it is behind a long list of groups: there may be thousands of files. */
+    private static final int FIRST = 1 << 14;
 
     /** The most bytes of its bundles, all together. */
     private static final int INFLATED = 16 << 20;
@@ -32,7 +35,7 @@ final class SegmentHead {
     private SegmentHead() {
     }
 
-    /** True if a file of this user says that it is a segment of a session that was given this name. */
+    /** True if a file of this user is a segment of a session that was given this name. */
     static boolean isOf(String name, OpenDirectory directory, String file) {
         try {
             FileStatus found = directory.status(file);
@@ -41,15 +44,39 @@ final class SegmentHead {
                 return false;
             }
             try (InputStream in = directory.reader(file, found.key())) {
-                return name.equals(new SegmentHead().segmentsOf(new ProtoReader(in.readNBytes(MOST)), true));
+                return says(name, file, in);
             }
         } catch (IOException e) {
             return false;
         }
     }
 
+    /** As above, of one that is held. */
+    static boolean isOf(String name, OutputFile held) throws IOException {
+        return says(name, held.place().name(), held.in());
+    }
+
+    private static boolean says(String name, String file, InputStream in) throws IOException {
+        byte[] head = in.readNBytes(FIRST);
+        if (head.length == 0) {
+            return Segments.isPart(file);
+        }
+        String found = segmentsOf(head);
+        if (found == null && head.length == FIRST) {
+            byte[] rest = in.readNBytes(MOST - FIRST);
+            byte[] all = Arrays.copyOf(head, FIRST + rest.length);
+            System.arraycopy(rest, 0, all, FIRST, rest.length);
+            found = segmentsOf(all);
+        }
+        return name.equals(found);
+    }
+
+    private static String segmentsOf(byte[] head) {
+        return new SegmentHead().segmentsOf(new ProtoReader(head), true);
+    }
+
     /** True of a regular file of this user. */
-    static boolean isOfUser(FileStatus found) throws IOException {
+    private static boolean isOfUser(FileStatus found) throws IOException {
         return found != null && found.isRegular() && found.owner() == RunningProgram.user();
     }
 

@@ -19,7 +19,8 @@ import java.util.regex.Pattern;
  *
  * <p>Invariants: numbers count up over all runs of the program; files of other users are not read, and their numbers count for nothing but that their names
  * are taken: whoever may put files there can have taken the highest one; a name without {@code .part} is that of a complete file; only files whose names
- * have this form, and that say that they are segments, are ever removed: the number in another one's name may be that of a process, or a date.
+ * have this form, and that say that they are segments, are ever removed: the number in another one's name may be that of a process, or a date. An empty one with
+ * {@code .part} is one, too: its program died before it wrote.
  */
 final class Segments implements AutoCloseable {
     private static final String PART = ".part";
@@ -29,6 +30,8 @@ final class Segments implements AutoCloseable {
     private final Limits limits;
     private final int compression;
     private final Claims.Claim claim;
+    /** The directory, open as long as files are made there. */
+    private final OpenDirectory directory;
     /** The names of segments that are there once they are complete, the oldest first. */
     private final Deque<String> old;
     /** Numbers of files of others, which are taken. */
@@ -51,11 +54,13 @@ final class Segments implements AutoCloseable {
         }
     }
 
-    private Segments(Location place, Limits limits, int compression, Claims.Claim claim, TreeMap<Long, String> known, Set<Long> taken) {
+    private Segments(
+            Location place, Limits limits, int compression, OpenDirectory directory, TreeMap<Long, String> known, Set<Long> taken) throws IOException {
         this.place = place;
         this.limits = limits;
         this.compression = compression;
-        this.claim = claim;
+        this.directory = directory;
+        claim = Claims.segments(place);
         old = new ArrayDeque<>(known.values());
         this.taken = taken;
         next = known.isEmpty() ? 1 : known.lastKey() + 1;
@@ -66,22 +71,23 @@ final class Segments implements AutoCloseable {
     static Segments of(Location place, Limits limits, int compression) throws IOException {
         TreeMap<Long, String> known = new TreeMap<>();
         Set<Long> taken = new HashSet<>();
-        try (OpenDirectory directory = OpenDirectory.of(place)) {
+        OpenDirectory directory = OpenDirectory.keep(place);
+        try {
             for (String file : directory.names("*")) {
                 long number = number(place.name(), file);
                 if (number < 0) {
                     continue;
-                }
-                boolean isOne = SegmentHead.isOfUser(directory.status(file))
-                        && (file.endsWith(PART) || SegmentHead.isOf(place.name(), directory, file));
-                if (isOne) {
+                } else if (SegmentHead.isOf(place.name(), directory, file)) {
                     known.put(number, name(place.name(), number));
                 } else {
                     taken.add(number);
                 }
             }
+            return new Segments(place, limits, compression, directory, known, taken);
+        } catch (IOException | RuntimeException | Error e) {
+            directory.close();
+            throw e;
         }
-        return new Segments(place, limits, compression, Claims.segments(place), known, taken);
     }
 
     /** Creates the next segment, and then removes those that are too old to be kept beside it: where none can be created, all stay. */
@@ -122,10 +128,8 @@ final class Segments implements AutoCloseable {
             boolean isPart = number(place.name(), name) < first && directory.status(name) == null;
             if (complete == 0 || isPart && parts == 0) {
                 names.remove();
-                if (SegmentHead.isOf(place.name(), directory, name)) {
-                    remove(name, false);
-                }
-                remove(part(name), false);
+                removeSegment(directory, name);
+                removeSegment(directory, part(name));
             } else if (isPart) {
                 parts--;
             } else {
@@ -156,7 +160,7 @@ final class Segments implements AutoCloseable {
     void removeUnfinished() throws IOException {
         Location part = unfinished;
         if (part != null) {
-            remove(part.name(), true);
+            removeEmpty(part.name());
         }
         unfinished = null;
     }
@@ -194,6 +198,7 @@ final class Segments implements AutoCloseable {
     @Override
     public void close() throws IOException {
         claim.close();
+        directory.close();
         if (nameless != null) {
             throw nameless;
         }
@@ -207,6 +212,10 @@ final class Segments implements AutoCloseable {
             }
             return next++;
         }
+    }
+
+    static boolean isPart(String name) {
+        return name.endsWith(PART);
     }
 
     private static String part(String name) {
@@ -233,10 +242,25 @@ final class Segments implements AutoCloseable {
         return number.matches() ? Long.parseLong(number.group(1)) : -1;
     }
 
-    /** Removes a file, unless somebody writes it, or only if it is empty. That it can't be removed is no reason to stop logging. */
-    private void remove(String name, boolean isEmpty) {
+    /** Removes a file that is a segment, unless somebody writes it. That it can't be removed is no reason to stop logging. */
+    private void removeSegment(OpenDirectory directory, String name) {
         try (OutputFile file = Outputs.hold(place.sibling(name), null)) {
-            if (file != null && (!isEmpty || file.size() == 0)) {
+            FileStatus found = directory.status(name);
+            if (file != null && SegmentHead.isOf(place.name(), file)) {
+                file.remove();
+            } else if (file == null && found != null && SegmentHead.isOf(place.name(), directory, name)) {
+                // One that may not be written, so that nobody holds it.
+                directory.remove(name, found.key());
+            }
+        } catch (IOException e) {
+            // It stays.
+        }
+    }
+
+    /** As above, if nothing is in it. */
+    private void removeEmpty(String name) {
+        try (OutputFile file = Outputs.hold(place.sibling(name), null)) {
+            if (file != null && file.size() == 0) {
                 file.remove();
             }
         } catch (IOException e) {

@@ -317,7 +317,7 @@ public final class Session implements AutoCloseable {
 
         /** As above, of groups with this full name, with this end of it, or this beginning. */
         public Builder group(String name, LogLevel level) {
-            named.add(name);
+            named.add(Objects.requireNonNull(name));
             return put(name, level);
         }
 

@@ -27,6 +27,7 @@ final class BuilderTest {
         refused("segmentBytes" + streams, () -> builder().keepNewest().segmentBytes(1).start());
         refused("segmentAge" + streams, () -> builder().record().segmentAge(Duration.ofDays(1_000_000)).start());
         refused("keepSegments" + streams, () -> builder().keepFirst().keepSegments(3).start());
+        noNameLeavesNothing();
         segment("app.pftrace", 1, "app.0001.pftrace");
         segment("app.pftrace", 12_345, "app.12345.pftrace");
         segment("app", 7, "app.0007");
@@ -37,6 +38,7 @@ final class BuilderTest {
             check(other, Segments.number("app.pftrace", other), -1L);
         }
         runsThatDieSoonTakeNoSegmentAway();
+        filesOfOthersStay();
     }
 
     private static void runsThatDieSoonTakeNoSegmentAway() {
@@ -58,6 +60,43 @@ final class BuilderTest {
                 Files.delete(file);
             }
             Files.delete(folder);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static void noNameLeavesNothing() {
+        Session.Builder builder = Session.builder().keepNewest();
+        try {
+            builder.group((String) null, LogLevel.WARN);
+            check("a group without a name", "taken", "refused");
+        } catch (NullPointerException e) {
+            // As it should be.
+        }
+        try {
+            builder.start().stop();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** A name with a number and {@code .part} may be that of a file that a browser has not yet whole. */
+    private static void filesOfOthersStay() {
+        try {
+            Path folder = Files.createTempDirectory("protolog-segments");
+            Path foreign = Files.writeString(folder.resolve("app.20201126.pftrace.part"), "of a download");
+            builder().file(folder.resolve("app.pftrace")).keepSegments(1).start().stop();
+            Files.move(folder.resolve("app.0001.pftrace"), folder.resolve("app.0001.pftrace.part"));
+            for (int run = 0; run < 3; run++) {
+                builder().file(folder.resolve("app.pftrace")).keepSegments(1).start().stop();
+            }
+            try (Stream<Path> files = Files.list(folder)) {
+                List<String> names = files.map(file -> file.getFileName().toString()).sorted().toList();
+                check("a file that is no segment", names, List.of("app.0003.pftrace", "app.0004.pftrace", "app.20201126.pftrace.part"));
+            }
+            for (String name : List.of("app.0003.pftrace", "app.0004.pftrace", "app.20201126.pftrace.part", ".")) {
+                Files.delete(folder.resolve(name).normalize());
+            }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -30,6 +30,7 @@ final class DirectoryTest {
 
     static void run() throws Exception {
         closedMeanwhile();
+        keptOnes();
         // What takes the directory's place, and whether it is used by a program whose directories only it can change, and by others.
         for (String[] row : new String[][] {
             {"a link", "refused", "refused"},
@@ -50,6 +51,31 @@ final class DirectoryTest {
                     }
                 }
             }
+        }
+    }
+
+    /** A directory that is kept open is not looked for among all descriptors again, as long as its path leads there. */
+    private static void keptOnes() throws IOException {
+        Path around = Files.createTempDirectory("protolog-kept");
+        Path logs = Files.createDirectory(around.resolve("logs"));
+        Location place = Location.of(logs.resolve("app.log"));
+        OpenDirectory kept = OpenDirectory.keep(place);
+        OpenDirectory used = OpenDirectory.of(place);
+        check("the one that is kept", used.here(), kept.here());
+        kept.close();
+        kept.close();
+        check("it stays while it is used", FileStatus.behind(used.here()).key(), place.directory());
+        used.close();
+        check("it is closed then", OpenFiles.anyWithKey(place.directory()), -1);
+        try (OpenDirectory again = OpenDirectory.keep(place)) {
+            Files.move(logs, around.resolve("moved"));
+            Files.createDirectory(logs);
+            try (OpenDirectory other = OpenDirectory.of(place)) {
+                check("a new one is another one", other.here().equals(again.here()), false);
+            }
+        }
+        for (String each : List.of("logs", "moved", ".")) {
+            Files.delete(around.resolve(each).normalize());
         }
     }
 
