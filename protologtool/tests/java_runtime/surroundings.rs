@@ -58,6 +58,19 @@ fn a_full_disk_ends_the_session_and_its_recording_has_the_rest() {
     assert!(full > 0 && all > full, "{all} messages, {full} of them in the file");
 }
 
+/// With each number of descriptors that are free, until all succeeds: what fails leaves nothing open and no file, and succeeds later.
+#[test]
+fn a_program_without_descriptors_keeps_nothing_of_what_it_could_not_open() {
+    let Some(classes) = classes() else { return };
+    let dir = temp_dir();
+    let mut java = Command::new("sh");
+    java.args(["-c", "ulimit -n 150 && exec java -XX:-MaxFDLimit -cp $1 app.Few $0"]);
+    let output = run_any(java.arg(dir.path().canonicalize().unwrap()).arg(classes));
+    let all = ["stream", "segments", "kept", "recorded", "text", "control"];
+    let failed = all.map(|name| format!("{name} failed\n")).concat();
+    assert_prints(&output, &format!("{failed}left in memory: 0\n"));
+}
+
 #[test]
 fn a_read_only_disk_refuses_the_session() {
     let dir = temp_dir();

@@ -69,7 +69,12 @@ final class ControlServer implements Runnable {
         hook = RuntimeThread.of(place::remove, "protolog exit");
         admitted = admitted(own, ROOTS);
         selector = Selector.open();
-        listener.register(selector, SelectionKey.OP_ACCEPT);
+        try {
+            listener.register(selector, SelectionKey.OP_ACCEPT);
+        } catch (IOException | RuntimeException | Error e) {
+            selector.close();
+            throw e;
+        }
     }
 
     /**
@@ -81,12 +86,14 @@ final class ControlServer implements Runnable {
             return null;
         }
         SocketPlace place = SocketPlace.find(directory);
-        ControlServer server = new ControlServer(place, place.listen(), place.owner());
+        ControlServer server = listen(place);
         try {
             Runtime.getRuntime().addShutdownHook(server.hook);
         } catch (IllegalStateException e) {
+            server.selector.close();
             server.listener.close();
             place.remove();
+            place.close();
             throw new InitException("the program is ending", "listen before it does");
         }
         try {
@@ -95,7 +102,16 @@ final class ControlServer implements Runnable {
             // Without memory to share, groups are switched by request.
         }
         running = server;
-        server.start(server, "protolog-control");
+        try {
+            server.start(server, "protolog-control");
+        } catch (RuntimeException | Error e) {
+            // The process may have no more threads.
+            server.threads.clear();
+            stop();
+            server.selector.close();
+            server.listener.close();
+            throw e;
+        }
         if (config != null) {
             server.watch(config);
         }
@@ -105,6 +121,19 @@ final class ControlServer implements Runnable {
         }
         String[] lines = displaced.getMessage().split("\nhelp: ", 2);
         return new InitException(lines[0] + "; listening on `" + place.path() + "` instead", lines[1]);
+    }
+
+    /** Listens at a place. After an error nothing is left there. */
+    private static ControlServer listen(SocketPlace place) throws InitException, IOException {
+        ServerSocketChannel listener = place.listen();
+        try {
+            return new ControlServer(place, listener, place.owner());
+        } catch (IOException | RuntimeException | Error e) {
+            listener.close();
+            place.remove();
+            place.close();
+            throw e;
+        }
     }
 
     /** Ends the server that listens, if there is one, with all that keeps this class's loader. */

@@ -45,9 +45,10 @@ final class DrainLoop implements Runnable {
                 // Threads that have ended leave room before others look for it.
                 session.sweep();
                 isDone = stream.write(isDue);
-            } catch (Error e) {
-                if (!PassingErrors.isOne(e)) {
-                    throw e;
+            } catch (RuntimeException | Error e) {
+                if (!(e instanceof Error error) || !PassingErrors.isOne(error)) {
+                    // Its buffer was truncated, for example. Its files have to be released all the same.
+                    session.fail(e);
                 }
                 isDone = false;
             }

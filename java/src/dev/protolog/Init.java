@@ -131,7 +131,7 @@ public final class Init {
             }
         } catch (InitException e) {
             problems.add(e.getMessage());
-        } catch (IOException | RuntimeException | LinkageError e) {
+        } catch (IOException | RuntimeException | LinkageError | OutOfMemoryError e) {
             problems.add("can't start listening: " + e + "\nhelp: raise the process's limits");
         }
     }

@@ -99,6 +99,17 @@ final class KeptTrace {
                 return write(file, out, session.total().copy());
             }
         }
+        // It stays open, so that what was made there can be removed whatever comes.
+        OpenDirectory directory = OpenDirectory.keep(place);
+        try {
+            return replace(place, claim, staysOpen);
+        } finally {
+            directory.close();
+        }
+    }
+
+    private Summary replace(Location place, Claims.Claim claim, boolean staysOpen) throws IOException {
+        Path file = place.path();
         OutputFile part = Outputs.create(partOf(place));
         boolean isLeftOpen = false;
         try {

@@ -239,9 +239,8 @@ final class OutputFile implements AutoCloseable {
     /** True of a regular file that was removed while it is open. */
     boolean isRemoved() {
         try {
-            for (int open : OpenFiles.withKey(key)) {
-                return Integer.valueOf(0).equals(Files.getAttribute(OpenFiles.path(open), "unix:nlink"));
-            }
+            int open = OpenFiles.anyWithKey(key);
+            return open >= 0 && Integer.valueOf(0).equals(Files.getAttribute(OpenFiles.path(open), "unix:nlink"));
         } catch (IOException | RuntimeException e) {
             // Not known without /proc.
         }
@@ -334,10 +333,17 @@ final class OutputFile implements AutoCloseable {
 
     /** As {@link #remove}, and {@link #close} in any case. */
     void removeAndClose() throws IOException {
+        boolean isRemoved = false;
         try {
             remove();
+            isRemoved = true;
+        } catch (IOException e) {
+            // The process may open no more files, which it may once this one is closed.
         } finally {
             close();
+        }
+        if (!isRemoved) {
+            remove();
         }
     }
 

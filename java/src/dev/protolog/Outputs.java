@@ -5,6 +5,7 @@ import java.nio.channels.AsynchronousFileChannel;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
+import java.nio.file.Files;
 import java.nio.file.StandardOpenOption;
 
 /**
@@ -37,22 +38,46 @@ final class Outputs {
      * @throws FileAlreadyExistsException if anything is there, also a link that leads nowhere
      */
     static OutputFile create(Location place) throws IOException {
-        synchronized (OPENING) {
-            try (OpenDirectory directory = OpenDirectory.of(place)) {
-                AsynchronousFileChannel channel = directory.channel(place.name(), StandardOpenOption.CREATE_NEW);
-                OutputFile file = take(place, directory, directory.status(place.name()), channel, Use.WRITE);
-                if (file == null) {
-                    throw changing(place);
-                }
-                return file;
-            }
-        }
+        return create(place, false);
     }
 
     /** Creates a file, which must not be there, and locks it. */
     static OutputFile createNew(Location place) throws IOException {
+        return create(place, true);
+    }
+
+    private static OutputFile create(Location place, boolean locks) throws IOException {
         synchronized (OPENING) {
-            return create(place).lock();
+            try (OpenDirectory directory = OpenDirectory.of(place)) {
+                AsynchronousFileChannel channel = directory.channel(place.name(), StandardOpenOption.CREATE_NEW);
+                FileStatus made = directory.status(place.name());
+                boolean isTaken = false;
+                try {
+                    OutputFile file = take(place, directory, made, channel, Use.WRITE);
+                    if (file == null) {
+                        throw changing(place);
+                    }
+                    OutputFile taken = locks ? file.lock() : file;
+                    isTaken = true;
+                    return taken;
+                } finally {
+                    if (!isTaken) {
+                        removeEmpty(directory, place.name(), made);
+                    }
+                }
+            }
+        }
+    }
+
+    /** Removes a file that was just made and can't be used, as where the process may open no more. */
+    private static void removeEmpty(OpenDirectory directory, String name, FileStatus made) {
+        try {
+            boolean isOwn = made != null && made.isRegular() && made.owner() == RunningProgram.user();
+            if (isOwn && Files.size(directory.at(name)) == 0) {
+                directory.remove(name, made.key());
+            }
+        } catch (IOException e) {
+            // It stays, with nothing in it.
         }
     }
 

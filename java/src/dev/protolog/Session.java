@@ -62,17 +62,22 @@ public final class Session implements AutoCloseable {
         core.dictionary().addKnown();
         Stream stream = config.isStream() ? SessionStart.stream(core, config, started) : null;
         parts = new Parts(core, new KeptTrace(core, started, config.compression(), config.earlier(), own), stream);
-        core.setStats(this::stats);
-        core.open();
-        Sessions.add(core);
-        // Messages that became known between the two.
-        core.dictionary().addKnown();
-        // Before messages rely on the session.
-        RuntimeClasses.load();
-        if (stream != null) {
-            stream.start();
+        try {
+            core.setStats(this::stats);
+            core.open();
+            Sessions.add(core);
+            // Messages that became known between the two.
+            core.dictionary().addKnown();
+            // Before messages rely on the session.
+            RuntimeClasses.load();
+            if (stream != null) {
+                stream.start();
+            }
+            AtExit.add(this);
+        } catch (RuntimeException | Error e) {
+            SessionStart.abandon(core, own, stream);
+            throw e;
         }
-        AtExit.add(this);
     }
 
     /** The settings of a new session. */
@@ -148,8 +153,8 @@ public final class Session implements AutoCloseable {
             Dictionaries.reportUnknown(last, config.file());
             config.report().print(config.file(), last, isAtExit);
         } catch (IOException e) {
-            // What is in the buffer of a session that keeps its messages can be written later.
-            failure = ended.stream != null || core.failure() != null ? e : null;
+            // What is in the buffer of a session that keeps its messages can be written later, unless its recording stays for `recover`.
+            failure = ended.stream != null || core.failure() != null || core.recording() != null ? e : null;
             throw e;
         } finally {
             ended.kept.close();

@@ -31,4 +31,30 @@ final class SessionStart {
             throw e;
         }
     }
+
+    /** Ends all parts after an error, which is the caller's: others are not told. */
+    static void abandon(SessionCore core, KeptTrace.Own own, Stream stream) {
+        core.stop();
+        try {
+            Sessions.remove(core);
+        } finally {
+            close(own, stream, core.recording());
+        }
+    }
+
+    private static void close(KeptTrace.Own own, Stream stream, Recording recording) {
+        try {
+            if (own != null) {
+                own.close();
+            }
+            if (stream != null) {
+                stream.release();
+            }
+            if (recording != null) {
+                recording.close(true);
+            }
+        } catch (IOException e) {
+            // They are closed.
+        }
+    }
 }

@@ -455,7 +455,7 @@ final class Stream {
         }
     }
 
-    private void release() throws IOException {
+    void release() throws IOException {
         try {
             if (file != null) {
                 file.close(false);
