@@ -4,8 +4,11 @@ import static dev.protolog.SelfTest.check;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -13,6 +16,8 @@ import java.util.Set;
 /** A buffer that somebody else has written to: the session goes on, and what is damaged counts as lost. */
 final class DamageTest {
     private static final long ID = 0x1122334455667788L;
+    /** The longest that the stream's thread may take, which looks once a second. */
+    private static final long LONGEST = 20_000_000_000L;
 
     private DamageTest() {}
 
@@ -20,6 +25,39 @@ final class DamageTest {
         // A field of no type; a packet that is longer than the chunk, behind which no other is found.
         damage(1, 0x47, 1);
         damage(0, 0xff, 3);
+        truncated();
+    }
+
+    /** A buffer that somebody has truncated, which the stream's own thread finds first, in the chunk of a thread that has ended. The path can be used again. */
+    private static void truncated() throws Exception {
+        Path trace = Files.createTempFile("protolog-damage", ".pftrace");
+        Session session = Session.builder().file(trace).enableAll().start();
+        Thread thread = new Thread(() -> ProtoLogImpl.i(LevelsTest.Group.QUIET, ID, 1, 2000L));
+        thread.start();
+        thread.join();
+        try (FileChannel buffer = FileChannel.open(session.recording(), StandardOpenOption.WRITE)) {
+            buffer.truncate(0);
+        }
+        IOException refused = null;
+        for (long begun = System.nanoTime(); System.nanoTime() - begun < LONGEST;) {
+            try {
+                Session.builder().file(trace).truncate().start().stop();
+                refused = null;
+                break;
+            } catch (FileAlreadyExistsException e) {
+                refused = e;
+                Thread.sleep(50);
+            }
+        }
+        check("a path whose session has no buffer", String.valueOf(refused), "null");
+        try {
+            session.stop();
+            check("its end", "written", "an error");
+        } catch (IOException e) {
+            check("its end", e.getMessage(), "the session's file can't be used any more");
+        }
+        Files.delete(trace);
+        Files.deleteIfExists(session.recording());
     }
 
     /** Logs four messages, has one byte of the second one's packet changed, and logs another thread's. */

@@ -5,6 +5,7 @@ import static dev.protolog.SelfTest.check;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -31,6 +32,7 @@ final class DirectoryTest {
     static void run() throws Exception {
         closedMeanwhile();
         keptOnes();
+        stoppedAgain();
         // What takes the directory's place, and whether it is used by a program whose directories only it can change, and by others.
         for (String[] row : new String[][] {
             {"a link", "refused", "refused"},
@@ -76,6 +78,30 @@ final class DirectoryTest {
         }
         for (String each : List.of("logs", "moved", ".")) {
             Files.delete(around.resolve(each).normalize());
+        }
+    }
+
+    /** A trace whose directory is gone when its session is stopped, and back when it is stopped again: its recording, if there is one, stays for recovery. */
+    private static void stoppedAgain() throws IOException {
+        for (boolean isRecorded : new boolean[] {false, true}) {
+            Path logs = Files.createTempDirectory("protolog-again");
+            Session.Builder settings = builder().file(logs.resolve("a.pftrace"));
+            Session session = isRecorded ? settings.record().start() : settings.keepNewest().start();
+            Files.delete(logs);
+            check("a stop without a directory", outcome(session), "refused");
+            Files.createDirectory(logs);
+            if (isRecorded) {
+                try {
+                    session.stop();
+                    check("a stop after that", "used", "refused");
+                } catch (NoSuchFileException e) {
+                    check("its recording", Files.deleteIfExists(session.recording()), true);
+                }
+            } else {
+                check("a stop after that", outcome(session), "used");
+                Files.delete(logs.resolve("a.pftrace"));
+            }
+            Files.delete(logs);
         }
     }
 
