@@ -8,7 +8,7 @@
 //! - What is kept in memory has a limit ([`MOST_IN_MEMORY`]), and what is kept on the disk one that leaves others as much room ([`spool`]).
 
 use crate::system::{Spool, System};
-use protolog_reader::Recording;
+use protolog_reader::{Recording, is_winscope_log};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
@@ -69,12 +69,13 @@ fn copy(from: &mut impl Read, to: &mut impl Write, most: u64) -> io::Result<()> 
     }
 }
 
-/// Returns whether a trace may begin with these bytes, plain or compressed, or a recording.
+/// Returns whether a trace may begin with these bytes, plain or compressed, or a recording, or a log of Android before it had Perfetto.
 fn may_begin(bytes: &[u8]) -> bool {
     let compressed: [&[u8]; 2] = [&[0x1f, 0x8b], &[0x28, 0xb5, 0x2f, 0xfd]];
     matches!(bytes.first(), Some(0 | 0x0a))
         || compressed.iter().any(|magic| bytes.starts_with(magic))
         || Recording::matches(bytes)
+        || is_winscope_log(bytes)
 }
 
 #[cfg(test)]
@@ -97,7 +98,7 @@ mod tests {
             assert_eq!(copied(begin, b'x', long) > HEAD, is_hole, "{begin:?}");
         }
         assert_eq!(copied(b"", 0, u64::MAX), MOST_ZEROS + HEAD);
-        for begin in [&b"\x0a"[..], b"\x1f\x8b", b"\x28\xb5\x2f\xfd"] {
+        for begin in [&b"\x0a"[..], b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\x09PROTOLOG"] {
             assert_eq!(copied(begin, b'x', long), long + begin.len() as u64, "{begin:?}");
         }
         assert_eq!(copied(b"\0\0\x0a", b'x', 9), 12);
