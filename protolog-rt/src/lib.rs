@@ -206,6 +206,7 @@ pub use protolog_macros::ProtoLogGroup;
 pub use session::config::{Config, GroupOverride, TracingMode};
 pub use session::previous::{RecoveredTrace, recover_previous};
 pub use session::signals::stop_on_signals;
+pub use session::stop_error::StopError;
 pub use session::{Builder, RecordingPlace, Session};
 pub use stats::{BufferStats, GroupStats, Loss, Summary};
 pub use text::print_group;

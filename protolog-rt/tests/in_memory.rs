@@ -359,6 +359,39 @@ fn a_large_buffer_that_can_not_be_written_is_an_error() {
     assert!(matches!(&error, Error::File { path, .. } if path.ends_with("full")), "{error}");
 }
 
+/// A directory has the name of the file, and goes, or another file is named.
+#[test]
+fn a_stop_that_failed_is_repeated() {
+    let _lock = lock_sessions();
+    for (record, elsewhere) in [(false, false), (true, false), (false, true), (true, true)] {
+        let dir = temp_dir();
+        let [path, other] = ["kept.pftrace", "other.pftrace"].map(|name| dir.path().join(name));
+        let builder = newest(Session::builder()).file(&path);
+        let builder =
+            if record { builder.record_at(dir.path().join("recording")) } else { builder };
+        let mut session = builder.start().unwrap();
+        (0..3).for_each(|number| log(0, number));
+        std::fs::create_dir(&path).unwrap();
+        for _ in 0..2 {
+            let error = session.try_stop().unwrap_err();
+            assert!(matches!(error.error(), Error::File { .. }), "{error}");
+            assert_eq!((error.summary().messages, error.summary().lost()), (3, 0));
+            log(0, 3); // It is over.
+        }
+        assert_eq!(dir.path().join("recording").exists(), record);
+        std::fs::remove_dir(&path).unwrap();
+        let summary = if elsewhere { session.try_stop_at(&other) } else { session.try_stop() };
+        assert_eq!(summary.unwrap().messages, 3);
+        assert_eq!(session.try_stop().unwrap().messages, 0, "it has ended");
+        drop(session);
+        let file = if elsewhere { other } else { path };
+        let log = protolog_reader::Trace::open(&file).unwrap().read().unwrap();
+        assert_eq!(log.entries().count(), 3);
+        let names = std::fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().path());
+        assert_eq!(names.collect::<Vec<_>>(), [file], "nothing else stays");
+    }
+}
+
 #[test]
 fn files_are_written_whole_or_not_at_all() {
     let _lock = lock_sessions();

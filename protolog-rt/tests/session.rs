@@ -238,6 +238,19 @@ fn stop_fails_on_a_full_disk() {
 }
 
 #[test]
+fn a_stop_that_fails_has_the_counts() {
+    let _lock = lock_sessions();
+    let mut session = Session::builder().file("/dev/full").start().unwrap();
+    let refused = session.try_stop_at("/dev/null").unwrap_err();
+    assert!(matches!(refused.error(), Error::NotKept), "{refused}");
+    wtf!(Log::Net, "to a full disk");
+    let error = session.try_stop().unwrap_err();
+    assert_eq!((error.summary().messages, error.summary().lost()), (0, 1), "{error}");
+    assert_eq!(format!("{:?}", Error::from(error)).lines().count(), 2, "with a line of help");
+    assert_eq!(session.try_stop().unwrap().messages, 0, "it has ended");
+}
+
+#[test]
 fn the_official_descriptors_know_every_field_but_ours() {
     let recording = record(Builder::enable_all);
     log_all("descriptors");

@@ -1,6 +1,7 @@
 //! The life of a session from its start to its end, which comes from its owner, from the exit of the process, or from a signal.
 //!
-//! Invariant: a session ends once; who ends it a second time waits until it has ended.
+//! Invariant: a session ends once; who ends it a second time waits until it has ended. What it keeps stays until it is written, if whoever
+//! ends it may ask again.
 
 use super::claim::Claim;
 use super::core::Core;
@@ -9,7 +10,8 @@ use super::file::FileForm;
 use super::file_place::FilePlace;
 use super::requests::Requests;
 use super::running::{self, RunningSession};
-use super::{diagnosis, report, snapshot};
+use super::stop_error::StopError;
+use super::{diagnosis, report, snapshot, summary};
 use crate::error::Error;
 use crate::stats::Summary;
 use crate::text_queue;
@@ -33,18 +35,22 @@ pub(crate) struct Active {
 #[derive(Debug)]
 pub(super) enum Destination {
     /// A file, all the time.
-    Stream { requests: Arc<Requests>, thread: JoinHandle<Result<Summary, Error>> },
+    Stream { requests: Arc<Requests>, thread: JoinHandle<Result<Summary, StopError>> },
     /// The buffer, and files when they are asked for.
     Kept,
 }
 
 /// The way in which a session ends.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct End {
     /// The process did not mean to, so that a recording is left if there is no other trace of the session.
     is_surprise: bool,
     /// The time after which a file that is stuck is given up.
     by: Option<Instant>,
+    /// What could not be written is kept for another attempt.
+    keeps: bool,
+    /// The place of the file, if it is another one.
+    place: Option<FilePlace>,
 }
 
 /// The interval at which something is looked at that another thread is about to end.
@@ -82,13 +88,32 @@ impl Active {
 
     /// Ends the session and completes its file. Where it has ended already, the summary is empty. [`Error::Forked`] in a forked child.
     pub(super) fn end(&self) -> Result<Summary, Error> {
+        self.end_by(false, None).map_err(Error::from)
+    }
+
+    /// As [`Self::end`], with the counts also of a failure. `keeps`: what could not be written is kept for another attempt, which may have
+    /// another `place`.
+    pub(super) fn end_by(
+        &self,
+        keeps: bool,
+        place: Option<FilePlace>,
+    ) -> Result<Summary, StopError> {
         if self.is_inherited() {
-            return Err(Error::Forked);
+            return Err(StopError::from(Error::Forked));
         }
         let mut destination = self.destination.lock().unwrap_or_else(PoisonError::into_inner);
-        let how = End { is_surprise: std::thread::panicking(), by: None };
-        let end = |destination| self.end_at(destination, how);
-        destination.take().map_or(Ok(Summary::default()), end)
+        let how = End { is_surprise: std::thread::panicking(), by: None, keeps, place };
+        match destination.take() {
+            Some(Destination::Kept) if keeps => {
+                let summary = self.end_at(Destination::Kept, &how);
+                if summary.is_err() {
+                    *destination = Some(Destination::Kept);
+                }
+                summary
+            }
+            Some(stream) => self.end_at(stream, &how),
+            None => Ok(Summary::default()),
+        }
     }
 
     /// As [`Self::end`], where nobody gets the error: it is reported.
@@ -101,22 +126,31 @@ impl Active {
         }
     }
 
-    fn end_at(&self, destination: Destination, how: End) -> Result<Summary, Error> {
+    fn end_at(&self, destination: Destination, how: &End) -> Result<Summary, StopError> {
         running::begin_end(&self.core);
-        let _listed = Listed(&self.core);
+        let listed = Listed(&self.core);
         self.core.stop();
         scope::forget_ended();
         let is_written = match &destination {
             Destination::Stream { .. } => true,
-            Destination::Kept => self.kept.as_ref().is_some_and(|kept| kept.place.is_some()),
+            Destination::Kept => {
+                let has_place = |kept: &Kept| kept.place.is_some() || how.place.is_some();
+                self.kept.as_ref().is_some_and(has_place)
+            }
         };
+        let keeps = how.keeps;
         let mut summary = match destination {
             Destination::Stream { requests, thread } => self.end_stream(&requests, thread, how.by),
-            Destination::Kept => self.end_kept(how.is_surprise),
+            Destination::Kept => self.end_kept(how),
         };
-        if let Ok(summary) = &mut summary {
-            diagnosis::complete(&self.core, summary, is_written);
-            report::end(&self.core, summary);
+        match &mut summary {
+            Ok(summary) => {
+                diagnosis::complete(&self.core, summary, is_written);
+                report::end(&self.core, summary);
+            }
+            // The exit of the process is another attempt.
+            Err(_) if keeps => std::mem::forget(listed),
+            Err(_) => {}
         }
         text_queue::flush_at_end();
         summary
@@ -125,11 +159,14 @@ impl Active {
     fn end_stream(
         &self,
         requests: &Requests,
-        thread: JoinHandle<Result<Summary, Error>>,
+        thread: JoinHandle<Result<Summary, StopError>>,
         by: Option<Instant>,
-    ) -> Result<Summary, Error> {
+    ) -> Result<Summary, StopError> {
         let path = self.core.path().unwrap_or(Path::new("")).to_path_buf();
-        let failed = |what| Err(Error::File { path, error: std::io::Error::other(what) });
+        let failed = |what| {
+            let error = std::io::Error::other(what);
+            Err(StopError::from(Error::File { path, error }))
+        };
         requests.stop();
         self.core.wake();
         while by.is_some_and(|by| Instant::now() < by) && !thread.is_finished() {
@@ -144,7 +181,10 @@ impl Active {
         match (self.core.stream_recorder(), summary) {
             // It has what the file lacks.
             (Some(recorder), Ok(summary)) if recorder.is_left() => summary,
-            (Some(recorder), Ok(summary)) => recorder.remove().and(summary),
+            (Some(recorder), Ok(summary)) => match (recorder.remove(), summary) {
+                (Err(error), Ok(summary)) => Err(StopError::new(error, summary)),
+                (_, summary) => summary,
+            },
             (None, Ok(summary)) => summary,
             (recorder, Err(_)) => {
                 // It has what the file lacks.
@@ -158,29 +198,52 @@ impl Active {
 
     /// Writes what the buffer keeps, if a file was named. The recording is removed when all is well: not if a panic, an exit of the
     /// process or a signal ends the session, and the recording is the only trace of it.
-    fn end_kept(&self, is_surprise: bool) -> Result<Summary, Error> {
+    fn end_kept(&self, how: &End) -> Result<Summary, StopError> {
         running::detach_recorder(&self.core);
         report::deleted_recording(&self.core);
-        let named = self.kept.as_ref().and_then(|kept| Some((kept, kept.place.clone()?)));
+        let place = |kept: &Kept| how.place.clone().or_else(|| kept.place.clone());
+        let named = self.kept.as_ref().and_then(|kept| Some((kept, place(kept)?)));
         let is_named = named.is_some();
-        let mut summary = named.map_or_else(
-            || Ok(Summary::default()),
-            |(kept, mut place)| {
-                let what = "protolog session stopped";
-                place.follow();
-                earlier::keep(&place, kept.earlier, self.core.owner.reports_losses)?;
-                snapshot::write(&self.core, &place, &kept.form, kept.claim.as_ref(), what)
-            },
-        );
+        let written = match named {
+            Some((kept, place)) => self.write_kept(kept, place, how.place.is_some()),
+            None => Ok(Summary::default()),
+        };
+        // Before what it counts is gone.
+        let summary = written.map_err(|error| {
+            let mut summary = summary::so_far(&self.core);
+            summary.messages = summary.groups.iter().map(|group| group.messages).sum();
+            diagnosis::complete(&self.core, &mut summary, false);
+            StopError::new(error, summary)
+        });
+        if how.keeps && summary.is_err() {
+            return summary;
+        }
         drop(self.core.take_writers());
         self.core.buffer.discard();
-        let is_needed = !is_named && is_surprise;
-        match self.core.kept_recorder() {
-            Some(recorder) if is_needed => recorder.leave(),
-            Some(recorder) if summary.is_ok() => summary = recorder.remove().and(summary),
-            _ => {}
+        let is_needed = !is_named && how.is_surprise;
+        match (self.core.kept_recorder(), summary) {
+            (Some(recorder), summary) if is_needed => {
+                recorder.leave();
+                summary
+            }
+            (Some(recorder), Ok(summary)) => match recorder.remove() {
+                Ok(()) => Ok(summary),
+                Err(error) => Err(StopError::new(error, summary)),
+            },
+            (_, summary) => summary,
         }
-        summary
+    }
+
+    fn write_kept(
+        &self,
+        kept: &Kept,
+        mut place: FilePlace,
+        is_other: bool,
+    ) -> Result<Summary, Error> {
+        place.follow();
+        earlier::keep(&place, kept.earlier, self.core.owner.reports_losses)?;
+        let claim = kept.claim.as_ref().filter(|_| !is_other);
+        snapshot::write(&self.core, &place, &kept.form, claim, "protolog session stopped")
     }
 }
 
@@ -214,9 +277,9 @@ impl RunningSession for Active {
                 Err(TryLockError::WouldBlock) => return,
             };
             if let Some(destination) = destination.take() {
-                let how = End { is_surprise: true, by: Some(end) };
-                if let Err(error) = self.end_at(destination, how) {
-                    report::failure(&self.core, &error);
+                let how = End { is_surprise: true, by: Some(end), keeps: false, place: None };
+                if let Err(error) = self.end_at(destination, &how) {
+                    report::failure(&self.core, error.error());
                 }
             }
             return;

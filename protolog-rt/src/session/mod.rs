@@ -39,6 +39,7 @@ mod segments;
 pub(crate) mod signals;
 mod snapshot;
 mod state;
+pub(crate) mod stop_error;
 mod stream;
 pub(crate) mod summary;
 mod temporary;
@@ -51,6 +52,7 @@ pub use self::builder::{Builder, RecordingPlace};
 use self::active::Active;
 use self::core::Core;
 use self::file_place::FilePlace;
+use self::stop_error::StopError;
 use crate::error::Error;
 use crate::stats::Summary;
 use crate::writer::scope::ThreadScope;
@@ -343,12 +345,59 @@ impl Session {
     }
 
     /// Ends the session and completes the file. Messages that other threads log at this moment may or may not be in it. An error
-    /// if the file can't be written, or was deleted meanwhile; [`Self::summary`], called before, has the counts then. If the file
+    /// if the file can't be written, or was deleted meanwhile; [`Self::try_stop`] has the counts then, too. If the file
     /// could not be written for a while only, the drops say what is missing. In a forked child: [`Error::Forked`].
     pub fn stop(self) -> Result<Summary, Error> {
         let active = self.here()?;
         let summary = active.end();
         heirs::forget(&active);
+        summary
+    }
+
+    /// As [`Self::stop`], for programs that go on with an error: that has the counts, and a session that keeps its messages has them until
+    /// they are written, by another call or by [`Self::try_stop_at`]. When the session is dropped or the process exits, it tries once more.
+    /// Once a session has ended, the summary is empty.
+    ///
+    /// A session that streams keeps its recording, with what the file lacks, for [`recover_previous`](crate::recover_previous).
+    ///
+    /// ```
+    /// # use protolog_rt::{ProtoLogGroup, Session};
+    /// # #[derive(ProtoLogGroup)]
+    /// # enum AppLog { Net }
+    /// # let dir = std::env::temp_dir().join(format!("protolog-try-stop-{}", std::process::id()));
+    /// # std::fs::create_dir_all(dir.join("full"))?;
+    /// # let path = dir.join("full/app.pftrace");
+    /// let mut session = Session::builder().keep_newest().file(&path).enable_all().start()?;
+    /// protolog_rt::d!(AppLog::Net, "hello");
+    /// # std::fs::remove_dir_all(dir.join("full"))?;
+    /// if let Err(error) = session.try_stop() {
+    ///     eprintln!("{error}; {} messages are kept", error.summary().messages);
+    ///     session.try_stop_at(dir.join("app.pftrace"))?;
+    /// }
+    /// # assert!(dir.join("app.pftrace").exists());
+    /// # std::fs::remove_dir_all(&dir)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn try_stop(&mut self) -> Result<Summary, StopError> {
+        let active = self.here()?;
+        let summary = active.end_by(true, None);
+        if summary.is_ok() {
+            heirs::forget(&active);
+        }
+        summary
+    }
+
+    /// As [`Self::try_stop`], to this file in place of the session's own. Of a session that streams: [`Error::NotKept`], and it goes on.
+    pub fn try_stop_at(&mut self, path: impl AsRef<Path>) -> Result<Summary, StopError> {
+        let active = self.here()?;
+        if active.kept.is_none() {
+            return Err(Error::NotKept.into());
+        }
+        let place = FilePlace::of_file(path.as_ref())?;
+        let summary = active.end_by(true, Some(place));
+        if summary.is_ok() {
+            heirs::forget(&active);
+        }
         summary
     }
 }

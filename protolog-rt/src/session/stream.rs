@@ -12,12 +12,14 @@ pub(super) use outside::Reopen;
 
 use super::chunk_wait;
 use super::core::Core;
+use super::dictionary::Dictionary;
 use super::drain::Drain;
 use super::file::TraceFile;
 use super::progress::Progress;
 use super::report;
 use super::requests::{Pending, Requests, SoFar};
 use super::segments::Segments;
+use super::stop_error::StopError;
 use super::trace::{Trace, TraceEnd};
 use crate::error::Error;
 use crate::loss::LossCount;
@@ -101,12 +103,12 @@ impl Stream {
 
     /// Copies until the session is stopped; then writes the trailer. The stream is given to the thread once it is complete, and
     /// never if the start of the session failed.
-    pub(super) fn run_given(given: &Receiver<Self>) -> Result<Summary, Error> {
+    pub(super) fn run_given(given: &Receiver<Self>) -> Result<Summary, StopError> {
         block_signals();
         given.recv().map_or_else(|_| Ok(Summary::default()), Self::run)
     }
 
-    fn run(mut self) -> Result<Summary, Error> {
+    fn run(mut self) -> Result<Summary, StopError> {
         let _running = self.requests.running();
         chunk_wait::never_wait_here();
         loop {
@@ -297,7 +299,7 @@ impl Stream {
         error
     }
 
-    fn end(mut self) -> Result<Summary, Error> {
+    fn end(mut self) -> Result<Summary, StopError> {
         self.follow_outside_change(true);
         self.retry_if_due(true);
         self.drain.keep_unwritten();
@@ -318,8 +320,15 @@ impl Stream {
                 self.core.buffer.discard();
             }
         }
-        let TraceEnd { summary, error, .. } = self.trace.end("protolog session stopped");
+        let TraceEnd { summary, error, gap, .. } = self.trace.end("protolog session stopped");
         self.earlier.add(summary);
-        self.failed_file.or(error).map_or(Ok(self.earlier), Err)
+        let Some(error) = self.failed_file.or(error) else { return Ok(self.earlier) };
+        // No trace reports what this one lacks.
+        let dictionary = Dictionary::known();
+        let lost = dictionary.unwritten(&gap.messages).into_iter().chain(gap.reported);
+        let losses = dictionary.losses(lost);
+        let buffer = self.earlier.buffer;
+        self.earlier.add(Summary { losses, buffer, ..Summary::default() });
+        Err(StopError::new(error, self.earlier))
     }
 }
