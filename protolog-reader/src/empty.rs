@@ -18,10 +18,10 @@ impl Log {
         filter.unknown(&groups).map(sentence).collect()
     }
 
-    /// The reason why the trace has no message, and a help line; none if it has or has lost one, and if the reason is not known.
+    /// The reason why the trace has no message, and a help line; none if it has or has lost one, or has spans, and if the reason is not known.
     pub fn why_empty(&self) -> Option<(String, &'static str)> {
         let stats = self.stats();
-        if stats.entries > 0 || !stats.lost.is_empty() {
+        if stats.entries > 0 || !stats.lost.is_empty() || self.has_spans() {
             return None;
         }
         let filter = self.filter().one()?;

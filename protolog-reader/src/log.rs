@@ -246,6 +246,11 @@ impl Log {
         self.collected.sessions.filter()
     }
 
+    /// Returns whether the trace has begins or ends of spans, whether it was read with them or not.
+    pub fn has_spans(&self) -> bool {
+        self.collected.sessions.has_spans()
+    }
+
     /// The nanoseconds for which the one session ran.
     pub(crate) fn session_duration(&self) -> Option<u64> {
         self.collected.sessions.duration()

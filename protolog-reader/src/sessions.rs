@@ -21,8 +21,10 @@ use crate::thread;
 /// The sessions so far, by sequence.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sessions {
-    sessions: BTreeMap<u32, Session>,
+    by_sequence: BTreeMap<u32, Session>,
     filter: CommonFilter,
+    /// True if a span begins or ends.
+    has_spans: bool,
 }
 
 /// The session that writes on a sequence.
@@ -63,7 +65,10 @@ impl Sessions {
                 session.stage = Stage::Ending;
             }
         }
-        match packet.track_event.and_then(name) {
+        let event = packet.track_event.map_or((None, 0), name_and_type);
+        self.has_spans |=
+            [track_event::TYPE_SLICE_BEGIN, track_event::TYPE_SLICE_END].contains(&event.1);
+        match event.0 {
             Some(b"protolog session started") => {
                 let session = self.of(sequence);
                 (session.stage, session.started) = (Stage::Open, packet.timestamp);
@@ -87,10 +92,15 @@ impl Sessions {
         }
     }
 
+    /// Returns whether a span begins or ends.
+    pub(crate) fn has_spans(&self) -> bool {
+        self.has_spans
+    }
+
     /// The processes of sessions without an end, each once.
     pub(crate) fn unended(&self) -> Vec<u32> {
         let mut open: BTreeMap<u32, i64> = BTreeMap::new();
-        for session in self.sessions.values() {
+        for session in self.by_sequence.values() {
             let count = open.entry(session.pid).or_default();
             *count += i64::from(session.stage == Stage::Open) - i64::from(session.ends_another);
         }
@@ -100,7 +110,7 @@ impl Sessions {
     /// Returns whether a session was not ended by its program; none if there is no session.
     pub(crate) fn is_unended(&self) -> Option<bool> {
         let is_dead = |session: &Session| session.is_recovered || session.stage == Stage::Open;
-        (!self.sessions.is_empty()).then(|| self.sessions.values().any(is_dead))
+        (!self.by_sequence.is_empty()).then(|| self.by_sequence.values().any(is_dead))
     }
 
     /// The filter of all sessions.
@@ -110,20 +120,27 @@ impl Sessions {
 
     /// The nanoseconds for which the session ran; none if there are several, or it has no end.
     pub(crate) fn duration(&self) -> Option<u64> {
-        let mut sessions = self.sessions.values();
+        let mut sessions = self.by_sequence.values();
         let session = sessions.next().filter(|_| sessions.next().is_none())?;
         session.stopped?.checked_sub(session.started?)
     }
 
     fn of(&mut self, sequence: u32) -> &mut Session {
-        self.sessions.entry(sequence).or_default()
+        self.by_sequence.entry(sequence).or_default()
     }
 }
 
-/// The name of a track event.
-fn name(event: Field<'_>) -> Option<&[u8]> {
-    let mut fields = event.as_message().ok()?.map_while(Result::ok);
-    fields.find(|field| field.number == track_event::NAME)?.as_bytes().ok()
+/// The name and type of a track event, as far as it has them.
+fn name_and_type(event: Field<'_>) -> (Option<&[u8]>, u32) {
+    let (mut name, mut kind) = (None, 0);
+    for field in event.as_message().into_iter().flatten().map_while(Result::ok) {
+        match field.number {
+            track_event::NAME => name = name.or(field.as_bytes().ok()),
+            track_event::TYPE => kind = field.as_u32().unwrap_or(kind),
+            _ => {}
+        }
+    }
+    (name, kind)
 }
 
 /// Returns whether these are the statistics of a session of protolog.

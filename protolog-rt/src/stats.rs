@@ -20,7 +20,7 @@ pub struct Summary {
     pub buffer: BufferStats,
     /// Names in the session's configuration that no group of the program has so far: levels or stack traces were to be recorded of them.
     pub unknown_groups: Vec<String>,
-    /// The reason why the trace has no message; none if it has, or has lost one.
+    /// The reason why the trace has no message; none if it has, or has lost one, or has spans.
     ///
     /// ```
     /// # let path = std::env::temp_dir().join(format!("protolog-empty-{}.pftrace", std::process::id()));
@@ -32,6 +32,8 @@ pub struct Summary {
     /// # Ok::<(), protolog_rt::Error>(())
     /// ```
     pub why_empty: Option<String>,
+    /// True if begins or ends of spans are in the trace.
+    pub(crate) has_spans: bool,
 }
 
 impl Summary {
@@ -54,6 +56,7 @@ impl Summary {
         self.losses.sort();
         self.add_groups(other.groups);
         self.buffer = other.buffer;
+        self.has_spans |= other.has_spans;
     }
 
     /// Adds the groups of a further file.

@@ -311,6 +311,26 @@ fn spans_become_slices_of_the_threads_that_enter_them() {
 }
 
 #[test]
+fn a_session_with_spans_alone_is_not_empty() {
+    for kept in [false, true] {
+        let recording = record(|session| {
+            let session = session.log_from(Level::Info);
+            if kept { session.keep_newest() } else { session }
+        });
+        with_tracing(|| tracing::info_span!("alone").in_scope(|| ()));
+        if kept {
+            assert_eq!(recording.snapshot().summary.why_empty, None);
+        }
+        assert_eq!(recording.session().summary().why_empty, None, "{kept}");
+        let trace = recording.stop();
+        assert_eq!((trace.summary.messages, &trace.summary.why_empty), (0, &None), "{kept}");
+        assert_eq!((trace.log().why_empty(), trace.log().has_spans()), (None, true), "{kept}");
+    }
+    let trace = record(Builder::enable_all).stop();
+    assert!(trace.summary.why_empty.is_some() && trace.log().why_empty().is_some());
+}
+
+#[test]
 fn a_slice_has_the_latest_value_of_each_field() {
     let recording = record(Builder::enable_all);
     with_tracing(|| {

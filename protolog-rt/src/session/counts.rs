@@ -7,6 +7,7 @@
 //! Invariant: each message offered is counted once; those whose id can't be read are counted together.
 
 use super::wire::MESSAGE;
+use crate::writer::slice::EVENT as SPAN_EVENT;
 use protolog_core::schema::{message, packet};
 use protozero::Reader;
 use protozero::wire::{WireType, packed_varint, tag};
@@ -33,6 +34,8 @@ pub(super) struct Counts {
     without: Tally,
     /// Ids that are new since the last [`Self::take_new`].
     new: Vec<u64>,
+    /// True if there was a begin or end of a span.
+    has_spans: bool,
 }
 
 /// A slot of the table.
@@ -65,7 +68,7 @@ pub(super) struct Count {
 impl Default for Counts {
     fn default() -> Self {
         let without = Tally { messages: 0, id: 0, bytes: 0 };
-        Self { slots: unused_slots(SLOTS), used: 0, without, new: Vec::new() }
+        Self { slots: unused_slots(SLOTS), used: 0, without, new: Vec::new(), has_spans: false }
     }
 }
 
@@ -77,6 +80,8 @@ impl Counts {
             let slot = self.count(id(packet));
             slot.messages += 1;
             slot.bytes += bytes as u64;
+        } else {
+            self.has_spans |= packet.first() == Some(&SPAN_EVENT);
         }
         is_message
     }
@@ -150,11 +155,12 @@ impl Counts {
             count.messages += other.messages;
             count.bytes += other.bytes;
         }
+        self.has_spans |= others.has_spans;
     }
 
     /// Returns the same without the messages of `others`, all of which are counted here too.
     pub(super) fn except(&self, others: &Self) -> Self {
-        let mut rest = Self::default();
+        let mut rest = Self { has_spans: self.has_spans, ..Self::default() };
         for count in self.all() {
             let other = match count.id {
                 Some(id) => others.slots[others.find(id)],
@@ -167,6 +173,11 @@ impl Counts {
             }
         }
         rest
+    }
+
+    /// Returns whether there was a begin or end of a span.
+    pub(super) fn has_spans(&self) -> bool {
+        self.has_spans
     }
 
     /// Returns the number of messages.

@@ -21,7 +21,8 @@ pub(super) fn complete(core: &Core, summary: &mut Summary, is_whole: bool) {
     let unknown = groups.as_ref().map(|groups| filter.unknown(groups));
     let unknown = unknown.unwrap_or_default();
     summary.unknown_groups = unknown.iter().map(|name| (*name).to_owned()).collect();
-    if is_whole && summary.messages == 0 && summary.lost() == 0 {
+    let is_empty = summary.messages == 0 && summary.lost() == 0 && !summary.has_spans;
+    if is_whole && is_empty {
         let ran = clock::boottime().saturating_sub(core.owner.started);
         let groups = groups.as_deref().unwrap_or_default();
         summary.why_empty = Some(reason(filter, unknown.first(), groups, ran));

@@ -44,5 +44,6 @@ pub(crate) fn so_far(core: &Core) -> Summary {
     summary.groups.iter_mut().for_each(|group| group.losses.clear());
     summary.add_groups(dictionary.groups(&counts, &summary.losses));
     summary.buffer = core.buffer.stats();
+    summary.has_spans = counts.has_spans();
     summary
 }

@@ -164,7 +164,8 @@ impl Trace {
         let counts = counts.except(&lost);
         let groups = self.dictionary.groups(&counts, &losses);
         let messages = counts.messages();
-        let summary = Summary { messages, bytes, losses, groups, buffer, ..Summary::default() };
+        let mut summary = Summary { messages, bytes, losses, groups, buffer, ..Summary::default() };
+        summary.has_spans = counts.has_spans();
         TraceEnd { summary, reported, before: self.before, gap, error }
     }
 

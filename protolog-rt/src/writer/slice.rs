@@ -20,7 +20,8 @@ use crate::level::AtHost;
 use protolog_core::schema::packet;
 use protozero::wire::{WireType, packed_varint, tag, varint_len};
 
-const EVENT: u8 = tag(packet::TRACK_EVENT, WireType::Bytes) as u8;
+/// The first byte of such a packet.
+pub(crate) const EVENT: u8 = tag(packet::TRACK_EVENT, WireType::Bytes) as u8;
 
 /// The tag of the depth as a varint of two bytes.
 const DEPTH: [u8; 2] = {

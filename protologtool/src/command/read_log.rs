@@ -189,7 +189,7 @@ pub(crate) fn run(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Failu
     };
     system.print_error(&left_out);
     let log = pages.log();
-    explain::explain(log, system);
+    explain::explain(log, args.spans, system);
     if args.spans && log.slices().is_empty() && log.slices_without_begin() == 0 {
         system.print_error("note: the trace has no spans\n");
     }

@@ -107,6 +107,17 @@ fn without_the_option_there_are_none() {
 }
 
 #[test]
+fn a_trace_of_spans_alone_is_not_said_to_be_empty() {
+    let text = "group(1, \"demo::net\", \"Net\")\n\
+                @1 cleared ts=1 info(100, 101, \"main\") begin(\"a\", track=5)\n@1 ts=2 end(track=5)\n";
+    let read = |args: &[&str]| run(&[("app", description::trace(text))], args);
+    let alone = "0 messages: the trace has spans alone\nhelp: show them with `--spans`\n";
+    assert_eq!(read(&["app"]), (Exit::Done, String::new(), alone.to_owned()));
+    let (exit, out, errors) = read(&["app", "--spans"]);
+    assert_eq!((exit, out.lines().count(), &*errors), (Exit::Done, 2, ""));
+}
+
+#[test]
 fn spans_are_followed() {
     let files = [("-", description::trace(APP))];
     let (exit, out, errors) = run(&files, &["-", "--time", "utc", "--spans", "--follow"]);
