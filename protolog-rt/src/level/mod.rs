@@ -254,13 +254,17 @@ pub(crate) fn for_each_group(mut f: impl FnMut(Option<u32>, &'static GroupInfo, 
     }
 }
 
-/// Returns the levels (bit = [`severity`](protolog_core::Level::severity)) that are enabled for the text output in any group.
+/// Returns the levels (bit = [`severity`](protolog_core::Level::severity)) that are enabled for the text output in any group, or will be
+/// in one that registers later.
 #[cfg(feature = "log")]
 pub(crate) fn text_levels() -> u8 {
     let Some(registry) = RegistryGuard::lock() else { return 0 };
+    let later = registry.guard.settings.iter().filter_map(|it| it.setting.text);
     sets(registry.guard.newest)
         .flat_map(GroupSet::groups)
-        .fold(0, |levels, group| levels | group.text_levels())
+        .map(GroupInfo::text_levels)
+        .chain(later)
+        .fold(0, |all, levels| all | levels)
 }
 
 /// Gives a forked child private pages. Its first message that the parent's sessions would record finds out that they are not
