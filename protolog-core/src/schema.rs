@@ -56,6 +56,12 @@ pub mod packet {
     /// Ours, uint32: the number of slices that the thread was in, beside a begin and an end. Where ends and begins were lost, it says which.
     /// Not in the `TrackEvent`, whose unknown fields trace_processor counts as errors.
     pub const SLICE_DEPTH: u32 = 1003;
+    /// Ours, uint64, from 1: the span of a slice, beside its begin and end. A span has one slice for each time that a thread is in it.
+    pub const SPAN_NUMBER: u32 = 1004;
+    /// Ours, uint64, beside the end of a slice whose span had others: nanoseconds of all of them so far.
+    pub const SPAN_BUSY: u32 = 1005;
+    /// Ours, uint64, beside the same: nanoseconds since the span was made.
+    pub const SPAN_AGE: u32 = 1006;
 }
 
 /// Bits of `TracePacket.sequence_flags`
@@ -265,6 +271,8 @@ pub mod track_event {
     pub const CATEGORIES: u32 = 22;
     /// string
     pub const NAME: u32 = 23;
+    /// repeated fixed64: slices with one id are tied together
+    pub const FLOW_IDS: u32 = 47;
     /// A value of [`TYPE`]: a slice begins.
     pub const TYPE_SLICE_BEGIN: u32 = 1;
     /// A value of [`TYPE`]: the innermost slice ends.

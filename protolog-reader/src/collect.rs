@@ -181,7 +181,7 @@ impl Collected {
         Arc::make_mut(&mut self.sessions).note(packet.sequence, packet);
         if self.slices.are_wanted {
             // A trace is one whether its spans are asked for or not.
-            let read = self.apply_slices(sequence, packet, moment);
+            let read = self.apply_slices(sequence, (packet, field), moment);
             self.good_packets += u64::from(done.is_ok() && read.is_err());
             done = done.and(read);
         }
@@ -295,7 +295,7 @@ impl Collected {
     fn apply_slices(
         &mut self,
         sequence: &SequenceState,
-        packet: &Packet<'_>,
+        (packet, field): (&Packet<'_>, Field<'_>),
         moment: Moment,
     ) -> Result<(), DecodeError> {
         let thread = (sequence.thread, self.threads.get(sequence.thread).process);
@@ -307,7 +307,7 @@ impl Collected {
         let interned = packet.interned.map_or(Ok(()), |it| slices.intern(id, it));
         let event = packet
             .track_event
-            .map_or(Ok(()), |event| slices.event(id, thread, moment, (event, packet.slice_depth)));
+            .map_or(Ok(()), |event| slices.event(id, thread, moment, (event, field)));
         defaults.and(interned).and(event)
     }
 

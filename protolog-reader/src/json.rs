@@ -208,9 +208,16 @@ impl<'a> JsonWriter<'a> {
         self.start(kind, time.unwrap_or(slice.begin), false, slice.thread_index(), out);
         push_member(out, "span", &slice.name);
         push_member(out, "target", &slice.target);
+        if let Some(number) = slice.number() {
+            push_number(out, "span_id", number);
+        }
         push_number(out, "depth", slice.depth);
         if let Some(duration) = slice.duration() {
             push_number(out, "duration", duration);
+            if let (true, Some(busy), Some(age)) = (is_end, slice.busy(), slice.age()) {
+                push_number(out, "busy", busy);
+                push_number(out, "age", age);
+            }
         } else if let Some(longest) = slice.longest() {
             push_number(out, "longest", longest);
             out.extend_from_slice(b",\"end_lost\":true");

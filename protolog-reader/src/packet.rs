@@ -29,8 +29,6 @@ pub(crate) struct Packet<'a> {
     pub(crate) needs_state: bool,
     pub(crate) message: Option<Field<'a>>,
     pub(crate) track_event: Option<Field<'a>>,
-    /// The number of slices around that of the event.
-    pub(crate) slice_depth: Option<u32>,
     pub(crate) interned: Option<Field<'a>>,
     pub(crate) defaults: Option<Field<'a>>,
     pub(crate) snapshot: Option<Field<'a>>,
@@ -116,7 +114,6 @@ impl<'a> Packet<'a> {
                 self.compressed = nested(field)?;
             }
             packet::LOSS => self.has_losses = true,
-            packet::SLICE_DEPTH => self.slice_depth = Some(field.as_u32()?),
             _ => {}
         }
         Ok(())

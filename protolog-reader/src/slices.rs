@@ -15,12 +15,12 @@ use foldhash::HashMap;
 use std::mem;
 use std::sync::Arc;
 
-use protolog_core::schema::{debug_annotation, track_event};
+use protolog_core::schema::{debug_annotation, packet, track_event};
 use protozero::{DecodeError, Field};
 
 use crate::clock::Moment;
 use crate::sequence::parse_interned;
-use crate::span_slice::{SpanArg, SpanSlice};
+use crate::span_slice::{SpanArg, SpanProgress, SpanSlice};
 use crate::thread;
 
 /// `InternedData.event_categories`, `event_names` and `debug_annotation_names`.
@@ -92,6 +92,7 @@ struct SliceEvent {
     track: SliceStack,
     thread: u32,
     entered: Option<u32>,
+    progress: SpanProgress,
     name: Arc<str>,
     target: Arc<str>,
     args: Vec<SpanArg>,
@@ -148,13 +149,13 @@ impl SliceEvents {
         Ok(())
     }
 
-    /// Takes an event, if it is one of a slice.
+    /// Takes an event, with the packet that it is in, if it is one of a slice.
     pub(crate) fn event(
         &mut self,
         sequence: u32,
         (thread, process): (u32, Option<u64>),
         moment: Moment,
-        (event, entered): (Field<'_>, Option<u32>),
+        (event, packet): (Field<'_>, Field<'_>),
     ) -> Result<(), DecodeError> {
         let state = self.sequences.entry(sequence).or_default();
         let name_of = |kind: u32, iid: u64| state.names.get(&(kind, iid)).cloned();
@@ -186,7 +187,9 @@ impl SliceEvents {
                 args.iter().map(|arg: &SpanArg| own_bytes(&arg.name) + arg.value.capacity());
             self.text_bytes += texts.sum::<usize>() + args.capacity() * size_of::<SpanArg>();
             self.text_bytes += own_bytes(&name) + own_bytes(&target);
-            let event = SliceEvent { moment, is_end, track, thread, entered, name, target, args };
+            let (entered, progress) = beside(packet)?;
+            let event =
+                SliceEvent { moment, is_end, track, thread, entered, progress, name, target, args };
             self.events.push(event);
         }
         Ok(())
@@ -242,7 +245,8 @@ impl SliceEvents {
 impl Slices {
     /// Applies the next event of a track, on which these slices are open.
     fn apply(&mut self, event: SliceEvent, open: &mut Vec<u32>, may_end: bool) {
-        let SliceEvent { moment, is_end, track: _, thread, entered, name, target, args } = event;
+        let SliceEvent { moment, is_end, thread, entered, progress, name, target, args, .. } =
+            event;
         if let Some(entered) = entered {
             self.end_lost(open, entered.saturating_add(u32::from(is_end)), moment.ns);
         }
@@ -258,6 +262,7 @@ impl Slices {
             };
             let ended = &mut self.list[slice as usize];
             (ended.end, ended.may_end) = (Some(moment.ns), false);
+            ended.progress = progress.or(ended.progress);
             ended.args.extend(args);
             slice
         } else {
@@ -275,6 +280,7 @@ impl Slices {
                 may_end,
                 thread,
                 entered,
+                progress,
             });
             index
         };
@@ -290,6 +296,22 @@ impl Slices {
             self.edges.push(SliceEdge { time, slice, is_end: true });
         }
     }
+}
+
+/// What the packet of an event has beside it: the number of slices that the thread is in, and the span.
+fn beside(packet: Field<'_>) -> Result<(Option<u32>, SpanProgress), DecodeError> {
+    let (mut entered, mut progress) = (None, SpanProgress::default());
+    for field in packet.as_message()? {
+        let field = field?;
+        match field.number {
+            packet::SLICE_DEPTH => entered = Some(field.as_u32()?),
+            packet::SPAN_NUMBER => progress.number = Some(field.as_u64()?),
+            packet::SPAN_BUSY => progress.busy = Some(field.as_u64()?),
+            packet::SPAN_AGE => progress.age = Some(field.as_u64()?),
+            _ => {}
+        }
+    }
+    Ok((entered, progress))
 }
 
 /// An argument; none of a form that has no plain value.

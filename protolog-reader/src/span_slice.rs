@@ -2,6 +2,7 @@
 //!
 //! Invariant: a duration is that of a span whose begin and end are in the trace; what bounds a lost end is never shown as its end.
 
+use foldhash::HashMap;
 use std::sync::Arc;
 
 /// A span, from when a thread entered it to when it left it. A task that waits has several.
@@ -29,6 +30,25 @@ pub struct SpanSlice {
     pub(crate) thread: u32,
     /// The number of spans that the thread was in, if the trace says it.
     pub(crate) entered: Option<u32>,
+    pub(crate) progress: SpanProgress,
+}
+
+/// The span of a slice, as far as the trace says it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SpanProgress {
+    /// In the order in which the process made its spans, from 1.
+    pub(crate) number: Option<u64>,
+    /// Nanoseconds of its slices until the end of this one, which is not the first.
+    pub(crate) busy: Option<u64>,
+    /// Nanoseconds from when it was made to the same.
+    pub(crate) age: Option<u64>,
+}
+
+impl SpanProgress {
+    /// What is known by an end, and else what was known before.
+    pub(crate) fn or(self, before: Self) -> Self {
+        Self { number: self.number.or(before.number), busy: self.busy, age: self.age }
+    }
 }
 
 /// A field of a span.
@@ -59,25 +79,65 @@ impl SpanSlice {
         Some(self.ended_by?.wrapping_sub(self.begin))
     }
 
-    /// The name with the fields of the begin, or those recorded until the end and the duration: `request took 1.520 ms status=200`. A begin without
+    /// The number of its span in the process, from 1, if the trace says it: all slices of a span, of which each is a time that a thread was in it,
+    /// have the same.
+    pub fn number(&self) -> Option<u64> {
+        self.progress.number
+    }
+
+    /// Nanoseconds of all slices of the span until the end of this one, if there were others, and the trace says it.
+    pub fn busy(&self) -> Option<u64> {
+        self.progress.busy
+    }
+
+    /// Nanoseconds since the span was made, at the end of this slice, if there were others, and the trace says it.
+    pub fn age(&self) -> Option<u64> {
+        self.progress.age
+    }
+
+    /// The fields at the begin or at the end, in the order in which they were first recorded, with the newest values.
+    pub fn fields(&self, is_end: bool) -> Vec<&SpanArg> {
+        let known = if is_end { self.args.len() } else { self.begin_args.min(self.args.len()) };
+        let mut fields: Vec<&SpanArg> = Vec::new();
+        let mut places = HashMap::default();
+        for arg in &self.args[..known] {
+            match places.get(&arg.name) {
+                Some(&place) => fields[place] = arg,
+                None => {
+                    places.insert(&arg.name, fields.len());
+                    fields.push(arg);
+                }
+            }
+        }
+        fields
+    }
+
+    /// The name and number with the fields of the begin, or with the duration and the fields of the end: `request#17 took 1.520 ms status=200`. If the
+    /// span had other slices, the end has the time of all of them, and since the span was made. A begin without
     /// an end says so, unless one may follow, and so does an end that was lost.
     pub fn text(&self, is_end: bool) -> String {
-        let (begin, rest) = self.args.split_at(self.begin_args.min(self.args.len()));
         let mut text = self.name.to_string();
+        if let Some(number) = self.number() {
+            text.extend(["#", &number.to_string()]);
+        }
         if is_end && let Some(duration) = self.duration() {
             text.extend([" took ", &duration_text(duration)]);
+            if let (Some(busy), Some(age)) = (self.busy(), self.age()) {
+                let [busy, age] =
+                    [busy, age].map(|ns| duration_text(ns.try_into().unwrap_or(i64::MAX)));
+                text.extend([" (", &busy, " of ", &age, " in all)"]);
+            }
         }
         if is_end && let Some(longest) = self.longest() {
-            text.extend([" took at most ", &duration_text(longest), " (its end was lost)"]);
+            text.extend([" took at most ", &duration_text(longest)]);
         }
-        for SpanArg { name, value, .. } in if is_end { rest } else { begin } {
+        for SpanArg { name, value, .. } in self.fields(is_end) {
             text.extend([" ", name, "=", value]);
         }
-        if !is_end && self.end.is_none() && !self.may_end {
-            text.push_str(match self.ended_by {
-                Some(_) => " (its end was lost)",
-                None => " (its end is not in the trace)",
-            });
+        if self.ended_by.is_some() {
+            text.push_str(" (its end was lost)");
+        } else if !is_end && self.end.is_none() && !self.may_end {
+            text.push_str(" (its end is not in the trace)");
         }
         text
     }

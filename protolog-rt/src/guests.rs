@@ -11,7 +11,7 @@ use crate::site::GroupLevel;
 use crate::sys::copies::{self, Host, Interface, NewGroup, NewTemplate, announce};
 use crate::text;
 use crate::writer::arg_slice::ArgSlice;
-use crate::writer::slice::Slice;
+use crate::writer::slice::{Slice, next_span};
 use crate::writer::{self, Head};
 use protolog_core::{Arg, Level};
 use std::sync::atomic::AtomicU32;
@@ -56,12 +56,14 @@ impl Host for Guests {
         }
     }
 
-    fn slice(group: &'static GroupInfo, severity: u8, event: &[u8], depth: u8) {
-        let level = level_of(severity);
-        if group.is_trace_enabled(level) {
-            let head = Head { id: 0, group_level: GroupLevel::new(group, level) };
-            writer::write_packet(head, &Slice { event, depth });
-        }
+    /// An end is taken also where its level is off by now.
+    fn slice(group: &'static GroupInfo, severity: u8, event: &[u8], beside: &[u8]) {
+        let head = Head { id: 0, group_level: GroupLevel::new(group, level_of(severity)) };
+        writer::write_packet(head, &Slice { event, beside });
+    }
+
+    fn next_span() -> u64 {
+        next_span()
     }
 
     fn count_lost(group: &'static GroupInfo, severity: u8, cause: u32) {

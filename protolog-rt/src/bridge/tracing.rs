@@ -10,6 +10,7 @@
 mod fields;
 mod interest;
 mod sites;
+mod span_fields;
 mod spans;
 
 use super::{record, targets};
@@ -38,9 +39,16 @@ const LOG_TARGET: &str = "log";
 const PLACE: usize = 512;
 
 /// A layer that turns events into messages and spans into slices. [`tracing_layer`] returns it with its filter.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct TracingLayer {
-    _private: (),
+    /// Tells layers apart.
+    number: u32,
+}
+
+impl Default for TracingLayer {
+    fn default() -> Self {
+        Self { number: spans::next_layer() }
+    }
 }
 
 /// The filter of [`TracingLayer`]: passes events and spans whose level is enabled for the group of their target.
@@ -96,19 +104,19 @@ impl<S> Filter<S> for EnabledLevels {
 
 impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for TracingLayer {
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
-        spans::add_fields(id, &context, |fields| attributes.record(fields));
+        spans::add_fields(self.number, id, &context, |fields| attributes.record(fields));
     }
 
     fn on_record(&self, id: &Id, values: &Record<'_>, context: Context<'_, S>) {
-        spans::add_fields(id, &context, |fields| values.record(fields));
+        spans::add_fields(self.number, id, &context, |fields| values.record(fields));
     }
 
     fn on_enter(&self, id: &Id, context: Context<'_, S>) {
-        spans::begin(id, &context);
+        spans::begin(self.number, id, &context);
     }
 
     fn on_exit(&self, id: &Id, context: Context<'_, S>) {
-        spans::end(id, &context);
+        spans::end(self.number, id, &context);
     }
 
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {

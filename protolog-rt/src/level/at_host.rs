@@ -39,8 +39,8 @@ impl AtHost {
     }
 
     /// Passes the begin or end of a timeline slice on.
-    pub(crate) fn slice(&self, level: Level, event: &[u8], depth: u8) {
-        self.host.slice((self.handle, level.severity()), event, depth);
+    pub(crate) fn slice(&self, level: Level, event: &[u8], beside: &[u8]) {
+        self.host.slice((self.handle, level.severity()), event, beside);
     }
 
     /// Counts a message as lost.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! 5a n {…}    track_event
-//! d8 3e d     slice_depth, below 128
+//! …           what stands beside it
 //! 40 delta    timestamp; not first, since a packet that begins with it is a message
 //! ```
 //!
@@ -17,38 +17,47 @@ use super::layout::TIMESTAMP;
 use super::packet::Packet;
 use super::plan::{Base, Plan};
 use crate::level::AtHost;
+use crate::sync::{AtomicU64, Ordering};
+use crate::sys::copies;
 use protolog_core::schema::packet;
 use protozero::wire::{WireType, packed_varint, tag, varint_len};
 
 /// The first byte of such a packet.
 pub(crate) const EVENT: u8 = tag(packet::TRACK_EVENT, WireType::Bytes) as u8;
 
-/// The tag of the depth as a varint of two bytes.
-const DEPTH: [u8; 2] = {
-    let tag = tag(packet::SLICE_DEPTH, WireType::Varint);
-    assert!(tag < 1 << 14);
-    [tag as u8 | 0x80, (tag >> 7) as u8]
-};
-
-/// The fields of a `TrackEvent`, for which the only chunk of the smallest page has room; and the number of slices around it.
+/// A begin or an end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slice<'a> {
+    /// The fields of a `TrackEvent`, for which the only chunk of the smallest page has room.
     pub(crate) event: &'a [u8],
-    pub(crate) depth: u8,
+    /// Other fields of the packet, at most [`MAX_BESIDE`] bytes.
+    pub(crate) beside: &'a [u8],
+}
+
+/// The number of spans of `tracing` that had a slice.
+static SPANS: AtomicU64 = AtomicU64::new(0);
+
+/// Returns a number, from 1, that no other span of the process has, also of other copies of the runtime.
+pub(crate) fn next_span() -> u64 {
+    match copies::host() {
+        Some(host) => host.next_span(),
+        None => SPANS.fetch_add(1, Ordering::Relaxed) + 1,
+    }
 }
 
 /// The most bytes of a slice's fields.
 pub(crate) const MAX_SLICE: usize = 2048;
+/// The most bytes beside them.
+pub(crate) const MAX_BESIDE: usize = 48;
 
-// SAFETY: *planned*: the tag's byte, the varint of the length, the fields, three bytes of the depth, and the time as it was measured with
-// its tag.
+// SAFETY: *planned*: the tag's byte, the varint of the length, the fields, those beside them, and the time as it was measured with its tag.
 unsafe impl Packet for Slice<'_> {
     type Measured = ();
     const IS_MESSAGE: bool = false;
     const HAS_STRINGS: bool = false;
 
     fn pass_on(&self, head: Head, host: &AtHost) {
-        host.slice(head.level(), self.event, self.depth);
+        host.slice(head.level(), self.event, self.beside);
     }
 
     fn plan(&self, base: Base, _: Option<ChunkStrings<'_>>) -> (Plan, ()) {
@@ -56,14 +65,15 @@ unsafe impl Packet for Slice<'_> {
     }
 
     fn size(&self, plan: &Plan) -> usize {
-        1 + varint_len(self.event.len() as u64) + self.event.len() + 3 + 1 + plan.delta.len
+        let fields = varint_len(self.event.len() as u64) + self.event.len() + self.beside.len();
+        1 + fields + 1 + plan.delta.len
     }
 
     fn encode(&self, to: &mut Cursor, _: u64, (plan, ()): (&Plan, ()), _: Interner<'_>) {
         let (size, size_len) = packed_varint(self.event.len() as u64);
         to.put(u128::from(EVENT) | size << 8, 1 + size_len);
         to.bytes(self.event);
-        to.bytes(&[DEPTH[0], DEPTH[1], self.depth.min(0x7f)]);
+        to.bytes(self.beside);
         to.varint(TIMESTAMP, plan.delta);
     }
 }

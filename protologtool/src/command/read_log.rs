@@ -92,7 +92,8 @@ and locations are links to those sources that are found from --source-root, whic
 
 With --spans, entering and leaving a span are lines of their own, which --level does not leave out: they have none. With --grep, \
 the line must match. A span that is open where the trace ends says so where it was entered. With --follow it does not, since its end may follow: \
-a line comes when a span is entered, and one with its duration when it is left.
+a line comes when a span is entered, and one with its duration when it is left. A task that waits is in its span several times: `request#17` has the \
+number of the span, and `took 7 ms (17 ms of 2 s in all)` the time of all of them, and since the span was made.
 
 A trace is read in parts, so that a large one needs no more memory than a small one: once for its texts and times, and then as far as its \
 lines are asked for. One that is damaged is read whole. With --spans, all spans are in memory, and with --follow those that are open. One that is compressed as a whole, and one that comes through a pipe, become a file without a name first, in the \

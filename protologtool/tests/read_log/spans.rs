@@ -42,9 +42,10 @@ fn spans_are_lines_among_those_of_messages() {
         11-20 18:27:01.001   100   101 > Net     :  slow=false
         11-20 18:27:01.002   100   101 > demo    : parse share=0.5
         11-20 18:27:01.002   100   101 W Net     : sent 512 bytes
-        11-20 18:27:01.002   100   101 < demo    : parse took 1.500 µs status=200
+        11-20 18:27:01.002   100   101 < demo    : parse took 1.500 µs share=0.5 status=200
         11-20 18:27:02.002   100   101 W Net     : sent 1024 bytes
-        11-20 18:27:02.002   100   101 < Net     : request took 1.001 s id=6
+        11-20 18:27:02.002   100   101 < Net     : request took 1.001 s id=6 path=/a
+        11-20 18:27:02.002   100   101 < Net     :  slow=false
         11-20 18:27:02.500   100   102 > demo    : wait (its end is not in the trace)
         ",
     );
@@ -58,7 +59,8 @@ fn filters_and_columns_apply_to_spans() {
         "
         > Net      main                        request id=-5 path=/a
         > Net      main                         slow=false
-        < Net      main            1.001001500 request took 1.001 s id=6
+        < Net      main            1.001001500 request took 1.001 s id=6 path=/a
+        < Net      main            1.001001500  slow=false
         ",
     );
     check(
@@ -73,8 +75,8 @@ fn filters_and_columns_apply_to_spans() {
             "level,group,message",
         ],
         r#"
-        level=< group=demo message="parse took 1.500 µs status=200"
-        level=< group=demo::net message="request took 1.001 s id=6"
+        level=< group=demo message="parse took 1.500 µs share=0.5 status=200"
+        level=< group=demo::net message="request took 1.001 s id=6 path=/a\n slow=false"
         "#,
     );
     check(
@@ -94,6 +96,44 @@ fn json_has_the_fields_with_their_types() {
         {"type":"span_end","ts":2002001500,"time":"2026-11-20T18:27:02.0020015Z","pid":100,"tid":101,"thread":"main","span":"request","target":"demo::net","depth":0,"duration":1001001500,"args":{"id":6,"path":"/a\n","slow":false}}
         "#,
     );
+}
+
+/// Two spans of one name, of which one was entered twice.
+const POLLED: &str = r#"
+group(1, "demo::net", "Net")
+@1 cleared ts=10 info(100, 101, "a") begin("request", "demo::net", track=5, depth=0, number=17, id=1)
+@1 ts=20 end(track=5, depth=0, number=17)
+@1 ts=30 begin("request", "demo::net", track=5, depth=0, number=18, id=2)
+@1 ts=40 end(track=5, depth=0, number=18)
+@1 ts=50 begin("request", "demo::net", track=5, depth=0, number=17, id=1)
+@1 ts=57 end(track=5, depth=0, number=17, busy=17, age=2000, status=200)
+"#;
+
+#[test]
+fn slices_of_one_span_have_its_number_and_its_time() {
+    let read = |args: &[&str]| {
+        let files = [("app", description::trace(POLLED))];
+        let (exit, out, errors) = run(&files, &[&["app", "--spans"], args].concat());
+        assert_eq!((exit, &*errors), (Exit::Done, ""));
+        out
+    };
+    assert_eq_text(
+        &unindented(
+            "
+            > request#17 id=1
+            < request#17 took 10 ns id=1
+            > request#18 id=2
+            < request#18 took 10 ns id=2
+            > request#17 id=1
+            < request#17 took 7 ns (17 ns of 2.000 µs in all) id=1 status=200
+            ",
+        ),
+        &read(&["--columns", "level,message"]),
+    );
+    let json = read(&["--format", "json"]);
+    let last = json.lines().last().unwrap();
+    let expected = r#""span":"request","target":"demo::net","span_id":17,"depth":0,"duration":7,"busy":17,"age":2000,"#;
+    assert!(last.contains(expected), "{last}");
 }
 
 #[test]
@@ -136,9 +176,10 @@ fn spans_are_followed() {
             11-20 18:27:01.001   100   101 > Net     :  slow=false
             11-20 18:27:01.002   100   101 > demo    : parse share=0.5
             11-20 18:27:01.002   100   101 W Net     : sent 512 bytes
-            11-20 18:27:01.002   100   101 < demo    : parse took 1.500 µs status=200
+            11-20 18:27:01.002   100   101 < demo    : parse took 1.500 µs share=0.5 status=200
             11-20 18:27:02.002   100   101 W Net     : sent 1024 bytes
-            11-20 18:27:02.002   100   101 < Net     : request took 1.001 s id=6
+            11-20 18:27:02.002   100   101 < Net     : request took 1.001 s id=6 path=/a
+            11-20 18:27:02.002   100   101 < Net     :  slow=false
             11-20 18:27:02.500   100   102 > demo    : wait
             ",
         ),
@@ -182,12 +223,12 @@ fn a_lost_end_leaves_no_span_open() {
             >      1.000001000 inner (its end was lost)
             <      1.000002000 inner took at most 1.000 µs (its end was lost)
             >      1.000002000 inner id=2
-            <      1.000002500 inner took 500 ns
-            <      1.000004000 request took 4.000 µs
+            <      1.000002500 inner took 500 ns id=2
+            <      1.000004000 request took 4.000 µs id=1
             >      1.000005000 request id=2 (its end was lost)
             >      1.000006000 inner id=3 (its end was lost)
-            <      1.000007000 inner took at most 1.000 µs (its end was lost)
-            <      1.000007000 request took at most 2.000 µs (its end was lost)
+            <      1.000007000 inner took at most 1.000 µs id=3 (its end was lost)
+            <      1.000007000 request took at most 2.000 µs id=2 (its end was lost)
             >      1.000007000 request id=3 (its end is not in the trace)
             >      1.000008000 inner id=4 (its end is not in the trace)
             ",

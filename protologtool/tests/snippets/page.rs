@@ -62,7 +62,7 @@ pub(crate) fn commands(text: &str) -> Vec<(&str, String)> {
     commands
 }
 
-/// The lines of a log with `TIME PID TID` in place of these.
+/// The lines of a log with `TIME PID TID` in place of these, and without the times of spans.
 pub(crate) fn without_times(text: &str) -> String {
     let line = |line: &str| {
         let mut rest = line;
@@ -72,6 +72,11 @@ pub(crate) fn without_times(text: &str) -> String {
         let is_time = line
             .get(..18)
             .is_some_and(|time| time.as_bytes()[2] == b'-' && time.as_bytes()[14] == b'.');
+        let mut rest = rest.to_owned();
+        if let Some((name, fields)) = rest.split_once(" took ") {
+            let after = fields.split_once(' ').and_then(|(_, unit)| unit.split_once(' '));
+            rest = format!("{name} took TIME {}", after.map_or("", |(_, fields)| fields));
+        }
         is_time.then(|| format!("TIME PID TID {rest}"))
     };
     text.lines().map(|text| line(text).unwrap_or_else(|| text.to_owned()) + "\n").collect()
@@ -89,4 +94,6 @@ fn reads_pages() {
     assert_eq!(indented(page), [(3, "one\n  two\n".to_owned()), (6, "three\n".to_owned())]);
     let line = "11-20 18:52:07.114  4711  4711 D Net     : sent\n1\n";
     assert_eq!(without_times(line), "TIME PID TID D Net     : sent\n1\n");
+    let line = "11-20 18:52:07.114  4711  4711 < app     : request#1 took 5.341 µs id=7\n";
+    assert_eq!(without_times(line), "TIME PID TID < app     : request#1 took TIME id=7\n");
 }

@@ -210,16 +210,25 @@ fn encode_other(out: &mut Fields<'_>, element: &Element) {
     }
 }
 
-fn encode_depth(out: &mut Fields<'_>, element: &Element) {
+/// The numbers beside the event of a slice.
+const BESIDE: [(&str, u32); 4] = [
+    ("depth", packet::SLICE_DEPTH),
+    ("number", packet::SPAN_NUMBER),
+    ("busy", packet::SPAN_BUSY),
+    ("age", packet::SPAN_AGE),
+];
+
+fn encode_beside(out: &mut Fields<'_>, element: &Element) {
     for (key, value) in &element.args {
-        if let (Some("depth"), Atom::Int(depth)) = (key.as_deref(), value) {
-            out.uint32(packet::SLICE_DEPTH, *depth as u32);
+        let field = BESIDE.iter().find(|(name, _)| key.as_deref() == Some(name));
+        if let (Some((_, field)), Atom::Int(number)) = (field, value) {
+            out.uint64(*field, *number as u64);
         }
     }
 }
 
 fn encode_slice(out: &mut Fields<'_>, element: &Element) {
-    encode_depth(out, element);
+    encode_beside(out, element);
     let mut out = out.nested(packet::TRACK_EVENT);
     let kind = if element.name == "begin" { 1 } else { 2 };
     out.uint32(track_event::TYPE, kind);
@@ -231,7 +240,7 @@ fn encode_slice(out: &mut Fields<'_>, element: &Element) {
             (Some("track"), Atom::Int(track)) => {
                 out.uint64(track_event::TRACK_UUID, *track as u64);
             }
-            (Some("depth"), _) => {}
+            (Some(name), _) if BESIDE.iter().any(|(it, _)| *it == name) => {}
             (key, value) => {
                 let mut arg = out.nested(track_event::DEBUG_ANNOTATIONS);
                 match key.expect("a name") {

@@ -38,6 +38,14 @@ enum FieldValue {
     Text(FieldText),
 }
 
+/// The value of a span's field.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum AnnotationValue<'a> {
+    Text(&'a str),
+    /// Another one, with its name, as an encoded `DebugAnnotation`.
+    Encoded(&'a [u8]),
+}
+
 /// A range of the buffer.
 type FieldText = (usize, usize);
 
@@ -99,8 +107,8 @@ impl EventFields {
         template
     }
 
-    /// Passes each field's name, and the field as a `DebugAnnotation`, to `f`.
-    pub(super) fn for_each_annotation(&self, mut f: impl FnMut(&'static str, &[u8])) {
+    /// Passes each field's name, and its value, to `f`.
+    pub(super) fn for_each_annotation(&self, mut f: impl FnMut(&'static str, AnnotationValue<'_>)) {
         for (name, value) in self.ordered() {
             let mut writer = Writer::new(Heap::new());
             let mut annotation = writer.message();
@@ -113,10 +121,11 @@ impl EventFields {
                 }
                 FieldValue::Bool(value) => annotation.bool(debug_annotation::BOOL_VALUE, value),
                 FieldValue::Text(range) => {
-                    annotation.string(debug_annotation::STRING_VALUE, self.text_at(range))
+                    f(name, AnnotationValue::Text(self.text_at(range)));
+                    continue;
                 }
             };
-            f(name, &writer.into_vec().unwrap_or_default());
+            f(name, AnnotationValue::Encoded(&writer.into_vec().unwrap_or_default()));
         }
     }
 

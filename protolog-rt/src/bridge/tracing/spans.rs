@@ -4,51 +4,49 @@
 //! newest value of a field counts.
 //!
 //! Slices of a track are nested, but spans may be exited in any order. One that is exited while the thread is still in spans that
-//! it entered later ends together with these, so each end belongs to the right slice.
+//! it entered later ends together with these, so each end belongs to the right slice, with the fields that the span had when it was exited.
 //!
-//! Each event has the depth of its slice, so that a reader finds out where an end or a begin was lost.
+//! Each event has the depth of its slice, so that a reader finds out where an end or a begin was lost, and the number of its span: a task
+//! that waits has a slice for each time that a thread is in its span. The end of one that is not the first says how long all of them took, and
+//! how long ago the span was made.
 //!
-//! Invariant: a thread writes exactly one end for each begin that it wrote, so a span that was entered while its level was off does not
-//! end another slice.
+//! Invariants: a thread writes exactly one end for each begin that it wrote, whatever its level is by then: a span that was entered while its
+//! level was off does not end another slice, and one whose level is off when it is exited is not open for good. Spans of two registries with one id, and slices of two layers in one registry, are told apart.
 
 use super::fields::EventFields;
 use super::sites;
+use super::span_fields::{MAX_NAME, SpanFields, shortened};
+use crate::clock::boottime;
 use crate::site::GroupLevel;
-use crate::writer::slice::{MAX_SLICE, Slice};
+use crate::writer::slice::{MAX_BESIDE, MAX_SLICE, Slice, next_span};
 use crate::writer::track::current_track;
 use crate::writer::{self, Head, running};
-use protolog_core::schema::track_event;
+use protolog_core::hash;
+use protolog_core::schema::{packet, track_event};
 use protozero::{Fixed, Heap, Message, Writer};
 use std::cell::{Cell, RefCell};
+use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use tracing_core::span::Id;
 use tracing_core::{Metadata, Subscriber};
 use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
 
-/// Maximum bytes of a name or category.
-const MAX_NAME: usize = 200;
-
-/// Maximum bytes of a slice's annotations; further fields are left out.
-const MAX_ANNOTATIONS: usize = MAX_SLICE - 3 * MAX_NAME;
-
 /// Maximum depth of nested spans that become slices.
 const MAX_DEPTH: usize = 64;
 
-/// A span's fields, as annotations of its slices.
-#[derive(Default)]
-struct Annotations {
-    list: Vec<Annotation>,
-    /// Number of values recorded so far.
-    count: u32,
-    bytes: usize,
-}
-
-struct Annotation {
-    name: &'static str,
-    /// Number of this value in the order of recording, from 1.
-    number: u32,
-    /// The encoded field of the event, with its tag.
-    field: Vec<u8>,
+/// A span, for all layers of its registry.
+struct Span {
+    fields: SpanFields,
+    /// Its number in the process, from 1; 0 before it has a slice.
+    number: AtomicU64,
+    /// When it was made, in nanoseconds.
+    made: u64,
+    /// The layer that makes slices first: others make the same.
+    layer: u32,
+    /// The number of its slices that ended, and the nanoseconds of all of them.
+    slices: u64,
+    busy: u64,
 }
 
 /// The spans that a thread is in.
@@ -56,18 +54,52 @@ struct SpanStack {
     /// Outermost first; the first `depth` are in use.
     list: [EnteredSpan; MAX_DEPTH],
     depth: usize,
-    /// Number of deeper spans, which have no slices.
-    deeper: usize,
+    /// Deeper ones, which have no slices, outermost first.
+    deeper: Vec<SpanKey>,
+    /// Ends of spans that were exited while the thread was in later ones, with the depth.
+    waiting: Vec<(usize, SpanEnd)>,
 }
 
 /// A span that a thread has entered.
 #[derive(Clone, Copy)]
 struct EnteredSpan {
     /// None after the thread has exited it.
-    id: Option<u64>,
+    key: Option<SpanKey>,
     metadata: Option<&'static Metadata<'static>>,
-    /// Number of values recorded when the begin was written; none if none was written.
-    begun: Option<u32>,
+    /// None if no begin was written.
+    begun: Option<Begun>,
+}
+
+/// The span of a layer.
+#[derive(Clone, Copy)]
+struct SpanKey {
+    layer: u32,
+    id: u64,
+    metadata: &'static Metadata<'static>,
+}
+
+/// A slice whose begin was written.
+#[derive(Clone, Copy)]
+struct Begun {
+    /// Number of values recorded until then.
+    recorded: u32,
+    at: u64,
+}
+
+/// A span at the begin or end of one of its slices.
+#[derive(Clone, Copy, Default)]
+struct SpanProgress {
+    number: u64,
+    /// At the end of a slice, if there were others: the nanoseconds of all of them, and those since the span was made.
+    times: Option<(u64, u64)>,
+}
+
+/// What the end of a slice says.
+#[derive(Default)]
+struct SpanEnd {
+    /// Encoded fields of the event.
+    fields: Vec<u8>,
+    span: SpanProgress,
 }
 
 thread_local! {
@@ -76,8 +108,15 @@ thread_local! {
     static TRACK: Cell<(u32, u64)> = const { Cell::new((0, 0)) };
 }
 
-/// Adds the fields that `record` records to the span's annotations.
+/// Returns a number for another layer.
+pub(super) fn next_layer() -> u32 {
+    static LAYERS: AtomicU64 = AtomicU64::new(0);
+    LAYERS.fetch_add(1, Ordering::Relaxed) as u32
+}
+
+/// Adds the fields that `record` records to the span.
 pub(super) fn add_fields<S>(
+    layer: u32,
     id: &Id,
     context: &Context<'_, S>,
     record: impl FnOnce(&mut EventFields),
@@ -88,77 +127,80 @@ pub(super) fn add_fields<S>(
     let mut fields = EventFields::new();
     record(&mut fields);
     let mut extensions = span.extensions_mut();
-    if extensions.get_mut::<Annotations>().is_none() {
-        extensions.insert(Annotations::default());
+    if extensions.get_mut::<Span>().is_none() {
+        extensions.insert(Span::new(layer));
     }
-    let Some(annotations) = extensions.get_mut::<Annotations>() else { return };
-    fields.for_each_annotation(|name, annotation| {
-        let mut writer = Writer::new(Heap::new());
-        writer.message().bytes(track_event::DEBUG_ANNOTATIONS, annotation);
-        annotations.set(name, writer.into_vec().unwrap_or_default());
-    });
+    // Another layer of the registry has added the same.
+    let Some(span) = extensions.get_mut::<Span>().filter(|span| span.layer == layer) else {
+        return;
+    };
+    fields.for_each_annotation(|name, value| span.fields.set(name, value));
 }
 
 /// Writes the begin of a span that the calling thread enters.
-pub(super) fn begin<S>(id: &Id, context: &Context<'_, S>)
+pub(super) fn begin<S>(layer: u32, id: &Id, context: &Context<'_, S>)
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
     let Some(span) = context.span(id) else { return };
     let metadata = span.metadata();
+    let key = SpanKey { layer, id: id.into_u64(), metadata };
     with_stack(|stack| {
         let Some(entered) = stack.list.get_mut(stack.depth) else {
-            stack.deeper += 1;
+            stack.deeper.push(key);
             return;
         };
         let extensions = span.extensions();
-        let annotations = extensions.get::<Annotations>();
-        let depth = stack.depth;
-        let begun = write(metadata, depth, |to| {
+        let span = extensions.get::<Span>();
+        let is_on = is_on(metadata);
+        let number = if is_on { span.map_or(0, Span::number) } else { 0 };
+        let fill = |to: &mut Message<'_, Fixed<'_>>| {
             to.uint32(track_event::TYPE, track_event::TYPE_SLICE_BEGIN)
-                .string(track_event::CATEGORIES, shortened(metadata.target()))
-                .string(track_event::NAME, shortened(metadata.name()));
-            append_annotations(annotations, 0, to);
-        });
-        let begun = begun.then(|| annotations.map_or(0, |annotations| annotations.count));
-        *entered = EnteredSpan { id: Some(id.into_u64()), metadata: Some(metadata), begun };
+                .string(track_event::CATEGORIES, shortened(metadata.target(), MAX_NAME))
+                .string(track_event::NAME, shortened(metadata.name(), MAX_NAME))
+                .fixed64(track_event::FLOW_IDS, flow(number));
+            if let Some(span) = span {
+                span.fields.append(0, to);
+            }
+        };
+        let progress = SpanProgress { number, times: None };
+        let is_written = is_on && write(metadata, (stack.depth, progress), fill);
+        let recorded = span.map_or(0, |it| it.fields.recorded());
+        let begun = is_written.then(|| Begun { recorded, at: boottime() });
+        *entered = EnteredSpan { key: Some(key), metadata: Some(metadata), begun };
         stack.depth += 1;
     });
 }
 
 /// Writes the end of a span that the calling thread exits, once all spans that it entered later have ended.
-pub(super) fn end<S>(id: &Id, context: &Context<'_, S>)
+pub(super) fn end<S>(layer: u32, id: &Id, context: &Context<'_, S>)
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
     let Some(span) = context.span(id) else { return };
+    let key = SpanKey { layer, id: id.into_u64(), metadata: span.metadata() };
     with_stack(|stack| {
-        let this = Some(id.into_u64());
-        let entered = &mut stack.list[..stack.depth];
-        let Some(at) = entered.iter().rposition(|entered| entered.id == this) else {
-            stack.deeper = stack.deeper.saturating_sub(1);
+        if let Some(at) = stack.deeper.iter().rposition(|it| it.is(&key)) {
+            stack.deeper.remove(at);
             return;
-        };
-        entered[at].id = None;
-        // Ends all at the top that were exited. Only the uppermost of them can be the one that is exited now.
-        while let Some(top) = stack.depth.checked_sub(1).map(|top| stack.list[top])
-            && top.id.is_none()
-        {
-            stack.depth -= 1;
-            let (Some(metadata), Some(begun)) = (top.metadata, top.begun) else { continue };
-            let extensions = span.extensions();
-            let annotations = extensions.get::<Annotations>().filter(|_| stack.depth == at);
-            write(metadata, stack.depth, |to| {
-                to.uint32(track_event::TYPE, track_event::TYPE_SLICE_END);
-                append_annotations(annotations, begun, to);
-            });
         }
+        let entered = &mut stack.list[..stack.depth];
+        let is_it = |it: &EnteredSpan| it.key.is_some_and(|known| known.is(&key));
+        let Some(at) = entered.iter().rposition(is_it) else { return };
+        entered[at].key = None;
+        // By the time that the end is written, the span may be closed.
+        if let Some(begun) = entered[at].begun {
+            let mut extensions = span.extensions_mut();
+            let end = extensions.get_mut::<Span>().map(|span| span.end(layer, begun));
+            stack.waiting.push((at, end.unwrap_or_default()));
+        }
+        stack.end_exited();
     });
 }
 
-/// Calls `f` with the thread's stack of spans.
+/// Calls `f` with the thread's stack of spans. A thread that ends may have none any more.
 fn with_stack(f: impl FnOnce(&mut SpanStack)) {
-    STACK.with(|stack| {
+    let _ = STACK.try_with(|stack| {
         // Nothing that `f` calls enters a span; if it did, a span without a slice is better than a panic.
         if let Ok(mut stack) = stack.try_borrow_mut() {
             f(&mut stack);
@@ -166,56 +208,86 @@ fn with_stack(f: impl FnOnce(&mut SpanStack)) {
     });
 }
 
-/// Appends the annotations with a number above `after`.
-fn append_annotations(
-    annotations: Option<&Annotations>,
-    after: u32,
-    to: &mut Message<'_, Fixed<'_>>,
-) {
-    for annotation in annotations.into_iter().flat_map(|annotations| &annotations.list) {
-        if annotation.number > after {
-            to.raw(&annotation.field);
+impl Span {
+    fn new(layer: u32) -> Self {
+        let (fields, number) = (SpanFields::default(), AtomicU64::new(0));
+        Self { fields, number, made: boottime(), layer, slices: 0, busy: 0 }
+    }
+
+    /// Returns its number. It gets one with its first slice: by then it is known whether another copy of the runtime counts.
+    fn number(&self) -> u64 {
+        let known = self.number.load(Ordering::Relaxed);
+        if known != 0 {
+            return known;
         }
+        let new = next_span();
+        // Another thread may have been faster.
+        let set = self.number.compare_exchange(0, new, Ordering::Relaxed, Ordering::Relaxed);
+        set.err().unwrap_or(new)
+    }
+
+    /// Returns what the end of a slice says that begun so.
+    fn end(&mut self, layer: u32, begun: Begun) -> SpanEnd {
+        let now = boottime();
+        if self.layer == layer {
+            self.slices += 1;
+            self.busy = self.busy.saturating_add(now.saturating_sub(begun.at));
+        }
+        let times = (self.slices > 1).then(|| (self.busy, now.saturating_sub(self.made)));
+        let mut fields = Vec::new();
+        if self.fields.recorded() > begun.recorded {
+            let mut writer = Writer::new(Heap::new());
+            self.fields.append(begun.recorded, &mut writer.message());
+            fields = writer.into_vec().unwrap_or_default();
+        }
+        SpanEnd { fields, span: SpanProgress { number: self.number(), times } }
     }
 }
 
-impl Annotations {
-    /// Adds a value, or replaces the field's earlier one.
-    fn set(&mut self, name: &'static str, field: Vec<u8>) {
-        let known = self.list.iter().position(|annotation| annotation.name == name);
-        let before = known.map_or(0, |known| self.list[known].field.len());
-        let bytes = self.bytes - before + field.len();
-        if bytes > MAX_ANNOTATIONS {
-            return;
-        }
-        self.bytes = bytes;
-        self.count = self.count.saturating_add(1);
-        let annotation = Annotation { name, number: self.count, field };
-        match known {
-            Some(known) => self.list[known] = annotation,
-            None => self.list.push(annotation),
-        }
+impl SpanKey {
+    fn is(&self, other: &Self) -> bool {
+        (self.layer, self.id) == (other.layer, other.id) && ptr::eq(self.metadata, other.metadata)
     }
 }
 
 impl SpanStack {
     const fn new() -> Self {
-        let none = EnteredSpan { id: None, metadata: None, begun: None };
-        Self { list: [none; MAX_DEPTH], depth: 0, deeper: 0 }
+        let none = EnteredSpan { key: None, metadata: None, begun: None };
+        Self { list: [none; MAX_DEPTH], depth: 0, deeper: Vec::new(), waiting: Vec::new() }
+    }
+
+    /// Writes the ends of all spans at the top that were exited.
+    fn end_exited(&mut self) {
+        while let Some(depth) = self.depth.checked_sub(1)
+            && self.list[depth].key.is_none()
+        {
+            self.depth = depth;
+            let Some(at) = self.waiting.iter().position(|(at, _)| *at == depth) else { continue };
+            let (_, SpanEnd { fields, span }) = self.waiting.swap_remove(at);
+            let Some(metadata) = self.list[depth].metadata else { continue };
+            write(metadata, (depth, span), |to| {
+                to.uint32(track_event::TYPE, track_event::TYPE_SLICE_END).raw(&fields);
+            });
+        }
     }
 }
 
-/// Writes an event of a slice at this depth on the thread's track. Returns false if its level is off.
+/// Returns whether a session records spans of this level.
+fn is_on(metadata: &'static Metadata<'static>) -> bool {
+    // The first test registers the group; the second one asks for sessions only.
+    sites::with(metadata, |site| {
+        site.group.is_enabled(site.level) && site.group.is_trace_enabled(site.level)
+    })
+}
+
+/// Writes an event of a slice at this depth on the thread's track, to the sessions whose filter has its level. Returns false if it was too
+/// long, which it is not.
 fn write(
     metadata: &'static Metadata<'static>,
-    depth: usize,
+    (depth, span): (usize, SpanProgress),
     fill: impl FnOnce(&mut Message<'_, Fixed<'_>>),
 ) -> bool {
     let (group, level) = sites::with(metadata, |site| (site.group, site.level));
-    // The first test registers the group; the second one asks for sessions only.
-    if !group.is_enabled(level) || !group.is_trace_enabled(level) {
-        return false;
-    }
     let mut memory = [0; MAX_SLICE];
     let mut writer = Writer::new(Fixed::new(&mut memory));
     let mut event = writer.message();
@@ -223,9 +295,23 @@ fn write(
     fill(&mut event);
     let Ok(done) = writer.finish() else { return false };
     let length = done.length as usize;
+    let mut beside = [0; MAX_BESIDE];
+    let Some(beside_length) = encode_beside(depth, span, &mut beside) else { return false };
     let head = Head { id: 0, group_level: GroupLevel::new(group, level) };
-    writer::write_packet(head, &Slice { event: &memory[..length], depth: depth as u8 });
+    let slice = Slice { event: &memory[..length], beside: &beside[..beside_length] };
+    writer::write_packet(head, &slice);
     true
+}
+
+/// Encodes what stands beside the event of a slice, and returns its length.
+fn encode_beside(depth: usize, span: SpanProgress, to: &mut [u8]) -> Option<usize> {
+    let mut writer = Writer::new(Fixed::new(to));
+    let mut fields = writer.message();
+    fields.uint32(packet::SLICE_DEPTH, depth as u32).uint64(packet::SPAN_NUMBER, span.number);
+    if let Some((busy, age)) = span.times {
+        fields.uint64(packet::SPAN_BUSY, busy).uint64(packet::SPAN_AGE, age);
+    }
+    Some(writer.finish().ok()?.length as usize)
 }
 
 fn track() -> u64 {
@@ -239,11 +325,7 @@ fn track() -> u64 {
     track
 }
 
-/// Truncates a name to [`MAX_NAME`] bytes.
-fn shortened(name: &str) -> &str {
-    let mut end = name.len().min(MAX_NAME);
-    while !name.is_char_boundary(end) {
-        end -= 1;
-    }
-    &name[..end]
+/// The id that ties the slices of a span together in Perfetto: the same in no other process.
+fn flow(number: u64) -> u64 {
+    hash(&(u128::from(std::process::id()) << 64 | u128::from(number)).to_le_bytes()) | 1
 }

@@ -31,8 +31,10 @@ pub(crate) trait Host {
     fn intern(group: &'static Self::Group, template: NewTemplate<'_>) -> bool;
     /// Takes a message for sessions.
     fn message(group: &'static Self::Group, severity: u8, id: u64, args: &[Arg<'_>], stack: bool);
-    /// Takes the begin or end of a timeline slice.
-    fn slice(group: &'static Self::Group, severity: u8, event: &[u8], depth: u8);
+    /// Takes the begin or end of a timeline slice, and what stands beside it in its packet.
+    fn slice(group: &'static Self::Group, severity: u8, event: &[u8], beside: &[u8]);
+    /// Returns a number that no span has.
+    fn next_span() -> u64;
     /// Counts a message as lost.
     fn count_lost(group: &'static Self::Group, severity: u8, cause: u32);
     /// Shows a message as text.
@@ -124,7 +126,8 @@ pub(crate) struct Interface {
     switch: unsafe extern "C" fn(Handle, u8, u8),
     intern: unsafe extern "C" fn(Handle, *const Template) -> bool,
     message: Message,
-    slice: unsafe extern "C" fn(Handle, u8, Text, u8),
+    slice: unsafe extern "C" fn(Handle, u8, Text, Text),
+    next_span: extern "C" fn() -> u64,
     count_lost: unsafe extern "C" fn(Handle, u8, u32),
     show: unsafe extern "C" fn(u8, Text, Text),
     listen: unsafe extern "C" fn(Text),
@@ -139,6 +142,7 @@ pub(crate) const fn interface<H: Host>() -> Interface {
         intern: intern::<H>,
         message: message::<H>,
         slice: slice::<H>,
+        next_span: next_span::<H>,
         count_lost: count_lost::<H>,
         show: show::<H>,
         listen: listen::<H>,
@@ -273,9 +277,15 @@ impl Interface {
     }
 
     /// As [`Host::slice`].
-    pub(crate) fn slice(&self, (group, severity): (Handle, u8), event: &[u8], depth: u8) {
+    pub(crate) fn slice(&self, (group, severity): (Handle, u8), event: &[u8], beside: &[u8]) {
+        let [event, beside] = [event, beside].map(Text::of_bytes);
         // SAFETY: *announced*; *borrowed*: the host gave the handle out, and the bytes live through the call.
-        unsafe { (self.slice)(group, severity, Text::of_bytes(event), depth) }
+        unsafe { (self.slice)(group, severity, event, beside) }
+    }
+
+    /// As [`Host::next_span`].
+    pub(crate) fn next_span(&self) -> u64 {
+        (self.next_span)()
     }
 
     /// As [`Host::count_lost`].
@@ -353,11 +363,17 @@ unsafe extern "C" fn message<H: Host>(
     H::message(unsafe { group.group() }, severity, id, args, stack);
 }
 
-unsafe extern "C" fn slice<H: Host>(group: Handle, severity: u8, event: Text, depth: u8) {
+unsafe extern "C" fn slice<H: Host>(group: Handle, severity: u8, event: Text, beside: Text) {
     // SAFETY: *borrowed*: `Interface::slice` made it of bytes.
     let event = unsafe { event.bytes() };
+    // SAFETY: *borrowed*: this one, too.
+    let beside = unsafe { beside.bytes() };
     // SAFETY: *borrowed*: `register` gave it out.
-    H::slice(unsafe { group.group() }, severity, event, depth);
+    H::slice(unsafe { group.group() }, severity, event, beside);
+}
+
+extern "C" fn next_span<H: Host>() -> u64 {
+    H::next_span()
 }
 
 unsafe extern "C" fn count_lost<H: Host>(group: Handle, severity: u8, cause: u32) {

@@ -222,6 +222,12 @@ impl<'a> Columns<'a> {
         for number in [thread, slice.depth.into(), name, target] {
             varint(&mut self.slices, number);
         }
+        varint(&mut self.slices, slice.number().unwrap_or(0));
+        let times = slice.busy().zip(slice.age());
+        varint(&mut self.slices, times.map_or(0, |(busy, _)| busy.saturating_add(1)));
+        if let Some((_, age)) = times {
+            varint(&mut self.slices, age);
+        }
         varint(&mut self.slices, slice.args.len() as u64);
         for arg in &slice.args {
             for text in [&*arg.name, &*arg.value] {

@@ -131,14 +131,17 @@ class LogData {
     this.decoder = new TextDecoder();
   }
 
-  /** Reads the spans: begin and duration in nanoseconds, this -1 without an end, and the most that it was if the end was lost; indices of thread and texts. */
+  /**
+   * Reads the spans: begin and duration in nanoseconds, this -1 without an end, and the most that it was if the end was lost; indices of thread and texts; the
+   * number of the span, 0 if it is not known, and the time of all its slices until the end of this one, -1 without others, with that since it was made.
+   */
   readSlices(bytes) {
     const n = this.meta.slices, reader = new VarintReader(bytes);
     this.slices = {
       n, reader, begin: new Float64Array(n), duration: new Float64Array(n), isEndLost: new Uint8Array(n), thread: new Uint32Array(n), depth: new Uint32Array(n),
-      name: new Uint32Array(n), target: new Uint32Array(n), argsAt: new Uint32Array(n),
+      name: new Uint32Array(n), target: new Uint32Array(n), argsAt: new Uint32Array(n), number: new Float64Array(n), busy: new Float64Array(n), age: new Float64Array(n),
     };
-    const { begin, duration, isEndLost, thread, depth, name, target, argsAt } = this.slices;
+    const { begin, duration, isEndLost, thread, depth, name, target, argsAt, number, busy, age } = this.slices;
     let now = 0, last = this.n > 0 ? this.time[this.n - 1] : 0;
     for (let i = 0; i < n; i++) {
       now += reader.signed();
@@ -152,6 +155,9 @@ class LogData {
       depth[i] = reader.next();
       name[i] = reader.next();
       target[i] = reader.next();
+      number[i] = reader.next();
+      busy[i] = reader.next() - 1;
+      if (busy[i] >= 0) age[i] = reader.next();
       argsAt[i] = reader.at;
       for (let left = reader.next(); left > 0; left--) { reader.next(); reader.next(); }
       last = Math.max(last, now + Math.max(duration[i], 0));
@@ -166,6 +172,12 @@ class LogData {
   sliceEnd(slice) {
     const { begin, duration } = this.slices;
     return duration[slice] < 0 ? this.last : begin[slice] + duration[slice];
+  }
+
+  /** The name of a span, with its number. */
+  sliceName(slice) {
+    const name = this.textOf(this.slices.name[slice]), number = this.slices.number[slice];
+    return number > 0 ? `${name}#${number}` : name;
   }
 
   /** Names and values of the fields of a span; of two values of one, the newest. */

@@ -101,9 +101,9 @@ class Flames {
 
   /** The text in a span: its name with as many fields as there is room for, or else the field that tells it from its neighbours; never a part of one. */
   label(context, slice, room) {
-    const { data } = this.app, name = visible(data.textOf(data.slices.name[slice])), fits = (text) => text.length < 200 && context.measureText(text).width <= room;
+    const { data } = this.app, name = visible(data.sliceName(slice)), short = visible(data.textOf(data.slices.name[slice])), fits = (text) => text.length < 200 && context.measureText(text).width <= room;
     const fields = data.sliceArgs(slice).map(([field, value]) => visible(`${field}=${value}`));
-    let label = fits(name) ? name : "";
+    let label = fits(name) ? name : fits(short) ? short : "";
     for (const field of fields) {
       const longer = label === "" ? field : `${label} ${field}`;
       if (!fits(longer)) break;
@@ -150,14 +150,15 @@ class Flames {
 /** The name and the fields of a span. */
 function spanText(data, slice) {
   const args = data.sliceArgs(slice).map(([name, value]) => ` ${name}=${value}`).join("");
-  return visible(data.textOf(data.slices.name[slice]) + args);
+  return visible(data.sliceName(slice) + args);
 }
 
 function spanDuration(data, slice) {
-  const { begin, duration, isEndLost } = data.slices;
+  const { begin, duration, isEndLost, busy, age } = data.slices;
   if (duration[slice] < 0) return "no end in the trace";
   const text = durationText(data.sliceEnd(slice) - begin[slice]);
-  return isEndLost[slice] ? `at most ${text}, its end was lost` : text;
+  if (isEndLost[slice]) return `at most ${text}, its end was lost`;
+  return busy[slice] < 0 ? text : `${text} (${durationText(busy[slice])} of ${durationText(age[slice])} in all)`;
 }
 
 /** A hue by the name, the same on every page; as bright as the page wants it. */
