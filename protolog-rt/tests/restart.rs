@@ -21,7 +21,7 @@ const NOBODY: u32 = 65534;
 /// The name of the variable that makes a process one that is run, with what it does.
 const RUN: &str = "PROTOLOG_TEST_RUN";
 
-/// What a run does, by words: `crash` or `end`, `ring`, `recover`, `truncate`, `without`, `keep=N`; and the number that it logs.
+/// What a run does, by words: `crash` or `end`, `ring`, `recover`, `truncate`, `without`, `keep=N`, `segments=N`; and the number that it logs.
 #[test]
 fn run() {
     let Ok(words) = env::var(RUN) else { return };
@@ -39,6 +39,9 @@ fn run() {
     }
     if has("ring") {
         builder = builder.keep_newest();
+    }
+    if let Some(count) = number("segments=") {
+        builder = builder.segment_bytes(1 << 20).keep_segments(count);
     }
     if has("without") {
         builder = builder.without_recording();
@@ -150,6 +153,30 @@ fn a_line_says_that_the_last_run_crashed() {
     let begin = format!("protolog: the last run crashed; its trace is `{}`, with ", path.display());
     assert!(said.starts_with(&begin) && said.ends_with(" messages from its recording\n"), "{said}");
     assert_eq!(start(dir.path(), "end"), "");
+}
+
+#[test]
+fn segments_of_runs_that_crashed_are_completed() {
+    check(
+        &["end segments=3", "crash segments=3", "end segments=3"],
+        &["app.0001 1", "app.0002 2!", "app.0003 3"],
+    );
+    let dir = temp_dir();
+    assert_eq!(start(dir.path(), "crash segments=3"), "");
+    let said = start(dir.path(), "end segments=3");
+    let path = dir.path().canonicalize().expect("a path").join("app.0001.pftrace");
+    let begin = format!("protolog: the last run crashed; its trace is `{}`, with ", path.display());
+    assert!(said.starts_with(&begin) && said.ends_with(" messages from its recording\n"), "{said}");
+    assert_eq!(start(dir.path(), "end segments=3"), "");
+}
+
+#[test]
+fn runs_that_crash_again_and_again_take_no_segment_of_another_run() {
+    let crash = "crash segments=2";
+    check(
+        &["end segments=2", crash, crash, crash, crash, "end segments=2"],
+        &["app.0001 1", "app.0004 4!", "app.0005 5!", "app.0006 6"],
+    );
 }
 
 #[test]

@@ -22,7 +22,7 @@
 use super::claim::{Held, hold};
 use super::file_place::FilePlace;
 use super::heads::{survey_of, survey_of_head};
-use super::previous::complete;
+use super::previous::{complete, complete_segments};
 use crate::error::Error;
 use crate::sys::create::random;
 use crate::sys::process::user;
@@ -123,6 +123,19 @@ pub(super) fn keep(place: &FilePlace, earlier: Earlier, reports: bool) -> Result
         text_queue::write_line(line.as_bytes());
     }
     Ok(())
+}
+
+/// Completes the segments that earlier runs left, unless `earlier` says that they may go. With `reports`, a line says so.
+pub(super) fn keep_segments(place: &FilePlace, earlier: Earlier, reports: bool) {
+    let Ok(location) = place.location() else { return };
+    if earlier.truncates {
+        return;
+    }
+    for trace in complete_segments(location, place.path()) {
+        if reports {
+            text_queue::write_line(crash_line(&trace.path, Some(trace.messages)).as_bytes());
+        }
+    }
 }
 
 /// Looks at what is at `place`; none unless it is a regular file of this user with one name.

@@ -19,9 +19,9 @@ use protolog_core::recorder::{Header, LOSSES_AT, RING_AT};
 use protolog_files::{Location, OutputAccess, Refused, read_with_holes};
 use protolog_recording::{MEMORY, Recording, TraceFile, TraceSurvey, is_recording_name};
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -53,7 +53,7 @@ pub struct RecoveredTrace {
 /// trace. An [`Error::File`] if it waits in vain, or if the trace can't be written: then the recording stays.
 ///
 /// `path` is the file that the session was given. Of a session that divides its trace, the segment that was left incomplete
-/// (`.part`) is completed, and gets its final name. A session that starts does this by itself for a trace in one file, and renames it
+/// (`.part`) is completed, and gets its final name. A session that starts does this by itself, and renames a trace in one file
 /// ([`Builder::keep_previous`](crate::Builder::keep_previous)); to do something else with it, call this before:
 ///
 /// ```
@@ -103,6 +103,34 @@ pub fn recover_previous(path: impl AsRef<Path>) -> Result<Vec<RecoveredTrace>, E
         removed.map_err(|error| Error::File { path: part_path, error })?;
     }
     Ok(recovered)
+}
+
+/// Completes the segments of `place` that earlier runs left incomplete, and marks them as those of runs that crashed: they are read-only.
+/// What can't be completed stays as it is, with its recording.
+pub(super) fn complete_segments(place: &Location, path: &Path) -> Vec<RecoveredTrace> {
+    let (mut recovered, mut sessions) = (Vec::new(), Vec::new());
+    let parts = segments::incomplete(place);
+    for part in &parts {
+        let completed =
+            place.sibling(part).and_then(|it| complete(&it, &path.with_file_name(part)));
+        if let Ok(Some((trace, session))) = completed {
+            let mark = |name: &OsStr| {
+                let file = place.sibling(name)?.open_regular()?;
+                let mode = file.metadata()?.mode();
+                file.set_permissions(Permissions::from_mode(mode & 0o444))
+            };
+            // What can't be marked is kept as long as others.
+            let _ = trace.path.file_name().map(mark);
+            recovered.push(trace);
+            sessions.push(session);
+        }
+    }
+    for part in parts {
+        let path = path.with_file_name(&part);
+        // That it can't be removed is no reason not to start.
+        let _ = place.sibling(part).and_then(|part| remove_if_begun(&part, &path, &sessions));
+    }
+    recovered
 }
 
 /// Removes a segment that had just been begun when its process died: one without a message, of a session whose trace was completed.

@@ -22,6 +22,7 @@ use crate::sys::process::user;
 use protolog_files::Location;
 use std::ffi::{OsStr, OsString};
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -118,18 +119,20 @@ impl Segments {
         }
     }
 
-    /// Removes the oldest ones. Those that earlier runs left incomplete are counted apart, as long as they are newer than a complete one
-    /// that is kept: runs that die soon take no complete one away. The newest one of this session is still being finished, so it
+    /// Removes the oldest ones. Those of runs that crashed, completed since or not, are counted apart, as long as they are newer than
+    /// another one that is kept: runs that die soon take no other one away. The newest one of this session is still being finished, so it
     /// stays even if none is to be kept.
     fn remove_old(&mut self) {
         let Some(keep) = self.limits.keep else { return };
         let (mut complete, mut parts) = (keep.max(1), keep.max(1));
         for number in std::mem::take(&mut self.old).into_iter().rev() {
             let path = segment_path(self.place.path(), number);
-            let is_there = self.sibling(&path).map(|place| place.is_taken().unwrap_or(true));
-            let is_part = number < self.first && !is_there.unwrap_or(true);
-            if complete > 0 && (!is_part || parts > 0) {
-                *(if is_part { &mut parts } else { &mut complete }) -= 1;
+            let place = self.sibling(&path).ok();
+            let is_there = place.as_ref().is_none_or(|place| place.is_taken().unwrap_or(true));
+            let is_part = number < self.first && !is_there;
+            let of_crash = is_part || place.is_some_and(|place| is_of_crash(&place));
+            if complete > 0 && (!of_crash || parts > 0) {
+                *(if of_crash { &mut parts } else { &mut complete }) -= 1;
                 self.old.push(number);
             } else {
                 let path = if is_part { with_part(&path) } else { path };
@@ -209,6 +212,11 @@ fn is_segment(set: &Location, file: &Location) -> bool {
 
 fn is_part(name: &OsStr) -> bool {
     Path::new(name).extension() == Some(OsStr::new(PART))
+}
+
+/// Returns whether a complete segment was left by a run that crashed: it is read-only.
+fn is_of_crash(place: &Location) -> bool {
+    place.look().is_ok_and(|entry| entry.is_regular() && entry.metadata().mode() & 0o222 == 0)
 }
 
 /// Returns the names of the incomplete segments of `place`, the oldest first.

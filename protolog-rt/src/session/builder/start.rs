@@ -109,6 +109,9 @@ impl Builder {
         let (give, given) = sync_channel::<Stream>(1);
         let thread = ThreadBuilder::new().name("protolog".into());
         let thread = thread.spawn(move || Stream::run_given(&given)).map_err(Error::Resources)?;
+        if limits.any() {
+            earlier::keep_segments(&place, earlier, core.owner.reports_losses);
+        }
         let segments = limits.any().then(|| Segments::new(place.clone(), limits, form.clone()));
         let mut segments = segments.transpose()?;
         let file = match &mut segments {
