@@ -166,19 +166,14 @@ impl Jar {
                 javac.args(["-proc:none", "--module-version", VERSION, "--module-path"]).arg(&path);
             }
             Err(_) => {
-                // A newer JDK runs no processor that is not named.
-                let processor = ["-processor", PLUGIN_PROCESSOR];
-                javac.args(if self.has_plugins { &processor[..] } else { &["-proc:none"] });
+                javac.args(processors(self.has_plugins));
                 // The libraries' classes have annotations of others that are not there.
                 javac.args(["-Xlint:-classfile", "-Xlint:-processing", "-classpath"]).arg(&path);
             }
         }
         shell::run_without_output(javac.args(&sources).current_dir(workspace::root()))?;
-        if self.has_plugins && !classes.join(PLUGINS).is_file() {
-            return Err(format!(
-                "`{}` has no `{PLUGINS}`, so Log4j would not find it\nhelp: look at javac's annotation processors",
-                self.name
-            ));
+        if self.has_plugins {
+            check_plugins(self.name, &classes)?;
         }
         let services = workspace::root().join(self.folder).join("META-INF");
         if services.is_dir() {
@@ -240,6 +235,20 @@ impl Jar {
     }
 }
 
+/// The options of javac for annotation processors. A newer JDK runs none that is not named.
+fn processors(has_plugins: bool) -> &'static [&'static str] {
+    if has_plugins { &["-processor", PLUGIN_PROCESSOR] } else { &["-proc:none"] }
+}
+
+/// An error unless Log4j's processor has listed the plugins among the classes of a jar: without the list Log4j finds none of them, and says nothing.
+fn check_plugins(jar: &str, classes: &Path) -> Result<()> {
+    if classes.join(PLUGINS).is_file() {
+        return Ok(());
+    }
+    let help = "look at javac's annotation processors";
+    Err(format!("`{jar}` has no `{PLUGINS}`, so Log4j would not find it\nhelp: {help}"))
+}
+
 /// Coordinates as elements of a POM, each on a line of its own.
 fn tags(coordinates: [&str; 3], indent: usize) -> String {
     let [group, artifact, version] = coordinates;
@@ -263,4 +272,33 @@ fn files_below(dir: &Path, below: &Path) -> Vec<PathBuf> {
     }
     files.sort();
     files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_jar_of_plugins_without_their_list_is_refused() {
+        let classes = env::temp_dir().join(format!("protolog-plugins-{}", std::process::id()));
+        let list = classes.join(PLUGINS);
+        fs::create_dir_all(list.parent().unwrap()).unwrap();
+        let refused = check_plugins("protolog-log4j", &classes).unwrap_err();
+        assert!(refused.starts_with("`protolog-log4j` has no `META-INF/"), "{refused}");
+        fs::write(&list, "a plugin").unwrap();
+        assert_eq!(check_plugins("protolog-log4j", &classes), Ok(()));
+        fs::remove_dir_all(classes).unwrap();
+    }
+
+    /// A JDK from 23 on runs no processor that is not named.
+    #[test]
+    fn the_processor_of_plugins_is_named_where_there_are_some() {
+        let with: Vec<_> = JARS.iter().filter(|jar| jar.has_plugins).map(|jar| jar.name).collect();
+        assert_eq!(with, ["protolog-log4j"]);
+        let processors = |jar: &Jar| processors(jar.has_plugins).concat();
+        for jar in &JARS {
+            let expected = if jar.has_plugins { "-processor" } else { "-proc:none" };
+            assert!(processors(jar).starts_with(expected), "{}", jar.name);
+        }
+    }
 }

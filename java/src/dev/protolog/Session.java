@@ -440,7 +440,7 @@ public final class Session implements AutoCloseable {
          *
          * <p>The trace of a run that crashed is kept whatever {@code count} is, read-only, until those of all crashed runs take more than 256 MiB
          * or are more than 64; the newest one stays in any case, and a line on standard error says so. {@code protologtool recover app.1.pftrace} completes it. A file under such a
-         * name that is no trace of this program is left alone, and its number left out. Segments have names of their own, and snapshots replace what is there.
+         * name that is no trace of this program is left alone, and its number left out. A smaller disk stays full of them until somebody removes some. Segments have names of their own, and snapshots replace what is there.
          *
          * @throws IllegalArgumentException if it is less than 0
          */

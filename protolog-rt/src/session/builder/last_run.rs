@@ -10,7 +10,8 @@ impl Builder {
     /// Of a run that crashed, the trace is first completed from its recording, as by
     /// [`recover_previous`](crate::recover_previous). It is kept whatever `count` is, read-only, until those of all crashed runs take more
     /// than 256 MiB or are more than 64; the newest one stays in any case. One line on standard error says so
-    /// ([`Self::report_losses`]). With `count` 0 only those are kept.
+    /// ([`Self::report_losses`]). With `count` 0 only those are kept. A smaller disk stays full of them until somebody removes some;
+    /// [`Self::truncate`] leaves none.
     ///
     /// ```
     /// # use protolog_rt::{ProtoLogGroup, Session};
