@@ -5,7 +5,9 @@ import static dev.protolog.SelfTest.check;
 import java.lang.reflect.Field;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.concurrent.BrokenBarrierException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 
 /** A trace has numbers for so many threads at a time; what a further one logs is counted. Threads of a class of the application may say any id. */
@@ -28,6 +30,44 @@ final class ManyThreadsTest {
         check("threads without numbers", summary.messages() + " and " + summary.lost() + " lost", "2 and 2 lost");
         Files.delete(file);
         idsOfTheApplication();
+        names();
+    }
+
+    /** Events of other loggers say threads by name: one that has logged itself is known, also by another name that it gets. */
+    private static void names() throws Exception {
+        Path file = Files.createTempFile("protolog", ".pftrace");
+        Session session = Session.builder().file(file).truncate().enableAll().start();
+        boolean isUnknown = ofEvent("first") == ofEvent("first") && ofEvent("first") != ofEvent("second");
+        CountDownLatch logged = new CountDownLatch(1);
+        CountDownLatch seen = new CountDownLatch(1);
+        Thread thread = new Thread(() -> {
+            ProtoLog.v(LevelsTest.Group.QUIET, "by itself");
+            logged.countDown();
+            awaitQuietly(seen);
+        }, "first");
+        thread.start();
+        logged.await();
+        int own = ofEvent("first");
+        thread.setName("third");
+        check("names", isUnknown + " " + (own == ofEvent("third")) + " " + (own == ofEvent("first")) + " " + (own == ofEvent("second")), "true true false false");
+        check("the kernel's id", own > 0 && own < 1 << 29, true);
+        seen.countDown();
+        thread.join();
+        session.stop();
+        Files.delete(file);
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** The id of the thread of an event that says this name. */
+    private static int ofEvent(String name) {
+        return new EventOrigin(0, name, Instant.EPOCH, null).resolve().threadId();
     }
 
     /** Threads that have one id, and one that says none. Each has one number, also after the garbage collector looked for what nobody has. */
