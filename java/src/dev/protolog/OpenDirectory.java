@@ -119,7 +119,11 @@ final class OpenDirectory implements Closeable {
         }
         boolean isOf = false;
         try {
-            isOf = found.isOf(place);
+            // Also where another file system was mounted at its path: then what is there is to be looked at.
+            Object there = FileStatus.behind(place.real().getParent()).key();
+            isOf = there.equals(FileStatus.behind(found.here).key()) && found.isOf(place);
+        } catch (IOException e) {
+            // It is to be opened, which says what is wrong.
         } finally {
             if (!isOf) {
                 found.close();
