@@ -194,6 +194,24 @@ fn segments_that_may_not_be_written_are_segments() {
     });
 }
 
+/// A user without rights, since root may have any number of threads.
+#[test]
+fn a_program_without_threads_listens_once_it_has_some() {
+    let Some(jar) = jar() else { return };
+    let test = "attacked::a_program_without_threads_listens_once_it_has_some";
+    with_users(test, &[&jar], |users| {
+        let directory = std::env::temp_dir().join("own");
+        fs::create_dir(&directory).unwrap();
+        chown(&directory, Some(users.victim), None).unwrap();
+        fs::set_permissions(&directory, Permissions::from_mode(0o700)).unwrap();
+        let mut java = users.command(users.victim, "prlimit");
+        java.args(["--nproc=120", "java", "-Xlog:disable", "-cp"]).arg(users.program(&jar));
+        java.arg("app.Threadless").arg(&directory);
+        let expected = "no more threads\nhelp: raise the process's limits, files: 0\nlistens, files: 2\n";
+        assert_eq!(run_any(&mut java).stdout, expected);
+    });
+}
+
 /// A reader that locks, in both ways, the files that it may read.
 #[test]
 fn role_that_locks() {
