@@ -58,6 +58,19 @@ fn a_full_disk_ends_the_session_and_its_recording_has_the_rest() {
     assert!(full > 0 && all > full, "{all} messages, {full} of them in the file");
 }
 
+#[test]
+fn a_disk_that_has_room_again_takes_the_same_trace() {
+    let dir = temp_dir();
+    let script = "mkdir $0/disk && mount -t tmpfs -o size=512k none $0/disk && mount -t tmpfs none /dev/shm && \
+                  head -c 300000 /dev/zero >$0/disk/filler && \
+                  java -cp $CP app.Surrounded $0/disk/a.pftrace 50000 again && \
+                  cp $0/disk/a.pftrace $0 && ls $0/disk";
+    let Some(output) = run_in_namespace(dir.path(), script) else { return };
+    let first = "recording in /dev/shm\nno end: the session's file can't be used any more: No space left on device\n";
+    assert_eq!(output.stdout, format!("{first}1 0\na.1.pftrace\na.pftrace\n"), "{output:?}");
+    assert_eq!(first_messages(&dir.path().join("a.pftrace")), 1);
+}
+
 /// With each number of descriptors that are free, until all succeeds: what fails leaves nothing open and no file, and succeeds later.
 #[test]
 fn a_program_without_descriptors_keeps_nothing_of_what_it_could_not_open() {
