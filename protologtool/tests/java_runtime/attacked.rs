@@ -207,7 +207,8 @@ fn a_program_without_threads_listens_once_it_has_some() {
         let mut java = users.command(users.victim, "prlimit");
         java.args(["--nproc=120", "java", "-Xlog:disable", "-cp"]).arg(users.program(&jar));
         java.arg("app.Threadless").arg(&directory);
-        let expected = "no more threads\nhelp: raise the process's limits, files: 0\nlistens, files: 2\n";
+        let expected =
+            "no more threads\nhelp: raise the process's limits, files: 0\nlistens, files: 2\n";
         assert_eq!(run_any(&mut java).stdout, expected);
     });
 }
