@@ -144,6 +144,30 @@ fn a_daemon_goes_on_where_its_second_fork_leaves_it() {
 }
 
 #[test]
+fn the_recording_of_a_session_is_that_of_the_process() {
+    if !has_process_of_its_own("the_recording_of_a_session_is_that_of_the_process") {
+        return;
+    }
+    let dir = temp_dir();
+    for follows in [true, false] {
+        let path = dir.path().join(format!("{follows}.pftrace"));
+        let builder = Session::builder().enable_all().file(&path).report_losses(false);
+        let builder = if follows { builder.follow_forks() } else { builder };
+        let session = builder.start().expect("start");
+        let own = session.recording().expect("a recording").to_path_buf();
+        wait(spawn(fork, || {
+            let before = session.recording().is_none();
+            i!(Log::Net, "in the child");
+            let after = session.recording();
+            let is_there = after.is_some_and(|path| path != own && path.exists());
+            before && is_there == follows && after.is_some() == follows
+        }));
+        assert_eq!(session.recording(), Some(own.as_path()));
+        drop(session);
+    }
+}
+
+#[test]
 fn a_child_without_a_message_has_no_file() {
     if !has_process_of_its_own("a_child_without_a_message_has_no_file") {
         return;

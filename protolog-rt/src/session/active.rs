@@ -17,7 +17,7 @@ use crate::stats::Summary;
 use crate::text_queue;
 use crate::writer::scope;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, TryLockError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -29,6 +29,8 @@ pub(crate) struct Active {
     pub(super) kept: Option<Kept>,
     /// Taken by who ends it, and locked until then.
     destination: Mutex<Option<Destination>>,
+    /// The path of the recording, for who has the session of the parent of this process.
+    leaked_path: OnceLock<Option<&'static Path>>,
 }
 
 /// The destination of a session's messages.
@@ -74,11 +76,20 @@ impl Active {
         destination: Destination,
         kept: Option<Kept>,
     ) -> Arc<Self> {
-        let active = Arc::new(Self { core, kept, destination: Mutex::new(Some(destination)) });
+        let (destination, leaked_path) = (Mutex::new(Some(destination)), OnceLock::new());
+        let active = Arc::new(Self { core, kept, destination, leaked_path });
         running::attach_recorder(&active.core);
         scope::enter(&active.core.arbiter);
         running::add(Arc::clone(&active) as _);
         active
+    }
+
+    /// Returns the path of the recording for as long as the process lives: a session that goes on in a forked child has nobody to lend
+    /// it. Each child leaks it once.
+    pub(super) fn recording_for_ever(&self) -> Option<&'static Path> {
+        let leak = |path: &Path| -> &'static Path { Box::leak(Box::from(path)) };
+        let path = || self.core.owner.recorder.as_ref().map(|recorder| leak(recorder.path()));
+        *self.leaked_path.get_or_init(path)
     }
 
     /// True in a process that was forked from the session's.

@@ -281,9 +281,13 @@ impl Session {
     }
 
     /// Returns the file that the session's buffer is in, and that survives the process: of a session that streams, and of one that
-    /// records ([`Builder::record`]).
+    /// records ([`Builder::record`]). In a forked child that of the session that goes on there ([`Builder::follow_forks`]), once it does;
+    /// else none, since it is the parent's.
     pub fn recording(&self) -> Option<&Path> {
-        self.active.core.owner.recorder.as_ref().map(|recorder| recorder.path())
+        if self.active.core.pid == std::process::id() {
+            return self.active.core.owner.recorder.as_ref().map(|recorder| recorder.path());
+        }
+        self.of_this_process()?.recording_for_ever()
     }
 
     /// Returns the messages written and dropped so far, in all and by group. A session that streams counts everything logged
