@@ -17,6 +17,7 @@ use super::config::Filter;
 use super::dictionary::Dictionary;
 use super::file_place::FilePlace;
 use super::process::describe_process;
+use super::temporary;
 use crate::clock;
 use crate::error::Error;
 use crate::loss::{LossCause, Mirror};
@@ -120,10 +121,7 @@ impl Recorder {
             RecordingPath::Beside(trace) => {
                 create_in(trace.location().map_err(failed(trace.path()))?, trace.path())?
             }
-            RecordingPath::At(path) => {
-                let (file, place) = create_at(path)?;
-                (file, place, path.clone())
-            }
+            RecordingPath::At(path) => return Self::create_at(path, form),
         };
         let id = protolog_files::Identity::of_file(&file).map_err(failed(&path))?;
         let made = Self::fill(file, (place.clone(), path.clone()), form);
@@ -131,6 +129,35 @@ impl Recorder {
             let _ = place.remove_entry(id);
             failed(&path)(error)
         })
+    }
+
+    /// Creates the file at `path`, for this user only. An existing one, of an earlier run, is renamed once the new one is complete: where
+    /// there is no room for that, all stay as they were.
+    fn create_at(path: &Path, form: BufferForm<'_>) -> Result<(Arc<Self>, Buffer), Error> {
+        let place = Location::of(path).map_err(failed(path))?;
+        place.check_file_or_missing().map_err(failed(path))?;
+        if Claim::is_taken_at(&place, None) {
+            return Err(Error::FileInUse { path: path.to_path_buf() });
+        }
+        let mut new = None;
+        let create = || {
+            let (file, at) = temporary::create(&place, PRIVATE)?;
+            new = Some(at);
+            Ok(file)
+        };
+        let file = CloseOnFork::new(create).map_err(failed(path))?;
+        let new = new.ok_or_else(|| failed(path)(io::ErrorKind::NotFound.into()))?;
+        let id = protolog_files::Identity::of_file(&file).map_err(failed(path))?;
+        let made = Self::fill(file, (place.clone(), path.to_path_buf()), form);
+        let named = made.map_err(failed(path)).and_then(|made| {
+            make_way(&place, path)?;
+            new.rename_to_free(place.name()).map_err(failed(path))?;
+            Ok(made)
+        });
+        if named.is_err() {
+            let _ = new.remove_entry(id);
+        }
+        named
     }
 
     fn fill(
@@ -377,28 +404,23 @@ fn create_in(
     Err(failed(path)(io::ErrorKind::AlreadyExists.into()))
 }
 
-/// Creates the file at `path`, for this user only. An existing one, of an earlier run, is renamed.
-fn create_at(path: &Path) -> Result<(CloseOnFork<File>, Location), Error> {
-    let place = Location::of(path).map_err(failed(path))?;
-    place.check_file_or_missing().map_err(failed(path))?;
-    if place.is_taken().map_err(failed(path))? {
-        let held = claim::hold(&place, path)?;
-        let mut old = place.name().to_owned();
-        old.push(".old");
-        let old = path.with_file_name(old);
-        match &held {
-            Some(held) => claim::rename(held.file(), &place, &old, true)?,
-            // It can't be read.
-            None => {
-                place.rename_to_free(old.file_name().unwrap_or_default()).map_err(failed(&old))?;
-            }
+/// Renames the file at `place`, of an earlier run, if there is one.
+fn make_way(place: &Location, path: &Path) -> Result<(), Error> {
+    if !place.is_taken().map_err(failed(path))? {
+        return Ok(());
+    }
+    let held = claim::hold(place, path)?;
+    let mut old = place.name().to_owned();
+    old.push(".old");
+    let old = path.with_file_name(old);
+    match &held {
+        Some(held) => claim::rename(held.file(), place, &old, true),
+        // It can't be read.
+        None => {
+            let name = old.file_name().unwrap_or_default();
+            place.rename_to_free(name).map_err(failed(&old))
         }
     }
-    if Claim::is_taken_at(&place, None) {
-        return Err(Error::FileInUse { path: path.to_path_buf() });
-    }
-    let file = CloseOnFork::new(|| place.create_new(PRIVATE)).map_err(failed(path))?;
-    Ok((file, place))
 }
 
 fn failed(path: &Path) -> impl Fn(io::Error) -> Error {

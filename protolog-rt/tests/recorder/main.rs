@@ -6,6 +6,8 @@
 mod child;
 mod kill;
 mod late_libraries;
+#[path = "../common/limit.rs"]
+mod limit;
 mod newest;
 mod progress;
 mod sessions;

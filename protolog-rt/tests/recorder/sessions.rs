@@ -1,6 +1,7 @@
 //! Recordings of sessions that stop normally, run beside others, lose messages or get dynamic templates.
 
 use crate::Recovery;
+use crate::limit::{Limit, ran_in_child};
 use crate::thread_end::{LAST_ROUND, at_end_of_thread};
 use protolog_core::recorder::{Header, METADATA_LOST_AT};
 use protolog_reader::{LossCause, LossReason, Recording};
@@ -122,6 +123,25 @@ fn a_recording_stays_if_the_trace_can_not_be_written() {
     fs::remove_dir(&folder).unwrap();
     session.stop().unwrap_err();
     assert_eq!(Recovery::read(&path).messages(), ["in the recording only"]);
+}
+
+#[test]
+fn a_start_that_fails_leaves_old_recordings_as_they_were() {
+    if ran_in_child("sessions::a_start_that_fails_leaves_old_recordings_as_they_were") {
+        return;
+    }
+    let dir = temp_dir();
+    let (path, old) = (dir.path().join("app.rec"), dir.path().join("app.rec.old"));
+    fs::write(&path, "of the last run").unwrap();
+    fs::write(&old, "of the run before").unwrap();
+    // As on a full disk.
+    let limit = Limit::new(libc::RLIMIT_FSIZE, 64 << 10);
+    let refused = net().record_at(&path).start().unwrap_err();
+    drop(limit);
+    assert!(matches!(refused, Error::File { .. }), "{refused}");
+    assert_eq!(fs::read(&path).unwrap(), b"of the last run");
+    assert_eq!(fs::read(&old).unwrap(), b"of the run before");
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "nothing else");
 }
 
 #[test]
