@@ -2,7 +2,7 @@
 //!
 //! The parser sees a copy of the text in which what its grammar does not know is masked by as many other bytes, so that
 //! offsets stay valid and everybody else reads the original text. Masked are the contents of literals with escapes or
-//! control characters, names that are not ASCII, lone carriage returns (line ends in Java), octal numbers such as `0_7`,
+//! control characters, names that are not ASCII, lone carriage returns (line ends in Java), numbers such as `0_7` and `1__0`,
 //! zeros that begin other numbers than octal ones (`08d`), and in members `super(` and `this(`, which may come after other statements, and parts of patterns ([`newer`]).
 //!
 //! A member is parsed alone, between the head of a class or enum and its end. Its nodes have the offsets that they have in the
@@ -20,9 +20,10 @@ use tree_sitter::{Node, Parser, Point, Range, Tree};
 /// Parses a whole file. None when the grammar does not fit the library, which a test excludes.
 pub(crate) fn parse(bytes: &[u8]) -> Option<Tree> {
     let mut masked = bytes.to_vec();
+    let mut mask = Mask::default();
     for token in lexer::tokens(bytes) {
         let range = token.range();
-        mask(&token, &mut masked[range]);
+        mask.apply(&token, &mut masked[range]);
     }
     mask_line_ends(&mut masked);
     if let Some(last @ 0x1a) = masked.last_mut() {
@@ -78,10 +79,11 @@ pub(crate) fn member_text(unit: &Unit<'_>, member: &Member) -> (Vec<u8>, usize) 
     let own = &mut masked[head.len()..head.len() + part.len()];
     mask_line_ends(own);
     let tokens = &unit.tokens[member.tokens.clone()];
+    let mut mask = Mask::default();
     for (index, token) in tokens.iter().enumerate() {
         let start = member.range.start;
         let text = &mut own[token.range().start - start..token.range().end - start];
-        mask(token, text);
+        mask.apply(token, text);
         let calls = tokens.get(index + 1).is_some_and(|next| next.kind == TokenKind::Punct(b'('));
         if calls && matches!(&*text, b"super" | b"this") {
             text[0] = b'x';
@@ -147,20 +149,63 @@ fn java_parser() -> Option<Parser> {
     Some(parser)
 }
 
-/// Masks what the grammar does not know of a token.
-fn mask(token: &Token, text: &mut [u8]) {
-    let is_unknown = |byte: &u8| *byte == b'\\' || *byte < b' ' && !byte.is_ascii_whitespace();
-    match token.kind {
-        TokenKind::Literal if text.iter().any(is_unknown) => mask_content(text),
-        TokenKind::Word if text[0] == b'0' => {
-            replace(text, |byte| byte == b'_', b'0');
-            let is_decimal = text.get(1).is_some_and(u8::is_ascii_digit);
-            if is_decimal && text.iter().any(|byte| matches!(byte | 0x20, b'd' | b'e' | b'f')) {
-                text[0] = b'1';
+/// Masks what the grammar does not know of each token in turn.
+#[derive(Default)]
+struct Mask {
+    last: NumberPart,
+}
+
+/// A token as a part of a hexadecimal number.
+#[derive(Clone, Copy, Default, PartialEq)]
+enum NumberPart {
+    #[default]
+    None,
+    Digits,
+    Dot,
+    /// What ends with the letter of an exponent, whose sign follows.
+    BeforeSign,
+    Sign,
+}
+
+impl Mask {
+    fn apply(&mut self, token: &Token, text: &mut [u8]) {
+        let is_unknown = |byte: &u8| *byte == b'\\' || *byte < b' ' && !byte.is_ascii_whitespace();
+        let last = self.last;
+        let is_hexadecimal = matches!(text, [b'0', b'x' | b'X', ..]) || last == NumberPart::Dot;
+        let is_number = text[0].is_ascii_digit() || last == NumberPart::Dot;
+        self.last = match token.kind {
+            TokenKind::Word if is_hexadecimal && text.ends_with(b"p") => NumberPart::BeforeSign,
+            TokenKind::Word if is_hexadecimal && text.ends_with(b"P") => NumberPart::BeforeSign,
+            TokenKind::Word if is_hexadecimal => NumberPart::Digits,
+            TokenKind::Punct(b'.') if last == NumberPart::Digits => NumberPart::Dot,
+            TokenKind::Punct(b'+' | b'-') if last == NumberPart::BeforeSign => NumberPart::Sign,
+            _ => NumberPart::None,
+        };
+        match token.kind {
+            TokenKind::Literal if text.iter().any(is_unknown) => mask_content(text),
+            TokenKind::Word if is_number => {
+                mask_number(text, is_hexadecimal, last == NumberPart::Sign);
             }
+            TokenKind::Word => replace(text, |byte| byte >= 0x80 || byte == b'\\', b'_'),
+            _ => {}
         }
-        TokenKind::Word => replace(text, |byte| byte >= 0x80 || byte == b'\\', b'_'),
-        _ => {}
+    }
+}
+
+/// Puts digits in the place of underscores, of which the grammar knows some, and ones in that of zeros that begin a
+/// decimal number or the exponent of a hexadecimal one.
+fn mask_number(text: &mut [u8], is_hexadecimal: bool, is_exponent: bool) {
+    replace(text, |byte| byte == b'_', b'0');
+    let exponent = if is_hexadecimal {
+        text.iter().position(|byte| matches!(byte, b'p' | b'P')).map(|at| at + 1)
+    } else {
+        is_exponent.then_some(0)
+    };
+    let has_letter = text.iter().any(|byte| matches!(byte | 0x20, b'd' | b'e' | b'f'));
+    let first = exponent.unwrap_or(0);
+    let is_zero_first = matches!(text[first..], [b'0', b'0'..=b'9', ..]);
+    if is_zero_first && (exponent.is_some() || has_letter) {
+        text[first] = b'1';
     }
 }
 
