@@ -27,7 +27,7 @@ use crate::rewrite::{Edit, PlanBuilder};
 use crate::source::Source;
 use crate::system::System;
 use protolog_core::{Level, Template};
-use rivals::{Rival, RivalKind, Rivals};
+use rivals::{Rival, RivalKind, Rivals, TYPES_OF_KOTLIN};
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -87,7 +87,8 @@ impl<'a> Inputs<'a> {
         const OTHERS: [&str; 6] = ["invoke", "toInt", "toLong", "toShort", "toByte", "toBoolean"];
         let simple = |class: &str| class.rsplit('.').next().unwrap_or(class).to_owned();
         let methods = Level::ALL.into_iter().map(|level| level.method().to_owned());
-        let mut names: Vec<String> = methods.chain(OTHERS.map(str::to_owned)).collect();
+        let others = OTHERS.iter().chain(&TYPES_OF_KOTLIN).map(|name| (*name).to_owned());
+        let mut names: Vec<String> = methods.chain(others).collect();
         names.extend([simple(java.protolog()), simple(groups.class())]);
         names.extend(groups.list().iter().map(|group| group.name.clone()));
         names.retain(|name| !name.is_empty());

@@ -16,6 +16,21 @@ use memchr::memmem::Finder;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+/// The types of the language that calls rely on: no instance of one can be called.
+pub(crate) const TYPES_OF_KOTLIN: [&str; 11] = [
+    "Boolean",
+    "Byte",
+    "Char",
+    "CharSequence",
+    "Double",
+    "Float",
+    "Int",
+    "Long",
+    "Short",
+    "String",
+    "Throwable",
+];
+
 /// A declaration with a name that log calls rely on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Rival {
@@ -78,11 +93,20 @@ fn kinds(text: &[u8], finder: &Finder<'_>, language: Kind) -> Vec<RivalKind> {
     let places = finder
         .find_iter(text)
         .filter(|at| !is_word(at.checked_sub(1)) && !is_word(Some(at + length)));
+    let is_of_types = TYPES_OF_KOTLIN.iter().any(|name| name.as_bytes() == finder.needle());
     let found = places.filter_map(|at| match language {
+        // Uses of these are many.
+        _ if is_of_types && !follows_keyword(text, at) => None,
         Kind::Kotlin => of_kotlin(text, at, at + length),
         _ => of_java(text, at, at + length),
     });
     found.collect()
+}
+
+fn follows_keyword(text: &[u8], at: usize) -> bool {
+    const KEYWORDS: [&[u8]; 6] =
+        [b"class", b"object", b"interface", b"typealias", b"enum", b"record"];
+    KEYWORDS.iter().any(|keyword| text[..at].trim_ascii_end().ends_with(keyword))
 }
 
 fn word(byte: u8) -> bool {

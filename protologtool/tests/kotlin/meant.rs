@@ -23,7 +23,7 @@ enum Made {
 
 /// Declarations of the package `p`, a function `f` among them, those of another file, in the package `q`, and what is made of them. A log
 /// call says `log`, any other says `own`.
-const CASES: [(&str, &str, Made); 22] = [
+const CASES: [(&str, &str, Made); 25] = [
     ("data class Point(val d: Double)\nfun f() { d(NET, \"log\") }", "", Made::Rewritten),
     ("class Device(val dev: String)\nfun f() { ProtoLog.d(NET, \"log\") }", "", Made::Rewritten),
     (
@@ -102,6 +102,21 @@ const CASES: [(&str, &str, Made); 22] = [
         "",
         Made::Rewritten,
     ),
+    (
+        "import q.Int\nfun f() = g(Int(\"log\"))\nfun g(n: Int) { ProtoLog.d(NET, \"$n\") }",
+        "class Int(val text: String)",
+        Made::Rewritten,
+    ),
+    (
+        "import q.N as Long\nfun f() = g(Long(\"log\"))\nfun g(n: Long) { ProtoLog.d(NET, \"$n\") }",
+        "class N(val text: String)",
+        Made::Rewritten,
+    ),
+    (
+        "class C : q.Base() { fun g(n: Short) { ProtoLog.d(NET, \"$n\") } }\nfun f() = C().g(q.Base.Short(\"log\"))",
+        "open class Base { class Short(val text: String) }",
+        Made::Rewritten,
+    ),
 ];
 
 fn sources(number: usize, own: &str, other: &str) -> [(String, String); 2] {
@@ -125,6 +140,23 @@ fn made(files: &[(String, String)]) -> (usize, usize) {
     let notes = first.warnings.iter().filter(|it| it.severity == Severity::Note).count();
     assert_eq!(notes, first.log_calls.listed, "{}", files[0].1);
     (first.log_calls.rewritten, first.log_calls.listed)
+}
+
+/// A type that the sources declare, or import, may be another one than the language's of the same name.
+#[test]
+fn types_of_the_language_are_those_that_nothing_hides() {
+    for (number, (own, other, _)) in CASES.iter().enumerate() {
+        if !own.contains("\"$n\"") {
+            continue;
+        }
+        let files = sources(number, own, other);
+        let system =
+            Memory::with_files(files.iter().map(|(path, text)| (path.as_str(), text.as_str())));
+        let paths: Vec<PathBuf> = files.iter().map(|(path, _)| PathBuf::from(path)).collect();
+        let processed = process(&system, &settings(), &paths, 1).remove(0).unwrap();
+        let template = &processed.messages[0].template;
+        assert_eq!(template, "%s", "{own}");
+    }
 }
 
 #[test]

@@ -23,8 +23,7 @@ impl CallReader<'_, '_> {
             |bytes: &Range<usize>| rest.iter().find(|tokens| file.bytes_of(tokens) == *bytes);
         let typed = arguments.iter().map(|bytes| {
             let name = written(bytes).and_then(|tokens| type_of(self.named, tokens));
-            let is_own = |name: &String| self.named.scopes.type_named(name, bytes.start).is_some();
-            let is = name.filter(|name| !is_own(name) && !self.may_be_inherited(bytes));
+            let is = name.filter(|_| !self.may_be_inherited(bytes));
             (bytes.clone(), is.and_then(|name| ArgumentType::named(&name)))
         });
         misfits(file.text, template, typed)

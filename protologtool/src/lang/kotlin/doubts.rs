@@ -12,22 +12,7 @@ use super::read::CallReader;
 use super::scopes::{DeclaredKind, DeclaredName};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::lang::Kind;
-use crate::lang::rivals::{Rival, RivalKind};
-
-/// Types of which no instance can be called.
-const NOT_CALLED: [&str; 11] = [
-    "Boolean",
-    "Byte",
-    "Char",
-    "CharSequence",
-    "Double",
-    "Float",
-    "Int",
-    "Long",
-    "Short",
-    "String",
-    "Throwable",
-];
+use crate::lang::rivals::{Rival, RivalKind, TYPES_OF_KOTLIN};
 
 impl CallReader<'_, '_> {
     /// The note on a log call that may be a call of something else; none if it is one for certain.
@@ -142,7 +127,7 @@ fn is_never_called(named: &ScopedFile<'_>, variable: &DeclaredName) -> bool {
     let is_counted = before == "for"
         && file.raw(name + 1) == "in"
         && file.kind(name + 2) == Some(LexemeKind::Number);
-    let of_type = |written: &String| NOT_CALLED.contains(&written.trim_end_matches('?'));
+    let of_type = |written: &String| TYPES_OF_KOTLIN.contains(&written.trim_end_matches('?'));
     let is_literal = variable.written_type.is_none()
         && variable.value.as_ref().is_some_and(|value| {
             let kind = file.kind(value.start);

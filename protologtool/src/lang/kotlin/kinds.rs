@@ -6,6 +6,7 @@
 use super::lexer::LexemeKind;
 use super::names::ScopedFile;
 use super::scopes::DeclaredKind;
+use crate::lang::rivals::RivalKind;
 use std::ops::Range;
 
 /// The conversion for the expression of these tokens.
@@ -33,14 +34,20 @@ fn declared_type(named: &ScopedFile<'_>, tokens: &Range<usize>) -> Option<String
         // A receiver around can have a property of the name of a property, but not of a variable.
         let is_local = |kind| matches!(kind, DeclaredKind::Parameter | DeclaredKind::Local);
         declared.filter(|it| is_local(it.kind)).and_then(|it| match &it.written_type {
-            // A class or alias of the file may have the name of a type of the language.
-            Some(written) if named.scopes.type_named(written, it.offset).is_some() => None,
-            Some(written) => Some(written.clone()),
+            Some(written) => (!is_declared(named, written)).then(|| written.clone()),
             None => literal(named, it.value.clone()?).map(str::to_owned),
         })
     } else {
         converted(named, &tokens).map(str::to_owned)
     }
+}
+
+/// Returns whether the sources declare a type of this name, or import one, which may be meant instead of the language's.
+fn is_declared(named: &ScopedFile<'_>, name: &str) -> bool {
+    let rivals = || named.others.map_or(&[][..], |others| others.rivals(name));
+    named.scopes.named(name).any(|it| it.kind == DeclaredKind::Type)
+        || named.file.imports.iter().any(|import| import.name.as_deref() == Some(name))
+        || rivals().iter().any(|rival| rival.kind == RivalKind::Type)
 }
 
 /// The type of an expression that ends in a conversion: `x.toInt()`.
