@@ -91,7 +91,7 @@ impl Places<'_> {
                 2 => (" %f", "{ let x = 1.5; x }".to_owned()),
                 3 => (" %b", "(|a, b| a < b)(1, 2)".to_owned()),
                 4 => (" %s", "(1, [2, 3]).0".to_owned()),
-                5 => (" %x", "core::mem::size_of::<(u8, u16)>()".to_owned()),
+                5 => (" %x", "::core::mem::size_of::<(u8, u16)>()".to_owned()),
                 6 => {
                     self.count += 1;
                     let inner = format!(
@@ -101,7 +101,7 @@ impl Places<'_> {
                     (" %d", format!("{{ {inner}; line!() }}"))
                 }
                 _ => match parameters.first() {
-                    Some(name) => (" %d", format!("core::mem::size_of_val(&{name})")),
+                    Some(name) => (" %d", format!("::core::mem::size_of_val(&{name})")),
                     None => (" %s", "stringify!(r)".to_owned()),
                 },
             };
