@@ -7,6 +7,7 @@ mod limit;
 
 use common::{SetOnDrop, Trace, lock_sessions, wire};
 use limit::{Limit, ran_in_child};
+use protolog_core::schema::{packet, sequence_info, trace};
 use protolog_reader::{MergeInput, merge};
 use protolog_rt::{Builder, Error, Level, LossCause, ProtoLogGroup, Session, Summary, dynamic, i};
 use protolog_testkit::{TempDir, temp_dir, trace_processor};
@@ -253,12 +254,25 @@ fn a_chunk_that_continues_in_the_next_segment_keeps_its_timestamps() {
     assert!(found.is_sorted());
 }
 
+/// The begin of a segment of this trace: nothing else with such a name is removed.
+fn begin(set: &str) -> Vec<u8> {
+    let mut writer = protozero::Writer::new(protozero::Heap::new());
+    let mut trace = writer.message();
+    let mut packet = trace.nested(trace::PACKET);
+    let mut info = packet.nested(packet::SEQUENCE_INFO);
+    info.bytes(sequence_info::SESSION_ID, &[7; 16]);
+    info.string(sequence_info::SEGMENTS_OF, set);
+    drop(info);
+    drop(packet);
+    writer.into_vec().unwrap()
+}
+
 #[test]
 fn old_segments_are_deleted_and_numbering_continues() {
     let _lock = lock_sessions();
     let dir = temp_dir();
     let left = dir.path().join("app.0003.pftrace.part");
-    std::fs::write(&left, "of a crash").unwrap();
+    std::fs::write(&left, begin("app.pftrace")).unwrap();
     for other in ["app.pftrace", "app.0002.pftrace", "application.0001.pftrace", "app.0001.txt"] {
         std::fs::write(dir.path().join(other), "of another program").unwrap();
     }
