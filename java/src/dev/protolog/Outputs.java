@@ -48,23 +48,31 @@ final class Outputs {
 
     private static OutputFile create(Location place, boolean locks) throws IOException {
         synchronized (OPENING) {
+            OutputFile file = null;
             try (OpenDirectory directory = OpenDirectory.of(place)) {
                 AsynchronousFileChannel channel = directory.channel(place.name(), StandardOpenOption.CREATE_NEW);
                 FileStatus made = directory.status(place.name());
                 boolean isTaken = false;
                 try {
-                    OutputFile file = take(place, directory, made, channel, Use.WRITE);
+                    file = take(place, directory, made, channel, Use.WRITE);
                     if (file == null) {
                         throw changing(place);
+                    } else if (locks) {
+                        file.lock();
                     }
-                    OutputFile taken = locks ? file.lock() : file;
                     isTaken = true;
-                    return taken;
                 } finally {
                     if (!isTaken) {
                         removeEmpty(directory, place.name(), made);
                     }
                 }
+                return file;
+            } catch (IOException | RuntimeException | Error e) {
+                // Also where the directory can't be closed: its claim would stay for good.
+                if (file != null) {
+                    file.close();
+                }
+                throw e;
             }
         }
     }
