@@ -14,6 +14,20 @@ pub(crate) fn unwrapped(mut trees: Vec<TokenTree>) -> Vec<TokenTree> {
     trees
 }
 
+/// The same tokens without the invisible groups that macro_rules puts around what it has parsed, at all depths.
+pub(crate) fn flat(tokens: TokenStream) -> TokenStream {
+    let flat_tree = |tree: TokenTree| match tree {
+        TokenTree::Group(group) if group.delimiter() == Delimiter::None => flat(group.stream()),
+        TokenTree::Group(group) => {
+            let mut new = Group::new(group.delimiter(), flat(group.stream()));
+            new.set_span(group.span());
+            TokenTree::Group(new).into()
+        }
+        other => other.into(),
+    };
+    tokens.into_iter().flat_map(flat_tree).collect()
+}
+
 /// The parts between the commas of the outermost level. A last comma ends the last part.
 pub(crate) fn split_at_commas(tokens: TokenStream) -> Vec<Vec<TokenTree>> {
     let mut parts = Vec::new();

@@ -311,3 +311,36 @@ fn groups_are_disabled_until_text_output_or_a_session_enables_them() {
         assert!(!Fresh::B.is_enabled(level));
     }
 }
+
+#[test]
+fn an_enum_may_come_from_a_macro_that_parsed_its_parts() {
+    macro_rules! groups {
+        ($(#[$of_all:meta])* $visible:vis $name:ident: $(#[$of_one:meta] $group:ident $tag:literal $on:expr,)*) => {
+            $(#[$of_all])*
+            #[derive(ProtoLogGroup)]
+            $visible enum $name {
+                $( #[$of_one] $group, )*
+                #[protolog($( tag = $tag, log_to_text = $on )*)]
+                Last,
+            }
+        };
+    }
+    groups! { #[derive(Clone)] pub(crate) Parsed: #[protolog(tag = "FIRST")] First "LAST" true, }
+    let groups = Parsed::groups().iter().map(|group| (group.name, group.tag));
+    assert_eq!(
+        groups.collect::<Vec<_>>(),
+        [("macros::Parsed::First", "FIRST"), ("macros::Parsed::Last", "LAST")]
+    );
+    assert!(Parsed::Last.clone().is_enabled(Level::Verbose), "printed");
+    assert!(!Parsed::First.is_enabled(Level::Wtf));
+}
+
+#[test]
+fn names_are_composed() {
+    // Both are written as `U` with a mark behind it.
+    #[derive(ProtoLogGroup)]
+    enum GRÜN {
+        BLÄU,
+    }
+    assert_eq!(GRÜN::BLÄU.info().name, "macros::GR\u{dc}N::BL\u{c4}U");
+}

@@ -1,7 +1,7 @@
 //! A group enum: its name, its variants, and what `#[protolog(…)]` says of them.
 
 use crate::problem::Problem;
-use crate::tokens::{is_punct, split_at_commas};
+use crate::tokens::{flat, is_punct, split_at_commas};
 use proc_macro::{Delimiter, Ident, Literal, Span, TokenStream, TokenTree};
 use std::iter::Peekable;
 
@@ -31,7 +31,8 @@ pub(super) struct Group {
 type Tokens = Peekable<proc_macro::token_stream::IntoIter>;
 
 pub(super) fn parse(input: TokenStream) -> Result<GroupEnum, Problem> {
-    let mut tokens = input.into_iter().peekable();
+    // Of what a macro has parsed, nothing else would be seen: `#[$attribute]` would set nothing, and `$tag` be no string.
+    let mut tokens = flat(input).into_iter().peekable();
     let settings = settings(&mut tokens)?;
     skip_visibility(&mut tokens);
     match tokens.next() {
