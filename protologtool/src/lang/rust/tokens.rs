@@ -4,8 +4,9 @@
 //! put right. Line ends and comments are between tokens, so that taking tokens away leaves them.
 
 use crate::source::{Source, line_ends};
-use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use std::ops::Range;
+use unicode_normalization::{UnicodeNormalization as _, is_nfc};
 
 /// Deeper groups are not looked into: who reads them would need a larger stack.
 pub(crate) const MAX_DEPTH: usize = 200;
@@ -42,7 +43,8 @@ impl FileTokens {
         let before = header(text);
         let spans = Spans { before };
         match text[before..].parse::<TokenStream>() {
-            Ok(stream) => Ok(Self { trees: stream.into_iter().collect(), spans }),
+            Ok(stream) if is_nfc(text) => Ok(Self { trees: stream.into_iter().collect(), spans }),
+            Ok(stream) => Ok(Self { trees: normalised(stream).collect(), spans }),
             Err(error) => {
                 let start = spans.range(error.span()).start;
                 let message = match bytes.get(start) {
@@ -61,6 +63,29 @@ impl FileTokens {
             }
         }
     }
+}
+
+/// The same tokens with identifiers as the compiler has them, who compares composed characters: `ü` may be written as one or as two.
+fn normalised(stream: TokenStream) -> Box<dyn Iterator<Item = TokenTree>> {
+    Box::new(stream.into_iter().map(|tree| match tree {
+        TokenTree::Ident(ident) => {
+            let name = ident.to_string();
+            if is_nfc(&name) {
+                return ident.into();
+            }
+            let name: String = name.nfc().collect();
+            match name.strip_prefix("r#") {
+                Some(name) => Ident::new_raw(name, ident.span()).into(),
+                None => Ident::new(&name, ident.span()).into(),
+            }
+        }
+        TokenTree::Group(group) => {
+            let mut new = Group::new(group.delimiter(), normalised(group.stream()).collect());
+            new.set_span(group.span());
+            new.into()
+        }
+        other => other,
+    }))
 }
 
 /// Gives back the memory that spans of this thread take.
@@ -303,6 +328,44 @@ fn shown_within(trees: &[TokenTree], depth: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn identifiers_are_composed_and_stay_where_they_are() {
+        let text = "mod u\u{308} { fn r#a\u{308}o() { é!(e\u{301}) } }";
+        let tokens = FileTokens::of(text.as_bytes()).unwrap();
+        let mut found = Vec::new();
+        fn visit(trees: &[TokenTree], spans: Spans, found: &mut Vec<(String, Range<usize>)>) {
+            for tree in trees {
+                match tree {
+                    TokenTree::Group(group) => {
+                        let trees: Vec<_> = group.stream().into_iter().collect();
+                        found.push((String::new(), spans.of(tree)));
+                        visit(&trees, spans, found);
+                    }
+                    TokenTree::Ident(ident) => found.push((ident.to_string(), spans.of(tree))),
+                    _ => {}
+                }
+            }
+        }
+        visit(&tokens.trees, tokens.spans, &mut found);
+        let shown: Vec<_> = found.iter().map(|(name, at)| (&**name, &text[at.clone()])).collect();
+        let body = &text[text.find('{').unwrap()..];
+        assert_eq!(
+            shown,
+            [
+                ("mod", "mod"),
+                ("\u{fc}", "u\u{308}"),
+                ("", body),
+                ("fn", "fn"),
+                ("r#\u{e4}o", "r#a\u{308}o"),
+                ("", "()"),
+                ("", "{ é!(e\u{301}) }"),
+                ("é", "é"),
+                ("", "(e\u{301})"),
+                ("é", "e\u{301}"),
+            ]
+        );
+    }
 
     #[test]
     fn offsets_are_those_of_the_file() {
