@@ -257,10 +257,11 @@ impl<'a> Suggested<'a> {
         let zero = spec.zero && !spec.width.is_empty();
         let verb = match spec.kind {
             "" if !spec.precision.is_empty() => 'f',
-            "" if zero => 'd',
+            // A width aligns numbers to the right, and texts to the left.
+            "" if zero || !spec.width.is_empty() && !spec.is_right => 'd',
             "" => 's',
             "x" | "o" if spec.precision.is_empty() => spec.kind.chars().next()?,
-            "e" => 'e',
+            // `{:e}` prints `1.5e3`, and `%e` prints `1.500000e+03`.
             _ => return None,
         };
         Some(Self { zero, width: spec.width, precision: spec.precision, verb })
@@ -300,6 +301,8 @@ fn is_name(text: &str) -> bool {
 struct Spec<'a> {
     /// True if it has parts that no conversion has.
     has_more: bool,
+    /// True if it is aligned to the right, whatever it is.
+    is_right: bool,
     zero: bool,
     width: &'a str,
     precision: &'a str,
@@ -332,7 +335,8 @@ impl<'a> Spec<'a> {
         let is_known =
             matches!(kind, "" | "?" | "x?" | "X?" | "x" | "X" | "o" | "b" | "p" | "e" | "E");
         let has_more = !is_plain || is_width_given || is_precision_given;
-        is_known.then_some(Self { has_more, zero, width, precision, kind })
+        let is_right = !fill_and_align.is_empty() && is_plain;
+        is_known.then_some(Self { has_more, is_right, zero, width, precision, kind })
     }
 }
 
@@ -428,7 +432,7 @@ mod tests {
             (
                 "{:04} {:x} {:08x} {:e} {:8} {:>8}",
                 &["a", "b", "c", "d", "e", "f"],
-                r#""%04d %x %08x %e %8s %8s", a, b, c, d, e, f"#,
+                r#""%04d %x %08x %s %8d %8s", a, b, c, format_args!("{:e}", d), e, f"#,
             ),
             (
                 "{:<8} {:X} {:#x} {:+}",

@@ -421,7 +421,7 @@ mod tests {
             ("%,d", "write `%d`: digits are not grouped"),
             ("%(d", "write `%d`: negative numbers have a minus sign"),
             ("%#x", "write `0x%x`: a prefix stands in the template"),
-            ("%#010x", "write `0x%010x`: a prefix stands in the template"),
+            ("%#010x", "write `0x%08x`: a prefix stands in the template"),
             (
                 "%#.3i",
                 "write `%d`, which takes integers of every size: a prefix stands in the template",

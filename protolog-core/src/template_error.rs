@@ -88,7 +88,6 @@ impl TemplateError {
             | TemplateProblem::Flag
             | TemplateProblem::ZeroWithoutWidth
             | TemplateProblem::ZeroPadsText
-            | TemplateProblem::PrecisionOfInteger
                 if foreign.takes_the_argument() =>
             {
                 Some(foreign)
@@ -266,7 +265,9 @@ impl<'a> Foreign<'a> {
         // Where a size stands alone, the letter behind it is no part.
         let letter = verb.filter(|_| of_letter.is_some()).map_or(0, char::len_utf8);
         let length = whole.len() - text.len() + letter;
-        let of_size = (!size.is_empty()).then_some(('d', ", which takes integers of every size"));
+        // `%h` prints a hash in Java.
+        let of_size =
+            (!matches!(size, "" | "h")).then_some(('d', ", which takes integers of every size"));
         let (conversion, is_pointer) = (of_letter.or(of_size), verb == Some('p'));
         Self { flags, width, precision, length, is_pointer, conversion }
     }
@@ -279,19 +280,32 @@ impl<'a> Foreign<'a> {
     /// Writes our conversion.
     fn write_ours(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some((verb, _)) = self.conversion else { return Ok(()) };
-        let prefix = match verb {
+        let prefix = self.prefix(verb);
+        // Zeros pad numbers only, and only up to a width.
+        let (zero, width) = match self.width.strip_prefix('0') {
+            Some(width) if width.is_empty() || matches!(verb, 's' | 'b') => ("", width),
+            Some(width) => ("0", width),
+            None => ("", self.width),
+        };
+        if !prefix.is_empty() && !width.is_empty() {
+            // The prefix is a part of the width. Spaces would stand behind it.
+            let rest = width.parse::<usize>().unwrap_or(0).saturating_sub(prefix.len());
+            return match rest {
+                1.. if !zero.is_empty() => write!(f, "{prefix}%{zero}{rest}{verb}"),
+                _ => write!(f, "{prefix}%{verb}"),
+            };
+        }
+        let point = matches!(verb, 'f' | 'e' | 'g' | 's') && !self.precision.is_empty();
+        let (point, precision) = if point { (".", self.precision) } else { ("", "") };
+        write!(f, "{prefix}%{zero}{width}{point}{precision}{verb}")
+    }
+
+    fn prefix(&self, verb: char) -> &'static str {
+        match verb {
             'x' if self.has('#') => "0x",
             'o' if self.has('#') => "0",
             _ => "",
-        };
-        // Zeros pad numbers only, and only up to a width.
-        let width = match self.width.strip_prefix('0') {
-            Some(width) if width.is_empty() || matches!(verb, 's' | 'b') => width,
-            _ => self.width,
-        };
-        let point = matches!(verb, 'f' | 'e' | 'g' | 's') && !self.precision.is_empty();
-        let (point, precision) = if point { (".", self.precision) } else { ("", "") };
-        write!(f, "{prefix}%{width}{point}{precision}{verb}")
+        }
     }
 
     fn has(&self, flag: char) -> bool {
@@ -369,12 +383,15 @@ mod tests {
             ("%l", "%d"),
             ("%-8s|", "%8s|"),
             ("%#x", "0x%x"),
+            ("%#010x", "0x%08x"),
+            ("%#08o", "0%07o"),
+            ("%#10x", "0x%x"),
+            ("%#02x", "0x%x"),
             ("%,d rows", "%d rows"),
             ("%08X", "%08x"),
             ("%c", "%s"),
             ("%05s", "%5s"),
             ("%0d", "%d"),
-            ("%.2d", "%d"),
             ("%.3F", "%.3f"),
             ("100% done", "100%% done"),
             ("100%", "100%%"),
@@ -386,7 +403,7 @@ mod tests {
             assert_eq!(actual.as_deref(), Some(expected), "{template}");
             assert!(Template::parse(expected).is_ok());
         }
-        for template in ["%p", "%1$s", "%*d", "%300d", "%y", "%word"] {
+        for template in ["%p", "%1$s", "%*d", "%300d", "%y", "%word", "%.2d", "%h"] {
             assert_eq!(replaced(template), None, "{template}: {}", {
                 let error = Template::parse(template).unwrap_err();
                 error.message(template).to_string()
