@@ -298,7 +298,7 @@ impl<R: BufRead> Ahead<R> {
     /// Skips a field that is no packet and longer than what was looked at. False if it is cut off, or none.
     fn skip_long_field(&mut self) -> io::Result<bool> {
         let mut head = Vec::with_capacity(MAX_HEAD);
-        let is_long = varint(self, &mut head)?.is_some_and(|tag| tag != PACKET && tag & 7 == 2);
+        let is_long = varint(self, &mut head)?.is_some_and(is_long_field);
         match varint(self, &mut head)?.filter(|size| is_long && *size <= MAX_PACKET) {
             Some(size) => Ok(io::copy(&mut self.by_ref().take(size), &mut io::sink())? == size),
             None => Ok(false),
@@ -342,6 +342,11 @@ impl<R: BufRead> BufRead for Ahead<R> {
             self.inner.consume(count);
         }
     }
+}
+
+/// Returns whether this tag is that of a field with a length that is no packet. 0 is no number of a field, and a greater one than `protozero` reads is none.
+fn is_long_field(tag: u64) -> bool {
+    tag != PACKET && tag & 7 == 2 && tag >> 3 > 0 && u32::try_from(tag).is_ok()
 }
 
 /// The next varint, whose bytes are appended to `head`; none where there is none.
