@@ -125,7 +125,7 @@ fn spans_end_in_the_next_trace_of_a_process() {
     follower.read(&two, |_| None, |log| found.extend(items(log))).unwrap();
     let expected = [
         (1_000_000_005, "main: > request id=5 0".to_owned()),
-        (1_000_000_009, "main: < request took 4 ns status=200 0".to_owned()),
+        (1_000_000_009, "main: < request took 4 ns id=5 status=200 0".to_owned()),
     ];
     assert_eq!(found, expected);
 }
