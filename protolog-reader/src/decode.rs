@@ -226,6 +226,9 @@ impl Decoder {
             let ended = |reason| Some(EndedEarly { reason, offset });
             let next = reader.next()?;
             let is_broken = next.is_err();
+            if is_broken && let Some(kept) = self.open_hole(bytes, offset, depth) {
+                return Some(EndedEarly { reason: EndReason::Truncated, offset: kept });
+            }
             // A packet that can't be decoded may have a hole within.
             let skip = |decoder: &mut Self, end: u64| {
                 let end = decoder.skip_hole(bytes, offset, end, depth)?;
@@ -238,13 +241,15 @@ impl Decoder {
             let field = match next {
                 Ok(field) => field,
                 Err(error) => {
-                    let may_follow = self.is_growing && depth == 0 && error.is_truncated();
+                    let rest = &bytes[offset as usize..];
+                    let is_open = error.is_truncated() || hole::is_open(rest);
+                    let may_follow = self.is_growing && depth == 0 && is_open;
                     let after = if may_follow { None } else { self.resync(bytes, offset, None) };
                     if let Some(after) = after {
                         reader = Reader::with_offset(&bytes[after..], at + after as u64);
                         continue;
                     }
-                    let is_cut = error.is_truncated();
+                    let is_cut = error.is_truncated() || may_follow;
                     return ended(if is_cut { EndReason::Truncated } else { EndReason::Corrupt });
                 }
             };
@@ -278,6 +283,23 @@ impl Decoder {
         }
     }
 
+    /// Finds zeros from `offset`, or within the packet there, to the end of what was written so far. Returns where the next part begins: with a few of
+    /// the zeros, since what follows is found by them. A packet whose rest has not come yet may have some, too.
+    fn open_hole(&mut self, bytes: &[u8], offset: u64, depth: u32) -> Option<u64> {
+        let rest = bytes.get(offset as usize..).filter(|_| self.is_growing && depth == 0)?;
+        let zeros = rest.iter().rev().take_while(|byte| **byte == 0).count();
+        if zeros < rest.len() && zeros < hole::ENOUGH {
+            return None;
+        }
+        let skipped = rest.len() - zeros.min(hole::LEAST);
+        if skipped > 0 {
+            self.collected.stats.skipped_bytes += skipped as u64;
+            self.is_torn = true;
+            self.sequences.iter_mut().for_each(SequenceState::tear);
+        }
+        Some(offset + skipped as u64)
+    }
+
     /// Finds the packet after a hole that begins at `offset`, or within the packet from there to `end`, as an offset.
     fn skip_hole(&mut self, bytes: &[u8], offset: u64, end: u64, depth: u32) -> Option<usize> {
         if depth > 0 {
@@ -285,7 +307,7 @@ impl Decoder {
         }
         let rest = bytes.get(offset as usize..)?;
         let within = usize::try_from(end - offset).unwrap_or(usize::MAX);
-        let hole = hole::find(rest, within, true, &mut self.hole_budget)?;
+        let hole = hole::find(rest, within, !self.is_growing, &mut self.hole_budget)?;
         self.collected.stats.skipped_bytes += (hole.end - hole.start) as u64;
         self.is_torn = true;
         self.sequences.iter_mut().for_each(SequenceState::tear);

@@ -20,7 +20,7 @@ use crate::packet::{Packet, ZSTD_COMPRESSED_PACKETS};
 pub(crate) const WINDOW: usize = 1 << 20;
 
 /// Bytes of packets in a row that can't be within another packet: strings are mostly 4 KiB long at most.
-const ENOUGH: usize = 64 << 10;
+pub(crate) const ENOUGH: usize = 64 << 10;
 
 /// Most bytes after a hole at which the first packet may begin.
 const SEARCHED: usize = 512 << 10;
@@ -98,6 +98,12 @@ pub(crate) fn find(bytes: &[u8], within: usize, is_all: bool, budget: &mut Budge
 /// sequence, which is not 0.
 pub(crate) fn reaches_into(bytes: &[u8], end: usize) -> bool {
     bytes.get(end) == Some(&0) && bytes.get(end.wrapping_sub(1)) == Some(&0)
+}
+
+/// Returns whether these bytes are a hole after which there may be too little yet to find packets.
+pub(crate) fn is_open(bytes: &[u8]) -> bool {
+    let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
+    zeros >= LEAST && bytes.len() - zeros < WINDOW
 }
 
 /// Says how much was skipped.

@@ -145,6 +145,49 @@ fn what_is_no_growing_trace_is_an_error() {
     assert_eq!(kind(&damaged), format!("{:?}", ReadErrorKind::Damaged(end)));
 }
 
+/// A string of zeros, of which a part has come, looks like a hole to the end.
+#[test]
+fn a_packet_that_is_not_whole_has_no_hole() {
+    let zeros = "\\x00".repeat(300);
+    let bytes = trace(&format!("{APP}@1 needs ts=1 string(2, \"{zeros}\") log(0x12, $2)\n{APP}"));
+    let whole = followed(&[&bytes]);
+    for end in (1..bytes.len()).step_by(7) {
+        let (mut follower, mut found) = (Follower::new(Vec::new()), Vec::new());
+        let taken = follower.read(&bytes[..end], |_| None, |log| found.extend(items(log)));
+        let rest = &bytes[taken.unwrap()..];
+        follower.read(rest, |_| None, |log| found.extend(items(log))).unwrap();
+        found.sort_by_key(|(time, _)| *time);
+        assert_eq!(found.len(), whole.len(), "parted at {end}");
+    }
+}
+
+/// Zeros come in parts, and what follows them.
+#[test]
+fn a_hole_that_comes_in_parts_is_skipped() {
+    let bytes = [trace(APP), vec![0; 3000], trace(&APP.replace("100, 10", "200, 20"))].concat();
+    let mut whole = 0;
+    let taken = Follower::new(Vec::new()).read(&bytes, |_| None, |log| whole = items(log).len());
+    assert_eq!(taken.unwrap(), bytes.len());
+    for size in [700, 1500] {
+        let (mut follower, mut found, mut at) = (Follower::new(Vec::new()), 0, 0);
+        let mut skipped = 0;
+        for end in (size..bytes.len()).step_by(size).chain([bytes.len()]) {
+            let read = follower.read(
+                &bytes[at..end],
+                |_| None,
+                |log| {
+                    found += items(log).len();
+                    skipped = log.stats().skipped_bytes;
+                },
+            );
+            at += read.unwrap();
+        }
+        // A packet of the dictionary that was alone in its part may be skipped with the zeros.
+        assert_eq!((at, found), (bytes.len(), whole), "in parts of {size}");
+        assert!((3000..3200).contains(&skipped), "{skipped} in parts of {size}");
+    }
+}
+
 /// A packet that is not whole yet may look like damage with packets in it: a string that is a trace.
 #[test]
 fn a_packet_that_is_not_whole_is_not_searched() {

@@ -121,6 +121,27 @@ fn a_pipe_is_followed_to_its_end() {
     assert!(
         cut.errors().starts_with("warning: the trace ends within a packet, of which there are ")
     );
+
+    // As `read-log` says it without `--follow`.
+    let cut = vec![0x0a, 0xff, 0xff, 0xff, 0xff, 7, 0, 0];
+    for end in [vec![0; 5000], cut, vec![0; 200 << 10]] {
+        let mut hole = Following::start(Path::new("-"), &[]);
+        hole.0.stdin.take().unwrap().write_all(&[&whole[..], &end].concat()).unwrap();
+        hole.expect(&["first", "second"]);
+        assert_eq!(hole.0.wait().unwrap().code(), Some(3));
+        let errors = hole.errors();
+        assert!(errors.contains("the trace ends within a packet"), "{errors}");
+    }
+    let mut torn = Following::start(Path::new("-"), &[]);
+    let bytes = [&whole[..], &[0; 5000], &whole].concat();
+    torn.0.stdin.take().unwrap().write_all(&bytes).unwrap();
+    let mut lines: Vec<String> = torn.1.by_ref().map(Result::unwrap).collect();
+    lines.sort();
+    assert_eq!(lines, ["first", "first", "second", "second"]);
+    assert_eq!(torn.0.wait().unwrap().code(), Some(3));
+    assert!(
+        torn.errors().contains("warning: bytes of `-` that are zeros or damaged are skipped\n")
+    );
 }
 
 #[test]

@@ -344,10 +344,11 @@ impl Shower<'_> {
             found
         };
         let FollowedLog { follower, is_left_out, .. } = log;
-        let mut unread = None;
+        let (mut unread, mut is_whole) = (None, true);
         let known = log.known;
         let show = |part: &Log| {
             unread = Some(FollowedLog::unread(part));
+            is_whole = part.is_complete();
             if limits.is_none() {
                 *limits = args.filters.bounds(part, &args.form.times(), *now);
             }
@@ -374,6 +375,7 @@ impl Shower<'_> {
             system.print_error(&FollowedLog::warning(unread, known, path));
             log.known = unread;
         }
+        log.is_whole &= is_whole;
         shown.map(|()| taken)
     }
 
