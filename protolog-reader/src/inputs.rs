@@ -21,8 +21,6 @@ pub(crate) struct Inputs {
     current: usize,
     overlaps: Overlaps,
     clocks: InputClocks,
-    boot: Option<Vec<u8>>,
-    has_several_boots: bool,
 }
 
 impl Inputs {
@@ -59,8 +57,7 @@ impl Inputs {
                 self.overlaps.add_process(self.current, process);
             }
             if let Some(boot) = info.boot {
-                let known = self.boot.get_or_insert_with(|| boot.to_vec());
-                self.has_several_boots |= known != boot;
+                self.clocks.add_boot(self.current, boot);
             }
         }
         Ok(())
@@ -80,6 +77,6 @@ impl Inputs {
     pub(crate) fn have_conflicts(&self) -> bool {
         let is_shared =
             !self.overlaps.concerned().is_empty() || !self.overlaps.shared_pids().is_empty();
-        is_shared || self.clocks.differ() || self.has_several_boots
+        is_shared || self.clocks.differ()
     }
 }

@@ -160,7 +160,67 @@ fn compressed_traces_are_merged_too() {
     let (report, _) = merged(&[("a", nested(5)), ("b", trace(WORKER))]).unwrap();
     assert_eq!((report.malformed, report.is_whole()), (1, false));
     let other = bundled(&WORKER.replace("boot(7)", "boot(8)"), "zlib");
-    let error = merged(&[("a", bundled(SERVER, "zlib")), ("b", other)]).unwrap_err();
+    check(bundled(SERVER, "zlib"), other, BOTH);
+}
+
+/// A run before the machine was booted again, on the day before, and one after that; the times since the boots are mixed.
+const BEFORE: &str = r#"
+@1 snapshot(real=1795112822000000000, mono=800000000000, boot=900000000000) boot(7)
+@1 group(1, "app::Log::Net", "Net") message(0x11, DEBUG, 1, "served %d", "src/app.rs:12")
+@2 cleared snapshot(64=900000000000, boot=900000000000, incremental=64) default_clock=64 info(100, 100, "app")
+@2 ts=1000000 log(0x11, 1)
+@2 ts=2000000000 log(0x11, 2)
+@1 snapshot(real=1795112825500000000, mono=803000000000, boot=903000000000)
+@2 ts=2000000000 log(0x11, 3)
+"#;
+
+const AFTER: &str = r#"
+@1 snapshot(real=1795199222000000000, mono=2000000000, boot=2000000000) boot(8)
+@1 group(1, "app::Log::Net", "Net") message(0x11, DEBUG, 1, "served %d", "src/app.rs:12")
+@2 cleared snapshot(64=2000000000, boot=2000000000, incremental=64) default_clock=64 info(100, 100, "app")
+@2 ts=1000000 log(0x11, 4)
+@3 ts=903000000000 info(100, 101, "late") log(0x11, 6)
+@4 cleared snapshot(64=500000000, boot=2500000000, incremental=64) default_clock=64 info(100, 102, "mid") begin("span", track=9)
+@4 needs ts=600000000 log(0x11, 5)
+"#;
+
+const BOOTS: &str = "\
+11-19 18:27:02.001   100   100 D Net     : served 1
+11-19 18:27:04.001   100   100 D Net     : served 2
+11-19 18:27:06.501   100   100 D Net     : served 3
+11-20 18:27:02.001   100   100 D Net     : served 4
+11-20 18:27:03.100   100   102 D Net     : served 5
+11-20 18:42:03.000   100   101 D Net     : served 6
+";
+
+#[test]
+fn traces_of_several_boots_are_in_the_order_of_the_wall_clock() {
+    check(trace(BEFORE), trace(AFTER), BOOTS);
+    let (_, both) = check(trace(AFTER), trace(BEFORE), BOOTS);
+    // Such a merge is a trace like others, beside another run of one of its boots, and of a third boot.
+    let again = |text: &str, from: &str, to: &str, count: &str| {
+        let text = text.replace(from, to).replace("log(0x11, ", count);
+        trace(&text)
+    };
+    let same_boot = again(AFTER, "info(100,", "info(300,", "log(0x11, 1");
+    let third = again(
+        &AFTER.replace("boot(8)", "boot(9)").replace("real=17951992", "real=17952856"),
+        "info(100,",
+        "info(400,",
+        "log(0x11, 2",
+    );
+    let (report, all) = merged(&[("x", third), ("y", both), ("z", same_boot)]).unwrap();
+    assert!(report.is_whole());
+    let lines = text(&Trace::from_bytes(all).read().unwrap());
+    let numbers: Vec<&str> = lines.lines().filter_map(|line| line.rsplit(' ').next()).collect();
+    let expected = ["1", "2", "3", "4", "14", "5", "15", "6", "16", "24", "25", "26"];
+    assert_eq!(numbers, expected, "{lines}");
+}
+
+#[test]
+fn boots_without_the_time_on_the_wall_are_refused() {
+    let lost = AFTER.replace("real=1795199222000000000, ", "");
+    let error = merged(&[("a", trace(BEFORE)), ("b", trace(&lost))]).unwrap_err();
     assert_eq!(error, "`a` and `b` are not of the same boot of the same machine");
 }
 
@@ -263,10 +323,6 @@ fn contradictions_are_refused_by_name_and_place() {
         refused("lib::Log::Io", "lib::Log::Disk"),
         "group 00000002 is `lib::Log::Io` (tag Io) in `a.pftrace`, \
          but `lib::Log::Disk` (tag Io) in `b.pftrace`"
-    );
-    assert_eq!(
-        refused("boot(7)", "boot(8)"),
-        "`a.pftrace` and `b.pftrace` are not of the same boot of the same machine"
     );
     // The same message at another line is no contradiction, and a trace may have no boot id.
     let moved = WORKER.replace("src/lib.rs:40", "src/lib.rs:41").replace("boot(7)", "");

@@ -57,7 +57,7 @@ impl MergeError {
             }
             Self::NotATrace { looks, .. } => looks.help(),
             Self::Boots { .. } => {
-                "merge the traces of each boot separately; their times are not comparable"
+                "merge the traces of each boot separately: without clock snapshots, their times are not comparable"
             }
             Self::Clash { .. } => {
                 "read the traces separately; each is valid only with its own dictionary"

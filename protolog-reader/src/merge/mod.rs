@@ -115,7 +115,7 @@ pub fn merge_within(
             Err(error) => return Err(error),
         }
     }
-    survey.finish();
+    survey.finish(inputs)?;
     let mut to = PacketWriter::new(out);
     let mut copier = Copier::new(&mut survey, &mut to);
     copier.copy_snapshots()?;

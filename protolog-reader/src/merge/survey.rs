@@ -37,7 +37,6 @@ pub(super) struct Survey {
     clock_changes: HashMap<usize, Changes>,
     /// The ids that several processes have.
     shared_pids: Vec<u32>,
-    boot: Option<(Vec<u8>, usize)>,
     messages: HashMap<u64, (Message, usize)>,
     groups: HashMap<u32, (Group, usize)>,
 }
@@ -166,7 +165,7 @@ impl Survey {
             self.snapshots.push(SnapshotPacket { nanos, input: index, sequence, packet });
         }
         if let Some(boot) = found.boot {
-            self.check_boot(index, boot, inputs)?;
+            self.clocks.add_boot(index, boot);
         }
         for config in found.configs {
             self.check_dictionary(index, config, inputs)?;
@@ -192,25 +191,6 @@ impl Survey {
         }
     }
 
-    fn check_boot(
-        &mut self,
-        index: usize,
-        boot: &[u8],
-        inputs: &[&dyn MergeInput],
-    ) -> Result<(), MergeError> {
-        match &self.boot {
-            Some((known, first)) if known != boot => {
-                let inputs = [*first, index].map(|index| inputs[index].name().to_owned());
-                Err(MergeError::Boots { inputs })
-            }
-            Some(_) => Ok(()),
-            None => {
-                self.boot = Some((boot.to_vec(), index));
-                Ok(())
-            }
-        }
-    }
-
     /// The changes to the packets of an input, where they mean something else in another one.
     pub(super) fn changes(&self, input: usize) -> Changes {
         let mut changes = self.clock_changes.get(&input).cloned().unwrap_or_default();
@@ -221,10 +201,14 @@ impl Survey {
     }
 
     /// Relates the inputs to each other, when all are surveyed.
-    pub(super) fn finish(&mut self) {
+    pub(super) fn finish(&mut self, inputs: &[&dyn MergeInput]) -> Result<(), MergeError> {
+        if let Some(boots) = self.clocks.incomparable() {
+            return Err(MergeError::Boots { inputs: boots.map(|it| inputs[it].name().to_owned()) });
+        }
         self.clock_changes = self.clocks.changes();
         self.shared_pids = self.overlaps.shared_pids();
         self.concerned = self.overlaps.concerned();
+        Ok(())
     }
 
     /// Returns whether an input may have anything that another one has.
