@@ -150,11 +150,10 @@ struct First {
 fn first_copy() -> Option<First> {
     let mut first = None;
     modules::visit(&mut |module| {
-        first = announcement_in(module).map(|(version, slot)| First {
-            version,
+        first = announcement_in(module).and_then(|(version, slot)| {
             // What another version leads to is nothing that is known here.
-            address: if version == VERSION { interface_at(slot) } else { 0 },
-            module: module.name(),
+            let address = if version == VERSION { interface_at(module, slot)? } else { 0 };
+            Some(First { version, address, module: module.name() })
         });
         if first.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
@@ -198,11 +197,32 @@ fn announcement_in(module: &Module<'_>) -> Option<(u32, usize)> {
     })
 }
 
-/// Returns the address of the interface that the word at this address has.
-fn interface_at(slot: usize) -> usize {
-    let slot = std::ptr::with_exposed_provenance::<usize>(slot);
-    // SAFETY: *announced*: the word is part of the module's data, which the caller visits, and does not change.
-    unsafe { slot.read_volatile() }
+/// Returns the address of the interface that the word at this address has; none if there is no interface, as where a tool that changed the
+/// module has moved its notes. Such a module is taken for one without a copy.
+fn interface_at(module: &Module<'_>, slot: usize) -> Option<usize> {
+    let address = word_at(module, slot)?;
+    // The mark of the copy comes first.
+    let mark = word_at(module, address)?;
+    let last = address.checked_add(size_of::<Interface>() - 1)?;
+    let end = mark.checked_add(interface::MARK.len() - 1)?;
+    if !module.has(last) || !module.has(mark) || !module.has(end) {
+        return None;
+    }
+    let mark = std::ptr::with_exposed_provenance::<[u8; interface::MARK.len()]>(mark);
+    // SAFETY: all of it is within the module, which the caller visits, and bytes are never unaligned.
+    let mark = unsafe { mark.read_volatile() };
+    (mark == interface::MARK).then_some(address)
+}
+
+/// Returns the word at an address; none if that is not in the module.
+fn word_at(module: &Module<'_>, address: usize) -> Option<usize> {
+    let end = address.checked_add(size_of::<usize>() - 1)?;
+    if address % align_of::<usize>() != 0 || !module.has(address) || !module.has(end) {
+        return None;
+    }
+    let word = std::ptr::with_exposed_provenance::<usize>(address);
+    // SAFETY: it is aligned, and within the module, which the caller visits.
+    Some(unsafe { word.read_volatile() })
 }
 
 /// Returns whether the interface at this address, which is of this version, is that of this copy.
@@ -211,4 +231,25 @@ fn is_own(address: usize) -> bool {
     // SAFETY: *announced*: it is in a module that was loaded just now, the program or a library that was loaded before this one's. Who
     // unloads it meanwhile unloads a library in use.
     unsafe { &*interface }.is_own()
+}
+
+#[cfg(all(test, not(any(miri, loom))))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_that_was_moved_leads_to_no_interface() {
+        let (mut slot, mut count) = (0, 0);
+        modules::visit(&mut |module| {
+            slot = announcement_in(module).map_or(0, |(_, slot)| slot);
+            let far = [0, 1, 8, usize::MAX - 7, usize::MAX];
+            for place in (slot.saturating_sub(4096)..slot + 4096).chain(far) {
+                let found = interface_at(module, place);
+                assert_eq!(found.is_some(), place == slot && slot != 0, "{place:x} of {slot:x}");
+                count += usize::from(found.is_some());
+            }
+            ControlFlow::Break(())
+        });
+        assert_eq!(count, usize::from(slot != 0));
+    }
 }

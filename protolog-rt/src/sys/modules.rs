@@ -150,7 +150,7 @@ impl<'a> Module<'a> {
         self.headers.iter().filter(move |header| header.p_type == kind)
     }
 
-    fn has(&self, address: usize) -> bool {
+    pub(super) fn has(&self, address: usize) -> bool {
         let within = address.wrapping_sub(self.base());
         self.of_type(libc::PT_LOAD)
             .any(|load| within.wrapping_sub(load.p_vaddr as usize) < load.p_memsz as usize)

@@ -14,8 +14,9 @@ use std::ffi::c_void;
 /// The version of [`Interface`] and of what its functions promise. A test builds a library with another one.
 pub(crate) const VERSION: u32 = if cfg!(protolog_other_interface) { u32::MAX } else { 1 };
 
-/// This copy.
-static IDENTITY: u8 = 0;
+/// This copy. The bytes tell an interface from other data, to which a note leads that a tool has moved within its module.
+static IDENTITY: [u8; 16] = MARK;
+pub(super) const MARK: [u8; 16] = *b"protolog-rt copy";
 
 /// The host's side, which [`interface`] makes functions of.
 pub(crate) trait Host {
@@ -121,7 +122,7 @@ type Message = unsafe extern "C" fn(Handle, u8, u64, *const Value, usize, bool);
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Interface {
-    identity: &'static u8,
+    identity: &'static [u8; 16],
     register: Register,
     switch: unsafe extern "C" fn(Handle, u8, u8),
     intern: unsafe extern "C" fn(Handle, *const Template) -> bool,
