@@ -392,6 +392,42 @@ fn a_stop_that_failed_is_repeated() {
     }
 }
 
+/// Nobody can remove a file on which another one is mounted.
+struct Mounted(std::path::PathBuf);
+
+impl Mounted {
+    /// None without the rights.
+    fn on(path: &std::path::Path) -> Option<Self> {
+        let mut mount = std::process::Command::new("mount");
+        let output = mount.arg("--bind").args([path, path]).output();
+        output.is_ok_and(|it| it.status.success()).then(|| Self(path.to_path_buf()))
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("umount").arg(&self.0).output();
+    }
+}
+
+#[test]
+fn a_trace_is_written_once_though_its_recording_can_t_be_removed() {
+    let _lock = lock_sessions();
+    let dir = temp_dir();
+    let [path, recording] = ["kept.pftrace", "recording"].map(|name| dir.path().join(name));
+    let builder = newest(Session::builder()).file(&path).record_at(&recording).truncate();
+    let mut session = builder.start().unwrap();
+    (0..3).for_each(|number| log(0, number));
+    let Some(mounted) = Mounted::on(&recording) else { return };
+    let error = session.try_stop().unwrap_err();
+    drop(mounted);
+    assert_eq!(error.summary().messages, 3, "{error}");
+    assert_eq!(session.try_stop().unwrap().messages, 0, "it has ended");
+    drop(session);
+    let log = protolog_reader::Trace::open(&path).unwrap().read().unwrap();
+    assert_eq!(log.entries().count(), 3);
+}
+
 #[test]
 fn files_are_written_whole_or_not_at_all() {
     let _lock = lock_sessions();

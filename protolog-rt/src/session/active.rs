@@ -17,6 +17,7 @@ use crate::stats::Summary;
 use crate::text_queue;
 use crate::writer::scope;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, TryLockError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -29,6 +30,8 @@ pub(crate) struct Active {
     pub(super) kept: Option<Kept>,
     /// Taken by who ends it, and locked until then.
     destination: Mutex<Option<Destination>>,
+    /// True once the buffer has nothing that could be written any more.
+    is_discarded: AtomicBool,
     /// The path of the recording, for who has the session of the parent of this process.
     leaked_path: OnceLock<Option<&'static Path>>,
 }
@@ -77,7 +80,8 @@ impl Active {
         kept: Option<Kept>,
     ) -> Arc<Self> {
         let (destination, leaked_path) = (Mutex::new(Some(destination)), OnceLock::new());
-        let active = Arc::new(Self { core, kept, destination, leaked_path });
+        let is_discarded = AtomicBool::new(false);
+        let active = Arc::new(Self { core, kept, destination, is_discarded, leaked_path });
         running::attach_recorder(&active.core);
         scope::enter(&active.core.arbiter);
         running::add(Arc::clone(&active) as _);
@@ -117,7 +121,7 @@ impl Active {
         match destination.take() {
             Some(Destination::Kept) if keeps => {
                 let summary = self.end_at(Destination::Kept, &how);
-                if summary.is_err() {
+                if summary.is_err() && !self.is_discarded.load(Ordering::Relaxed) {
                     *destination = Some(Destination::Kept);
                 }
                 summary
@@ -149,7 +153,7 @@ impl Active {
                 self.kept.as_ref().is_some_and(has_place)
             }
         };
-        let keeps = how.keeps;
+        let keeps = how.keeps && matches!(destination, Destination::Kept);
         let mut summary = match destination {
             Destination::Stream { requests, thread } => self.end_stream(&requests, thread, how.by),
             Destination::Kept => self.end_kept(how),
@@ -160,7 +164,9 @@ impl Active {
                 report::end(&self.core, summary);
             }
             // The exit of the process is another attempt.
-            Err(_) if keeps => std::mem::forget(listed),
+            Err(_) if keeps && !self.is_discarded.load(Ordering::Relaxed) => {
+                std::mem::forget(listed);
+            }
             Err(_) => {}
         }
         text_queue::flush_at_end();
@@ -229,6 +235,7 @@ impl Active {
         if how.keeps && summary.is_err() {
             return summary;
         }
+        self.is_discarded.store(true, Ordering::Relaxed);
         drop(self.core.take_writers());
         self.core.buffer.discard();
         let is_needed = !is_named && how.is_surprise;
@@ -303,7 +310,18 @@ mod tests {
     use crate::session::Session;
     use crate::writer::{drop_message, guarded};
     use crate::{Level, LossCause, level};
+    use std::sync::Arc;
     use std::thread;
+
+    #[test]
+    fn nothing_remains_of_a_stream_that_could_not_be_stopped() {
+        let builder = Session::builder().file("/dev/full").report_losses(false).this_thread();
+        let mut session = builder.start().expect("start a session");
+        let active = Arc::downgrade(&session.active);
+        session.try_stop().expect_err("the disk is full");
+        drop(session);
+        assert!(active.upgrade().is_none());
+    }
 
     /// Drops of threads that have no sequence.
     #[test]
