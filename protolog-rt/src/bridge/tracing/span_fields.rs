@@ -34,7 +34,8 @@ pub(super) struct SpanFields {
     list: Vec<SpanField>,
     /// Number of values recorded so far.
     recorded: u32,
-    left_out: u32,
+    /// The names of those that have no room.
+    left_out: Vec<&'static str>,
 }
 
 #[derive(Debug)]
@@ -66,6 +67,7 @@ impl SpanFields {
             AnnotationValue::Encoded(bytes) => SpanValue::Encoded(bytes.to_vec()),
         };
         let field = SpanField { name, number: self.recorded, value };
+        self.left_out.retain(|known| *known != name);
         match self.list.iter().position(|known| known.name == name) {
             Some(known) => self.list[known] = field,
             None => self.list.push(field),
@@ -88,10 +90,10 @@ impl SpanFields {
                 }
             }
         }
-        if self.left_out > 0 && self.recorded > after {
+        if !self.left_out.is_empty() && self.recorded > after {
             to.nested(track_event::DEBUG_ANNOTATIONS)
                 .string(debug_annotation::NAME, LEFT_OUT)
-                .uint64(debug_annotation::UINT_VALUE, self.left_out.into());
+                .uint64(debug_annotation::UINT_VALUE, self.left_out.len() as u64);
         }
     }
 
@@ -108,10 +110,7 @@ impl SpanFields {
                     let length = (text.len() / 2).max(text.len().saturating_sub(excess + 3));
                     cut(text, length.max(SHORTEST));
                 }
-                _ => {
-                    self.list.pop();
-                    self.left_out = self.left_out.saturating_add(1);
-                }
+                _ => self.left_out.extend(self.list.pop().map(|field| field.name)),
             }
         }
     }
@@ -207,7 +206,8 @@ mod tests {
         const NAMES: [&str; 32] =
             ["a_name_that_is_as_long_as_a_whole_sentence_about_the_field"; 32];
         let mut fields = SpanFields::default();
-        for (index, name) in NAMES.into_iter().enumerate() {
+        // The second time those are recorded again that were left out.
+        for (index, name) in [NAMES, NAMES].into_iter().flat_map(|it| it.into_iter().enumerate()) {
             // As many fields, each with a name of its own.
             let name = &name[..name.len() - index];
             fields.set(name, AnnotationValue::Text(&"v".repeat(100)));
