@@ -221,6 +221,37 @@ fn stack_traces_and_spans_of_a_library_are_in_the_trace() {
     assert_eq!(trace_stats(&path).map(|stats| stats.to_string()).unwrap_or_default(), "");
 }
 
+/// `tracing` holds a lock while it asks a new subscriber, and asks again on each change.
+#[test]
+fn a_library_with_settings_of_its_own_gets_a_subscriber() {
+    let dir = temp_dir_for_sockets();
+    let path = dir.path().join("host.pftrace");
+    let mut host = Host::start(dir.path(), "plugin_with_runtime=warn,text:verbose");
+    host.load(&fixture().plugin);
+    assert_eq!(host.ask("listen"), "1");
+    assert_eq!(host.ask("subscribe"), "1");
+    host.record("start", &path);
+    host.ask("event");
+    host.ask("log one");
+    assert_eq!(host.ask("stop"), "1 messages, 0 lost");
+    assert!(host.end().ends_with(": an event\n"));
+    assert_eq!(messages(&path), ["host says one"]);
+}
+
+#[test]
+fn settings_of_a_library_are_those_of_all_its_groups() {
+    let dir = temp_dir_for_sockets();
+    let path = dir.path().join("host.pftrace");
+    let mut host = Host::start(dir.path(), "error,notext");
+    host.load(&fixture().plugin);
+    assert_eq!(host.ask("listen"), "1");
+    host.record("start", &path);
+    assert_eq!(host.ask("work ann"), "0");
+    assert_eq!(host.ask("shown bob"), "0");
+    assert_eq!(host.ask("stop"), "0 messages, 0 lost");
+    assert_eq!(host.end(), "");
+}
+
 #[test]
 fn operators_of_the_program_switch_the_groups_of_the_library() {
     let dir = temp_dir_for_sockets();
@@ -287,6 +318,20 @@ fn a_library_that_has_joined_is_not_unloaded() {
     let expected =
         ["work for ann", "warning of ann", "host says between", "work for bob", "warning of bob"];
     assert_eq!(messages(&path), expected);
+}
+
+/// The program tells it of changes.
+#[test]
+fn a_library_of_which_only_targets_are_known_is_not_unloaded() {
+    let dir = temp_dir_for_sockets();
+    let path = dir.path().join("host.pftrace");
+    let mut host = Host::start(dir.path(), "");
+    host.load(&fixture().plugin);
+    assert_eq!(host.ask("elsewhere subscribe"), "1");
+    assert_eq!(host.ask("unload"), "stays");
+    host.record("start", &path);
+    assert_eq!(host.ask("stop"), "0 messages, 0 lost");
+    assert_eq!(host.end(), "");
 }
 
 #[test]

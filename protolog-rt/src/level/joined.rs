@@ -10,6 +10,7 @@ use super::at_host::AtHost;
 use super::group::{GroupInfo, GroupSet};
 use crate::sync::Ordering;
 use crate::sys::copies::{self, Apart, NewGroup};
+use crate::sys::pin;
 use crate::text_queue;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -41,6 +42,8 @@ pub(super) fn register(set: &'static GroupSet) {
         }
         return;
     }
+    // The host calls it from now on. The groups need not be in its module.
+    pin::keep_runtime_loaded();
     let register = |group: &GroupInfo| {
         let GroupInfo { name, tag, compiled, log_to_text, .. } = *group;
         let new = NewGroup { name, tag, compiled, log_to_text };
