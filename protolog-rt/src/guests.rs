@@ -11,7 +11,7 @@ use crate::site::GroupLevel;
 use crate::sys::copies::{self, Host, Interface, NewGroup, NewTemplate, announce};
 use crate::text;
 use crate::writer::arg_slice::ArgSlice;
-use crate::writer::slice::{Slice, next_span};
+use crate::writer::slice::{Slice, enter_span, leave_span, next_span};
 use crate::writer::{self, Head};
 use protolog_core::{Arg, Level};
 use std::sync::atomic::AtomicU32;
@@ -64,6 +64,14 @@ impl Host for Guests {
 
     fn next_span() -> u64 {
         next_span()
+    }
+
+    fn enter_span() -> u32 {
+        enter_span()
+    }
+
+    fn leave_span() {
+        leave_span();
     }
 
     fn count_lost(group: &'static GroupInfo, severity: u8, cause: u32) {

@@ -420,3 +420,40 @@ fn a_name_that_others_have_costs_no_messages() {
     let [name] = &names[..] else { panic!("{names:?}") };
     assert_eq!(texts(&dir.path().join(name)), ["worker 0"]);
 }
+
+/// Ends of spans that its parent has entered are neither messages nor ends of spans of its own.
+#[cfg(feature = "tracing")]
+#[test]
+fn a_child_leaves_the_spans_of_its_parent_without_a_trace() {
+    use protolog_rt::bridge::tracing_layer;
+    use tracing_subscriber::layer::SubscriberExt as _;
+    if !has_process_of_its_own("a_child_leaves_the_spans_of_its_parent_without_a_trace") {
+        return;
+    }
+    let dir = temp_dir();
+    let mut session = Some(follower(&dir).start().expect("start"));
+    let subscriber = tracing_subscriber::registry().with(tracing_layer());
+    let _subscribed = tracing::subscriber::set_default(subscriber);
+    let mut entered = Some(tracing::info_span!("request").entered());
+    let silent = spawn(fork, || {
+        drop(entered.take());
+        true
+    });
+    let other = spawn(fork, || {
+        tracing::info_span!("of the child").in_scope(|| drop(entered.take()));
+        session.take().expect("a session").stop().is_ok()
+    });
+    [silent, other].into_iter().for_each(wait);
+    drop(entered);
+    session.expect("a session").stop().expect("stop");
+    assert!(!of_child(&dir, silent).exists(), "it has nothing to record");
+    let slices = |path: &Path| {
+        let trace = TraceFile::open(path).expect("open the trace").with_slices();
+        let log = trace.read().expect("read the trace");
+        let slices = log.slices().iter().map(|it| (it.name.to_string(), it.end.is_some()));
+        (slices.collect::<Vec<_>>(), log.slices_without_begin())
+    };
+    assert_eq!(slices(&of_child(&dir, other)), (vec![("of the child".into(), true)], 0));
+    let parent = slices(&dir.path().join("app.pftrace"));
+    assert_eq!(parent, (vec![("request".into(), true)], 0));
+}

@@ -253,6 +253,55 @@ fn settings_of_a_library_are_those_of_all_its_groups() {
 }
 
 #[test]
+fn spans_of_a_library_are_within_those_of_the_program() {
+    let dir = temp_dir_for_sockets();
+    let path = dir.path().join("host.pftrace");
+    let mut host = Host::start(dir.path(), "");
+    host.load(&fixture().plugin);
+    assert_eq!((&*host.ask("host-subscribe"), &*host.ask("subscribe")), ("true", "1"));
+    host.record("start", &path);
+    host.ask("host-enter");
+    for _ in 0..2 {
+        host.ask("enter");
+        host.ask("exit_span");
+    }
+    host.ask("host-exit");
+    host.ask("stop");
+    assert_eq!(host.end(), "");
+    let log = Trace::open(&path).expect("open the trace").with_slices().read().expect("read it");
+    let slices = log.slices().iter().map(|it| (&*it.name, it.depth, it.end.is_some()));
+    let expected = [("host", 0, true), ("request", 1, true), ("request", 1, true)];
+    assert_eq!(slices.collect::<Vec<_>>(), expected);
+    assert_eq!(log.slices_without_begin(), 0);
+}
+
+#[test]
+fn a_span_of_a_library_ends_though_it_is_switched_off_meanwhile() {
+    let dir = temp_dir_for_sockets();
+    let path = dir.path().join("host.pftrace");
+    let mut host = Host::start(dir.path(), "");
+    host.load(&fixture().plugin);
+    assert_eq!(host.ask("init"), "Ok(())");
+    assert_eq!(host.ask("subscribe"), "1");
+    let socket = fs::read_dir(dir.path().join("operators")).expect("sockets").next();
+    let socket = socket.expect("a socket").expect("its name").path();
+    let mut operator = Program::connect(&socket).expect("connect");
+    host.record("start", &path);
+    host.ask("enter");
+    let off = Request::Set("plugin_with_runtime=warn");
+    operator.request(&off).expect("the program takes it");
+    host.ask("event");
+    host.ask("exit_span");
+    host.ask("stop");
+    assert_eq!(host.end(), "");
+    let log = Trace::open(&path).expect("open the trace").with_slices().read().expect("read it");
+    assert_eq!(log.entries().count(), 0);
+    let slices = log.slices().iter().map(|slice| (&*slice.name, slice.end.is_some()));
+    assert_eq!(slices.collect::<Vec<_>>(), [("request", true)]);
+    assert_eq!(log.slices_without_begin(), 0);
+}
+
+#[test]
 fn operators_of_the_program_switch_the_groups_of_the_library() {
     let dir = temp_dir_for_sockets();
     let path = dir.path().join("host.pftrace");

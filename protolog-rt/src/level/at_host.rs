@@ -33,6 +33,11 @@ impl AtHost {
         switch::trace_levels(self.word()) & 1 << level.severity() != 0
     }
 
+    /// Returns whether the host's sessions would record the level if nobody had switched it off.
+    pub(crate) fn is_recorded(&self, level: Level) -> bool {
+        switch::session_levels(self.word()) & 1 << level.severity() != 0
+    }
+
     /// Passes a message on. `stack`: with the thread's stack trace, whatever sessions ask for.
     pub(crate) fn message(&self, level: Level, id: u64, args: &[Arg<'_>], stack: bool) {
         self.host.message((self.handle, level.severity()), id, args, stack);

@@ -40,6 +40,7 @@ use super::running;
 use super::stack::{self, WithStack};
 use super::thread_state::{EXITED, GUARDED, READY, ThreadState, UNROUTED};
 use super::{Head, Writer};
+use crate::level::AtHost;
 use crate::loss::LossCause;
 use crate::sync::Ordering;
 use std::borrow::Borrow;
@@ -332,8 +333,14 @@ fn write_unrouted<P: Packet, R: Borrow<P>>(phase: u8, head: Head, packet: R) {
 /// Passes a packet to the host that this copy of the runtime has joined, if there is one. What the host may have to say is for its own
 /// groups, so a message within this one is dropped.
 fn pass_on<P: Packet>(head: Head, packet: &P) {
-    let host = head.group().at_host().filter(|host| host.is_trace_enabled(head.level()));
-    if let Some(host) = host {
+    let takes = |host: &&AtHost| {
+        if P::IS_MESSAGE {
+            return host.is_trace_enabled(head.level());
+        }
+        // A slice ends also where an operator has switched its level off.
+        host.is_recorded(head.level())
+    };
+    if let Some(host) = head.group().at_host().filter(takes) {
         ThreadState::with(|state| state.route(GUARDED, std::ptr::null()));
         packet.pass_on(head, host);
         ThreadState::with(|state| state.route(UNROUTED, std::ptr::null()));

@@ -109,6 +109,12 @@ pub(crate) fn epoch() -> u32 {
     EPOCH.load(Ordering::Acquire)
 }
 
+/// Returns the number of forks between this process and the first one that recorded.
+#[cfg(feature = "tracing")]
+pub(crate) fn forks() -> u32 {
+    (READERS.load(Ordering::Relaxed) >> FORKS_SHIFT) as u32
+}
+
 /// Calls `f` with an epoch, and with the arbiters that record since then or later. Takes no lock.
 pub(super) fn with_current<R>(f: impl FnOnce(u32, &[RunningArbiter]) -> R) -> R {
     // Before the list, so that a thread that reads an old one looks again.

@@ -21,6 +21,7 @@ use crate::sync::{AtomicU64, Ordering};
 use crate::sys::copies;
 use protolog_core::schema::packet;
 use protozero::wire::{WireType, packed_varint, tag, varint_len};
+use std::cell::Cell;
 
 /// The first byte of such a packet.
 pub(crate) const EVENT: u8 = tag(packet::TRACK_EVENT, WireType::Bytes) as u8;
@@ -42,6 +43,28 @@ pub(crate) fn next_span() -> u64 {
     match copies::host() {
         Some(host) => host.next_span(),
         None => SPANS.fetch_add(1, Ordering::Relaxed) + 1,
+    }
+}
+
+thread_local! {
+    /// The number of spans that the thread is in, also of copies of the runtime that have joined this one. Without a destructor.
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Notes that the calling thread enters a span, and returns the number of those that it is in, also of other copies of the runtime: all of
+/// them are slices of one track.
+pub(crate) fn enter_span() -> u32 {
+    match copies::host() {
+        Some(host) => host.enter_span(),
+        None => DEPTH.replace(DEPTH.get().saturating_add(1)),
+    }
+}
+
+/// Notes that the calling thread has left a span.
+pub(crate) fn leave_span() {
+    match copies::host() {
+        Some(host) => host.leave_span(),
+        None => DEPTH.set(DEPTH.get().saturating_sub(1)),
     }
 }
 

@@ -10,7 +10,8 @@
 //! that waits has a slice for each time that a thread is in its span. The end of one that is not the first says how long all of them took, and
 //! how long ago the span was made.
 //!
-//! Invariants: a thread writes exactly one end for each begin that it wrote, whatever its level is by then: a span that was entered while its
+//! Invariants: a thread writes exactly one end for each begin that it wrote, whatever its level is by then, but none for a begin of the process
+//! that this one was forked from: a span that was entered while its
 //! level was off does not end another slice, and one whose level is off when it is exited is not open for good. Spans of two registries with one id, and slices of two layers in one registry, are told apart.
 
 use super::fields::EventFields;
@@ -18,7 +19,7 @@ use super::sites;
 use super::span_fields::{MAX_NAME, SpanFields, shortened};
 use crate::clock::boottime;
 use crate::site::GroupLevel;
-use crate::writer::slice::{MAX_BESIDE, MAX_SLICE, Slice, next_span};
+use crate::writer::slice::{MAX_BESIDE, MAX_SLICE, Slice, enter_span, leave_span, next_span};
 use crate::writer::track::current_track;
 use crate::writer::{self, Head, running};
 use protolog_core::hash;
@@ -66,6 +67,8 @@ struct EnteredSpan {
     /// None after the thread has exited it.
     key: Option<SpanKey>,
     metadata: Option<&'static Metadata<'static>>,
+    /// The number of spans that the thread was in, also of other copies of the runtime.
+    depth: u32,
     /// None if no begin was written.
     begun: Option<Begun>,
 }
@@ -84,6 +87,8 @@ struct Begun {
     /// Number of values recorded until then.
     recorded: u32,
     at: u64,
+    /// The number of forks between the process that wrote it and the first one.
+    forks: u32,
 }
 
 /// A span at the begin or end of one of its slices.
@@ -164,10 +169,12 @@ where
             }
         };
         let progress = SpanProgress { number, times: None };
-        let is_written = is_on && write(metadata, (stack.depth, progress), fill);
+        // By now it is known whether there is a host.
+        let depth = enter_span();
+        let is_written = is_on && write(metadata, (depth, progress), fill);
         let recorded = span.map_or(0, |it| it.fields.recorded());
-        let begun = is_written.then(|| Begun { recorded, at: boottime() });
-        *entered = EnteredSpan { key: Some(key), metadata: Some(metadata), begun };
+        let begun = is_written.then(|| Begun { recorded, at: boottime(), forks: running::forks() });
+        *entered = EnteredSpan { key: Some(key), metadata: Some(metadata), depth, begun };
         stack.depth += 1;
     });
 }
@@ -252,7 +259,7 @@ impl SpanKey {
 
 impl SpanStack {
     const fn new() -> Self {
-        let none = EnteredSpan { key: None, metadata: None, begun: None };
+        let none = EnteredSpan { key: None, metadata: None, depth: 0, begun: None };
         Self { list: [none; MAX_DEPTH], depth: 0, deeper: Vec::new(), waiting: Vec::new() }
     }
 
@@ -262,10 +269,13 @@ impl SpanStack {
             && self.list[depth].key.is_none()
         {
             self.depth = depth;
+            let EnteredSpan { metadata, depth: entered, begun, .. } = self.list[depth];
+            leave_span();
             let Some(at) = self.waiting.iter().position(|(at, _)| *at == depth) else { continue };
             let (_, SpanEnd { fields, span }) = self.waiting.swap_remove(at);
-            let Some(metadata) = self.list[depth].metadata else { continue };
-            write(metadata, (depth, span), |to| {
+            let is_own = begun.is_some_and(|begun| begun.forks == running::forks());
+            let Some(metadata) = metadata.filter(|_| is_own) else { continue };
+            write(metadata, (entered, span), |to| {
                 to.uint32(track_event::TYPE, track_event::TYPE_SLICE_END).raw(&fields);
             });
         }
@@ -284,7 +294,7 @@ fn is_on(metadata: &'static Metadata<'static>) -> bool {
 /// long, which it is not.
 fn write(
     metadata: &'static Metadata<'static>,
-    (depth, span): (usize, SpanProgress),
+    (depth, span): (u32, SpanProgress),
     fill: impl FnOnce(&mut Message<'_, Fixed<'_>>),
 ) -> bool {
     let (group, level) = sites::with(metadata, |site| (site.group, site.level));
@@ -304,10 +314,10 @@ fn write(
 }
 
 /// Encodes what stands beside the event of a slice, and returns its length.
-fn encode_beside(depth: usize, span: SpanProgress, to: &mut [u8]) -> Option<usize> {
+fn encode_beside(depth: u32, span: SpanProgress, to: &mut [u8]) -> Option<usize> {
     let mut writer = Writer::new(Fixed::new(to));
     let mut fields = writer.message();
-    fields.uint32(packet::SLICE_DEPTH, depth as u32).uint64(packet::SPAN_NUMBER, span.number);
+    fields.uint32(packet::SLICE_DEPTH, depth).uint64(packet::SPAN_NUMBER, span.number);
     if let Some((busy, age)) = span.times {
         fields.uint64(packet::SPAN_BUSY, busy).uint64(packet::SPAN_AGE, age);
     }

@@ -12,7 +12,7 @@ use protolog_core::{Arg, MAX_PARAMS};
 use std::ffi::c_void;
 
 /// The version of [`Interface`] and of what its functions promise. A test builds a library with another one.
-pub(crate) const VERSION: u32 = if cfg!(protolog_other_interface) { u32::MAX } else { 1 };
+pub(crate) const VERSION: u32 = if cfg!(protolog_other_interface) { u32::MAX } else { 2 };
 
 /// This copy. The bytes tell an interface from other data, to which a note leads that a tool has moved within its module.
 static IDENTITY: [u8; 16] = MARK;
@@ -36,6 +36,10 @@ pub(crate) trait Host {
     fn slice(group: &'static Self::Group, severity: u8, event: &[u8], beside: &[u8]);
     /// Returns a number that no span has.
     fn next_span() -> u64;
+    /// Notes that the calling thread enters a span, and returns the number of those that it is in.
+    fn enter_span() -> u32;
+    /// Notes that the calling thread has left a span.
+    fn leave_span();
     /// Counts a message as lost.
     fn count_lost(group: &'static Self::Group, severity: u8, cause: u32);
     /// Shows a message as text.
@@ -129,6 +133,8 @@ pub(crate) struct Interface {
     message: Message,
     slice: unsafe extern "C" fn(Handle, u8, Text, Text),
     next_span: extern "C" fn() -> u64,
+    enter_span: extern "C" fn() -> u32,
+    leave_span: extern "C" fn(),
     count_lost: unsafe extern "C" fn(Handle, u8, u32),
     show: unsafe extern "C" fn(u8, Text, Text),
     listen: unsafe extern "C" fn(Text),
@@ -144,6 +150,8 @@ pub(crate) const fn interface<H: Host>() -> Interface {
         message: message::<H>,
         slice: slice::<H>,
         next_span: next_span::<H>,
+        enter_span: enter_span::<H>,
+        leave_span: leave_span::<H>,
         count_lost: count_lost::<H>,
         show: show::<H>,
         listen: listen::<H>,
@@ -289,6 +297,16 @@ impl Interface {
         (self.next_span)()
     }
 
+    /// As [`Host::enter_span`].
+    pub(crate) fn enter_span(&self) -> u32 {
+        (self.enter_span)()
+    }
+
+    /// As [`Host::leave_span`].
+    pub(crate) fn leave_span(&self) {
+        (self.leave_span)();
+    }
+
     /// As [`Host::count_lost`].
     pub(crate) fn count_lost(&self, (group, severity): (Handle, u8), cause: u32) {
         // SAFETY: *announced*; *borrowed*: the host gave the handle out.
@@ -375,6 +393,14 @@ unsafe extern "C" fn slice<H: Host>(group: Handle, severity: u8, event: Text, be
 
 extern "C" fn next_span<H: Host>() -> u64 {
     H::next_span()
+}
+
+extern "C" fn enter_span<H: Host>() -> u32 {
+    H::enter_span()
+}
+
+extern "C" fn leave_span<H: Host>() {
+    H::leave_span();
 }
 
 unsafe extern "C" fn count_lost<H: Host>(group: Handle, severity: u8, cause: u32) {
