@@ -421,6 +421,29 @@ fn a_name_that_others_have_costs_no_messages() {
     assert_eq!(texts(&dir.path().join(name)), ["worker 0"]);
 }
 
+#[test]
+fn a_session_that_was_stopped_goes_on_in_no_child() {
+    if !has_process_of_its_own("a_session_that_was_stopped_goes_on_in_no_child") {
+        return;
+    }
+    let dir = temp_dir();
+    let mut stopped = follower(&dir).start().expect("start");
+    let full = Session::builder().file("/dev/full").follow_forks().start();
+    let mut full = full.expect("start");
+    let other = Session::builder().file(dir.path().join("other.pftrace")).enable_all();
+    let other = other.report_losses(false).start().expect("start");
+    i!(Log::Net, "parent");
+    stopped.try_stop().expect("stop");
+    full.try_stop().expect_err("the disk is full");
+    let child = spawn(fork, || {
+        i!(Log::Net, "child");
+        matches!(stopped.flush(), Err(Error::Forked)) && matches!(full.flush(), Err(Error::Forked))
+    });
+    wait(child);
+    other.stop().expect("stop");
+    assert_eq!(names(&dir), ["app.pftrace", "other.pftrace"]);
+}
+
 /// Ends of spans that its parent has entered are neither messages nor ends of spans of its own.
 #[cfg(feature = "tracing")]
 #[test]

@@ -144,7 +144,13 @@ pub(super) fn of(active: &Arc<Active>) -> Option<Arc<Active>> {
 
 /// A session has ended: whoever is forked from now on has nothing to go on with.
 pub(super) fn forget(ended: &Arc<Active>) {
+    revoke(ended);
     locked(|all| all.heirs.retain(|heir| !Arc::ptr_eq(&heir.active, ended)));
+}
+
+/// A session records no more, whether or not its file could be written: the same holds for it, though the program may have it still.
+pub(super) fn revoke(ended: &Arc<Active>) {
+    locked(|all| all.wills.retain(|will| will.session.as_ptr() != Arc::as_ptr(ended)));
 }
 
 /// The program has dropped `active`, which is its parent's or that of a process further up: nothing goes on for it here.

@@ -385,6 +385,7 @@ impl Session {
     pub fn try_stop(&mut self) -> Result<Summary, StopError> {
         let active = self.here()?;
         let summary = active.end_by(true, None);
+        heirs::revoke(&active);
         if summary.is_ok() {
             heirs::forget(&active);
         }
@@ -399,6 +400,7 @@ impl Session {
         }
         let place = FilePlace::of_file(path.as_ref())?;
         let summary = active.end_by(true, Some(place));
+        heirs::revoke(&active);
         if summary.is_ok() {
             heirs::forget(&active);
         }
