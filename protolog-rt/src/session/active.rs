@@ -314,6 +314,17 @@ mod tests {
     use std::thread;
 
     #[test]
+    fn a_loss_that_no_trace_reports_is_counted_once() {
+        let group = level::create_group("t::Log::Lost", "Lost");
+        let builder = Session::builder().file("/dev/full").enable_all().report_losses(false);
+        let mut session = builder.this_thread().start().expect("start a session");
+        guarded(|| drop_message(group, Level::Debug, LossCause::Reentrant));
+        let error = session.try_stop().expect_err("the disk is full");
+        let losses = error.summary().losses.iter().map(|loss| (loss.cause, loss.count));
+        assert_eq!(losses.collect::<Vec<_>>(), [(LossCause::Reentrant, 1)]);
+    }
+
+    #[test]
     fn nothing_remains_of_a_stream_that_could_not_be_stopped() {
         let builder = Session::builder().file("/dev/full").report_losses(false).this_thread();
         let mut session = builder.start().expect("start a session");

@@ -323,10 +323,9 @@ impl Stream {
         let TraceEnd { summary, error, gap, .. } = self.trace.end("protolog session stopped");
         self.earlier.add(summary);
         let Some(error) = self.failed_file.or(error) else { return Ok(self.earlier) };
-        // No trace reports what this one lacks.
+        // No trace reports the messages that this one lacks. The drops are among the losses of the files already.
         let dictionary = Dictionary::known();
-        let lost = dictionary.unwritten(&gap.messages).into_iter().chain(gap.reported);
-        let losses = dictionary.losses(lost);
+        let losses = dictionary.losses(dictionary.unwritten(&gap.messages));
         let buffer = self.earlier.buffer;
         self.earlier.add(Summary { losses, buffer, ..Summary::default() });
         Err(StopError::new(error, self.earlier))
