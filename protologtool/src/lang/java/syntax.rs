@@ -172,7 +172,9 @@ impl Mask {
         let is_unknown = |byte: &u8| *byte == b'\\' || *byte < b' ' && !byte.is_ascii_whitespace();
         let last = self.last;
         let is_hexadecimal = matches!(text, [b'0', b'x' | b'X', ..]) || last == NumberPart::Dot;
-        let is_number = text[0].is_ascii_digit() || last == NumberPart::Dot;
+        // What begins a literal that does not end may be empty.
+        let begins = text.first().is_some_and(u8::is_ascii_digit);
+        let is_number = begins || last == NumberPart::Dot;
         self.last = match token.kind {
             TokenKind::Word if is_hexadecimal && text.ends_with(b"p") => NumberPart::BeforeSign,
             TokenKind::Word if is_hexadecimal && text.ends_with(b"P") => NumberPart::BeforeSign,
