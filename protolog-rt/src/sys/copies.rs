@@ -9,7 +9,8 @@
 //! .data.rel.ro        address of the interface  <------------------+
 //! ```
 //!
-//! The offset needs no relocation.
+//! The offset needs no relocation. Linkers put notes of one alignment into one segment, so this one, whose alignment is 8, is not among those of
+//! calls: nobody reads their pages to find it.
 //!
 //! Invariants
 //! - *announced*: what a note of this name, type and version leads to is an [`Interface`], and lives as long as its module.
@@ -28,6 +29,8 @@ use std::ops::ControlFlow;
 const NAME: &[u8] = b"protolog-rt\0";
 /// The type of the note.
 pub(crate) const TYPE: u32 = 1;
+/// Its alignment, in bytes.
+const ALIGNMENT: usize = 8;
 
 /// The host, if this copy has joined it.
 static HOST: AtomicPtr<Interface> = AtomicPtr::new(std::ptr::null_mut());
@@ -59,7 +62,7 @@ macro_rules! announce {
                 unsafe {
                     core::arch::asm!(
                         ".pushsection .note.protolog_rt, \"a\", %note",
-                        ".p2align 2",
+                        ".p2align 3",
                         ".long 12",
                         ".long 8",
                         ".long {kind}",
@@ -176,7 +179,7 @@ pub(crate) fn modules_apart() -> Vec<String> {
 pub(crate) fn for_each_reached_note_segment(f: &mut dyn FnMut(&[u8])) {
     modules::visit(&mut |module| {
         if !is_apart(module) {
-            module.note_segments_at().for_each(|(_, segment)| f(&segment));
+            module.note_segments_at(1).for_each(|(_, segment)| f(&segment));
         }
         ControlFlow::Continue(())
     });
@@ -188,7 +191,7 @@ fn is_apart(module: &Module<'_>) -> bool {
 
 /// Returns the version and the address of what leads to the interface, as the first announcement of a module has them.
 fn announcement_in(module: &Module<'_>) -> Option<(u32, usize)> {
-    module.note_segments_at().find_map(|(start, segment)| {
+    module.note_segments_at(ALIGNMENT).find_map(|(start, segment)| {
         let (at, description) = modules::description(&segment, NAME, TYPE)?;
         let (version, offset) = description.split_first_chunk::<4>()?;
         let offset = i32::from_ne_bytes(*offset.first_chunk()?);

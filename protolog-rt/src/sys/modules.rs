@@ -158,12 +158,13 @@ impl<'a> Module<'a> {
 
     /// The bytes of each segment of notes.
     fn note_segments(&self) -> impl Iterator<Item = Cow<'a, [u8]>> + use<'a, '_> {
-        self.note_segments_at().map(|(_, bytes)| bytes)
+        self.note_segments_at(1).map(|(_, bytes)| bytes)
     }
 
-    /// The address and the bytes of each segment of notes.
+    /// The address and the bytes of each segment of notes that is aligned to so many bytes at least.
     pub(super) fn note_segments_at(
         &self,
+        alignment: usize,
     ) -> impl Iterator<Item = (usize, Cow<'a, [u8]>)> + use<'a, '_> {
         /// `PF_R` of elf.h: the segment can be read. The libc crate does not have it for Android.
         const READABLE: u32 = 1 << 2;
@@ -176,7 +177,8 @@ impl<'a> Module<'a> {
                     && end.is_some_and(|end| end <= load.p_vaddr.saturating_add(load.p_filesz))
             })
         };
-        self.of_type(libc::PT_NOTE).filter(is_loaded).map(|notes| {
+        let is_aligned = move |notes: &&Header| notes.p_align as usize >= alignment;
+        self.of_type(libc::PT_NOTE).filter(is_aligned).filter(is_loaded).map(|notes| {
             let address = self.base().wrapping_add(notes.p_vaddr as usize);
             let start = std::ptr::with_exposed_provenance::<u8>(address);
             let length = notes.p_memsz as usize;
