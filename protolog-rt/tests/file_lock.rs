@@ -100,10 +100,11 @@ fn outlive(test: &str, start: fn(&Path) -> Result<Session, Error>) {
         // SAFETY: the child only sleeps, until it is killed.
         let child = unsafe { libc::fork() };
         if child == 0 {
+            // Not before it runs, and holds nothing of its parent any more.
+            print_number(libc::pid_t::try_from(std::process::id()).expect("a process id"));
             std::thread::sleep(std::time::Duration::from_secs(600));
             std::process::abort();
         }
-        print_number(child);
         let _ = std::io::stdin().read_line(&mut String::new());
         return;
     }

@@ -5,10 +5,13 @@ use protolog_rt::{ProtoLogGroup, Session, i, recover_previous};
 use protolog_testkit::{skip, temp_dir};
 use std::env;
 use std::fs::{self, File, Permissions};
+use std::io::ErrorKind;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Output, abort};
+use std::thread;
+use std::time::Duration;
 
 #[derive(ProtoLogGroup)]
 enum Log {
@@ -331,7 +334,16 @@ fn what_cannot_be_renamed_is_overwritten_with_a_line() {
     fs::set_permissions(&program, Permissions::from_mode(0o755)).expect("chmod");
     let mut program = Command::new(program);
     program.args(["--exact", "run", "--nocapture"]).current_dir(dir.path());
-    let output = program.env(RUN, "end run=2").uid(NOBODY).gid(NOBODY).output().expect("it runs");
+    program.env(RUN, "end run=2").uid(NOBODY).gid(NOBODY);
+    // While another test starts a program, that has a copy of the descriptor which this one was written by.
+    let output = (0..).find_map(|_| match program.output() {
+        Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => {
+            thread::sleep(Duration::from_millis(10));
+            None
+        }
+        output => Some(output.expect("it runs")),
+    });
+    let output = output.expect("it is started again and again");
     let stderr = String::from_utf8(output.stderr).expect("UTF-8");
     assert!(output.status.success(), "{stderr}");
     assert!(stderr.contains("app.pftrace`, is overwritten: it can't be renamed: "), "{stderr}");

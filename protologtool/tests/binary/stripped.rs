@@ -57,7 +57,7 @@ fn a_stripped_program_logs_ids_and_its_traces_find_the_texts() {
     let output = read(&["--viewer-config", text(&shelf)]);
     assert_eq!(output.stderr, "");
     assert!(output.stdout.contains("I Printed : app, printed: 0007 and text"), "{}", output.stdout);
-    assert_eq!(output.stdout.lines().count(), 9);
+    assert_eq!(output.stdout.lines().count(), 10);
 
     // Under any name, in any format, among others.
     let (pb, json) = (shelf.join(format!("{hash}.pb")), shelf.join("b.json"));
@@ -76,7 +76,7 @@ fn a_stripped_program_logs_ids_and_its_traces_find_the_texts() {
         );
         assert!(output.stderr.contains(&missing), "{}", output.stderr);
         assert!(output.stderr.contains("help: name it, or a directory that holds it"));
-        assert_eq!(output.stdout.lines().count(), 9, "ids and arguments remain");
+        assert_eq!(output.stdout.lines().count(), 10, "ids and arguments remain");
     }
 }
 
