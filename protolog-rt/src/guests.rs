@@ -1,4 +1,4 @@
-//! The interface by which other copies of this runtime in the process use this one ([`copies`](crate::sys::copies)).
+//! The interface by which other copies of this runtime in the process use this one ([`copies`]).
 //!
 //! Invariant: the static is announced wherever a program has this runtime, since the `#[used]` function refers to it.
 

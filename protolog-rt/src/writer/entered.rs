@@ -22,7 +22,7 @@ impl Entered {
 
     /// Returns whether the list has changed since the last call.
     pub(super) fn take_change(&self) -> bool {
-        self.has_changed.replace(false)
+        self.has_changed.get() && self.has_changed.replace(false)
     }
 
     /// Returns whether the thread's messages are for this session.

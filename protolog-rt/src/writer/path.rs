@@ -43,6 +43,7 @@ use super::{Head, Writer};
 use crate::level::AtHost;
 use crate::loss::LossCause;
 use crate::sync::Ordering;
+use crate::sys::copies;
 use std::borrow::Borrow;
 
 /// Writes a message, the fast path in line. `args` are the arguments or a reference to them: what is passed by value to
@@ -321,13 +322,19 @@ pub(super) enum IfStale {
 #[inline(never)]
 fn write_unrouted<P: Packet, R: Borrow<P>>(phase: u8, head: Head, packet: R) {
     match phase {
-        UNROUTED => {
-            pass_on::<P>(head, packet.borrow());
-            write_to_each::<P, R>(head, packet);
-        }
+        UNROUTED if copies::host().is_some() => write_joined::<P, R>(head, packet),
+        UNROUTED => write_to_each::<P, R>(head, packet),
         EXITED => count_unattributed(head.group(), head.level(), LossCause::ThreadExit),
         _ => count_dropped(head.group(), head.level(), LossCause::Reentrant),
     }
+}
+
+/// Writes a packet of a copy of the runtime that has joined another one.
+#[cold]
+#[inline(never)]
+fn write_joined<P: Packet, R: Borrow<P>>(head: Head, packet: R) {
+    pass_on::<P>(head, packet.borrow());
+    write_to_each::<P, R>(head, packet);
 }
 
 /// Passes a packet to the host that this copy of the runtime has joined, if there is one. What the host may have to say is for its own
@@ -352,7 +359,7 @@ fn pass_on<P: Packet>(head: Head, packet: &P) {
 #[inline(never)]
 fn write_to_each<P: Packet, R: Borrow<P>>(head: Head, packet: R) {
     ThreadState::with(|state| state.route(GUARDED, std::ptr::null()));
-    let (writer, are_none) = ThreadRoutes::with(|thread| {
+    let (writer, are_none) = ThreadRoutes::within_message(|thread| {
         let mut routes = thread.routes.borrow_mut();
         let is_new = routes.refresh(&thread.entered);
         routes.write(head, packet.borrow(), is_new);

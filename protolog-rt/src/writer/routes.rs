@@ -43,18 +43,29 @@ pub(super) struct ThreadRoutes {
 impl ThreadRoutes {
     /// Calls `f` with those of the calling thread, which has not ended and is guarded.
     pub(super) fn with<R>(f: impl FnOnce(&Self) -> R) -> R {
-        THREAD_ROUTES.with(|thread| {
-            if !thread.has_end.replace(true) {
-                at_thread_end(end_thread);
-            }
-            f(thread)
-        })
+        have_end();
+        THREAD_ROUTES.with(|thread| f(thread))
+    }
+
+    /// As [`Self::with`], for a message: to refresh the routes has [`end_thread`] run for the thread.
+    #[inline]
+    pub(super) fn within_message<R>(f: impl FnOnce(&Self) -> R) -> R {
+        THREAD_ROUTES.with(|thread| f(thread))
     }
 
     /// As [`Self::with`], if the thread has any.
     pub(super) fn with_known<R>(f: impl FnOnce(&Self) -> R) -> Option<R> {
         THREAD_ROUTES.with(|thread| thread.has_end.get().then(|| f(thread)))
     }
+}
+
+/// Has [`end_thread`] run for the calling thread.
+fn have_end() {
+    THREAD_ROUTES.with(|thread| {
+        if !thread.has_end.replace(true) {
+            at_thread_end(end_thread);
+        }
+    });
 }
 
 /// Finishes the thread's writers at its end.
@@ -138,6 +149,7 @@ impl Routes {
     #[inline(never)]
     fn follow(&mut self, entered: &Entered) -> bool {
         if !self.is_known {
+            have_end();
             self.is_known = true;
             running::join(|epoch, sessions| {
                 (self.epoch, self.running) = (epoch, sessions.len());
@@ -207,12 +219,11 @@ impl Routes {
     /// others run, be they of other threads or of the host that this copy of the runtime has joined, a group's word is not this session's
     /// filter.
     pub(super) fn sole_writer(&self) -> *const Writer {
-        if copies::host().is_some() {
-            return std::ptr::null();
-        }
         let sole = self.first.as_deref().filter(|route| route.next.is_none() && self.running == 1);
         let collects = |route: &&Route| route.arbiter().is_some_and(|one| one.collects_stacks());
         let writer = sole.filter(|route| !collects(route)).and_then(Route::writer);
+        // The host is asked for last: with several sessions each message comes here.
+        let writer = writer.filter(|_| copies::host().is_none());
         writer.map_or(std::ptr::null(), Arc::as_ptr)
     }
 
