@@ -40,6 +40,21 @@ const HOST_ITSELF: u8 = 1;
 const JOINED: u8 = 2;
 const APART: u8 = 3;
 
+/// The directive for a word with the address of the interface. Conditions within `asm!` are younger than the oldest compiler.
+#[cfg(target_pointer_width = "64")]
+macro_rules! word_of_interface {
+    () => {
+        ".quad {interface}"
+    };
+}
+#[cfg(not(target_pointer_width = "64"))]
+macro_rules! word_of_interface {
+    () => {
+        ".long {interface}"
+    };
+}
+pub(crate) use word_of_interface;
+
 /// Announces the static `$interface` of this copy by a note. There is none on processors whose assembler is not known here, where
 /// copies stay apart without knowing it.
 macro_rules! announce {
@@ -73,10 +88,7 @@ macro_rules! announce {
                         ".pushsection .data.rel.ro.protolog_rt, \"aw\", %progbits",
                         ".p2align 3",
                         "2:",
-                        #[cfg(target_pointer_width = "64")]
-                        ".quad {interface}",
-                        #[cfg(target_pointer_width = "32")]
-                        ".long {interface}",
+                        $crate::sys::copies::word_of_interface!(),
                         ".popsection",
                         kind = const $crate::sys::copies::TYPE,
                         version = const $crate::sys::copies::VERSION,
