@@ -16,14 +16,20 @@ pub(crate) fn ran_in_child(test: &str) -> bool {
     is_parent
 }
 
+/// The type of a resource's number, of which each C library has its own.
+#[cfg(target_env = "gnu")]
+type Resource = libc::__rlimit_resource_t;
+#[cfg(not(target_env = "gnu"))]
+type Resource = libc::c_int;
+
 /// Limits a resource of this process while it lives.
 pub(crate) struct Limit {
-    resource: libc::__rlimit_resource_t,
+    resource: Resource,
     before: libc::rlimit,
 }
 
 impl Limit {
-    pub(crate) fn new(resource: libc::__rlimit_resource_t, limit: u64) -> Self {
+    pub(crate) fn new(resource: Resource, limit: u64) -> Self {
         let mut before = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
         // SAFETY: the kernel writes to a value of ours.
         assert_eq!(unsafe { libc::getrlimit(resource, &raw mut before) }, 0);
