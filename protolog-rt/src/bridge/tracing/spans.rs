@@ -171,9 +171,11 @@ where
         let progress = SpanProgress { number, times: None };
         // By now it is known whether there is a host.
         let depth = enter_span();
+        // Before the time of the event, and at the end after the fields were encoded: the sum is near that of the events.
+        let at = if is_on { boottime() } else { 0 };
         let is_written = is_on && write(metadata, (depth, progress), fill);
         let recorded = span.map_or(0, |it| it.fields.recorded());
-        let begun = is_written.then(|| Begun { recorded, at: boottime(), forks: running::forks() });
+        let begun = is_written.then(|| Begun { recorded, at, forks: running::forks() });
         *entered = EnteredSpan { key: Some(key), metadata: Some(metadata), depth, begun };
         stack.depth += 1;
     });
@@ -235,18 +237,18 @@ impl Span {
 
     /// Returns what the end of a slice says that begun so.
     fn end(&mut self, layer: u32, begun: Begun) -> SpanEnd {
-        let now = boottime();
-        if self.layer == layer {
-            self.slices += 1;
-            self.busy = self.busy.saturating_add(now.saturating_sub(begun.at));
-        }
-        let times = (self.slices > 1).then(|| (self.busy, now.saturating_sub(self.made)));
         let mut fields = Vec::new();
         if self.fields.recorded() > begun.recorded {
             let mut writer = Writer::new(Heap::new());
             self.fields.append(begun.recorded, &mut writer.message());
             fields = writer.into_vec().unwrap_or_default();
         }
+        let now = boottime();
+        if self.layer == layer {
+            self.slices += 1;
+            self.busy = self.busy.saturating_add(now.saturating_sub(begun.at));
+        }
+        let times = (self.slices > 1).then(|| (self.busy, now.saturating_sub(self.made)));
         SpanEnd { fields, span: SpanProgress { number: self.number(), times } }
     }
 }
