@@ -10,7 +10,7 @@ use protolog_core::control::name::{NameWord, Quoted, characters};
 use protolog_core::control::protocol::{Reply, Request};
 use protolog_core::control::setting::{Setting, Settings};
 use protolog_core::control::switch::{self, SwitchWord as _};
-use protolog_core::control::{levels_at_least, matches_group, minimum_level};
+use protolog_core::control::{Closeness, closeness, levels_at_least, matches_group, minimum_level};
 use protolog_core::escape::controls_output;
 use protolog_rt::control::serve_in;
 use protolog_testkit::temp_dir_for_sockets;
@@ -77,7 +77,8 @@ proptest! {
         }
         prop_assert!(!word.is_empty() && !word.contains(' '), "{}", word);
         let is_end = head.is_empty() || !name.is_empty() && (head.ends_with("::") || head.ends_with('.'));
-        prop_assert_eq!(matches_group(&form, &format!("{head}{name}")), is_end);
+        let full = format!("{head}{name}");
+        prop_assert_eq!(closeness(&form, &full) >= Some(Closeness::End), is_end, "{}", full);
         let text = format!("{form}=debug");
         let items: Vec<_> = Settings::new(&text).collect();
         prop_assert!(matches!(items[..], [Ok(item)] if item.group == form), "{}", text);
@@ -87,7 +88,8 @@ proptest! {
     fn patterns_match_whole_segments(full in "[a-z]{1,3}(::[a-z]{1,3}){0,3}", pattern in "[a-zA-Z:*]{0,6}") {
         let segments: Vec<&str> = full.split("::").collect();
         let expected = pattern == "*"
-            || (0..segments.len()).any(|from| segments[from..].join("::").eq_ignore_ascii_case(&pattern));
+            || (0..segments.len()).any(|from| segments[from..].join("::").eq_ignore_ascii_case(&pattern))
+            || (1..segments.len()).any(|to| segments[..to].join("::").eq_ignore_ascii_case(&pattern));
         prop_assert_eq!(matches_group(&pattern, &full), expected);
     }
 

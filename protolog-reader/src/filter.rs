@@ -1,6 +1,6 @@
 //! The filters of a trace's sessions.
 
-use protolog_core::filter::names_group;
+use protolog_core::control::matches_group;
 use protolog_core::schema::{filter, filter_group, sequence_info};
 use protozero::{DecodeError, Field};
 
@@ -86,6 +86,6 @@ impl SessionFilter {
     pub(crate) fn unknown<'a>(&'a self, groups: &[&str]) -> impl Iterator<Item = &'a str> {
         let wanted = self.groups.iter().filter(|(_, levels)| *levels != Some(0));
         let names = wanted.map(|(name, _)| name.as_str());
-        names.filter(|name| !groups.iter().any(|group| names_group(name, group)))
+        names.filter(|name| !groups.iter().any(|group| matches_group(name, group)))
     }
 }

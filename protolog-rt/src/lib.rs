@@ -46,7 +46,7 @@
 //! # Groups and levels
 //!
 //! A group is a variant of an enum that derives [`ProtoLogGroup`]; a program may have several such enums, and each library its own. The
-//! full name of a group is `crate::Enum::Variant`; any unambiguous suffix works.
+//! full name of a group is `crate::Enum::Variant`; a pattern is that name, its last segments or its first ones, in any case.
 //!
 //! ```
 //! # use protolog_rt::ProtoLogGroup;

@@ -13,6 +13,7 @@ fn text_of_new_targets_is_printed() {
         bridge::install_log().expect("the first logger");
         Init::new().control(false).persistent_settings(false).start().expect("settings");
         log::debug!(target: "fresh", "printed");
+        log::debug!(target: "fresh::below", "deeper");
         log::trace!(target: "fresh", "off");
         return;
     }
@@ -23,8 +24,9 @@ fn text_of_new_targets_is_printed() {
         assert!(output.status.success(), "{output:?}");
         String::from_utf8(output.stderr).unwrap()
     };
-    for setting in ["debug,text", "fresh=text:debug"] {
+    for setting in ["debug,text", "fresh=text:debug", "Fresh=text:debug"] {
         let text = print(setting);
+        assert!(text.contains("deeper"), "{setting}: {text}");
         assert!(text.contains("printed") && !text.contains("off"), "{setting}: {text}");
     }
     assert!(!print("fresh=text:info").contains("printed"));

@@ -19,7 +19,7 @@ use protolog_core::control::protocol::{
 };
 use protolog_core::control::setting::Settings;
 use protolog_core::control::switch::ALL_LEVELS;
-use protolog_core::control::{matches_group, minimum_level};
+use protolog_core::control::{Closeness, closeness, matches_group, minimum_level};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs::File;
@@ -345,7 +345,9 @@ fn config(settings: &str) -> Result<Config, Refusal> {
             return Err(Refusal { what, help: "leave it out, or trace all groups with `*`" });
         }
         let named: Vec<_> = known.keys().filter(|name| matches_group(item.group, name)).collect();
-        if named.is_empty() {
+        let is_end = |name: &&String| closeness(item.group, name) >= Some(Closeness::End);
+        if !named.iter().any(is_end) {
+            // Groups that come later may be under it.
             levels_of.insert(characters(item.group).collect(), levels);
         }
         levels_of.extend(named.into_iter().map(|name| (name.clone(), levels)));

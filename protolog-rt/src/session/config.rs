@@ -7,17 +7,16 @@
 //! | a default level | that level and up, whatever the mode |
 //! | a group override | for that group its own level and up, higher or lower than the default; or nothing |
 //!
-//! An override names a group by its full name (`app::AppLog::Net`) or by any unambiguous suffix of it (`AppLog::Net`, `Net`);
-//! or it names all groups under a prefix (`app`, `app::AppLog`), or all groups (`*`). Tags name no groups, since several groups
-//! may share one. If several overrides match a group, a full name wins over a suffix, and a suffix over the longest prefix; of
-//! several suffixes the one that records more wins, and of several overrides with one name the last. `*` with no level is the one way to record less than WTF by default.
+//! An override has a [pattern](protolog_core::control::matches_group) of names, as `PROTOLOG` and operators do; an end of names has to mean
+//! one group of those that are known at the start. Tags name no groups, since several groups may share one. If several overrides
+//! name a group, a full name wins over an end, and an end over the longest beginning; of several ends the one that
+//! records more wins, and of several overrides with one name the last. `*` with no level is the one way to record less than WTF by default.
 //!
 //! Invariant: levels are compared by severity, never by their numbers in traces.
 
 use crate::error::Error;
 use protolog_core::Level;
-use protolog_core::control::levels_at_least;
-use protolog_core::filter::{has_suffix, is_under, names_group};
+use protolog_core::control::{Closeness, closeness, levels_at_least, matches_group};
 use std::collections::BTreeSet;
 
 /// The levels that a session records by default.
@@ -33,7 +32,7 @@ pub enum TracingMode {
 /// The minimum level of one group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupOverride {
-    /// The group's full name or an unambiguous suffix of it, or a prefix; `*` for all groups without another override.
+    /// The group's full name, an unambiguous end of it, or a beginning; `*` for all groups without another override.
     pub group: String,
     /// The least severe level that is recorded; none for no level at all.
     pub log_from: Option<Level>,
@@ -94,15 +93,20 @@ impl Filter {
                 overrides.push((group.clone(), true, levels));
                 continue;
             }
-            let mut candidates: Vec<_> =
-                known.iter().filter(|full| has_suffix(full, group)).collect();
-            match candidates.len() {
-                0 => overrides.push((group.clone(), false, levels)),
-                1 => overrides.extend(candidates.pop().map(|full| (full.clone(), false, levels))),
+            let ends = |full: &&String| closeness(group, full) >= Some(Closeness::End);
+            let candidates: Vec<_> = known.iter().filter(ends).collect();
+            match candidates[..] {
+                [] => {}
+                [full] => overrides.push((full.clone(), false, levels)),
                 _ => {
                     let candidates = candidates.into_iter().cloned().collect();
                     return Err(Error::AmbiguousGroup { name: group.clone(), candidates });
                 }
+            }
+            let begins =
+                |full: &String| matches!(closeness(group, full), Some(Closeness::Beginning(_)));
+            if candidates.is_empty() || known.iter().any(begins) {
+                overrides.push((group.clone(), false, levels));
             }
         }
         Ok(Self { default, overrides, stacks: config.collect_stacktrace.clone(), written })
@@ -126,14 +130,13 @@ impl Filter {
     /// Returns the names that something was to be recorded of and that stand for none of these groups.
     pub(super) fn unknown(&self, groups: &[&str]) -> Vec<&str> {
         let enabled = self.written().filter(|(_, levels)| *levels != 0).map(|(name, _)| name);
-        let is_unknown = |name: &&str| !groups.iter().any(|group| names_group(name, group));
+        let is_unknown = |name: &&str| !groups.iter().any(|group| matches_group(name, group));
         enabled.chain(self.stacks()).filter(is_unknown).collect()
     }
 
     /// Returns whether messages of the group with this full name are recorded with stack traces.
     pub(super) fn collects_stack(&self, full_name: &str) -> bool {
-        let names = |name: &String| has_suffix(full_name, name) || is_under(full_name, name);
-        self.stacks.iter().any(names)
+        self.stacks.iter().any(|name| name == full_name || matches_group(name, full_name))
     }
 
     /// Returns whether messages of any group are recorded with stack traces.
@@ -143,18 +146,18 @@ impl Filter {
 
     /// Returns the levels (bit = [`Level::severity`]) recorded of the group with this full name.
     pub(super) fn levels(&self, full_name: &str) -> u8 {
-        let of_kind = |in_full: bool| {
-            let matching = self.overrides.iter().filter(move |(name, full, _)| {
-                *full == in_full && (name == full_name || !full && has_suffix(full_name, name))
-            });
-            // The sets are nested, so the union is the largest.
-            matching.map(|(.., levels)| *levels).reduce(|all, levels| all | levels)
+        let kind = |name: &str, in_full: bool| match closeness(name, full_name) {
+            _ if name == full_name => Some(Closeness::Whole),
+            // It was the full name of another group when the session started.
+            Some(Closeness::Whole | Closeness::End) if in_full => None,
+            kind => kind,
         };
-        let below = || {
-            let above = self.overrides.iter().filter(|(name, ..)| is_under(full_name, name));
-            above.max_by_key(|(name, ..)| name.len()).map(|(.., levels)| *levels)
-        };
-        of_kind(true).or_else(|| of_kind(false)).or_else(below).unwrap_or(self.default)
+        let named = self.overrides.iter().filter_map(|(name, in_full, levels)| {
+            kind(name, *in_full).map(|kind| ((kind, *in_full), *levels))
+        });
+        // Of equally close ones, which are ends of the name, the one that records more: the sets are nested.
+        let closest = named.max_by_key(|(kind, levels)| (*kind, *levels));
+        closest.map_or(self.default, |(_, levels)| levels)
     }
 
     /// Returns the levels recorded of any group, known or not.
@@ -291,6 +294,38 @@ mod tests {
         assert_eq!(recorded(&config, "app::Other::Net"), "IWEF");
         assert_eq!(recorded(&config, OTHER_NET), "F");
         assert_eq!(recorded(&config, "apple::Log"), "F", "prefixes are whole segments");
+    }
+
+    /// The Java runtime reads the same table.
+    #[test]
+    fn the_closest_name_counts() {
+        let level = |name: &str| Level::ALL.into_iter().find(|level| level.name() == name);
+        let table = include_str!("../../../protolog-core/testdata/filters.tsv");
+        let mut rows = 0;
+        for line in table.lines().skip(1) {
+            let [names, group, expected] = line.split('\t').collect::<Vec<_>>()[..] else {
+                panic!("{line}")
+            };
+            let named = names.split(' ').filter_map(|it| it.split_once('='));
+            let all: Vec<_> = named.map(|(name, from)| (name, level(from))).collect();
+            let config = config(TracingMode::Default, Some(Level::Info), &all);
+            for known in [BTreeSet::new(), BTreeSet::from([group.to_owned()])] {
+                let levels = Filter::new(&config, &known).unwrap().levels(group);
+                assert_eq!(levels, levels_at_least(level(expected)), "{line}, known: {known:?}");
+            }
+            rows += 1;
+        }
+        assert!(rows > 20);
+    }
+
+    #[test]
+    fn a_beginning_names_later_groups_beside_an_end_that_is_known() {
+        let config = config(TracingMode::Default, None, &[("app", Some(Level::Debug))]);
+        let known = [NET, "lib::app"].map(String::from).into();
+        let filter = Filter::new(&config, &known).unwrap();
+        for group in [NET, "lib::app", DISK] {
+            assert_eq!(filter.levels(group), levels_at_least(Some(Level::Debug)), "{group}");
+        }
     }
 
     #[test]

@@ -209,8 +209,12 @@ final class ControlAnswers {
                 builder.levels(given);
                 continue;
             }
-            List<String> named = known.stream().filter(name -> GroupSettings.Entry.matches(item.pattern(), name)).toList();
-            (named.isEmpty() ? List.of(WrittenName.read(item.pattern())) : named).forEach(name -> levels.put(name, given));
+            List<String> named = known.stream().filter(name -> GroupPattern.matches(item.pattern(), name)).toList();
+            if (named.stream().noneMatch(name -> GroupPattern.closeness(item.pattern(), name) >= GroupPattern.END)) {
+                // Groups that come later may be under it.
+                levels.put(WrittenName.read(item.pattern()), given);
+            }
+            named.forEach(name -> levels.put(name, given));
         }
         levels.forEach(builder::levels);
     }

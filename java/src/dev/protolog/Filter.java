@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The levels that a session records, by group, and the groups of which it records stack traces. A group is named by its full name, by the end of it, or by its beginning:
- * {@code com.foo.AppLog.NET}, {@code NET}, {@code com.foo}. The longest name that fits counts.
+ * The levels that a session records, by group, and the groups of which it records stack traces. Groups are named by {@link GroupPattern}s; the
+ * closest counts: the full name, then an end of it, then the longest beginning.
  */
 record Filter(int defaultLevels, Map<String, Integer> groups, List<String> stacks) {
     Filter {
@@ -15,13 +15,19 @@ record Filter(int defaultLevels, Map<String, Integer> groups, List<String> stack
     }
 
     int levels(String fullName) {
-        String best = null;
-        for (String name : groups.keySet()) {
-            if (fits(name, fullName) && (best == null || name.length() > best.length())) {
-                best = name;
+        int closest = GroupPattern.NONE;
+        int levels = defaultLevels;
+        for (Map.Entry<String, Integer> group : groups.entrySet()) {
+            int closeness = closeness(group.getKey(), fullName);
+            if (closeness > closest) {
+                closest = closeness;
+                levels = group.getValue();
+            } else if (closeness == closest && closeness != GroupPattern.NONE) {
+                // Both are ends of the name. The one that records more counts: the sets are nested.
+                levels |= group.getValue();
             }
         }
-        return best == null ? defaultLevels : groups.get(best);
+        return levels;
     }
 
     /** The levels that are recorded of any group. */
@@ -52,8 +58,13 @@ record Filter(int defaultLevels, Map<String, Integer> groups, List<String> stack
         return filter.varint(3, 1);
     }
 
-    /** True if a name is that of a group, its end, or its beginning. */
+    /** True if a name is that of a group, or a pattern of it. */
     static boolean fits(String name, String fullName) {
-        return name.equals(fullName) || fullName.endsWith("." + name) || fullName.startsWith(name + ".");
+        return closeness(name, fullName) != GroupPattern.NONE;
+    }
+
+    /** A group may have a name that is a pattern of others, and stands for itself first. */
+    private static int closeness(String name, String fullName) {
+        return name.equals(fullName) ? GroupPattern.WHOLE : GroupPattern.closeness(name, fullName);
     }
 }

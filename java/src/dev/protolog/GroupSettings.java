@@ -28,38 +28,7 @@ final class GroupSettings {
     /** The setting of the groups that a pattern names. */
     record Entry(String pattern, Setting setting, Source source) {
         boolean matches(String fullName) {
-            return matches(pattern, fullName);
-        }
-
-        /**
-         * True if {@code pattern} is the full name of a group, or an end of it of whole segments, in any case. {@code *} is all groups; in quotation
-         * marks it means no other name than what they hold.
-         */
-        static boolean matches(String pattern, String fullName) {
-            if (pattern.equals("*")) {
-                return true;
-            }
-            String name = WrittenName.read(pattern);
-            int start = fullName.length() - name.length();
-            if (name.isEmpty()) {
-                return !pattern.isEmpty() && fullName.isEmpty();
-            } else if (start < 0 || !equalsIgnoreAsciiCase(name, fullName.substring(start))) {
-                return false;
-            }
-            String before = fullName.substring(0, start);
-            return before.isEmpty() || before.endsWith("::") || before.endsWith(".");
-        }
-
-        private static boolean equalsIgnoreAsciiCase(String one, String other) {
-            for (int i = 0; i < one.length(); i++) {
-                char a = one.charAt(i);
-                char b = other.charAt(i);
-                boolean areAscii = a < 0x80 && b < 0x80;
-                if (a != b && !(areAscii && Character.toLowerCase(a) == Character.toLowerCase(b))) {
-                    return false;
-                }
-            }
-            return one.length() == other.length();
+            return GroupPattern.matches(pattern, fullName);
         }
     }
 

@@ -37,7 +37,7 @@ final class MisspelledGroups {
         int least = name.codePointCount(0, name.length()) / 3;
         int segments = name.split("\\.|::", -1).length;
         for (String full : known) {
-            if (GroupSettings.Entry.matches(written, full)) {
+            if (GroupPattern.matches(written, full)) {
                 return null;
             }
             String end = lastSegments(full, segments);

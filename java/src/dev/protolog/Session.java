@@ -320,7 +320,7 @@ public final class Session implements AutoCloseable {
             return put(MessageId.fullName(group), level);
         }
 
-        /** As above, of groups with this full name, with this end of it, or this beginning. */
+        /** As above, of groups with this full name, this end of it or this beginning, in any case; in this order the names count. */
         public Builder group(String name, LogLevel level) {
             named.add(Objects.requireNonNull(name));
             return put(name, level);

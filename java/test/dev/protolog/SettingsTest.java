@@ -8,7 +8,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -24,14 +26,36 @@ final class SettingsTest {
             List<Object> read = SettingsText.parse(row[0]).all();
             check(row[0], read.stream().map(Object::toString).collect(Collectors.joining(" | ")), row[1]);
         }
-        for (String[] row : SelfTest.rows(vectors.resolve("patterns.tsv"), "pattern\tgroup\tmatches")) {
-            check(row[0] + " in " + row[1], GroupSettings.Entry.matches(row[0], row[1]) ? "yes" : "no", row[2]);
+        for (String[] row : SelfTest.rows(vectors.resolve("patterns.tsv"), "pattern\tgroup\tnames it by")) {
+            check(row[0] + " in " + row[1], kind(GroupPattern.closeness(row[0], row[1])), row[2]);
+        }
+        for (String[] row : SelfTest.rows(vectors.resolve("filters.tsv"), "names\tgroup\tlevel")) {
+            check(row[0] + " for " + row[1], filter(row[0]).levels(row[1]), LogLevel.valueOf(row[2]).andAbove());
         }
         names(vectors.resolve("names.tsv"));
         switches();
         sources();
         misspelled();
         stateFile();
+    }
+
+    private static Filter filter(String names) {
+        Map<String, Integer> levels = new LinkedHashMap<>();
+        for (String one : names.isEmpty() ? new String[0] : names.split(" ")) {
+            String[] parts = one.split("=");
+            levels.put(parts[0], LogLevel.valueOf(parts[1]).andAbove());
+        }
+        return new Filter(LogLevel.INFO.andAbove(), levels, List.of());
+    }
+
+    private static String kind(int closeness) {
+        return switch (closeness) {
+            case GroupPattern.NONE -> "no";
+            case GroupPattern.ALL -> "all";
+            case GroupPattern.END -> "end";
+            case GroupPattern.WHOLE -> "whole";
+            default -> "beginning";
+        };
     }
 
     /** Names, and the forms in which they are written. Cells have bytes as numbers behind `%`. */

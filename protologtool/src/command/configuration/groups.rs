@@ -179,10 +179,14 @@ pub(super) fn names(programs: &mut Programs, system: &dyn System) {
 
 fn names_for_shells(all: &BTreeSet<String>) -> String {
     let last = |name: &str| name.rsplit([':', '.']).next().map_or(String::new(), str::to_owned);
+    // How many groups `matches_group` takes a last segment for: their end, or their beginning.
     let mut counts: HashMap<String, usize> = HashMap::new();
     for name in all {
-        // As `matches_group` compares them.
-        *counts.entry(last(name).to_ascii_lowercase()).or_default() += 1;
+        let name = name.to_ascii_lowercase();
+        *counts.entry(last(&name)).or_default() += 1;
+        if let Some((first, _)) = name.split_once([':', '.']) {
+            *counts.entry(first.to_owned()).or_default() += 1;
+        }
     }
     let mut text = String::new();
     for name in all {

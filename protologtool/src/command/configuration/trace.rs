@@ -145,13 +145,7 @@ fn refuse_unknown(
         return Ok(());
     }
     let names = unknown::names(programs, system);
-    // A session takes the first segments of names, too.
-    let is_of = |pattern: &str, name: &str| {
-        let rest = name.strip_prefix(&*characters(pattern).collect::<String>());
-        matches_group(pattern, name)
-            || rest.is_some_and(|rest| rest.starts_with("::") || rest.starts_with('.'))
-    };
-    let is_missing = |pattern: &&&str| !names.iter().any(|name| is_of(pattern, name));
+    let is_missing = |pattern: &&&str| !names.iter().any(|name| matches_group(pattern, name));
     let Some(pattern) = patterns.iter().find(is_missing) else { return Ok(()) };
     let names = name_forms(names.iter().map(String::as_str));
     let close = did_you_mean_group(pattern, &names);
