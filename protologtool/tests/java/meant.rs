@@ -19,7 +19,7 @@ enum Made {
 
 /// Imports and the class `A` of the package `p`, whose `f()` calls; a class `B` of the package `q`; another file of the package `p`; and
 /// what is made of the call. A log call says `log`, any other says `own`.
-const CASES: [(&str, &str, &str, Made); 15] = [
+const CASES: [(&str, &str, &str, Made); 20] = [
     (
         "import dev.protolog.*; class A { void f() { ProtoLog.d(NET, \"own\"); } }",
         "public class B { }",
@@ -73,6 +73,36 @@ const CASES: [(&str, &str, &str, Made); 15] = [
         "public interface B { static void d(Object g, String s) { Own.say(); } }",
         "",
         Made::Rewritten,
+    ),
+    (
+        "import dev.protolog.*; import demo.*; class A { record R(java.util.Map<AppLog, String> m) { void g() { ProtoLog.d(AppLog.NET, \"log\"); } } void f() { new R(null).g(); } }",
+        "public class B { }",
+        "",
+        Made::Rewritten,
+    ),
+    (
+        "import dev.protolog.*; import demo.*; class A { record R<AppLog, T>(@Deprecated String text) implements Comparable<ProtoLog> { public int compareTo(ProtoLog o) { demo.AppLog n = NET; ProtoLog.d(NET, \"log\"); return 1; } } void f() { new R<>(\"\").compareTo(null); } }",
+        "public class B { }",
+        "",
+        Made::Rewritten,
+    ),
+    (
+        "import dev.protolog.*; class A extends q.@Z(1) B { void f() { ProtoLog.d(NET, \"own\"); } }",
+        "public class B { public static class ProtoLog { public static void d(Object g, String s) { Own.say(); } } }",
+        "@java.lang.annotation.Target(java.lang.annotation.ElementType.TYPE_USE) @interface Z { int value(); }",
+        Made::Nothing,
+    ),
+    (
+        "import dev.protolog.*; import q.B; class A { void f() { class L extends @Z(1) B { void f() { ProtoLog.d(NET, \"own\"); } } new L().f(); } }",
+        "public class B { public static class ProtoLog { public static void d(Object g, String s) { Own.say(); } } }",
+        "@java.lang.annotation.Target(java.lang.annotation.ElementType.TYPE_USE) @interface Z { int value(); }",
+        Made::Nothing,
+    ),
+    (
+        "import dev.protolog.*; import q.B; class A { void f() { new @Z(1) B() { void g() { ProtoLog.d(NET, \"own\"); } }.g(); } }",
+        "public class B { public static class ProtoLog { public static void d(Object g, String s) { Own.say(); } } }",
+        "@java.lang.annotation.Target(java.lang.annotation.ElementType.TYPE_USE) @interface Z { int value(); }",
+        Made::Nothing,
     ),
     (
         "import dev.protolog.*; class A { void f() { ProtoLog.d(NET, \"own\"); } }",

@@ -107,3 +107,41 @@ fn variables_that_a_superclass_may_hide_are_not_judged() {
         assert!(rewritten(Source::new("A.java", source.clone().into_bytes())).is_ok(), "{source}");
     }
 }
+
+/// Types, and type parameters, that are called like those of the language, each compiled: what has such a type is not judged.
+#[test]
+fn names_of_the_language_may_be_taken() {
+    let of =
+        |template: &str| format!("{{ dev.protolog.ProtoLog.d(AppLog.NET, \"{template}\", x); }}");
+    let (d, b) = (of("%d"), of("%b"));
+    let bodies = [
+        format!("<String extends Long> void f(String x) {d}"),
+        format!("<T, @Z({{1, 2}}) Float extends Long> void f(Float x) {d}"),
+        format!("static class C<String extends Long> {{ void f(String x) {d} }}"),
+        format!(
+            "static class C<T extends Comparable<T>, @Z @Deep({{\"<\"}}) String extends Long> {{ void f(String x) {d} }}"
+        ),
+        format!("static class C<@Z String extends Long> {{ class In {{ void f(String x) {d} }} }}"),
+        format!("record R<@Z Integer extends Boolean>(Integer x) {{ void f() {b} }}"),
+        format!("void f() {{ class L<@Z String extends Long> {{ void g(String x) {d} }} }}"),
+        format!("interface String {{ }} static class N implements String {{ void f(Long x) {d} }}"),
+        format!(
+            "static class Base {{ static class Double {{ }} }} static class N extends @Z Base {{ <T extends Long> void f(T x) {d} }}"
+        ),
+    ];
+    let annotations = "@java.lang.annotation.Target({java.lang.annotation.ElementType.TYPE_PARAMETER, java.lang.annotation.ElementType.TYPE_USE}) @interface Z { int[] value() default {}; } \
+        @java.lang.annotation.Target(java.lang.annotation.ElementType.TYPE_PARAMETER) @interface Deep { java.lang.String[] value(); }";
+    let directory = temp_dir();
+    let mut sources = java_sources(&here().join("runtime"));
+    for (number, body) in bodies.iter().enumerate() {
+        let annotations = if number == 0 { annotations } else { "" };
+        let text = format!("package demo; {annotations} class A{number} {{ {body} }}");
+        let after = rewritten(Source::new("A.java", text.clone().into_bytes()));
+        let after = after.unwrap_or_else(|errors| panic!("{text}\n{errors}"));
+        let file = directory.path().join(format!("A{number}.java"));
+        std::fs::write(&file, after).unwrap();
+        sources.push(file);
+    }
+    let Some(output) = compile_java(&directory.path().join("out"), &sources, &[]) else { return };
+    assert_eq!(output.code, Some(0), "{}", output.stderr);
+}

@@ -5,8 +5,7 @@
 //! nothing is known, and nothing is assumed to be hidden.
 
 use super::fields;
-use super::header::{has_component, supertype_names};
-use super::lexer::TokenKind;
+use super::header::{has_component, has_type_parameter, supertype_names};
 use super::library::Classes;
 use super::locals::{LocalType, field_of};
 use super::meaning::{Declared, Handle, MethodOwner, Site, Type, TypeRef, Variable};
@@ -120,7 +119,7 @@ impl<'u> Resolver<'u> {
     fn type_outside(&self, name: &str, owner: Option<TypeId>) -> Option<TypeOutside<'u>> {
         let mut around = self.unit.outline.outwards(owner);
         let found = around.find_map(|id| {
-            if self.has_type_parameter(id, name) {
+            if has_type_parameter(&self.unit, id, name) {
                 return Some(TypeOutside::Parameter);
             }
             let own = (self.unit.name(id) == name).then(|| self.own(id));
@@ -428,32 +427,6 @@ impl<'u> Resolver<'u> {
         });
         let has = |resolver: &Self, id| resolver.has_method(id, name, true).then_some(());
         own || !is_inherited && self.inherited(id, has).is_some()
-    }
-
-    fn has_type_parameter(&self, id: TypeId, name: &str) -> bool {
-        let unit = &self.unit;
-        let header = &unit.tokens[unit.outline.types[id.0].header.clone()];
-        if !header.first().is_some_and(|token| token.kind == TokenKind::Punct(b'<')) {
-            return false;
-        }
-        let mut depth = 0_usize;
-        for (index, token) in header.iter().enumerate() {
-            match token.kind {
-                TokenKind::Punct(b'<') => depth += 1,
-                TokenKind::Punct(b'>') => depth = depth.saturating_sub(1),
-                // A parameter's name comes first, or after a comma; annotations are rare and not looked through.
-                TokenKind::Word if depth == 1 && unit.str(&token.range()) == name => {
-                    if matches!(header[index - 1].kind, TokenKind::Punct(b'<' | b',')) {
-                        return true;
-                    }
-                }
-                _ => {}
-            }
-            if depth == 0 {
-                return false;
-            }
-        }
-        false
     }
 }
 

@@ -345,6 +345,7 @@ pub(crate) fn dotted(node: Node<'_>, source: &(impl AsRef<[u8]> + ?Sized)) -> Op
             Some(format!("{}.{}", dotted(outer, source)?, text(inner, source)))
         }
         "generic_type" => dotted(children(node).next()?, source),
+        "annotated_type" => dotted(children(node).last()?, source),
         "scoped_identifier" => {
             let scope = dotted(node.child_by_field_name("scope")?, source)?;
             Some(format!("{scope}.{}", field_text(node, "name", source)))
