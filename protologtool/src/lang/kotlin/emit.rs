@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!                ProtoLog.d(NET,   "n=%d of $host",                 n  )
-//! (if (GUARD)        IMPL.d(NET,   123L, 1L,        +IMPL.l(n), IMPL.s(host)) else Unit)
+//! (if (GUARD)        IMPL.d(NET,   123L, 1L,        +IMPL.l(n), IMPL.s(host)) else {})
 //! ```
 //!
 //! `ProtoLogImpl.l` of a floating-point number returns nothing, so that javac refuses it as an argument. In Kotlin nothing is
@@ -29,7 +29,7 @@ pub(super) fn emit(
     let implementation = kotlin.java.implementation();
     if let Some(guard) = guard(kotlin, call, message) {
         let (open, close) = if shape.follows_annotation { ("", "") } else { ("(", ")") };
-        plan.wrap(call.range.clone(), format!("{open}if ({guard}) "), format!(" else Unit{close}"));
+        plan.wrap(call.range.clone(), format!("{open}if ({guard}) "), format!(" else {{}}{close}"));
     }
     if shape.class.is_empty() {
         plan.replace(shape.method.clone(), format!("{implementation}.{}", call.level.method()));

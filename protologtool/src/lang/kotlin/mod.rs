@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! fun f() = ProtoLog.d(NET, "sent $n bytes to ${host.name}")
-//! fun f() = (if (I.isEnabled(NET, dev.protolog.LogLevel.DEBUG)) I.d(NET, 123L, 1L, +I.l(n), I.s(host.name)) else Unit)
+//! fun f() = (if (I.isEnabled(NET, dev.protolog.LogLevel.DEBUG)) I.d(NET, 123L, 1L, +I.l(n), I.s(host.name)) else {})
 //! ```
 //!
 //! A rewritten call is an expression, so that every position is legal: bodies of functions and lambdas, branches of `when`,
