@@ -23,7 +23,7 @@ enum Made {
 
 /// Declarations of the package `p`, a function `f` among them, those of another file, in the package `q`, and what is made of them. A log
 /// call says `log`, any other says `own`.
-const CASES: [(&str, &str, Made); 25] = [
+const CASES: [(&str, &str, Made); 36] = [
     ("data class Point(val d: Double)\nfun f() { d(NET, \"log\") }", "", Made::Rewritten),
     ("class Device(val dev: String)\nfun f() { ProtoLog.d(NET, \"log\") }", "", Made::Rewritten),
     (
@@ -117,6 +117,53 @@ const CASES: [(&str, &str, Made); 25] = [
         "open class Base { class Short(val text: String) }",
         Made::Rewritten,
     ),
+    (
+        "fun <Boolean> g(n: Boolean) { ProtoLog.d(NET, \"$n\") }\nfun f() = g(\"log\")",
+        "",
+        Made::Rewritten,
+    ),
+    (
+        "class C<T, @Suppress(\"<\") in Long>(a: T) { inner class I { fun g(n: Long) { ProtoLog.d(NET, \"$n\") } } }\nfun f() = C<String, String>(\"\").I().g(\"log\")",
+        "",
+        Made::Rewritten,
+    ),
+    (
+        "inline fun <T : (String, T) -> T?, reified Byte> Byte.g(n: Byte) where Byte : Any { ProtoLog.d(NET, \"$n\") }\nfun f() = \"\".g<(String, Any?) -> Nothing?, String>(\"log\")",
+        "",
+        Made::Rewritten,
+    ),
+    (
+        "val <Short> List<Short>.first: Short get() { val n: Short = get(0); ProtoLog.d(NET, \"$n\"); return n }\nfun f() = listOf(\"log\").first",
+        "",
+        Made::Rewritten,
+    ),
+    (
+        "fun <Int : (AppLog, kotlin.String) -> Unit> g(d: Int) { d(NET, \"own\") }\nfun f() = g { _: AppLog, _: String -> own() }",
+        "",
+        Made::Listed,
+    ),
+    (
+        "typealias Int = (AppLog, kotlin.String) -> Unit\nfun g(d: Int) { d(NET, \"own\") }\nfun f() = g { _, _ -> own() }",
+        "",
+        Made::Listed,
+    ),
+    (
+        "class C { fun <@Suppress(\"\") T> d(g: Any?, s: T) = own(); fun f() { d(NET, \"own\") } }\nfun f() = C().f()",
+        "",
+        Made::Listed,
+    ),
+    ("fun <T> d(x: T) = own()\nfun f() { d(NET, \"log\") }", "", Made::Rewritten),
+    (
+        "import dev.protolog.ProtoLog.*\nenum class X(val n: Int) { wtf(1), @Deprecated(\"\") v(2) { override fun n() = 1 }; open fun n() = 2 }\nclass wtf(val n: Int)\nfun f() { v(NET, \"log\") }",
+        "",
+        Made::Rewritten,
+    ),
+    (
+        "import dev.protolog.ProtoLog.*\nclass v(val group: Any?, val text: String) { init { own() } }\nfun f() { v(NET, \"own\") }",
+        "",
+        Made::Listed,
+    ),
+    ("enum class X { e, d; fun g() { d(NET, \"log\") } }\nfun f() = X.e.g()", "", Made::Rewritten),
 ];
 
 fn sources(number: usize, own: &str, other: &str) -> [(String, String); 2] {

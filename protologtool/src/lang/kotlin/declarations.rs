@@ -140,10 +140,7 @@ impl DeclarationReader<'_, '_> {
     fn variable(&mut self, at: usize) {
         let file = self.file;
         let is_const = at > 0 && file.raw(at - 1) == "const";
-        let mut at = at + 1;
-        if file.is_punct(at, b'<') {
-            at = file.after_type_arguments(at).unwrap_or(at);
-        }
+        let at = self.type_parameters(at + 1);
         let is_member = self.open.last().is_none_or(|body| body.kind == BodyKind::Class);
         let mut scope = self.around();
         if !is_member {
@@ -170,6 +167,35 @@ impl DeclarationReader<'_, '_> {
         }
         let kind = if is_const { DeclaredKind::Constant } else { kind };
         self.declare(name, kind, scope, written, value);
+    }
+
+    /// Declares the type parameters `<A, reified B : C>` at `at`, if there are some there; and the position behind them. Where their
+    /// declaration ends is not looked for: their names are those of types around it, too.
+    fn type_parameters(&mut self, at: usize) -> usize {
+        let file = self.file;
+        let end = file.is_punct(at, b'<').then(|| file.after_type_arguments(at)).flatten();
+        let Some(end) = end else { return at };
+        let scope = self.around();
+        let (mut depth, mut at, mut is_first) = (0_usize, at, false);
+        while at < end {
+            match file.kind(at) {
+                Some(LexemeKind::Punct(b'<')) => (depth, is_first) = (depth + 1, depth == 0),
+                Some(LexemeKind::Punct(b'>')) if !file.is_punct(at - 1, b'-') => depth -= 1,
+                Some(LexemeKind::Punct(b',')) => is_first = depth == 1,
+                Some(LexemeKind::Punct(b'@')) => {
+                    at = file.after_annotation(at).min(end);
+                    continue;
+                }
+                // `in`, `out` and `reified` come before a name.
+                Some(LexemeKind::Word) if is_first && !file.is_word(at + 1) => {
+                    self.declare(at, DeclaredKind::TypeParameter, scope.clone(), None, None);
+                    is_first = false;
+                }
+                _ => {}
+            }
+            at = file.partner(at).max(at) + 1;
+        }
+        end
     }
 
     /// The name that a declaration begins with at `at`, behind the type of a receiver if there is one; and what follows.
@@ -240,10 +266,7 @@ impl DeclarationReader<'_, '_> {
     /// `fun` at `at`, with a name or without.
     fn function(&mut self, at: usize) {
         let file = self.file;
-        let mut from = at + 1;
-        if file.is_punct(from, b'<') {
-            from = file.after_type_arguments(from).unwrap_or(from);
-        }
+        let from = self.type_parameters(at + 1);
         if let Some((name, parameters)) = self.name(from) {
             if file.is_punct(parameters, b'(') {
                 let scope = self.around();

@@ -5,6 +5,7 @@
 //! that the arguments fit; explicit imports come before the package, the package before wildcards.
 
 use super::file::KotlinFile;
+use super::kinds::is_declared;
 use super::lexer::LexemeKind;
 use super::method_call::MethodCall;
 use super::names::ScopedFile;
@@ -64,6 +65,10 @@ impl CallReader<'_, '_> {
         if declared.any(|it| self.fits(it, arguments)) {
             return Some(format!("the file has a function `{name}` there"));
         }
+        let is_made = |it: &DeclaredName| it.written_type.is_none();
+        if !is_imported && scopes.type_named(name, offset).is_some_and(is_made) {
+            return Some(format!("the file has a class `{name}` there"));
+        }
         self.rival_of(name, offset, at, |rival| rival.takes(arguments))
     }
 
@@ -122,12 +127,18 @@ fn is_never_called(named: &ScopedFile<'_>, variable: &DeclaredName) -> bool {
     }
     let file = &named.file;
     let name = named.token_at(variable.offset);
+    if variable.kind == DeclaredKind::EnumEntry {
+        return true;
+    }
     let before = name.checked_sub(2).map_or("", |at| file.raw(at));
     let is_caught = before == "catch" && file.is_punct(name - 1, b'(');
     let is_counted = before == "for"
         && file.raw(name + 1) == "in"
         && file.kind(name + 2) == Some(LexemeKind::Number);
-    let of_type = |written: &String| TYPES_OF_KOTLIN.contains(&written.trim_end_matches('?'));
+    let of_type = |written: &String| {
+        let name = written.trim_end_matches('?');
+        TYPES_OF_KOTLIN.contains(&name) && !is_declared(named, name)
+    };
     let is_literal = variable.written_type.is_none()
         && variable.value.as_ref().is_some_and(|value| {
             let kind = file.kind(value.start);

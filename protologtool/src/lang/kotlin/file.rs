@@ -155,8 +155,9 @@ impl<'s> KotlinFile<'s> {
                 LexemeKind::Punct(b'<') => depth += 1,
                 LexemeKind::Punct(b'-') if self.is_punct(at + 1, b'>') => at += 1,
                 LexemeKind::Punct(b'>') => depth -= 1,
-                LexemeKind::Punct(b'(') => at = self.partner(at),
-                LexemeKind::Word | LexemeKind::Punct(b'.' | b',' | b'?' | b'*' | b':' | b'&') => {}
+                LexemeKind::Punct(b'(' | b'[') => at = self.partner(at),
+                LexemeKind::Word
+                | LexemeKind::Punct(b'.' | b',' | b'?' | b'*' | b':' | b'&' | b'@') => {}
                 _ => return None,
             }
             at += 1;

@@ -5,7 +5,7 @@
 
 use super::lexer::LexemeKind;
 use super::names::ScopedFile;
-use super::scopes::DeclaredKind;
+use super::scopes::{DeclaredKind, DeclaredName};
 use crate::lang::rivals::RivalKind;
 use std::ops::Range;
 
@@ -42,10 +42,13 @@ fn declared_type(named: &ScopedFile<'_>, tokens: &Range<usize>) -> Option<String
     }
 }
 
-/// Returns whether the sources declare a type of this name, or import one, which may be meant instead of the language's.
-fn is_declared(named: &ScopedFile<'_>, name: &str) -> bool {
+/// Returns whether the sources declare a type or type parameter of this name, or import one, which may be meant instead of the
+/// language's.
+pub(super) fn is_declared(named: &ScopedFile<'_>, name: &str) -> bool {
+    let is_type =
+        |it: &DeclaredName| matches!(it.kind, DeclaredKind::Type | DeclaredKind::TypeParameter);
     let rivals = || named.others.map_or(&[][..], |others| others.rivals(name));
-    named.scopes.named(name).any(|it| it.kind == DeclaredKind::Type)
+    named.scopes.named(name).any(is_type)
         || named.file.imports.iter().any(|import| import.name.as_deref() == Some(name))
         || rivals().iter().any(|rival| rival.kind == RivalKind::Type)
 }

@@ -1,7 +1,9 @@
 //! The places where a file calls methods of one class.
 
 use super::names::ScopedFile;
+use super::scopes::DeclaredKind;
 use protolog_core::Level;
+use std::collections::HashSet;
 use std::ops::Range;
 
 /// Tokens that call a method of the class.
@@ -20,20 +22,22 @@ pub(super) fn method_calls(named: &ScopedFile<'_>, class: &str) -> Vec<MethodCal
     let file = &named.file;
     let is_call =
         |at: &usize| file.is_word(*at) && file.is_punct(at + 1, b'(') && !file.begins_line(at + 1);
+    let all = named.scopes.all().iter().filter(|it| may_have_parameters(it.kind));
+    let declared: HashSet<usize> = all.map(|it| it.offset).collect();
     let calls = (0..file.tokens.len()).filter(is_call).filter_map(|method| {
         let mut first = method;
         while first >= 2 && file.is_punct(first - 1, b'.') && file.is_word(first - 2) {
             first -= 2;
         }
         let before = first.checked_sub(1);
-        // A member of what an expression gives, or the declaration of a function.
-        if before.is_some_and(|at| {
-            matches!(file.raw(at), "." | "fun")
-                || file.is_punct(at, b':') && at > 0 && file.is_punct(at - 1, b':')
-        }) {
+        let offset = file.tokens[first].range().start;
+        // A member of what an expression gives, or the declaration of a function, a class or a constant of an enum.
+        let is_other = |at| {
+            file.raw(at) == "." || file.is_punct(at, b':') && at > 0 && file.is_punct(at - 1, b':')
+        };
+        if before.is_some_and(is_other) || declared.contains(&offset) {
             return None;
         }
-        let offset = file.tokens[first].range().start;
         let name = file.word(method).into_owned();
         if first == method {
             let member = named.imported_member(&name, class)?;
@@ -48,6 +52,11 @@ pub(super) fn method_calls(named: &ScopedFile<'_>, class: &str) -> Vec<MethodCal
         })
     });
     calls.collect()
+}
+
+/// Returns whether parameters or arguments may follow the name in a declaration of this kind.
+fn may_have_parameters(kind: DeclaredKind) -> bool {
+    matches!(kind, DeclaredKind::Function | DeclaredKind::Type | DeclaredKind::EnumEntry)
 }
 
 /// The references to log methods of `class`, such as `ProtoLog::d`: those who have one log by it. Each as its tokens.

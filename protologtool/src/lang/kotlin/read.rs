@@ -315,7 +315,10 @@ impl CallReader<'_, '_> {
         let class = self.groups.class();
         let variable = self.named.scopes.variable(name, offset);
         if self.named.is_within(class, offset)
-            && variable.is_none_or(|it| it.kind == DeclaredKind::Property)
+            && variable.is_none_or(|it| match it.kind {
+                DeclaredKind::EnumEntry => self.named.canonical(it).0 == format!("{class}.{name}"),
+                kind => kind == DeclaredKind::Property,
+            })
             && let Some(position) = self.groups.position(name)
         {
             return Ok(position);

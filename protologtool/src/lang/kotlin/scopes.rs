@@ -41,8 +41,18 @@ pub(crate) enum DeclaredKind {
     /// A variable of a class or of the file.
     Property,
     Constant,
+    /// A constant of an enum.
+    EnumEntry,
     Type,
+    /// A type parameter of a class, a function or a property.
+    TypeParameter,
     Function,
+}
+
+impl DeclaredKind {
+    fn is_variable(self) -> bool {
+        !matches!(self, Self::Type | Self::TypeParameter | Self::Function)
+    }
 }
 
 /// All declarations of a file.
@@ -121,9 +131,7 @@ impl Scopes {
 
     /// The innermost variable called `name` at `offset`.
     pub(crate) fn variable(&self, name: &str, offset: usize) -> Option<&DeclaredName> {
-        let is_variable =
-            |it: &&DeclaredName| !matches!(it.kind, DeclaredKind::Type | DeclaredKind::Function);
-        self.innermost(name, offset, is_variable)
+        self.innermost(name, offset, |it| it.kind.is_variable())
     }
 
     /// The innermost class, interface, object or other name of a type called `name` at `offset`.

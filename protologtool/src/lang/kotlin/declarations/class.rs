@@ -16,7 +16,8 @@ impl DeclarationReader<'_, '_> {
         let file = self.file;
         let is_companion = at > 0 && file.raw(at - 1) == "companion";
         let name = (file.is_word(at + 1) && !file.begins_line(at + 1)).then_some(at + 1);
-        let (constructor, body, end) = self.class_header(at + if name.is_some() { 2 } else { 1 });
+        let header = at + if name.is_some() { 2 } else { 1 };
+        let (constructor, body, end) = self.class_header(header);
         let scope = self.around();
         self.declare(name.unwrap_or(at), DeclaredKind::Type, scope, None, None);
         if let Some(declared) = self.found.last_mut() {
@@ -27,6 +28,10 @@ impl DeclarationReader<'_, '_> {
             declared.body = body.map(|body| file.bytes_of(&(body..file.partner(body) + 1)));
             declared.supertypes = supertypes(file, at + 1..end);
         }
+        self.type_parameters(header);
+        if let Some(body) = body.filter(|_| at > 0 && file.raw(at - 1) == "enum") {
+            self.entries(body, name);
+        }
         if let Some(open) = constructor {
             let end = body.map_or(file.partner(open), |body| file.partner(body));
             self.parameters(open, file.bytes_of(&(open..end + 1)));
@@ -36,6 +41,35 @@ impl DeclarationReader<'_, '_> {
         let owner = if is_companion { around } else { name.map(|at| file.word(at).into_owned()) };
         let header = constructor.map(|open| open..file.partner(open));
         (body.map(|body| (body, owner, outer)), header)
+    }
+
+    /// Declares the constants of an enum, which its body, with the brace at `body`, begins with.
+    fn entries(&mut self, body: usize, class: Option<usize>) {
+        let file = self.file;
+        let (close, scope) = (file.partner(body), file.bytes_of(&(body..file.partner(body) + 1)));
+        let mut at = body + 1;
+        while at < close {
+            while file.is_punct(at, b'@') {
+                at = file.after_annotation(at);
+            }
+            if !file.is_word(at) {
+                return;
+            }
+            self.declare(at, DeclaredKind::EnumEntry, scope.clone(), None, None);
+            if let Some(entry) = self.found.last_mut() {
+                entry.owner = class.map(|at| file.word(at).into_owned());
+            }
+            at += 1;
+            for bracket in [b'(', b'{'] {
+                if file.is_punct(at, bracket) {
+                    at = file.partner(at) + 1;
+                }
+            }
+            if !file.is_punct(at, b',') {
+                return;
+            }
+            at += 1;
+        }
     }
 
     /// The parameters and the body of a class whose header goes on at `at`, as the positions of their brackets; and
