@@ -114,6 +114,8 @@ fn run_kinds(classes: &[PathBuf], dir: &Path) -> Vec<String> {
     let read = messages(&trace);
     // An unpaired surrogate is no character of UTF-8.
     assert_eq!(read, recorded);
+    // A `float` as a text is that of Java; as a number it is a `double`.
+    assert!(read.contains(&"INFO Net: 0.1 1.6777218E7 and 0.1 0.100000 0.100000001".to_owned()));
     let snapshot = messages(&dir.join("snapshot.pftrace"));
     assert_eq!(snapshot, recorded[..recorded.len() - 1]);
     if let Some(tables) = trace_processor(&trace, &["SELECT message FROM protolog ORDER BY ts"]) {

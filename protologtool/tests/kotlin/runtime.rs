@@ -63,6 +63,7 @@ fn a_program_prints_the_same_processed_and_unprocessed() {
     }
     let all = printed(&classes, "VERBOSE", "after").stderr;
     assert!(all.contains("ERROR Net: values -3 of example.org, 8 and null, 100%\n"), "{all}");
+    assert!(all.contains("INFO Net: floats 0.1 0.1 0.100000 0.05 7.000000e+00\n"), "{all}");
     assert!(all.contains("VERBOSE Net: Host: one level deep: 7, c\n"), "{all}");
     assert!(all.contains("VERBOSE Net: java and Kotlin: from Java 4 of x\n"), "{all}");
 }

@@ -39,6 +39,9 @@ public final class Kinds {
         ProtoLog.v(NET, "%d %d %d %d %d", b, s, 'c', Integer.MAX_VALUE, boxed);
         ProtoLog.d(NET, "null %d", none);
         ProtoLog.i(NET, "%f %e %g", 1.5f, -0.0, Double.POSITIVE_INFINITY);
+        float tenth = 0.1f;
+        Float large = 16_777_217.3f;
+        ProtoLog.i(NET, "%s %s %s %f %.9g", tenth, large, "and " + tenth, tenth, tenth);
         ProtoLog.w(NET, "%x %o %b %b", -1L, 8, true, Boolean.FALSE);
         ProtoLog.e(NET, "%d%% of %8.3f", 100, 2.0 / 3);
         ProtoLog.wtf(NET, "%d %d %d %d %d %d %d", 1, 2, 3, 4, 5, 6, 7);

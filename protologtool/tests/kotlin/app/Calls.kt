@@ -7,7 +7,7 @@ import dev.protolog.ProtoLog
 class Host(private val name: String, val size: Long = 7) {
     fun logAll(byte: Byte, boxed: Int?, char: Char, float: Float, any: Any?) {
         ProtoLog.d(NET, "integers %d %d %d %x %o", byte, boxed, char, size, size + 1)
-        ProtoLog.i(NET, "floats %f %.2f %e", float, float / 2.0, size)
+        ProtoLog.i(NET, "floats $float %s %f %.2f %e", float, float, float / 2.0, size)
         ProtoLog.w(AppLog.DISK, "others %b %b %s %s %s", size > 1, boxed != null, any, boxed, char)
         ProtoLog.e(NET, "values $byte of $name, ${size + 1} and $boxed, 100%%")
         logV("one level deep: %d, $char", size)
@@ -32,7 +32,7 @@ fun <T> evaluated(value: T): T {
 
 fun run(): Int {
     val host = Host("example.org")
-    host.logAll(-3, null, 'c', 2.5f, listOf("a", null))
+    host.logAll(-3, null, 'c', 0.1f, listOf("a", null))
     host.described()
     callOthers(3)
     JavaLogs.callAll(4)
