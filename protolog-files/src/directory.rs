@@ -41,17 +41,6 @@ impl Directory {
         Ok(Self { descriptor: descriptor.into(), path: path.to_owned() })
     }
 
-    /// Opens the directory that `path` is in, by way of links if there are any, and returns it with
-    /// the last component of `path`.
-    pub fn holding(path: &Path) -> io::Result<(Self, OsString)> {
-        let no_name = || io::Error::new(io::ErrorKind::InvalidInput, "the path has no last name");
-        let name = path.file_name().ok_or_else(no_name)?.to_owned();
-        let parent = path.parent().filter(|parent| *parent != Path::new(""));
-        let parent = parent.unwrap_or(Path::new("."));
-        let descriptor = sys::open(parent, libc::O_PATH | libc::O_DIRECTORY)?;
-        Ok((Self { descriptor: descriptor.into(), path: parent.to_owned() }, name))
-    }
-
     /// Opens the directory at `path`, which may be a link; an error if it, or one on the way, is a link
     /// that another user could have made to lead elsewhere, by the rule of `walk.rs`.
     pub fn open_trusted(path: &Path) -> io::Result<Self> {
@@ -59,8 +48,8 @@ impl Directory {
         Ok(Self { descriptor: descriptor.into(), path: path.to_owned() })
     }
 
-    /// As [`holding`](Self::holding), but by way of no link that another user could have made to lead
-    /// elsewhere. What is at the last component is not looked at.
+    /// Opens the directory that `path` is in, and returns it with the last component of `path`, at which is not looked: by way of no link
+    /// that another user could have made to lead elsewhere.
     pub fn trusted_holding(path: &Path) -> io::Result<(Self, OsString)> {
         let (parent, name) = walk::split(path)?;
         let descriptor = walk::find(None, parent, Links::Trusted, None)?;
@@ -152,10 +141,9 @@ impl Directory {
         sys::make_directory_at(self, component(name)?, mode)
     }
 
-    /// Renames an entry, over what `to` names.
-    pub fn rename(&self, from: impl AsRef<OsStr>, to: impl AsRef<OsStr>) -> io::Result<()> {
-        let (from, to) = (component(from.as_ref())?, component(to.as_ref())?);
-        sys::rename_at(self, from, self, to)
+    /// Renames an entry. An error if the name is taken: in a directory such as `/tmp` root would replace what is another user's.
+    pub fn rename_to_free(&self, from: impl AsRef<OsStr>, to: impl AsRef<OsStr>) -> io::Result<()> {
+        sys::rename_to_free_at(self, component(from.as_ref())?, component(to.as_ref())?)
     }
 
     /// Removes what was looked at; false if `name` is another one's by now, or gone. An error for a
@@ -230,7 +218,7 @@ mod tests {
             fs::write(directory.join("file"), directory.to_str().unwrap()).unwrap();
         }
         let directory = Directory::open(&path).unwrap();
-        let (holding, name) = Directory::holding(&path.join("file")).unwrap();
+        let (holding, name) = Directory::trusted_holding(&path.join("file")).unwrap();
         fs::rename(&path, &moved).unwrap();
         symlink(&other, &path).unwrap();
         for directory in [&directory, &holding] {
@@ -271,7 +259,9 @@ mod tests {
         assert_eq!(looked_at.links(), 1, "as it was");
         assert_eq!(directory.look("file").unwrap().links(), 2);
         fs::write(at("new"), "new").unwrap();
-        directory.rename("new", "file").unwrap();
+        assert!(directory.rename_to_free("new", "file").is_err(), "it is taken");
+        assert_eq!(fs::read(at("file")).unwrap(), b"old");
+        fs::rename(at("new"), at("file")).unwrap();
         let opened = directory.open_entry("file", &looked_at, Access::ReadWrite);
         assert_eq!(opened.unwrap_err().to_string(), "it was replaced meanwhile");
         assert!(!directory.remove("file", looked_at.identity()).unwrap());

@@ -1,28 +1,37 @@
 //! Private directories: those that only one user can enter or put another one in the place of.
 //! Programs make their sockets in no other ones, and operators look into no other ones.
+//!
+//! Invariant: none is found, or made, by way of a link that another user could have made to lead
+//! elsewhere (`walk.rs`); and none is made where it would not be private.
 
 use crate::directory::Directory;
 use crate::entry::is_closed;
-use std::ffi::OsStr;
+use crate::refused::Refused;
+use crate::sys;
+use std::ffi::{OsStr, OsString};
 use std::fs::Metadata;
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The mode of a private directory.
 const MODE: u32 = 0o700;
 
 impl Directory {
     /// Opens the directory at `path` if it is private and `may_own` admits its owner; none if it is
-    /// not, or a link, or no directory.
+    /// not, or a link, or no directory, or by way of a link of another user's.
     pub fn open_private(path: &Path, may_own: impl Fn(u32) -> bool) -> io::Result<Option<Self>> {
-        let (parent, name) = Self::holding(path)?;
+        let Some((parent, name)) = holding(path)? else { return Ok(None) };
         parent.open_private_in(&name, may_own)
     }
 
     /// As [`open_private`](Self::open_private), of a directory that is made if it is missing.
     pub fn make_private(path: &Path, may_own: impl Fn(u32) -> bool) -> io::Result<Option<Self>> {
-        let (parent, name) = Self::holding(path)?;
+        let Some((parent, name)) = holding(path)? else { return Ok(None) };
+        let around = parent.metadata()?;
+        if !is_private_by(sys::user(), MODE, around.uid(), around.mode()) {
+            return Ok(None);
+        }
         match parent.make_directory(&name, MODE) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
             _ => parent.open_private_in(&name, may_own),
@@ -41,6 +50,16 @@ impl Directory {
         let metadata = directory.metadata()?;
         let is_good = may_own(metadata.uid()) && is_private(&metadata, &self.metadata()?);
         Ok(is_good.then_some(directory))
+    }
+}
+
+/// The directory that `path` is in, and the name there; none if another user could have led the way to it elsewhere.
+fn holding(path: &Path) -> io::Result<Option<(Directory, OsString)>> {
+    // Without a slash at its end, which says nothing that is not asked for anyway.
+    let path: PathBuf = path.components().collect();
+    match Directory::trusted_holding(&path) {
+        Err(error) if matches!(Refused::of(&error), Some(Refused::LinkOnTheWay { .. })) => Ok(None),
+        found => found.map(Some),
     }
 }
 
@@ -65,7 +84,7 @@ const fn is_private_by(user: u32, mode: u32, parent_user: u32, parent_mode: u32)
 mod tests {
     use super::*;
     use std::fs::{self, Permissions};
-    use std::os::unix::fs::{PermissionsExt, chown, symlink};
+    use std::os::unix::fs::{PermissionsExt, chown, lchown, symlink};
 
     #[test]
     fn nobody_else_can_enter_or_replace_a_private_directory() {
@@ -84,6 +103,31 @@ mod tests {
             let found = is_private_by(7, mode, parent_user, parent_mode);
             assert_eq!(found, expected, "{mode:o} {parent_user} {parent_mode:o}");
         }
+    }
+
+    #[test]
+    fn links_of_others_lead_to_no_private_directory_and_none_is_made_in_vain() {
+        let temporary = protolog_testkit::temp_dir();
+        let at = |name: &str| temporary.path().join(name);
+        let user = rustix::process::geteuid().as_raw();
+        let make =
+            |path: &Path| Directory::make_private(path, |owner| owner == user).unwrap().is_some();
+        for name in ["home", "open"] {
+            fs::create_dir(at(name)).unwrap();
+        }
+        fs::set_permissions(at("open"), Permissions::from_mode(0o777)).unwrap();
+        assert!(!make(&at("open/run")) && !at("open/run").exists(), "anybody could replace it");
+        symlink(at("home"), at("link")).unwrap();
+        assert!(make(&at("link/run/")), "a link of this user's");
+        fs::remove_dir(at("home/run")).unwrap();
+        if lchown(at("link"), Some(user + 1), None).is_err() {
+            return protolog_testkit::skip("links of another user", "only root can make them");
+        }
+        assert!(!make(&at("link/run")) && !at("home/run").exists(), "one of another user's");
+        fs::create_dir(at("home/run")).unwrap();
+        fs::set_permissions(at("home/run"), Permissions::from_mode(0o700)).unwrap();
+        let open = |path: &Path| Directory::open_private(path, |owner| owner == user).unwrap();
+        assert!(open(&at("home/run")).is_some() && open(&at("link/run")).is_none());
     }
 
     #[test]

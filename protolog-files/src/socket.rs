@@ -61,7 +61,7 @@ impl Directory {
         // A process that connects before would find that nobody listens, and remove the socket as a
         // dead program's.
         let listening = sys::listen(&socket, BACKLOG);
-        if let Err(error) = listening.and_then(|()| self.rename(&unfinished, name)) {
+        if let Err(error) = listening.and_then(|()| self.rename_to_free(&unfinished, name)) {
             // The error says more than another one here.
             let _ = self.remove(&unfinished, made.identity());
             return Err(error);

@@ -21,8 +21,13 @@ use protolog_core::control::protocol::SOCKET_SUFFIX;
 use protolog_files::{Directory, Identity};
 use std::fs::{self, DirBuilder};
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
+
+/// The most directories of the name of a fallback that are looked at. Another user can make any number of them, for which no program
+/// that starts is to wait.
+const MOST_FALLBACKS: usize = 16_384;
 
 /// A socket that listens. Dropping it removes its file.
 #[derive(Debug)]
@@ -110,13 +115,18 @@ fn fallback(fallbacks: &Path) -> Result<Directory, ServeError> {
     let prefix = format!("{FALLBACK_PREFIX}{}-", user());
     let entries = fs::read_dir(fallbacks).into_iter().flatten().flatten();
     let named = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(&prefix));
-    let mut paths: Vec<_> = named.map(|entry| entry.path()).collect();
-    paths.sort();
-    let known = paths.iter().find_map(|path| Directory::open_private(path, is_own).ok().flatten());
-    match known {
+    match known_fallback(named.map(|entry| entry.path())) {
         Some(directory) => Ok(directory),
         None => make_private(&fallbacks.join(format!("{prefix}{:016x}", random()))),
     }
+}
+
+/// Returns the first of these that is a private directory of this user. Of many, some are looked at.
+fn known_fallback(named: impl Iterator<Item = PathBuf>) -> Option<Directory> {
+    let is_of_user = |path: &PathBuf| fs::symlink_metadata(path).is_ok_and(|it| is_own(it.uid()));
+    let mut paths: Vec<_> = named.take(MOST_FALLBACKS).filter(is_of_user).collect();
+    paths.sort();
+    paths.iter().find_map(|path| Directory::open_private(path, is_own).ok().flatten())
 }
 
 /// Opens the directory, and creates it if it is missing. An error unless it is private.
@@ -208,6 +218,21 @@ mod tests {
             let made = Socket::new(Some(directory.clone()));
             assert_eq!(made.is_ok(), is_good, "{mode:o}");
         }
+    }
+
+    #[test]
+    fn a_start_does_not_wait_for_any_number_of_directories() {
+        let temporary = temp_dir_for_sockets();
+        let path = temporary.path().join("protolog-own");
+        fs::create_dir(&path).unwrap();
+        set_mode(&path, 0o700);
+        let others = (0..MOST_FALLBACKS + 9).map(|number| {
+            assert!(number <= MOST_FALLBACKS, "it looks at all that another user has made");
+            temporary.path().join(format!("protolog-{number}"))
+        });
+        assert!(known_fallback(others.clone()).is_none());
+        let found = known_fallback(std::iter::once(path.clone()).chain(others)).unwrap();
+        assert_eq!(found.path(), path);
     }
 
     #[test]

@@ -48,6 +48,50 @@ fn a_program_removes_its_files_where_it_made_them() {
     });
 }
 
+/// The end of a Java program's line about the place where it listens, and that place.
+fn place_of_java(users: &Users, jar: &Path, only: Option<&Path>) -> String {
+    let mut java = users.command(users.victim, "java");
+    java.arg("-cp").arg(users.program(jar)).arg("app.Switched");
+    if let Some(only) = only {
+        java.env("PROTOLOG_RUNTIME_DIR", only);
+    }
+    let output = run(java.env("PROTOLOG_STATE", "/none").stdin(Stdio::null()));
+    output.stdout.lines().next().unwrap().to_owned()
+}
+
+#[test]
+fn places_that_another_user_made_are_not_used() {
+    let Some(jar) = jar() else { return };
+    let test = "attacked::places_that_another_user_made_are_not_used";
+    with_users(test, &[&jar], |users| {
+        let tmp = std::env::temp_dir();
+        let make = |path: &Path, mode, user| {
+            fs::create_dir(path).unwrap();
+            fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+            chown(path, Some(user), None).unwrap();
+        };
+        make(Path::new("/run/protolog"), 0o1777, 0);
+        // One that the program can't even look into.
+        let taken = PathBuf::from(format!("/run/protolog/{}", users.victim));
+        make(&taken, 0o700, users.intruder);
+        let said = place_of_java(users, &jar, None);
+        let end = format!(
+            "is not private to this user; listening on `{}/protolog-{}-",
+            tmp.display(),
+            users.victim
+        );
+        assert!(said.contains(&format!("`{}` {end}", taken.display())), "{said}");
+        // A link that leads into a directory of the program's user.
+        let (home, link) = (tmp.join("home"), tmp.join("way"));
+        make(&home, 0o700, users.victim);
+        run(users.command(users.intruder, "ln").arg("-s").arg(&home).arg(&link));
+        let said = place_of_java(users, &jar, Some(&link.join("run")));
+        let end = "way/run` is not private to this user|help: ";
+        assert!(said.contains(end), "{said}");
+        assert_eq!(fs::read_dir(&home).unwrap().count(), 0, "nothing is made there");
+    });
+}
+
 /// Opens the two files that it may read before they are logged to, and prints those that have something of it by their names or by what it
 /// has open.
 #[test]

@@ -33,6 +33,15 @@ final class OutputRules {
 
     private OutputRules() {}
 
+    /** A link on the way is one that another user could have made to lead elsewhere. */
+    static final class LinkOnTheWay extends FileSystemException {
+        private static final long serialVersionUID = 1;
+
+        private LinkOnTheWay(Path path, String why) {
+            super(path.toString(), null, why);
+        }
+    }
+
     /** An error if what was found in {@code directory}, or opened there, is not to be written; {@code isReplaced}: a regular file is not changed. */
     static void check(Location place, OpenDirectory directory, FileStatus found, boolean isReplaced) throws IOException {
         Path path = place.path();
@@ -123,7 +132,7 @@ final class OutputRules {
                 || FileStatus.behind(leads).owner() == found.owner()
                 || RunningProgram.user() != ROOT && FileStatus.behind(from).owner() == found.owner();
         if (!isFollowed) {
-            throw refused(file, "`" + next + "`, on the way to it, is a link to `" + printable(target) + "`");
+            throw new LinkOnTheWay(file, "`" + next + "`, on the way to it, is a link to `" + printable(target) + "`");
         }
         return leads;
     }

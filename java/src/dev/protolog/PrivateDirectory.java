@@ -15,7 +15,8 @@ import java.util.List;
  * {@code protolog-files/src/private.rs}. It is opened once, checked, and stays open.
  *
  * <p>Invariants: what was checked is the open directory, not its path. Names are single components,
- * and no link at a name is followed.
+ * and no link at a name is followed, nor one on the way that another user could have made to lead elsewhere ({@link OutputRules}). None is made
+ * where it would not be private.
  */
 final class PrivateDirectory implements Closeable {
     private static final FileAttribute<?> MODE =
@@ -35,23 +36,42 @@ final class PrivateDirectory implements Closeable {
 
     /** Opens the directory, and makes it if it is missing; null if it is not private. */
     static PrivateDirectory make(Path path) throws IOException {
+        Path real = withoutLinks(path);
+        if (real == null || !isSafeAround(FileStatus.behind(real.getParent()))) {
+            return null;
+        }
         try {
-            Files.createDirectory(path, MODE);
+            Files.createDirectory(real, MODE);
         } catch (FileAlreadyExistsException e) {
             // It is looked at below.
         }
-        return open(path);
+        return openReal(path, real);
     }
 
-    /** Opens the directory; null if it is not private, or a link, or no directory. */
+    /** Opens the directory; null if it is not private, or a link, or no directory, or by way of a link of another user's. */
     static PrivateDirectory open(Path path) throws IOException {
-        FileStatus found = FileStatus.at(path);
-        if (found == null) {
-            throw new NoSuchFileException(path.toString());
-        } else if (!found.isDirectory()) {
+        Path real = withoutLinks(path);
+        return real == null ? null : openReal(path, real);
+    }
+
+    /** The path without links on the way; null if another user could have led it elsewhere. */
+    private static Path withoutLinks(Path path) throws IOException {
+        try {
+            return OutputRules.withoutLinks(path);
+        } catch (OutputRules.LinkOnTheWay e) {
             return null;
         }
-        OpenDirectory open = OpenDirectory.open(path);
+    }
+
+    private static PrivateDirectory openReal(Path path, Path real) throws IOException {
+        FileStatus found = FileStatus.at(real);
+        if (found == null) {
+            throw new NoSuchFileException(path.toString());
+        } else if (!found.isDirectory() || !isClosed(found)) {
+            // That of another user can't be opened, which says less.
+            return null;
+        }
+        OpenDirectory open = OpenDirectory.open(real);
         PrivateDirectory directory = null;
         try {
             // Links were followed, so it may be another one than was looked at.
@@ -105,11 +125,17 @@ final class PrivateDirectory implements Closeable {
     }
 
     private boolean isPrivate() throws IOException {
-        FileStatus own = FileStatus.behind(here());
-        FileStatus parent = FileStatus.behind(here().resolve(".."));
-        int user = RunningProgram.user();
-        boolean isParentSafe = (parent.mode() & OTHERS_WRITE) == 0 || (parent.mode() & STICKY) != 0;
-        return own.owner() == user && (own.mode() & OTHERS) == 0
-                && isParentSafe && (parent.owner() == user || parent.owner() == 0);
+        return isClosed(FileStatus.behind(here())) && isSafeAround(FileStatus.behind(here().resolve("..")));
+    }
+
+    /** True if a directory is this user's, and nobody else can enter it. */
+    private static boolean isClosed(FileStatus directory) throws IOException {
+        return directory.owner() == RunningProgram.user() && (directory.mode() & OTHERS) == 0;
+    }
+
+    /** True if nobody else can put a directory in the place of one of this user's that is in this one. */
+    private static boolean isSafeAround(FileStatus around) throws IOException {
+        boolean isSafe = (around.mode() & OTHERS_WRITE) == 0 || (around.mode() & STICKY) != 0;
+        return isSafe && OutputRules.isTrusted(around.owner());
     }
 }

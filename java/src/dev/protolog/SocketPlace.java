@@ -16,6 +16,7 @@ import java.nio.file.attribute.UserPrincipal;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
 
@@ -39,6 +40,8 @@ final class SocketPlace {
     private static final String UNFINISHED = ".new";
     /** The most files of other programs that are looked at. */
     private static final int MAX_LEFT = 64;
+    /** The most directories of the name of a fallback that are looked at. Another user can make any number of them, for which no program that starts is to wait. */
+    private static final int MAX_FALLBACKS = 16_384;
 
     private final PrivateDirectory directory;
     /** The reason why it is not the first one; null for none. */
@@ -222,23 +225,37 @@ final class SocketPlace {
     private static PrivateDirectory fallback() throws InitException {
         try {
             String prefix = "protolog-" + RunningProgram.user() + "-";
-            List<Path> known = new ArrayList<>();
+            PrivateDirectory known;
             try (DirectoryStream<Path> all = Files.newDirectoryStream(FALLBACKS, prefix + "*")) {
-                all.forEach(known::add);
+                known = known(all);
             } catch (DirectoryIteratorException e) {
                 throw e.getCause();
             }
-            Collections.sort(known);
-            for (Path each : known) {
-                PrivateDirectory directory = openIfPrivate(each);
-                if (directory != null) {
-                    return directory;
-                }
-            }
-            return make(FALLBACKS.resolve(prefix + String.format(Locale.ROOT, "%016x", new SecureRandom().nextLong())));
+            return known != null ? known : make(FALLBACKS.resolve(prefix + String.format(Locale.ROOT, "%016x", new SecureRandom().nextLong())));
         } catch (IOException e) {
             throw unusable(FALLBACKS, e);
         }
+    }
+
+    /** The first of these that is a private directory of this user; null for none. Of many, some are looked at. */
+    static PrivateDirectory known(Iterable<Path> named) throws IOException {
+        List<Path> own = new ArrayList<>();
+        Iterator<Path> each = named.iterator();
+        for (int looked = 0; looked < MAX_FALLBACKS && each.hasNext(); looked++) {
+            Path path = each.next();
+            FileStatus found = FileStatus.at(path);
+            if (found != null && found.owner() == RunningProgram.user()) {
+                own.add(path);
+            }
+        }
+        Collections.sort(own);
+        for (Path path : own) {
+            PrivateDirectory directory = openIfPrivate(path);
+            if (directory != null) {
+                return directory;
+            }
+        }
+        return null;
     }
 
     private static PrivateDirectory openIfPrivate(Path path) {

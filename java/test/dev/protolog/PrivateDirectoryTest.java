@@ -5,6 +5,7 @@ import static dev.protolog.SelfTest.check;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -29,6 +30,8 @@ final class PrivateDirectoryTest {
         try {
             PrivateDirectoryTest test = new PrivateDirectoryTest(root);
             test.onlyPrivateOnesAreOpened();
+            test.linksOfOthersLeadToNone();
+            test.noStartWaitsForAnyNumber();
             test.anOpenDirectoryStaysTheSame();
             test.onlyRootIsAdmittedBesides();
         } finally {
@@ -69,6 +72,35 @@ final class PrivateDirectoryTest {
         check("a link", isOpened(PrivateDirectory.open(link)), false);
         Path file = Files.createFile(root.resolve("file"));
         check("a file", isOpened(PrivateDirectory.open(file)), false);
+    }
+
+    private void linksOfOthersLeadToNone() throws IOException {
+        Path open = Files.createDirectory(root.resolve("open"));
+        Files.setAttribute(open, "unix:mode", 0777);
+        check("where anybody could replace it", isOpened(PrivateDirectory.make(open.resolve("run"))), false);
+        check("nothing is made there", Files.exists(open.resolve("run")), false);
+        Path home = Files.createDirectory(root.resolve("home"));
+        Path link = Files.createSymbolicLink(root.resolve("way"), home);
+        check("by a link of this user's", isOpened(PrivateDirectory.make(link.resolve("run"))), true);
+        Files.delete(home.resolve("run"));
+        if (RunningProgram.user() == 0) {
+            Files.setAttribute(link, "unix:uid", OTHER_USER, LinkOption.NOFOLLOW_LINKS);
+            check("by one of another user's", isOpened(PrivateDirectory.make(link.resolve("run"))), false);
+            check("nothing is made behind it", Files.exists(home.resolve("run")), false);
+            check("one that is there", isOpened(PrivateDirectory.make(home.resolve("run"))), true);
+            check("by the link", isOpened(PrivateDirectory.open(link.resolve("run"))), false);
+        }
+    }
+
+    private void noStartWaitsForAnyNumber() throws IOException {
+        int most = 16_384;
+        Stream<Path> others = Stream.iterate(0, i -> i + 1).map(i -> {
+            check("no more are looked at", i <= most, true);
+            return root.resolve("protolog-" + i);
+        });
+        check("none is this user's", isOpened(SocketPlace.known(others::iterator)), false);
+        Stream<Path> some = Stream.of(root.resolve("no"), run);
+        check("one is", isOpened(SocketPlace.known(some::iterator)), true);
     }
 
     private void anOpenDirectoryStaysTheSame() throws IOException {

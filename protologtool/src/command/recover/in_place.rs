@@ -205,8 +205,8 @@ fn look(
     if !lock_trace(&trace) {
         return Err(still_written(path));
     }
-    let mut bytes = Vec::new();
-    (&trace).read_to_end(&mut bytes).map_err(failed)?;
+    // What follows the valid bytes is written again.
+    let mut bytes = read_with_holes(&trace, 0, file.bytes).map_err(failed)?;
     let head = bytes.get(..HEAD as usize).unwrap_or(&bytes);
     if session_id(head) != parsed.header().session_id {
         return Ok(None);
@@ -247,14 +247,10 @@ impl Incomplete {
     fn rename_segment(&self) -> Option<PathBuf> {
         let FoundFile { path, directory, name, .. } = &self.place;
         let complete = Path::new(name).with_extension("").into_os_string();
-        let is_free = || {
-            let there = directory.look(&complete);
-            there.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
-        };
-        if !is_part(path) || Segment::of(path).is_none() || !self.place.is_there() || !is_free() {
+        if !is_part(path) || Segment::of(path).is_none() || !self.place.is_there() {
             return None;
         }
-        directory.rename(name, &complete).ok()?;
+        directory.rename_to_free(name, &complete).ok()?;
         Some(path.with_extension(""))
     }
 }
