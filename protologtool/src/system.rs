@@ -69,9 +69,9 @@ pub trait System: Sync {
         self.source(path)
     }
 
-    /// Opens a file that the recording `by` names, if both are regular files of one user, and no links. Never waits.
-    fn open_named(&self, path: &Path, _by: &Path) -> io::Result<Box<dyn Read>> {
-        self.open(path)
+    /// The first bytes of a file that the recording `by` names, if both are regular files of one user, and no links. Never waits.
+    fn read_named(&self, path: &Path, _by: &Path, most: u64) -> io::Result<Vec<u8>> {
+        self.read_from(path, 0, usize::try_from(most).unwrap_or(usize::MAX))
     }
 
     /// The first bytes of the recording of a trace, if both are regular files of one user, and the recording is
@@ -85,6 +85,12 @@ pub trait System: Sync {
     fn read_found(&self, path: &Path, most: u64) -> io::Result<Vec<u8>> {
         let bytes = self.read(path)?;
         if bytes.len() as u64 > most { Err(too_large(most)) } else { Ok(bytes) }
+    }
+
+    /// The content of a file with settings of this user, with at most `most` bytes: a regular file of this user or of root, in a directory of
+    /// theirs, and no link. Never waits.
+    fn read_own(&self, path: &Path, most: u64) -> io::Result<Vec<u8>> {
+        self.read_found(path, most)
     }
 
     /// Returns whether there is a regular file in the directory `root` or below it, by a path that

@@ -1,5 +1,5 @@
 //! An attacker's recording of a gigabyte that takes no space: nothing but a hole, which its header says are pages of the ring. And a trace of that kind, which
-//! begins with a packet of a gigabyte.
+//! begins with a packet of a gigabyte, or ends with a hole.
 //!
 //! The tests look at the peak of their own memory, so each runs in a process of its own.
 
@@ -8,7 +8,8 @@ mod recording;
 #[path = "../../protolog-reader/tests/common/trace/mod.rs"]
 mod trace;
 
-use protolog_testkit::{run, temp_dir};
+use protolog_rt::{ProtoLogGroup, Session, d};
+use protolog_testkit::{run, run_any, temp_dir};
 use protologtool::cli;
 use protologtool::system::Captured;
 use std::fs::File;
@@ -24,6 +25,9 @@ const APP: &str = r#"
 
 /// The variable that has the command for a process of its own.
 const ROLE: &str = "PROTOLOG_HOLES";
+
+/// The variable that has the file of a program that dies.
+const DYING: &str = "PROTOLOG_HOLES_DYING";
 
 /// The peak of memory that a command may have, in KiB.
 const MOST: u64 = 200 << 10;
@@ -87,6 +91,47 @@ fn a_packet_that_is_a_hole_takes_no_memory() {
         ] {
             assert_small(&command);
         }
+    }
+}
+
+#[derive(ProtoLogGroup)]
+enum AppLog {
+    Net,
+}
+
+/// A program that dies while it logs to the file that it is given.
+#[test]
+fn role_that_dies() {
+    let Ok(trace) = std::env::var(DYING) else { return };
+    let session = Session::builder().file(trace).enable_all().start().unwrap();
+    d!(AppLog::Net, "written");
+    session.flush().unwrap();
+    d!(AppLog::Net, "in the recording");
+    std::process::abort();
+}
+
+#[test]
+fn a_trace_that_is_completed_takes_no_memory_for_its_holes() {
+    let dir = temp_dir();
+    let path = dir.path().join("app.pftrace");
+    let mut own = Command::new(std::env::current_exe().unwrap());
+    own.args(["--exact", "role_that_dies"]).env(DYING, &path).env("PROTOLOG_RECORDING", "beside");
+    assert_eq!(run_any(&mut own).code, None, "it dies");
+    File::options().write(true).open(&path).unwrap().set_len(1 << 30).unwrap();
+    let rec = std::fs::read_dir(dir.path()).unwrap().map(|it| it.unwrap().path());
+    let rec = rec.into_iter().find(|it| it.extension().is_some_and(|end| end == "rec")).unwrap();
+    let [shown, rec] = [&path, &rec].map(|it| it.to_str().unwrap());
+    for command in [
+        format!("recover {shown} -o {shown}.other"),
+        format!("recover {rec} -o {shown}.more"),
+        format!("recover {shown}"),
+    ] {
+        assert_small(&command);
+    }
+    for name in ["app.pftrace", "app.pftrace.other", "app.pftrace.more"] {
+        let bytes = std::fs::read(dir.path().join(name)).unwrap();
+        let text = b"in the recording";
+        assert!(bytes.len() < 1 << 20 && bytes.windows(text.len()).any(|it| it == text), "{name}");
     }
 }
 

@@ -216,13 +216,13 @@ fn write_trace(
 
 /// The trace that a recording makes, or a trace file with its recording.
 fn rescue(path: &Path, system: &dyn System) -> Result<Rescued, Failure> {
-    let is_pipe = system.is_pipe(path);
-    let head = |most| system.read_from(path, 0, most).unwrap_or_default();
-    let bytes = if !is_pipe && Recording::matches(&head(HEAD)) {
-        let most = Recording::MAX_BYTES as usize;
-        system.read_from(path, 0, most).map_err(|error| cant_read(path, &error))?
-    } else {
+    let bytes = if system.is_pipe(path) {
         read(path, system.open(path))?
+    } else {
+        // Holes take no memory, however long they are.
+        let is_trace = looks_like_trace(&system.read_from(path, 0, HEAD).unwrap_or_default());
+        let most = if is_trace { usize::MAX } else { Recording::MAX_BYTES as usize };
+        system.read_from(path, 0, most).map_err(|error| cant_read(path, &error))?
     };
     rescue_bytes(path, bytes, system)
 }
@@ -244,7 +244,7 @@ pub(super) fn rescue_bytes(
         let id = recording.header().session_id;
         // A segment has its other name once it was complete.
         for at in [file.path.clone(), file.path.with_extension("")] {
-            let trace = read(&at, system.open_named(&at, path)).ok();
+            let trace = system.read_named(&at, path, u64::MAX).ok();
             let trace = trace.filter(|trace| session_id(trace) == id && file.is_at(&at));
             if let Some(mut trace) = trace {
                 let done = complete_by(&at, path.to_path_buf(), &mut trace, system);

@@ -27,7 +27,7 @@ use recording::GrowingRecording;
 use segments::{GrowingSegments, segments_of};
 pub(super) use segments::{Segment, session_of};
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
@@ -280,15 +280,12 @@ fn check_named(trace: &Path, recording: &Path, system: &dyn System) -> Result<()
         let text = format!("can't follow `{trace}`, which `{recording}` names: {reason}");
         Failure::new(text).help("name the trace itself, if it is one that you want to read")
     };
-    let mut head = Vec::new();
-    let opened = system.open_named(trace, recording);
-    let read = opened.and_then(|file| file.take(HEAD as u64).read_to_end(&mut head));
-    match read {
+    match system.read_named(trace, recording, HEAD as u64) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             Err(refused("it is no file of the same owner"))
         }
         Err(error) => Err(refused(&reason(&error))),
-        Ok(_) if Recording::matches(&head) => Err(refused("it is a recording, too")),
+        Ok(head) if Recording::matches(&head) => Err(refused("it is a recording, too")),
         Ok(_) if !system.is_followed(trace) => Err(refused("it is a link of another user")),
         Ok(_) => Ok(()),
     }
