@@ -9,11 +9,11 @@ use crate::level::{self, PatternSetting, SettingSource};
 use crate::sys::close_on_fork::CloseOnFork;
 use crate::sys::create::directory;
 use crate::sys::file::{open_without_waiting, watch, watch_too};
-use crate::sys::process::{program, real_user, user};
+use crate::sys::process::{program, real_user};
 use protolog_core::control::setting::{GroupSetting, Settings};
-use protolog_files::{Kind, Location, Refused};
+use protolog_files::Location;
 use std::fmt::Display;
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::MetadataExt;
@@ -89,21 +89,7 @@ pub(crate) fn read_file(path: &Path) -> Result<SettingsText, String> {
 /// Reads the state file; empty where there is none. Its path comes from the environment, which may be that of another user, as
 /// in `sudo -E`: that user must neither switch the program nor be told by its errors what is in a file of its user.
 pub(crate) fn read_state_file(path: &Path) -> Result<SettingsText, String> {
-    read_with(path, open_trusted)
-}
-
-/// Opens a file of this user or of root, in a directory of theirs, which no link of another user leads to.
-fn open_trusted(path: &Path) -> io::Result<File> {
-    let place = Location::of(path)?;
-    let file = place.open_regular()?;
-    let is_foreign = |found: Metadata| ![0, user()].contains(&found.uid());
-    if is_foreign(file.metadata()?) {
-        return Err(Refused::Foreign(Kind::File).into());
-    }
-    if is_foreign(place.directory_metadata()?) {
-        return Err(Refused::ForeignDirectory.into());
-    }
-    Ok(file)
+    read_with(path, |path| Location::of(path)?.open_trusted())
 }
 
 fn read_with(
@@ -160,6 +146,7 @@ pub(crate) fn apply_text(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sys::process::user;
     use std::os::unix::fs::{chown, lchown, symlink};
 
     #[test]

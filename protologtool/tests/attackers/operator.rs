@@ -202,6 +202,33 @@ fn foreign_files_are_not_mapped() {
     });
 }
 
+#[test]
+fn settings_of_others_are_not_taken_over() {
+    let test = "operator::settings_of_others_are_not_taken_over";
+    with_users(test, &[Path::new(TOOL)], |users| {
+        let state = shared().join("settings");
+        let secret = private_files(&["secret"]).join("secret");
+        fs::write(&secret, "a secret\n").unwrap();
+        let remember = |reason: &str| {
+            let mut tool = Command::new(users.program(Path::new(TOOL)));
+            let words = ["configuration", "level", "Net", "debug", "--persist"];
+            let output = run_at_once(tool.args(words).env("PROTOLOG_STATE", &state));
+            // Once it is read, the intruder can take it away before the new one gets its name.
+            let said = format!("error: can't read `{}`: {reason}\n", state.display());
+            assert!(output.code == Some(2) && output.stderr.contains(&said), "{output:?}");
+            assert!(!format!("{output:?}").contains("a secret"), "{output:?}");
+            fs::remove_file(&state).unwrap();
+        };
+        fs::write(&state, "*=off\n").unwrap();
+        chown(&state, Some(users.intruder), None).unwrap();
+        remember("it belongs to another user");
+        protolog_testkit::run(
+            users.command(users.intruder, "ln").arg("-s").arg(&secret).arg(&state),
+        );
+        remember(&format!("it is a link to `{}`", secret.display()));
+    });
+}
+
 /// What stands in the place of a socket, and what is said of it.
 const NO_SOCKETS: [(&str, &str); 6] = [
     ("1-pipe.sock", "it is no socket"),

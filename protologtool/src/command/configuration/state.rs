@@ -3,8 +3,10 @@
 //! It has the form of all settings (docs/design/control.md). One operator at a time writes it, and the new file replaces the
 //! old one as a whole.
 //!
-//! Invariant: what was said last holds at the next start. A new setting takes the same levels out of earlier ones for groups
-//! and programs that it covers, and stands after all others that it meets.
+//! Invariants
+//! - What was said last holds at the next start. A new setting takes the same levels out of earlier ones for groups
+//!   and programs that it covers, and stands after all others that it meets.
+//! - Nothing that another user put there is taken over: the file is read by the rule by which programs read it.
 
 use crate::exit::Failure;
 use crate::output::reason;
@@ -18,6 +20,9 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
+
+/// The largest file that programs read, in bytes.
+const MOST: u64 = 1 << 20;
 
 const HEAD: &str = "# Settings that protologtool keeps for programs that start later. Changes made by hand stay; comments do not.\n";
 
@@ -48,12 +53,16 @@ pub(super) fn remember(settings: &[Kept], system: &dyn System) -> Result<(), Fai
     };
     let lock = path.with_extension("lock");
     let _alone = system.lock(&lock).map_err(|error| failed("lock", &lock, &error))?;
-    let old = match system.read(&path) {
+    let old = match system.read_own(&path, MOST) {
         Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(failed("read", &path, &error)),
     };
     let text = merged(&old, &path, settings)?;
+    if text.len() as u64 > MOST {
+        let text = format!("`{}` would have more than {MOST} bytes", path.display());
+        return Err(Failure::new(text).help("remove settings from it that are not needed"));
+    }
     let staged = system.stage(&path, &mut |sink| io::Write::write_all(sink, text.as_bytes()));
     staged.and_then(Staged::commit).map_err(|error| failed("write", &path, &error))
 }
