@@ -1,4 +1,6 @@
 //! Parts of a text by the cells of a terminal that it takes: two for most characters of East Asia and for emoji, none for what combines.
+//!
+//! Invariant: characters are counted one by one. Some terminals draw several of them as one, such as emoji of a family, which takes fewer cells.
 
 use unicode_width::UnicodeWidthChar;
 
@@ -16,6 +18,11 @@ pub(crate) fn end_of(text: &str, cells: usize) -> &str {
     let Some((at, character)) = over else { return text };
     // What combines with a character that is not there.
     text[at + character.len_utf8()..].trim_start_matches(|it: char| it.width() == Some(0))
+}
+
+/// The most cells that a text takes.
+pub(crate) fn width_of(text: &str) -> usize {
+    text.chars().map(|it| it.width().unwrap_or(0)).sum()
 }
 
 fn take(left: &mut usize, character: char) -> bool {

@@ -226,11 +226,19 @@ fn what_is_pasted_switches_nothing_and_a_narrow_screen_shows_names() {
         assert_eq!(words(&text, group)[2..4], ["off", "verbose"], "{text}");
     }
     assert!(tmux.command(&["resize-window", "-x", "40", "-y", "24"]).status().unwrap().success());
+    let wraps =
+        || tmux.command(&["display-message", "-p", "#{wrap_flag}"]).output().unwrap().stdout;
+    assert_eq!(
+        wraps(),
+        b"0\n",
+        "no name goes over the next line, however wide this terminal draws it"
+    );
     let is_narrow = |text: &str| text.lines().nth(1).is_some_and(|head| head.starts_with("TRACE"));
     let text = tmux.wait_for("a narrow picture", is_narrow);
     assert!(text.contains("::AppLog::Net") && text.contains("::AppLog::Disk"), "{text}");
     tmux.keys(&["q"]);
     tmux.wait_for("the end", |text| text.contains("status 0"));
+    assert_eq!(wraps(), b"1\n");
 }
 
 #[test]

@@ -6,13 +6,12 @@
 use super::super::switch::LevelChange;
 use super::keys::Key;
 use super::watch::{GroupRow, LEVELS, Sample};
-use crate::cells::{beginning_of, end_of};
+use crate::cells::{beginning_of, end_of, width_of};
 use protolog_core::Level;
 use protolog_core::control::name::Quoted;
 use protolog_reader::printable;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use unicode_width::UnicodeWidthStr;
 
 const KEYS: &str = "up/down choose  t text  r recording  p pause  q end";
 /// The same for a narrow screen.
@@ -58,14 +57,15 @@ impl Screen {
         self.note = Some(text);
     }
 
-    /// The line of the chosen group.
+    /// The line of the chosen group, or the first one if that is not there.
     fn place(&self, sample: &Sample) -> usize {
-        let is_it = |row: &GroupRow| {
-            self.chosen
-                .as_ref()
-                .is_some_and(|(pid, group)| row.process.pid == *pid && row.group == *group)
-        };
-        sample.rows.iter().position(is_it).unwrap_or(0)
+        self.chosen_place(sample).unwrap_or(0)
+    }
+
+    /// The line of the chosen group; none if none was chosen, or its program has ended or does not name it any more.
+    fn chosen_place(&self, sample: &Sample) -> Option<usize> {
+        let (pid, group) = self.chosen.as_ref()?;
+        sample.rows.iter().position(|row| row.process.pid == *pid && row.group == *group)
     }
 
     fn choose(&mut self, place: usize, sample: &Sample) {
@@ -76,12 +76,16 @@ impl Screen {
         self.note = None;
         let place = self.place(sample);
         let asked = (self.unconfirmed.take(), self.asks.take());
+        // Who asked for one group means no other one.
+        let chosen = self.chosen_place(sample);
         match (key, asked) {
             (Key::End, _) => return Answer::End,
             (Key::Suspend, _) => return Answer::Suspend,
             (Key::Char('y'), (Some((row, change)), _)) => return Answer::Switch(row, change),
             (_, (Some(_), _)) => return Answer::Nothing,
-            (_, (None, Some(part))) => return self.level(part, key, sample.rows.get(place)),
+            (_, (None, Some(part))) => {
+                return self.level(part, key, chosen.and_then(|place| sample.rows.get(place)));
+            }
             (_, (None, None)) => {}
         }
         match key {
@@ -118,7 +122,11 @@ impl Screen {
             }
             _ => return Answer::Nothing,
         };
-        let Some(row) = row else { return Answer::Nothing };
+        let Some(row) = row else {
+            let (pid, group) = self.chosen.clone().unwrap_or_default();
+            self.note(format!("nothing is switched: {} of pid {pid} is gone", Quoted(&group)));
+            return Answer::Nothing;
+        };
         let change = LevelChange::level(
             &Quoted(&row.group).to_string(),
             from,
@@ -146,10 +154,9 @@ impl Screen {
         }
         lines.resize(height.saturating_sub(1).max(2), String::new());
         let letters = "v d i w e f, o for off, any other key to leave it";
+        let unconfirmed = self.unconfirmed.as_ref().map(|(row, _)| question(row, width));
         let last = match (self.asks, &self.note, sample.problems.first()) {
-            _ if self.unconfirmed.is_some() => {
-                "records less: y to do it, any other key to leave it".to_owned()
-            }
+            _ if unconfirmed.is_some() => unconfirmed.unwrap_or_default(),
             (Some(SwitchedPart::Text), ..) => format!("print from: {letters}"),
             (Some(SwitchedPart::Trace), ..) => format!("record from: {letters}"),
             (None, Some(note), _) => note.clone(),
@@ -161,6 +168,15 @@ impl Screen {
         lines.truncate(height);
         lines
     }
+}
+
+/// What is to be confirmed, with the group: the chosen line may be another one's by now.
+fn question(row: &GroupRow, width: usize) -> String {
+    let pid = row.process.pid;
+    let line = format!("records less: y to do it, any other key to leave it: pid {pid} ");
+    let name = printable(&Quoted(&row.group).to_string());
+    let name = end_of(&name, width.saturating_sub(width_of(&line)));
+    format!("{line}{name}")
 }
 
 /// Returns whether sessions would record less of a group if they recorded it from this level on.
@@ -232,7 +248,7 @@ fn columns(texts: [&str; 7], last: &str, width: usize) -> String {
     for ((text, (_, cells, is_number)), _) in
         texts.iter().zip(COLUMNS).zip(shown(width).0).filter(|(_, is_shown)| *is_shown)
     {
-        let gap = " ".repeat(cells.saturating_sub(text.width()));
+        let gap = " ".repeat(cells.saturating_sub(width_of(text)));
         let _ = if is_number { write!(line, "{gap}{text} ") } else { write!(line, "{text}{gap} ") };
     }
     line + last
@@ -273,7 +289,7 @@ fn cut(line: &str, width: usize) -> String {
 
 fn inverse(line: &str, width: usize) -> String {
     let line = cut(line, width);
-    let gap = " ".repeat(width.saturating_sub(line.width()));
+    let gap = " ".repeat(width.saturating_sub(width_of(&line)));
     format!("\x1b[7m{line}{gap}\x1b[0m")
 }
 
@@ -281,6 +297,7 @@ fn inverse(line: &str, width: usize) -> String {
 mod tests {
     use super::super::super::process::ProcessName;
     use super::*;
+    use unicode_width::UnicodeWidthStr;
 
     fn row(group: &str) -> GroupRow {
         GroupRow {
@@ -332,6 +349,9 @@ mod tests {
         assert_eq!(inverse(&line, 80).width(), inverse("", 80).width());
         row.group = "群".repeat(40);
         assert!(super::line(&row, 80).width() <= 80);
+        // A terminal may draw each of these by itself, or all as one.
+        row.group = "\u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f466}".repeat(9);
+        assert_eq!(width_of(&inverse(&super::line(&row, 80), 80)), width_of(&inverse("", 80)));
     }
 
     #[test]
@@ -354,6 +374,32 @@ mod tests {
         }
         row.trace = "off";
         assert_eq!(changes(&row, "rf"), 1);
+    }
+
+    #[test]
+    fn a_key_switches_the_group_that_was_asked_for_or_none() {
+        let mut rows = vec![row("victim::Net"), row("hostile::Net")];
+        (rows[0].process.pid, rows[1].process.pid) = (1, 2);
+        let [both, one] = [rows.clone(), rows[..1].to_vec()].map(Sample::of);
+        let mut screen = Screen::default();
+        screen.press(Key::Down, &both);
+        for key in ['t', 'r'] {
+            screen.press(Key::Char(key), &both);
+            // Its program ends, or calls it otherwise, before the level comes.
+            let answer = screen.press(Key::Char('o'), &one);
+            assert!(matches!(answer, Answer::Nothing), "{key}");
+            let said = screen.lines(&one, (80, 5)).pop().unwrap();
+            assert_eq!(said, "nothing is switched: hostile::Net of pid 2 is gone");
+            assert!(matches!(screen.press(Key::Char('y'), &one), Answer::Nothing), "{key}");
+        }
+        screen.press(Key::Char('r'), &both);
+        screen.press(Key::Char('o'), &both);
+        let asked = screen.lines(&one, (80, 5)).pop().unwrap();
+        assert!(asked.ends_with(": pid 2 hostile::Net"), "{asked}");
+        let Answer::Switch(row, _) = screen.press(Key::Char('y'), &one) else {
+            panic!("it was confirmed")
+        };
+        assert_eq!(row.process.pid, 2);
     }
 
     #[test]

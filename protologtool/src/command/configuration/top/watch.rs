@@ -217,6 +217,9 @@ impl Watch {
         };
         self.programs.push(program);
         match done {
+            Ok((switched, _, Ok(()))) if switched.is_empty() => {
+                format!("nothing is switched: {process} has no {} any more", Quoted(&row.group))
+            }
             Ok((_, _, Ok(()))) => {
                 format!("switched {} in {process}", Quoted(&row.group))
             }
