@@ -3,7 +3,8 @@
 //! Notes are found as the runtime finds them, in the segments of notes, so that binaries whose section headers were stripped
 //! are read too. [`strip`] takes them out: a note keeps its size, so nothing in the file moves.
 //!
-//! Invariants: any bytes may be read, without a panic; a file that is not understood is an error, never an empty dictionary.
+//! Invariants: any bytes may be read, without a panic; a file that is not understood is an error, never an empty dictionary. Each note is read
+//! once, however many program headers name it.
 
 mod error;
 
@@ -128,6 +129,11 @@ impl Layout {
             let end =
                 end.ok_or_else(|| BinaryProblem::Broken("it ends before its notes do".to_owned()))?;
             segments.push(start as usize..end as usize);
+        }
+        segments.sort_by_key(|segment| (segment.start, segment.end));
+        segments.dedup();
+        if segments.windows(2).any(|pair| pair[1].start < pair[0].end) {
+            return Err(BinaryProblem::Broken("segments of its notes overlap".to_owned()).into());
         }
         if segments.is_empty() && header.e_type(endian) == object::elf::ET_REL {
             return Err(BinaryProblem::Object.into());

@@ -129,6 +129,34 @@ fn programs_for_other_machines_are_read_and_stripped() {
     }
 }
 
+/// Of many headers that name the same notes, each would have all of them read again.
+#[test]
+fn notes_that_many_headers_name_are_read_once() {
+    let bytes = std::fs::read(&PLAIN.build().plugin).expect("read the library");
+    let start = bytes.windows(9).position(|at| at == b"protolog\0").expect("a note") - 12;
+    let size = u32::from_le_bytes(bytes[start + 4..start + 8].try_into().unwrap()) as usize;
+    let note = &bytes[start..start + 24 + size.next_multiple_of(4)];
+    let (notes, size) = ([note, note].concat(), note.len());
+    let one = elf(false, false, &notes);
+    let with_headers = |all: &[(usize, usize)]| {
+        let (mut file, header) = (one[..64].to_vec(), &one[64..120]);
+        file[56..58].copy_from_slice(&(all.len() as u16).to_le_bytes());
+        for (from, size) in all {
+            let at = (64 + 56 * all.len() + from).to_le_bytes();
+            let size = size.to_le_bytes();
+            file.extend([&header[..8], &at, &at, &at, &size, &size, &header[48..]].concat());
+        }
+        [&file, &notes[..]].concat()
+    };
+    assert_eq!(read(&with_headers(&vec![(0, 2 * size); 60_000])).ok(), Some(2));
+    assert_eq!(read(&with_headers(&[(size, size), (0, size), (size, size)])).ok(), Some(2));
+    assert_eq!(binary::strip(&mut with_headers(&[(0, 2 * size); 3]), 1), Ok(()));
+    for overlapping in [[(0, 2 * size), (size, size)], [(size, size), (0, size + 4)]] {
+        let error = read(&with_headers(&overlapping)).unwrap_err().to_string();
+        assert!(error.contains("segments of its notes overlap"), "{error}");
+    }
+}
+
 #[test]
 fn signed_programs_are_not_stripped() {
     const REFUSAL: &str = "it is signed, and stripping would invalidate the signature";
