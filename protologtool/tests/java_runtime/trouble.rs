@@ -2,6 +2,7 @@
 
 use super::{classes, messages};
 use protolog_testkit::{run_any, temp_dir};
+use std::fs::{self, File};
 use std::process::Command;
 
 #[test]
@@ -19,6 +20,27 @@ fn a_full_heap_costs_messages_that_are_counted() {
         text.ends_with(": 1 of x") || text.ends_with("(1)") || text.ends_with(": round over")
     };
     assert!(texts.iter().all(of_program), "{texts:?}");
+}
+
+/// A dictionary that fills the heap, as a few bytes of a jar can expand to.
+#[test]
+fn a_dictionary_without_end_costs_no_message() {
+    let dir = temp_dir();
+    let Some(classes) = classes() else { return };
+    let dictionary = dir.path().join("META-INF/protolog/dictionary.pb");
+    fs::create_dir_all(dictionary.parent().unwrap()).unwrap();
+    File::create(dictionary).unwrap().set_len(1 << 30).unwrap();
+    let trace = dir.path().join("app.pftrace");
+    let path = std::env::join_paths([classes, dir.path()]).unwrap();
+    let mut java = Command::new("java");
+    java.args(["-Xmx64m", "-XX:+UseSerialGC", "-cp"]).arg(path);
+    let output = run_any(java.arg("app.Plain").arg(&trace));
+    assert_eq!((output.code, &*output.stdout), (Some(0), "5\n"), "{}", output.stderr);
+    let said = output
+        .stderr
+        .matches("META-INF/protolog/dictionary.pb`: java.io.IOException: it has more than");
+    assert_eq!(said.count(), 1, "{}", output.stderr);
+    assert_eq!(messages(&trace).len(), 5);
 }
 
 /// A ring that is larger than the heap: nothing of it is copied there, neither for a snapshot nor in the end.

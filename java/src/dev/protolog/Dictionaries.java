@@ -26,6 +26,11 @@ final class Dictionaries {
     static final String PROPERTY = "protolog.viewerconfig";
     static final String RESOURCE = "META-INF/protolog/dictionary.pb";
 
+    /** The most bytes of a dictionary, compressed in its jar or not: what a jar expands to has no limit, and is asked for within the call that is the first of its group. */
+    private static final int MAX_BYTES = 256 << 20;
+    /** The part of the heap that one may have. */
+    private static final int PART_OF_HEAP = 8;
+
     private static final List<WeakReference<ClassLoader>> LOADERS = new ArrayList<>();
     private static final List<Source> SOURCES = new ArrayList<>();
     private static boolean hasWarned;
@@ -36,7 +41,7 @@ final class Dictionaries {
         if (path != null) {
             // No channel, which an interrupt would close.
             try (InputStream in = new FileInputStream(path)) {
-                add(in.readAllBytes(), null);
+                add(read(in), null);
             } catch (IOException e) {
                 LogPrinter.problem("can't read the dictionary `" + path + "`: " + e,
                         "make it with protologtool generate-viewer-config");
@@ -93,11 +98,21 @@ final class Dictionaries {
             URLConnection connection = url.openConnection();
             connection.setUseCaches(false);
             try (InputStream in = connection.getInputStream()) {
-                to.add(in.readAllBytes());
+                to.add(read(in));
             }
         } catch (Throwable e) {
             reportUnread(url.toString(), e);
         }
+    }
+
+    /** The bytes of a dictionary. An error if there are too many, which is not the heap's: that would have it read again by each call. */
+    private static byte[] read(InputStream in) throws IOException {
+        int most = (int) Math.min(MAX_BYTES, Runtime.getRuntime().maxMemory() / PART_OF_HEAP);
+        byte[] bytes = in.readNBytes(most + 1);
+        if (bytes.length > most) {
+            throw new IOException("it has more than " + most + " bytes");
+        }
+        return bytes;
     }
 
     private static void reportUnread(String what, Throwable e) {
