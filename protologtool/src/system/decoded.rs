@@ -42,7 +42,9 @@ impl System for Decoded<'_> {
 
     fn read_into(&self, path: &Path, reader: &mut Reader) -> io::Result<()> {
         self.below.read_into(path, reader)?;
-        if !reader.bytes().is_ascii() {
+        let is_other =
+            self.encoding != SourceEncoding::Utf8 && Kind::of_path(path) == Some(Kind::Java);
+        if is_other && !reader.bytes().is_ascii() {
             reader.set(self.decode(path, reader.bytes().to_vec()));
         }
         Ok(())

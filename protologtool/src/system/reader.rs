@@ -6,6 +6,7 @@
 
 use super::{Stamp, too_large, whole};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, open, openat, stat, statat};
+use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
@@ -38,10 +39,10 @@ impl Reader {
     /// Reads a file of the real file system.
     pub(super) fn read(&mut self, path: &Path) -> io::Result<()> {
         self.length = 0;
-        let mut file = self.open(path)?;
+        let (mut file, size) = self.open(path)?;
         let (mut filled, most) = (0, whole::limit(path));
-        // Not `read_to_end`, which asks for the size first: most files fit at once.
-        loop {
+        // A file of no size may be one that the kernel makes when it is read: only its end tells where that is.
+        while size == 0 || (filled as u64) < size {
             if filled == self.bytes.len() {
                 self.bytes.resize((self.bytes.len() * 2).max(LEAST), 0);
             }
@@ -74,21 +75,34 @@ impl Reader {
         })
     }
 
-    fn open(&mut self, path: &Path) -> io::Result<File> {
-        // Where anything goes wrong the whole path says what.
-        let Some((directory, name)) = self.place(path) else { return whole::open(path) };
-        let is_file = |file: Stat| FileType::from_raw_mode(file.st_mode).is_file();
-        if !statat(directory, name, AtFlags::empty()).is_ok_and(is_file) {
-            return whole::open(path);
-        }
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-        let Ok(file) = openat(directory, name, flags, Mode::empty()) else {
-            return whole::open(path);
+    /// The file at `path`, and its size.
+    fn open(&mut self, path: &Path) -> io::Result<(File, u64)> {
+        let Some(file) = self.open_neighbour(path) else {
+            // Where anything goes wrong the whole path says what.
+            let file = whole::open(path)?;
+            let size = file.metadata()?.len();
+            return Ok((file, size));
         };
-        let file = File::from(file);
-        // By now it may be something else.
-        whole::check(&file.metadata()?)?;
-        Ok(file)
+        // It may be something else than it was when its name was found.
+        let metadata = file.metadata()?;
+        whole::check(&metadata)?;
+        Ok((file, metadata.len()))
+    }
+
+    /// A file of the directory at hand. One look less than at any path: it was found as a file or named by whoever runs the program, so
+    /// only a link can lead to a device, whose opening could have effects.
+    fn open_neighbour(&mut self, path: &Path) -> Option<File> {
+        let (directory, name) = self.place(path)?;
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let opened = match openat(directory, name, flags | OFlags::NOFOLLOW, Mode::empty()) {
+            Err(Errno::LOOP) => {
+                let is_file = |file: Stat| FileType::from_raw_mode(file.st_mode).is_file();
+                let target = statat(directory, name, AtFlags::empty()).is_ok_and(is_file);
+                target.then(|| openat(directory, name, flags, Mode::empty()).ok())?
+            }
+            opened => opened.ok(),
+        };
+        opened.map(File::from)
     }
 
     /// The directory that a file is in, and its name there.
@@ -136,6 +150,22 @@ mod tests {
             assert_eq!(reader.read(&path).expect_err("not a file").kind(), expected);
             assert_eq!(reader.bytes(), b"");
         }
+        for (name, target) in [("link", "b"), ("zero", "/dev/zero"), ("lost", "none")] {
+            std::os::unix::fs::symlink(target, deep.join(name)).expect("make a link");
+        }
+        rustix::fs::mknodat(rustix::fs::CWD, deep.join("pipe"), FileType::Fifo, Mode::RWXU, 0)
+            .expect("make a pipe");
+        reader.read(&deep.join("link")).expect("read it");
+        assert_eq!(reader.bytes().len(), 3 * LEAST + 1);
+        for (name, kind) in [
+            ("zero", io::ErrorKind::InvalidInput),
+            ("pipe", io::ErrorKind::InvalidInput),
+            ("lost", io::ErrorKind::NotFound),
+        ] {
+            assert_eq!(reader.read(&deep.join(name)).expect_err("not a file").kind(), kind);
+        }
+        reader.read(Path::new("/proc/self/status")).expect("the kernel makes it");
+        assert!(reader.bytes().starts_with(b"Name:"), "it has no size");
         reader.read(Path::new("Cargo.toml")).expect("a file in the working directory");
         assert!(reader.bytes().starts_with(b"[package]"));
     }
