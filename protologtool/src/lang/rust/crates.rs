@@ -34,6 +34,8 @@ pub(super) struct Crates {
     places: HashMap<PathBuf, BTreeSet<ModuleId>>,
     /// The libraries of packages, by the packages' directories.
     libraries: HashMap<PathBuf, usize>,
+    /// The first crate of each package, and of each directory with a named root, by the directories.
+    first_in: HashMap<PathBuf, usize>,
     tables: Mutex<HashMap<PathBuf, Arc<Table>>>,
 }
 
@@ -62,6 +64,9 @@ impl Crates {
     /// Adds a crate that the command line names.
     pub(super) fn add_named(&mut self, name: &str, root: &Path, inputs: &CrateInputs<'_>) {
         let root = normal(root).into_owned();
+        if let Some(directory) = root.parent() {
+            self.first_in.entry(directory.to_path_buf()).or_insert(self.list.len());
+        }
         let target = CargoTarget { name: name.to_owned(), root, is_library: true };
         self.add(target, CrateNames::default(), inputs);
     }
@@ -107,6 +112,7 @@ impl Crates {
         let (given, other): (Vec<CargoTarget>, Vec<CargoTarget>) =
             package.targets(&inputs.files).into_iter().partition(|one| inputs.has(&one.root));
         let is_given = given.len();
+        self.first_in.entry(package.directory.clone()).or_insert(self.list.len());
         for (index, target) in given.into_iter().chain(other).enumerate() {
             // Roots that are no inputs are asked only for what the others do not reach.
             let below = |file: &&PathBuf| file.starts_with(&package.directory);
@@ -163,6 +169,27 @@ impl Crates {
     /// The modules that a file is.
     pub(super) fn places(&self, file: &Path) -> impl Iterator<Item = &ModuleId> {
         self.places.get(&*normal(file)).into_iter().flatten()
+    }
+
+    /// A crate in whose directory a file lies, though none of its modules is known to be that file.
+    pub(super) fn around(&self, file: &Path) -> Option<usize> {
+        let file = normal(file);
+        let first = file.ancestors().skip(1).find_map(|directory| self.first_in.get(directory));
+        first.copied().filter(|index| *index < self.list.len())
+    }
+
+    /// The places whose groups a file may declare: one for each name of a crate.
+    pub(super) fn crates_of(&self, file: &Path) -> Vec<ModuleId> {
+        let mut places: Vec<ModuleId> = Vec::new();
+        for place in self.places(file) {
+            if !places.iter().any(|known| self.name(known.0) == self.name(place.0)) {
+                places.push(place.clone());
+            }
+        }
+        if places.is_empty() {
+            places.extend(self.around(file).map(|krate| (krate, Vec::new())));
+        }
+        places
     }
 
     /// A place as `module_path!` gives it.

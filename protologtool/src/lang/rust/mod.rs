@@ -119,21 +119,48 @@ impl Rust {
         PathResolver { crates: &self.crates, system, macro_paths: &self.macro_paths }
     }
 
-    /// The diagnostic for a file whose module is not known: there is one only if the file has calls or groups, since
-    /// nothing else must know its module.
-    fn misplaced(&self, source: &Source, groups: &Groups, why: Misplaced) -> Found<RustShape> {
+    /// The diagnostics for a file whose module is not known: there are some only if the file has calls or groups, since nothing
+    /// else must know its module. In a crate that is known they stay for the macros, which know where they are.
+    fn misplaced(
+        &self,
+        source: &Source,
+        groups: &Groups,
+        system: Option<&dyn System>,
+        why: Misplaced,
+    ) -> Found<RustShape> {
         let alone = Crates::single("unknown", source.path());
-        let resolver =
-            PathResolver { crates: &alone, system: None, macro_paths: &self.macro_paths };
-        let found = find::find(source, &(0, Vec::new()), resolver, Some(groups));
+        let (resolver, place) = match &why.place {
+            Some(place) => (self.resolver(system), place.clone()),
+            None => {
+                let macro_paths = &self.macro_paths;
+                (PathResolver { crates: &alone, system: None, macro_paths }, (0, Vec::new()))
+            }
+        };
+        let found = find::find(source, &place, resolver, Some(groups));
         if found.diagnostics.iter().any(|diagnostic| diagnostic.code == Code::Syntax) {
             let (unread, diagnostics) = (found.unread, found.diagnostics);
             return Found { unread, diagnostics, ..Found::default() };
         }
         let calls = found.calls.iter().map(|call| call.range.clone());
-        let mut unread = found.unread;
-        unread.refused.extend(calls.clone());
         let enums = found.enums.iter().map(|found| found.range.clone());
+        let mut unread = found.unread;
+        if why.place.is_some() {
+            let mut listed: Vec<_> = calls.chain(unread.refused.drain(..)).collect();
+            listed.sort_by_key(|range| range.start);
+            let stays = |what: &str, range: Range<usize>| {
+                let message = format!("this {what} stays as it is: {}", why.message);
+                Diagnostic::note(Code::NotRewritten, range, message).help(why.help)
+            };
+            let mut diagnostics: Vec<Diagnostic> =
+                listed.iter().map(|range| stays("call", range.clone())).collect();
+            diagnostics.extend(enums.map(|range| stays("derive", range)));
+            let is_note = |problem: &Diagnostic| problem.severity == Severity::Note;
+            diagnostics.extend(found.diagnostics.into_iter().filter(is_note));
+            diagnostics.sort_by_key(|problem| problem.range.start);
+            unread.listed.append(&mut listed);
+            return Found { unread, diagnostics, ..Found::default() };
+        }
+        unread.refused.extend(calls.clone());
         let errors = found.diagnostics.iter().filter(|problem| problem.severity == Severity::Error);
         let errors = errors.map(|problem| problem.range.clone());
         let first = calls.chain(enums).chain(errors).min_by_key(|range| range.start);
@@ -147,9 +174,19 @@ impl Rust {
         let path = source.path().display();
         let places: Vec<&ModuleId> = self.crates.places(source.path()).collect();
         let Some(first) = places.first() else {
+            let Some(krate) = self.crates.around(source.path()) else {
+                return Err(Misplaced {
+                    place: None,
+                    message: format!("the module and the crate of `{path}` are not known"),
+                    help: "add the crate's root and the files between to the inputs, or set `--crate-name` and `--crate-root`",
+                });
+            };
             return Err(Misplaced {
-                message: format!("the module and the crate of `{path}` are not known"),
-                help: "add the crate's root and the files between to the inputs, or set `--crate-name` and `--crate-root`",
+                place: Some((krate, Vec::new())),
+                message: format!(
+                    "no `mod` that can be read without running macros leads to `{path}`"
+                ),
+                help: "declare the module outside of macros, or build the crate with the runtime's feature `macros`",
             });
         };
         // A library and a program of one name may share modules: all names and ids are the same in both.
@@ -158,10 +195,11 @@ impl Rust {
         match places.iter().map(|place| show(place)).find(|other| *other != of_first) {
             None => Ok((*first).clone()),
             Some(other) => Err(Misplaced {
+                place: Some((*first).clone()),
                 message: format!(
-                    "`{path}` is the module `{of_first}` and the module `{other}`: ids depend on it"
+                    "`{path}` is the module `{of_first}` and the module `{other}`, and ids depend on it"
                 ),
-                help: "leave the module to one crate, or process the crates one by one with `--crate-name` and `--crate-root`",
+                help: "build the crate with the runtime's feature `macros`, or leave the module to one crate",
             }),
         }
     }
@@ -169,6 +207,8 @@ impl Rust {
 
 /// Why a file is not one module.
 struct Misplaced {
+    /// Where it may be, if its crate is known.
+    place: Option<ModuleId>,
     message: String,
     help: &'static str,
 }
@@ -222,7 +262,7 @@ impl Language for Rust {
         let system = inputs.map(|inputs| inputs.system);
         let place = match self.place_of(source) {
             Ok(place) => place,
-            Err(why) => return self.misplaced(source, groups, why),
+            Err(why) => return self.misplaced(source, groups, system, why),
         };
         let found = find::find(source, &place, self.resolver(system), Some(groups));
         let edits = found.enums.into_iter().flat_map(|found| found.edits).collect();

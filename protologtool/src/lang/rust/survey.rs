@@ -140,10 +140,10 @@ fn groups(
         let Ok(bytes) = system.read(path) else { continue };
         let source = Source::new(path, bytes);
         // Errors of the place are reported where calls are looked for.
-        let Ok(place) = rust.place_of(&source) else { continue };
-        let in_file = find::find(&source, &place, rust.resolver(Some(system)), None);
+        let places = rust.crates.crates_of(path);
+        let in_place = |place| find::find(&source, place, rust.resolver(Some(system)), None).enums;
         let mut diagnostics = Vec::new();
-        for group_enum in in_file.enums {
+        for group_enum in places.iter().flat_map(in_place) {
             for group in group_enum.groups {
                 let at = (path.clone(), group_enum.range.clone());
                 let Some((first, _)) = known.get(&group.full_name) else {

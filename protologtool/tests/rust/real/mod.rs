@@ -22,7 +22,7 @@ use viewer_config::Dictionary;
 /// A sample: crates that need no others, about in the order of their size.
 const SAMPLE: [&str; 7] = ["shlex", "either", "heck", "fastrand", "roff", "adler2", "smallvec"];
 
-/// What gets no calls: the tool refuses a file of two modules, and one that is declared by a macro of the crate; and rustc
+/// What gets no calls: the tool leaves those in a file of two modules, and in one that is declared by a macro of the crate; and rustc
 /// never sees the others.
 const EXCLUDED: [&str; 7] = [
     "getrandom/src",
