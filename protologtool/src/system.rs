@@ -36,6 +36,9 @@ use std::ffi::OsStr;
 use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
+/// The files of a set that are open at once under the usual limits.
+const MOST_HELD: usize = 256;
+
 /// The interface between the command and its surroundings.
 pub trait System: Sync {
     /// The content of an input: of a regular file with a limited size, or of a descriptor that this process was given.
@@ -67,6 +70,11 @@ pub trait System: Sync {
     /// again when it was renamed in its directory meanwhile.
     fn source_by_name(&self, path: &Path) -> io::Result<Option<Box<dyn ByteSource>>> {
         self.source(path)
+    }
+
+    /// The number of files of a set that may be open at once. Of more, each is opened for what is read of it.
+    fn most_held(&self) -> usize {
+        MOST_HELD
     }
 
     /// The first bytes of a file that the recording `by` names, if both are regular files of one user, and no links. Never waits.

@@ -122,7 +122,16 @@ pub fn merge_within(
     let (mut truncated, mut cut) = (Vec::new(), Vec::new());
     for (index, input) in chosen {
         let inflated = InputExpansion::new(expansion);
-        let end = copier.copy_input(index, *input, &inflated)?;
+        let end = match copier.copy_input(index, *input, &inflated) {
+            Ok(end) => end,
+            // It was there when it was surveyed.
+            Err(MergeError::Read { input: name, error }) if input.may_be_left_out() => {
+                left_out
+                    .push(format!("a part of `{name}`, which can't be read any more ({error})"));
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
         let name = || input.name().to_owned();
         cut.extend(inflated.is_cut().then(name));
         truncated.extend((end != TraceEnd::Whole && !inflated.is_cut()).then(name));

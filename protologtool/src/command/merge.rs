@@ -2,7 +2,7 @@
 
 use super::stream;
 use crate::args::{Expansion, LogOutput};
-use crate::command::trace_paths;
+use crate::command::trace_paths::{self, Moved};
 use crate::exit::{Exit, Failure};
 use crate::output::{cant_read, cant_write, is_standard, once, reason, write_one};
 use crate::system::System;
@@ -34,8 +34,8 @@ sessions of a program have each recorded of one call, since each has taken its o
 pid where a trace does not say which of them it is of. A loss that one trace reports stays, even if another trace has the messages.
 
 Sequences get new ids. Dictionaries become one; where one id stands for two messages or groups, nothing is \
-written, and the message says which they are and where. Times are those since the machine was booted, so traces that \
-say that they are of different boots are refused. Times of different machines can't be compared either.
+written, and the message says which they are and where. Times are those since the machine was booted; traces of several \
+boots, or of several machines, are ordered by the clock on the wall, and refused where one does not know that.
 
 Of a directory, all traces in it are merged, but for the output of an earlier run; what can't be read there is left out, with a warning and exit \
 code 3.
@@ -83,11 +83,13 @@ pub(crate) struct MergeArgs {
 pub(crate) fn run(args: &MergeArgs, system: &dyn System) -> Result<Exit, Failure> {
     once(&args.traces, "trace", system)?;
     let paths = inputs_of(args, system)?;
-    let traces: Vec<InputFile<'_>> = paths
-        .iter()
-        .map(|path| InputFile::new(path, !args.traces.contains(path), system))
-        .collect();
+    let traces: Vec<InputFile<'_>> =
+        paths.iter().filter_map(|path| InputFile::open(path, args, &paths, system)).collect();
     let inputs: Vec<&dyn MergeInput> = traces.iter().map(|file| file as &dyn MergeInput).collect();
+    if inputs.is_empty() {
+        let failure = Failure::new("all traces were removed meanwhile");
+        return Err(failure.help("list the directory again"));
+    }
     let (merged, is_all_added) = if args.perfetto_ui {
         write_for_ui(args, (&inputs, &paths), system)?
     } else {
@@ -253,20 +255,48 @@ pub(super) fn failure(error: &MergeError, output: &Path) -> Failure {
     Failure::new(text).help(error.help())
 }
 
-/// A trace in a file.
+/// A trace in a file. It is read twice, whatever has its name by then.
 struct InputFile<'a> {
     path: &'a Path,
     name: Cow<'a, str>,
     system: &'a dyn System,
     /// It was found in a directory, and not named.
     is_found: bool,
+    /// The bytes of a regular file.
+    source: Option<Box<dyn ByteSource>>,
     /// All of what can be read once only.
     kept: OnceCell<Vec<u8>>,
 }
 
 impl<'a> InputFile<'a> {
-    fn new(path: &'a Path, is_found: bool, system: &'a dyn System) -> Self {
-        Self { path, name: path.to_string_lossy(), system, is_found, kept: OnceCell::new() }
+    /// One of the traces that are `known`; none if it was removed from its directory since that was listed.
+    fn open(
+        path: &'a Path,
+        args: &MergeArgs,
+        known: &[PathBuf],
+        system: &'a dyn System,
+    ) -> Option<Self> {
+        let is_found = !args.traces.iter().any(|named| named == path);
+        let source = |path: &Path| trace_paths::source_of_many(path, known.len(), system);
+        let mut name = path.to_string_lossy();
+        let found = match source(path) {
+            _ if path == Path::new("-") => None,
+            Ok(source) => source,
+            // Whoever reads it says why it can't be read.
+            Err(_) if !is_found => None,
+            Err(_) => match trace_paths::moved(path, known, system) {
+                Moved::Nowhere => None,
+                Moved::To(path) if let Ok(Some(source)) = source(&path) => {
+                    name = path.to_string_lossy().into_owned().into();
+                    Some(source)
+                }
+                Moved::To(_) | Moved::Away => {
+                    system.print_error(&trace_paths::removed(path));
+                    return None;
+                }
+            },
+        };
+        Some(Self { path, name, system, is_found, source: found, kept: OnceCell::new() })
     }
 }
 
@@ -276,6 +306,9 @@ impl MergeInput for InputFile<'_> {
     }
 
     fn open(&self) -> io::Result<Box<dyn Read + '_>> {
+        if let Some(source) = &self.source {
+            return Ok(Box::new(SourceReader::new(&**source)));
+        }
         if let Some(kept) = self.kept.get() {
             return Ok(Box::new(kept.as_slice()));
         }

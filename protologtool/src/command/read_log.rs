@@ -35,6 +35,7 @@ pub(super) use gather::gather_whole;
 use gather::{MERGED, Opener, gather};
 pub(super) use input::read_trace;
 use input::{Parts, hint_of_content, hint_of_dictionary};
+use joined::Gone;
 use pager::Pager;
 use protolog_reader::{ByteSource, Log, Pages, ReadError, ReadErrorKind, Stats, printable};
 use select::Selection;
@@ -169,7 +170,7 @@ pub(crate) fn run(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Failu
     once(&args.traces, "trace", system)?;
     let root = args.symbolize_root.as_deref();
     let mut symbols = args.symbolize.then(|| Symbols::new(root)).transpose()?;
-    let (mut pages, is_whole) = open(args, system)?;
+    let Opened { mut pages, is_whole, gone } = open(args, system)?;
     let (times, now) = (args.form.times(), system.now());
     let filter = args.filters.resolve(pages.log(), &times, now)?;
     for problem in filter.problems(&times) {
@@ -189,6 +190,10 @@ pub(crate) fn run(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Failu
         Ok(Ok(left_out)) => left_out,
     };
     system.print_error(&left_out);
+    let gone = gone.lines();
+    for line in &gone {
+        system.print_error(line);
+    }
     let log = pages.log();
     explain::explain(log, args.spans, system);
     if args.spans && log.slices().is_empty() && log.slices_without_begin() == 0 {
@@ -206,7 +211,7 @@ pub(crate) fn run(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Failu
     system.print_error(hint_of_dictionary(log));
     system.print_error(args.filters.hint_of_unjudged(log));
     let is_lost = args.fail_on_loss && log.stats().has_losses();
-    let is_whole = is_whole && left_out.is_empty() && log.is_complete();
+    let is_whole = is_whole && left_out.is_empty() && gone.is_empty() && log.is_complete();
     Ok(if is_whole && !is_lost { Exit::Done } else { Exit::Incomplete })
 }
 
@@ -231,8 +236,23 @@ fn cant_go_on(path: &Path, error: &io::Error) -> Failure {
     Failure::new(format!("can't read `{}`: {error}", path.display())).help(error.help())
 }
 
-/// The log page by page; false if something of several traces was left out when they became one.
-fn open(args: &ReadLogArgs, system: &dyn System) -> Result<(Pages, bool), Failure> {
+/// A log that is read page by page.
+struct Opened {
+    pages: Pages,
+    /// False if something of several traces was left out when they became one.
+    is_whole: bool,
+    gone: Gone,
+}
+
+impl Opened {
+    /// Of traces that stay as long as they are read.
+    fn new(pages: Pages, is_whole: bool) -> Self {
+        Self { pages, is_whole, gone: Gone::default() }
+    }
+}
+
+/// Opens the log of all traces.
+fn open(args: &ReadLogArgs, system: &dyn System) -> Result<Opened, Failure> {
     let mut listings = 1..LISTINGS;
     loop {
         let traces = expand(&args.traces, system)?;
@@ -253,49 +273,59 @@ fn open_traces(
     args: &ReadLogArgs,
     traces: &[PathBuf],
     system: &dyn System,
-) -> Result<(Pages, bool), Failure> {
+) -> Result<Opened, Failure> {
     let texts = TextSources::load(&args.viewer_config, system)?.with_slices(args.spans);
     let mut texts = texts.with_expansion(args.expansion);
-    let [path] = traces else {
-        let name = Path::new(MERGED);
-        let note = |line: &str| system.print_error(line);
-        let opener = Opener::new(traces.len(), system, &note);
-        for join in [joined::join_segments, joined::join_sessions] {
-            if let Some(joined) = join(traces, &opener)
-                && let Some(pages) = texts.survey(joined.parts, name)?
-            {
-                joined.notes.iter().for_each(|line| note(line));
-                return Ok((pages, !joined.has_gaps));
-            }
-        }
-        let (trace, merged) = gather((traces, &args.traces), args.expansion, system, &note)?;
-        let source: Arc<dyn ByteSource> =
-            trace.into_source().map_err(|error| cant_read(name, &error))?.into();
-        let parts = Parts { source: Box::new(Arc::clone(&source)), compressed: None };
-        if let Some(pages) = texts.survey(parts, name)? {
-            return Ok((pages, merged.is_whole()));
-        }
-        let all = source.read_at(0, usize::MAX).map_err(|error| cant_read(name, &error))?;
-        return Ok((texts.pages(all, name)?, merged.is_whole()));
-    };
+    let [path] = traces else { return open_several(args, traces, &mut texts, system) };
     if path == Path::new("-") || system.is_pipe(path) {
         let source = input::spooled(path, system)?;
         if let Some(parts) = Parts::of(Box::new(Arc::clone(&source)), args.expansion)
             && let Some(pages) = texts.survey(parts, path)?
         {
-            return Ok((pages, true));
+            return Ok(Opened::new(pages, true));
         }
         let all = source.read_at(0, usize::MAX).map_err(|error| cant_read(path, &error))?;
-        return Ok((texts.pages(input::made_of(path, all, system)?, path)?, true));
+        let pages = texts.pages(input::made_of(path, all, system)?, path)?;
+        return Ok(Opened::new(pages, true));
     }
     if let Some(parts) =
         input::parts_of(path, args.expansion, system, &|line| system.print_error(line))
         && let Some(pages) = texts.survey(parts, path)?
     {
-        return Ok((pages, true));
+        return Ok(Opened::new(pages, true));
     }
     let trace = read_trace(path, system, &|line| system.print_error(line))?;
-    Ok((texts.pages(trace, path)?, true))
+    Ok(Opened::new(texts.pages(trace, path)?, true))
+}
+
+/// As [`open_traces`], of several: side by side, or else by a merge, which leaves out what is gone meanwhile.
+fn open_several(
+    args: &ReadLogArgs,
+    traces: &[PathBuf],
+    texts: &mut TextSources<'_>,
+    system: &dyn System,
+) -> Result<Opened, Failure> {
+    let name = Path::new(MERGED);
+    let note = |line: &str| system.print_error(line);
+    let opener = Opener::new(traces.len(), system, &note);
+    for join in [joined::join_segments, joined::join_sessions] {
+        if let Some(joined) = join(traces, &opener)
+            && let Ok(Some(pages)) = texts.survey(joined.parts, name)
+        {
+            joined.notes.iter().for_each(|line| note(line));
+            joined.gone.end_survey();
+            return Ok(Opened { pages, is_whole: !joined.has_gaps, gone: joined.gone });
+        }
+    }
+    let (trace, merged) = gather((traces, &args.traces), args.expansion, system, &note)?;
+    let source: Arc<dyn ByteSource> =
+        trace.into_source().map_err(|error| cant_read(name, &error))?.into();
+    let parts = Parts { source: Box::new(Arc::clone(&source)), compressed: None };
+    if let Some(pages) = texts.survey(parts, name)? {
+        return Ok(Opened::new(pages, merged.is_whole()));
+    }
+    let all = source.read_at(0, usize::MAX).map_err(|error| cant_read(name, &error))?;
+    Ok(Opened::new(texts.pages(all, name)?, merged.is_whole()))
 }
 
 /// Shows what is asked for, page by page, and returns the lines that say that some was left out. The outer error is one of writing, the inner

@@ -5,6 +5,8 @@
 use crate::exit::Failure;
 use crate::output::cant_read;
 use crate::system::System;
+use protolog_reader::{ByteSource, printable};
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -48,6 +50,43 @@ pub(super) fn traces_in(directory: &Path, system: &dyn System) -> Result<Vec<Pat
 /// As [`traces_in`], for one that is looked into again and again.
 pub(super) fn traces_now_in(directory: &Path, system: &dyn System) -> Vec<PathBuf> {
     find(directory, system).unwrap_or_default().0
+}
+
+/// The file that a directory had, and whose name is gone.
+pub(super) enum Moved {
+    /// It has this name now.
+    To(PathBuf),
+    /// It was removed.
+    Away,
+    /// Its name is not gone.
+    Nowhere,
+}
+
+/// Looks for a file that could not be opened. A segment gets its name without `.part` when it is
+/// complete, and the oldest one is removed, both at any moment. `known` are the files that were found with it.
+pub(super) fn moved(path: &Path, known: &[PathBuf], system: &dyn System) -> Moved {
+    let there = path.parent().and_then(|parent| system.entries(parent).ok());
+    if there.unwrap_or_default().iter().any(|entry| entry.path == path) {
+        return Moved::Nowhere;
+    }
+    let complete = path.with_extension("");
+    let is_new = path.extension() == Some(OsStr::new("part")) && !known.contains(&complete);
+    // It was found, as the other name was.
+    if is_new && system.is_followed(&complete) { Moved::To(complete) } else { Moved::Away }
+}
+
+/// The line about a file that was removed.
+pub(super) fn removed(path: &Path) -> String {
+    format!("note: `{}` was removed meanwhile\n", printable(&path.to_string_lossy()))
+}
+
+/// The bytes of a regular file, which is one of so many that are read side by side; none of anything else.
+pub(super) fn source_of_many(
+    path: &Path,
+    count: usize,
+    system: &dyn System,
+) -> io::Result<Option<Box<dyn ByteSource>>> {
+    if count <= system.most_held() { system.source(path) } else { system.source_by_name(path) }
 }
 
 /// The traces in a directory, and those that are left out, each in the order of their names.

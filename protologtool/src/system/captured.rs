@@ -52,6 +52,10 @@ impl System for Captured {
         Real.source_by_name(path)
     }
 
+    fn most_held(&self) -> usize {
+        Real.most_held()
+    }
+
     fn read_recording(&self, recording: &Path, trace: &Path, most: u64) -> io::Result<Vec<u8>> {
         Real.read_recording(recording, trace, most)
     }

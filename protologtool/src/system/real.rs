@@ -4,8 +4,8 @@ use super::directory::{RealDirectory, lock};
 use super::file_source::FileSource;
 use super::reopened::ReopenedFile;
 use super::{
-    DirectoryEntry, Fill, Lock, OpenFile, OutputDirectory, Reader, Staged, Stamp, System, found,
-    has_record_lock, join, staged, too_large, whole,
+    DirectoryEntry, Fill, Lock, MOST_HELD, OpenFile, OutputDirectory, Reader, Staged, Stamp,
+    System, found, has_record_lock, join, staged, too_large, whole,
 };
 use crate::diagnostic::COLORS;
 use protolog_core::escape::controls_output;
@@ -66,6 +66,12 @@ impl System for Real {
             return Ok(None);
         }
         Ok(Some(Box::new(ReopenedFile::new(path)?)))
+    }
+
+    fn most_held(&self) -> usize {
+        // Half of what this process may have: there are other files than those of the set.
+        let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+        limit.map_or(MOST_HELD, |limit| MOST_HELD.min((limit / 2) as usize))
     }
 
     fn read_named(&self, path: &Path, by: &Path, most: u64) -> io::Result<Vec<u8>> {

@@ -1,5 +1,8 @@
 //! A file that is opened for each part that is read of it, where there are more files than may be open.
 //!
+//! A file system gives the number of a file that was removed to the next one, so a file is known by its first bytes, too, which say of
+//! which session a trace is.
+//!
 //! Invariant: all bytes are of the file that had the name at first, of the size that it had then.
 
 use super::{OpenFile, found};
@@ -16,20 +19,27 @@ pub(super) struct ReopenedFile {
     path: Mutex<PathBuf>,
     id: (u64, u64),
     size: u64,
+    head: Vec<u8>,
 }
+
+/// The size of the first bytes by which a file is known.
+const HEAD: usize = 1 << 10;
 
 impl ReopenedFile {
     pub(super) fn new(path: &Path) -> io::Result<Self> {
         let file = found::open_regular(path)?;
         let (id, size) = (file.id()?, OpenFile::size(&file)?);
-        Ok(Self { path: Mutex::new(path.to_owned()), id, size })
+        let head = OpenFile::read_at(&file, 0, HEAD.min(size as usize))?;
+        Ok(Self { path: Mutex::new(path.to_owned()), id, size, head })
     }
 
     fn open(&self) -> io::Result<File> {
         let mut path = self.path.lock().map_err(|_| io::Error::other("a reader has panicked"))?;
         let open = |path: &Path| {
             let file = protolog_files::open_regular_file(path).ok()?;
-            (file.id().ok()? == self.id).then_some(file)
+            let is_it = file.id().ok()? == self.id
+                && OpenFile::read_at(&file, 0, self.head.len()).ok()? == self.head;
+            is_it.then_some(file)
         };
         if let Some(file) = open(&path) {
             return Ok(file);
@@ -43,7 +53,7 @@ impl ReopenedFile {
                 return Ok(file);
             }
         }
-        Err(io::ErrorKind::NotFound.into())
+        Err(io::Error::new(io::ErrorKind::NotFound, "it was removed or replaced meanwhile"))
     }
 }
 
@@ -79,6 +89,10 @@ mod tests {
         assert_eq!(text(0, 4), Some(b"some".to_vec()));
         fs::OpenOptions::new().write(true).open(at("a")).unwrap().set_len(3).unwrap();
         assert_eq!(text(0, 10), None, "fewer bytes than there were");
+        fs::write(at("a"), "some bytes").unwrap();
+        assert_eq!(text(5, 99), Some(b"bytes".to_vec()));
+        fs::write(at("a"), "none of it, with the number that the file had").unwrap();
+        assert_eq!(text(5, 99), None);
         fs::rename(at("a.part"), at("a")).unwrap();
         assert_eq!((text(0, 4), text(10, 4)), (None, Some(Vec::new())));
     }

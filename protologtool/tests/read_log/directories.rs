@@ -6,10 +6,11 @@ use protolog_rt::{ProtoLogGroup, Session, i};
 use protolog_testkit::{TempDir, temp_dir};
 use std::ffi::OsStr;
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -20,10 +21,15 @@ fn trace(pid: u32) -> Vec<u8> {
     ))
 }
 
-fn run(args: &[&str], paths: &[&Path]) -> Output {
+fn command(args: &[&str], paths: &[&Path]) -> Command {
     let mut command = Command::new("sh");
     command.args(["-c", "ulimit -n 64; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_protologtool")]);
-    command.args(args).args(paths).output().unwrap()
+    command.args(args).args(paths);
+    command
+}
+
+fn run(args: &[&str], paths: &[&Path]) -> Output {
+    command(args, paths).output().unwrap()
 }
 
 fn texts(output: &Output) -> (String, String) {
@@ -99,6 +105,22 @@ fn names_that_are_no_text_are_names() {
 #[test]
 fn there_may_be_more_traces_than_files_may_be_open() {
     Traces::new(400).expect(400, "");
+    let traces = Traces::new(600);
+    let merged = temp_dir();
+    let merged = merged.path().join("merged.pftrace");
+    let output = run(&["merge", "-o", merged.to_str().unwrap()], &[traces.0.path()]);
+    assert_eq!(output.status.code(), Some(0), "{:?}", texts(&output));
+    let (out, _) = texts(&run(&["read-log"], &[&merged]));
+    assert_eq!(out.lines().count(), 600);
+    // Followed, each is read until one ends it.
+    let mut command =
+        command(&["read-log", "--follow", "--columns", "message"], &[traces.0.path()]);
+    let mut following = command.stdout(Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(following.stdout.take().unwrap()).lines();
+    let lines: Vec<String> = lines.take(600).map(Result::unwrap).collect();
+    following.kill().unwrap();
+    following.wait().unwrap();
+    assert!(lines.len() == 600 && lines.iter().all(|line| line.starts_with("from ")));
 }
 
 #[test]
@@ -127,6 +149,61 @@ fn a_program_may_rename_and_remove_segments_meanwhile() {
             let (out, errors) = texts(output);
             assert_eq!(output.status.code(), Some(0), "{errors}");
             assert!(out.lines().all(|line| line.starts_with("from ")), "{out}");
+        }
+    });
+}
+
+/// More than are held open, so that each is opened when it is read: by then it may be gone, or be another one.
+#[test]
+fn of_many_traces_some_may_be_removed_while_they_are_read() {
+    let traces = Traces::new(300);
+    let out = temp_dir();
+    let out = |name: &str| out.path().join(name).to_str().unwrap().to_owned();
+    let (page, merged) = (out("page.html"), out("merged.pftrace"));
+    let commands: [&[&str]; 5] = [
+        &["read-log", "--columns", "message"],
+        &["read-log", "--columns", "message", "--reverse"],
+        &["view", "-o", &page],
+        &["merge", "-o", &merged],
+        &["merge", "--perfetto-ui", "-o", &merged],
+    ];
+    let is_done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for number in 301.. {
+                std::thread::sleep(Duration::from_millis(1));
+                if is_done.load(Ordering::Relaxed) {
+                    break;
+                }
+                let name = format!("{number:05}.pftrace");
+                let part = traces.at(&format!("{name}.part"));
+                fs::write(&part, trace(number)).unwrap();
+                fs::rename(&part, traces.at(&name)).unwrap();
+                fs::remove_file(traces.at(&format!("{:05}.pftrace", number - 300))).unwrap();
+            }
+        });
+        let repeated = commands.iter().flat_map(|args| [args; 6]);
+        let outputs: Vec<Output> = repeated.map(|args| run(args, &[traces.0.path()])).collect();
+        let same = run(&["diff", "--ignore-counts"], &[traces.0.path(), traces.0.path()]);
+        is_done.store(true, Ordering::Relaxed);
+        for (index, output) in outputs.iter().chain([&same]).enumerate() {
+            let (out, errors) = texts(output);
+            assert!([Some(0), Some(1), Some(3)].contains(&output.status.code()), "{errors}");
+            let is_known = |line: &str| {
+                [
+                    "removed meanwhile",
+                    "it is left out",
+                    "was removed or cut off",
+                    "the table of logs",
+                ]
+                .iter()
+                .any(|known| line.contains(known))
+            };
+            assert_eq!(errors.lines().find(|line| !is_known(line)), None, "{errors}");
+            assert!(
+                out.lines().all(|line| line.starts_with("from ")) || index == outputs.len(),
+                "{out}"
+            );
         }
     });
 }

@@ -100,7 +100,7 @@ fn follow(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Stopped> {
     }
     loop {
         logs.look_into_directories(system);
-        show.holds_files = logs.growing.len() <= MOST_HELD;
+        show.holds_files = logs.growing.len() <= system.most_held();
         let ended = logs.read(&mut show, system)?;
         show.flush()?;
         if let Some(exit) = ended {
@@ -191,7 +191,11 @@ impl Logs {
 
     fn add_file(&mut self, path: &Path, system: &dyn System) -> Result<(), Failure> {
         let file = GrowingFile::new(path.to_owned(), self.reading.clone(), system);
-        self.growing.push(Box::new(file.map_err(|error| cant_read(path, &error))?));
+        let mut file = file.map_err(|error| cant_read(path, &error))?;
+        if self.growing.len() >= system.most_held() {
+            file.close();
+        }
+        self.growing.push(Box::new(file));
         Ok(())
     }
 
@@ -290,9 +294,6 @@ fn check_named(trace: &Path, recording: &Path, system: &dyn System) -> Result<()
         Ok(_) => Ok(()),
     }
 }
-
-/// The number of files that are held open; of more of them, each is opened for its look.
-const MOST_HELD: usize = 512;
 
 /// Returns whether a file is the recording of a session that writes a trace, which is followed if it is there.
 fn is_of_trace(path: &Path, system: &dyn System) -> bool {

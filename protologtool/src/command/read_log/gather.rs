@@ -10,14 +10,12 @@ use super::input::{read_trace, source_of};
 use crate::args::Expansion;
 use crate::command::inputs::cant_read;
 use crate::command::merge::{self, Made};
+use crate::command::trace_paths::{self, Moved};
 use crate::exit::Failure;
 use crate::system::{Spool, System};
-use protolog_reader::{
-    ByteSource, MergeInput, Merged, merge_within, places_of_recording, printable,
-};
+use protolog_reader::{ByteSource, MergeInput, Merged, merge_within, places_of_recording};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 /// The name of several traces that became one, in messages.
@@ -51,20 +49,12 @@ pub(super) fn gather(
         match opener.open(path) {
             Ok(source) => made.push(Made { name: path.to_string_lossy(), source, is_found }),
             Err(failure) if !is_found => return Err(failure),
-            Err(failure) => match opener.open_moved(path, paths) {
-                Moved::To(path, source) => {
-                    made.push(Made {
-                        name: path.to_string_lossy().into_owned().into(),
-                        source,
-                        is_found,
-                    });
+            Err(failure) => match trace_paths::moved(path, paths, system) {
+                Moved::To(path) if let Ok(source) = opener.open(&path) => {
+                    let name = path.to_string_lossy().into_owned().into();
+                    made.push(Made { name, source, is_found });
                 }
-                Moved::Away => {
-                    note(&format!(
-                        "note: `{}` was removed meanwhile\n",
-                        printable(&path.to_string_lossy())
-                    ));
-                }
+                Moved::To(_) | Moved::Away => note(&trace_paths::removed(path)),
                 Moved::Nowhere => {
                     left_out.push(failure.message().to_owned());
                     first = first.or(Some(failure));
@@ -87,33 +77,21 @@ pub(super) fn gather(
     Ok((trace, merged))
 }
 
-/// The number of files that are open at once. Of more, each is opened for what is read of it.
-const MOST_HELD: usize = 256;
-
 /// Opens the traces of a set.
 pub(super) struct Opener<'a> {
-    holds_files: bool,
+    /// The number of traces.
+    traces: usize,
     /// The sessions that have recordings in each directory in which one was looked for.
     sessions: RefCell<HashMap<PathBuf, HashSet<[u8; 16]>>>,
     pub(super) system: &'a dyn System,
     pub(super) note: &'a dyn Fn(&str),
 }
 
-/// The file whose name is gone.
-enum Moved {
-    /// It is there under another name.
-    To(PathBuf, Box<dyn ByteSource>),
-    /// It was removed.
-    Away,
-    /// Its name is not gone.
-    Nowhere,
-}
-
 impl<'a> Opener<'a> {
     /// For so many traces.
     pub(super) fn new(traces: usize, system: &'a dyn System, note: &'a dyn Fn(&str)) -> Self {
         let sessions = RefCell::default();
-        Self { holds_files: traces <= MOST_HELD, sessions, system, note }
+        Self { traces, sessions, system, note }
     }
 
     /// As [`System::find_recording`], with one look at each directory for all traces that have none.
@@ -140,22 +118,10 @@ impl<'a> Opener<'a> {
     pub(super) fn open_as_it_stands(&self, path: &Path) -> Option<Box<dyn ByteSource>> {
         let find = |path: &Path, session_id| self.find_recording(path, session_id);
         let source = source_of(path, (self.system, &find), self.note)?;
-        if self.holds_files { Some(source) } else { self.system.source_by_name(path).ok()? }
-    }
-
-    /// Looks for a file that could not be opened. A segment gets its name without `.part` when it is
-    /// complete, and the oldest one is removed, both at any moment.
-    fn open_moved(&self, path: &Path, known: &[PathBuf]) -> Moved {
-        let there = path.parent().and_then(|parent| self.system.entries(parent).ok());
-        if there.unwrap_or_default().iter().any(|entry| entry.path == path) {
-            return Moved::Nowhere;
+        if self.traces <= self.system.most_held() {
+            Some(source)
+        } else {
+            self.system.source_by_name(path).ok()?
         }
-        let complete = path.with_extension("");
-        let is_new = path.extension() == Some(OsStr::new("part")) && !known.contains(&complete);
-        // It was found, as the other name was.
-        if !is_new || !self.system.is_followed(&complete) {
-            return Moved::Away;
-        }
-        self.open(&complete).map_or(Moved::Away, |source| Moved::To(complete, source))
     }
 }

@@ -76,6 +76,11 @@ impl GrowingFile {
         }
     }
 
+    /// Closes the file until the next look.
+    pub(super) fn close(&mut self) {
+        self.held.close();
+    }
+
     /// Goes on under another name of the same file.
     pub(super) fn rename(&mut self, path: PathBuf) {
         self.held.rename(path);
