@@ -14,7 +14,7 @@ use crate::collect::{Collected, MessageRecord};
 use crate::dictionary::Dictionary;
 use crate::filter::CommonFilter;
 use crate::loss::{Loss, LossReason};
-use crate::slices::{SliceEdge, Slices};
+use crate::slices::{SliceEdge, SliceRepair, Slices};
 use crate::span_slice::SpanSlice;
 use crate::stats::Stats;
 use crate::thread::{Thread, Threads};
@@ -151,6 +151,11 @@ impl Log {
     /// The spans that threads were in, by their begin, if the trace was read with them.
     pub fn slices(&self) -> &[SpanSlice] {
         &self.slices.list
+    }
+
+    /// Edges of spans that were lost, for readers that match ends by their order alone.
+    pub(crate) fn slice_repairs(&self) -> &[SliceRepair] {
+        &self.slices.repairs
     }
 
     /// Number of spans that are left out since their begin is not in the trace.

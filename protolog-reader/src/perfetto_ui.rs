@@ -15,8 +15,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Write};
 
 use protolog_core::schema::{
-    packet, process_descriptor, sequence_flags, thread_descriptor, trace, track_descriptor,
-    track_event,
+    debug_annotation, packet, process_descriptor, sequence_flags, thread_descriptor, trace,
+    track_descriptor, track_event,
 };
 use protolog_core::{Arg, Level};
 use protolog_recording::PacketWriter;
@@ -28,6 +28,7 @@ use crate::items::Item;
 use crate::limits::Limits;
 use crate::log::Log;
 use crate::render::Rendering;
+use crate::slices::SliceRepair;
 use crate::thread::Thread;
 use crate::trace::Trace;
 use crate::values::beginning;
@@ -61,6 +62,8 @@ const MOST_OF_NAME: usize = 256;
 const BATCH: usize = 256;
 /// The first track of ours; those of processes and threads are made of their ids.
 const FIRST_TRACK: u64 = 0x7072_6f74_6f6c_6f67;
+/// The name of a span of which only the end is known.
+const BEGIN_LOST: &str = "(its begin was lost)";
 /// The sequence of what is added: the traces' own are numbered from 1.
 const SEQUENCE: u32 = 0x7fff_0000;
 
@@ -114,7 +117,7 @@ pub fn for_perfetto_ui(
     let kept = known.into_iter().filter(|known| !is_asked_for(known));
     let counters: Vec<CounterArg> = counters.iter().cloned().chain(kept).collect();
     let limits = Limits::of_expansion(trace.len() as u64, expansion);
-    let log = Trace::from_bytes(trace.clone()).with_limits(limits).read()?;
+    let log = Trace::from_bytes(trace.clone()).with_limits(limits).with_slices().read()?;
     let added = write(&log, &counters, &mut trace).map_err(ReadErrorKind::Io)?;
     Ok((trace, added))
 }
@@ -125,7 +128,7 @@ pub fn for_perfetto_ui(
 ///
 /// If the trace can't be read.
 pub fn perfetto_ui_packets(trace: &[u8]) -> Result<Vec<u8>, ReadError> {
-    let log = Trace::from_bytes(trace.to_vec()).read()?;
+    let log = Trace::from_bytes(trace.to_vec()).with_slices().read()?;
     let mut packets = Vec::new();
     write(&log, &[], &mut packets).map_err(ReadErrorKind::Io)?;
     Ok(packets)
@@ -148,6 +151,9 @@ fn write(log: &Log, counters: &[CounterArg], out: &mut dyn Write) -> io::Result<
         ui.item(item)?;
     }
     ui.flush_events()?;
+    for repair in log.slice_repairs() {
+        ui.repair(*repair)?;
+    }
     Ok(ui.added)
 }
 
@@ -288,6 +294,23 @@ impl<'a> UiWriter<'a, '_> {
                 self.event(loss.time, thread, "LOST", Some(Level::Warn), text)
             }
         }
+    }
+
+    /// Adds the edge of a span that was lost: an end of another span would pass for its end, and whatever follows would be within it.
+    fn repair(&mut self, repair: SliceRepair) -> io::Result<()> {
+        let SliceRepair { track, time, is_end } = repair;
+        self.track_event(time, track, |event| {
+            let (kind, mark) = if is_end {
+                (track_event::TYPE_SLICE_END, "end_lost")
+            } else {
+                event.string(track_event::NAME, BEGIN_LOST);
+                (track_event::TYPE_SLICE_BEGIN, "begin_lost")
+            };
+            event.uint32(track_event::TYPE, kind);
+            let mut annotation = event.nested(track_event::DEBUG_ANNOTATIONS);
+            annotation.string(debug_annotation::NAME, mark);
+            annotation.bool(debug_annotation::BOOL_VALUE, true);
+        })
     }
 
     /// Adds an event to the table of logs.

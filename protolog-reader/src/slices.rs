@@ -5,7 +5,8 @@
 //! the slices that are open then are kept for the ends that follow.
 //!
 //! Events of ours have the depth of their slices. So where an end was lost, the next event of the thread says it: a slice that can't be open
-//! then had ended by that time. An end whose begin was lost ends no other slice.
+//! then had ended by that time. An end whose begin was lost ends no other slice. Readers that match ends by their order alone do otherwise; for
+//! them, the edges that were lost are kept as [`SliceRepair`]s.
 //!
 //! Invariants: slices of a track are nested; an end belongs to the innermost slice that is open, or to that of its depth; one without a begin is
 //! counted, and a slice without an end is open until the trace ends, or the next event of which it can't be. Memory is in proportion to the events, or to the open slices of a trace that is being written:
@@ -47,6 +48,15 @@ const MOST_OF_SEVERAL: usize = 256;
 pub(crate) struct SliceEdge {
     pub(crate) time: i64,
     pub(crate) slice: u32,
+    pub(crate) is_end: bool,
+}
+
+/// An edge that was lost, where the events around it show that it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SliceRepair {
+    pub(crate) track: u64,
+    /// An end was before the next event of the track, a begin no earlier than the last one.
+    pub(crate) time: i64,
     pub(crate) is_end: bool,
 }
 
@@ -107,6 +117,17 @@ pub(crate) struct Slices {
     pub(crate) edges: Vec<SliceEdge>,
     /// Ends without a begin.
     pub(crate) unmatched: u64,
+    /// In the order of the events that show them, those of one event in the order in which they were.
+    pub(crate) repairs: Vec<SliceRepair>,
+}
+
+/// A track while its events are matched.
+#[derive(Debug, Default)]
+struct OpenTrack {
+    /// The slices that are open, the innermost last.
+    slices: Vec<u32>,
+    /// The time of the event before.
+    last: Option<i64>,
 }
 
 impl SliceEvents {
@@ -220,23 +241,24 @@ impl SliceEvents {
         // Those of a thread stay in order where times are equal.
         events.sort_by_key(|event| event.moment.ns);
         let may_end = self.open.is_some();
-        let (mut found, mut open) = (Slices::default(), Tracks::<u32>::default());
+        let mut found = Slices::default();
+        let mut open: HashMap<SliceStack, OpenTrack> = HashMap::default();
         for (track, slices) in self.open.take().into_iter().flatten() {
             let first = found.list.len() as u32;
             found.list.extend(slices);
-            open.insert(track, (first..found.list.len() as u32).collect());
+            let slices = (first..found.list.len() as u32).collect();
+            open.insert(track, OpenTrack { slices, last: None });
         }
         for event in events {
             let track = event.track;
             found.apply(event, open.entry(track).or_default(), may_end);
         }
         if may_end {
-            open.retain(|_, slices| !slices.is_empty());
+            open.retain(|_, track| !track.slices.is_empty());
             let slice = |index: u32| found.list[index as usize].clone();
             let kept = open.into_iter();
-            self.open = Some(
-                kept.map(|(key, slices)| (key, slices.into_iter().map(slice).collect())).collect(),
-            );
+            let kept = kept.map(|(key, it)| (key, it.slices.into_iter().map(slice).collect()));
+            self.open = Some(kept.collect());
         }
         found
     }
@@ -244,11 +266,14 @@ impl SliceEvents {
 
 impl Slices {
     /// Applies the next event of a track, on which these slices are open.
-    fn apply(&mut self, event: SliceEvent, open: &mut Vec<u32>, may_end: bool) {
-        let SliceEvent { moment, is_end, thread, entered, progress, name, target, args, .. } =
-            event;
+    fn apply(&mut self, event: SliceEvent, on: &mut OpenTrack, may_end: bool) {
+        let SliceEvent {
+            moment, is_end, track, thread, entered, progress, name, target, args, ..
+        } = event;
+        let (open, before) = (&mut on.slices, on.last.replace(moment.ns));
         if let Some(entered) = entered {
-            self.end_lost(open, entered.saturating_add(u32::from(is_end)), moment.ns);
+            let entered = entered.saturating_add(u32::from(is_end));
+            self.end_lost(open, (entered, track), moment.ns);
         }
         let (index, begin, begin_args) = (self.list.len() as u32, moment.ns, args.len());
         let slice = if is_end {
@@ -258,6 +283,8 @@ impl Slices {
                 |known: Option<u32>| known.is_none() || entered.is_none() || known == entered;
             let Some(slice) = open.pop_if(|slice| is_its(of_open(slice))) else {
                 self.unmatched += 1;
+                // Without an event before it, nothing says since when it can have been open.
+                self.repair(track, before, false);
                 return;
             };
             let ended = &mut self.list[slice as usize];
@@ -288,12 +315,22 @@ impl Slices {
     }
 
     /// Ends the slices that can't be open any more when the thread is in so many: their ends were lost.
-    fn end_lost(&mut self, open: &mut Vec<u32>, entered: u32, time: i64) {
+    fn end_lost(&mut self, open: &mut Vec<u32>, (entered, track): (u32, SliceStack), time: i64) {
         let is_over = |slice: &SpanSlice| slice.entered.is_some_and(|known| known >= entered);
         while let Some(slice) = open.pop_if(|slice| is_over(&self.list[*slice as usize])) {
             let lost = &mut self.list[slice as usize];
             (lost.ended_by, lost.may_end) = (Some(time), false);
             self.edges.push(SliceEdge { time, slice, is_end: true });
+            let begin = lost.begin;
+            // Before the event that shows it, which may be at the time of the begin.
+            self.repair(track, time.checked_sub(1).filter(|end| *end >= begin), true);
+        }
+    }
+
+    /// Notes an edge that was lost on a track that has a number.
+    fn repair(&mut self, track: SliceStack, time: Option<i64>, is_end: bool) {
+        if let (SliceStack::Track(track, _), Some(time)) = (track, time) {
+            self.repairs.push(SliceRepair { track, time, is_end });
         }
     }
 }

@@ -155,6 +155,57 @@ fn slices_stay_on_the_one_row_of_their_thread() {
     assert_eq!((utid(0), utid(1)), (of_tid(4711), of_tid(4715)));
 }
 
+/// Spans of which ends and begins were lost, with the number of spans around each.
+const LOST_EDGES: &str = r#"
+@1 snapshot(real=1795199221000000000, mono=1000000000, boot=1000000000)
+@2 cleared snapshot(64=1000000000, boot=1000000000, incremental=64) default_clock=64 info(4711, 4711, "main")
+@2 thread_track(21, 4711, 4711, "main")
+@2 needs ts=0 end(track=21, depth=1)
+@2 needs ts=1000 begin("outer", "app", track=21, depth=0)
+@2 needs ts=1000 begin("no end", "app", track=21, depth=1)
+@2 needs ts=1000 begin("inner", "app", track=21, depth=1)
+@2 needs ts=1000 end(track=21, depth=1)
+@2 needs ts=1000 end(track=21, depth=1)
+@2 needs ts=1000 end(track=21, depth=0)
+@2 needs ts=1000 begin("no end", "app", track=21, depth=0)
+@2 needs ts=1000 begin("nor this", "app", track=21, depth=1)
+@2 needs ts=1000 begin("next", "app", track=21, depth=0)
+@2 needs ts=1000 end(track=21, depth=0)
+@2 needs ts=1000 begin("open", "app", track=21, depth=0)
+"#;
+
+#[test]
+fn edges_of_spans_that_were_lost_are_repaired_and_marked() {
+    let _lock = lock();
+    let dir = temp_dir();
+    let trace = dir.path().join("app.pftrace");
+    fs::write(&trace, description::trace(LOST_EDGES)).unwrap();
+    let output = merge(dir.path(), &["--perfetto-ui", "app.pftrace", "-o", "ui.pftrace"]);
+    assert!(output.status.success(), "{output:?}");
+    let slices = "select s.ts - 1000000000 as ts, s.dur, s.name, s.depth, \
+                  (select group_concat(key, ' ') from args where arg_set_id = s.arg_set_id and key glob '*lost') as mark \
+                  from slice s order by s.ts, s.id";
+    let Some(before) = trace_processor(&trace, &[slices]) else { return };
+    // It takes the end of another span for one that was lost.
+    assert!(before[0].to_string().contains("2000 | 3000 | no end | 1 | null"), "{}", before[0]);
+    let after = trace_processor(&dir.path().join("ui.pftrace"), &[slices]).expect("asked above");
+    let rows: Vec<String> =
+        after[0].rows.iter().map(|row| Value::from(row.clone()).to_string()).collect();
+    assert_eq!(
+        rows,
+        [
+            r#"[1000,5000,"outer",0,null]"#,
+            r#"[2000,999,"no end",1,"debug.end_lost"]"#,
+            r#"[3000,1000,"inner",1,null]"#,
+            r#"[4000,1000,"(its begin was lost)",1,"debug.begin_lost"]"#,
+            r#"[7000,1999,"no end",0,"debug.end_lost"]"#,
+            r#"[8000,999,"nor this",1,"debug.end_lost"]"#,
+            r#"[9000,1000,"next",0,null]"#,
+            r#"[11000,-1,"open",0,null]"#,
+        ]
+    );
+}
+
 /// The bytes of the packets for the UI, in which they say so first.
 fn packets_for_ui(trace: &[u8]) -> Vec<u8> {
     let (mut reader, mut from, mut found) = (Reader::new(trace), 0, Vec::new());
