@@ -62,6 +62,9 @@ pub mod packet {
     pub const SPAN_BUSY: u32 = 1005;
     /// Ours, uint64, beside the same: nanoseconds since the span was made.
     pub const SPAN_AGE: u32 = 1006;
+    /// Ours, uint32, beside the descriptor of a process or thread whose pid several processes have: the true pid, in place of that in the
+    /// descriptor.
+    pub const LOCAL_PID: u32 = 1007;
 }
 
 /// Bits of `TracePacket.sequence_flags`

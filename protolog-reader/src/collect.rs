@@ -10,6 +10,7 @@ mod message;
 pub(crate) mod texts;
 mod trace_wide;
 
+use std::collections::BTreeSet;
 use std::mem;
 use std::sync::Arc;
 
@@ -108,6 +109,8 @@ pub(crate) struct Collected {
     pub(crate) thread_names: HashMap<(u32, u32), String>,
     /// Names of processes by pid, and by what tells several with one pid apart.
     pub(crate) processes: Arc<HashMap<(u32, Option<u64>), String>>,
+    /// Pids of descriptors that stand for others; see `merge/apart.rs`.
+    pub(crate) told_apart: Arc<BTreeSet<u32>>,
     pub(crate) dictionary: Arc<Dictionary>,
     pub(crate) relations: Relations,
     pub(crate) losses: Losses,
@@ -261,6 +264,7 @@ impl Collected {
             dictionary: Arc::clone(&self.dictionary),
             threads: Arc::clone(&self.threads),
             processes: Arc::clone(&self.processes),
+            told_apart: Arc::clone(&self.told_apart),
             sessions: Arc::clone(&self.sessions),
             ..Self::default()
         };
@@ -412,7 +416,8 @@ impl Collected {
             sequence.set_thread(Source::Service, thread, &mut self.threads);
         }
         if let Some(descriptor) = packet.thread {
-            let thread = thread::parse_descriptor(descriptor)?;
+            let mut thread = thread::parse_descriptor(descriptor)?;
+            thread.pid = packet.local_pid.or(thread.pid);
             sequence.set_thread(Source::Descriptor, thread, &mut self.threads);
         }
         if let Some(info) = packet.sequence_info {

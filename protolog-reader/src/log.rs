@@ -14,6 +14,7 @@ use crate::collect::{Collected, MessageRecord};
 use crate::dictionary::Dictionary;
 use crate::filter::CommonFilter;
 use crate::loss::{Loss, LossReason};
+use crate::merge;
 use crate::slices::{SliceEdge, SliceRepair, Slices};
 use crate::span_slice::SpanSlice;
 use crate::stats::Stats;
@@ -223,6 +224,13 @@ impl Log {
         let own = thread.process.and_then(|process| processes.get(&(pid, Some(process))));
         let name = own.or_else(|| processes.get(&(pid, None)));
         name.map(String::as_str).filter(|name| !name.is_empty())
+    }
+
+    /// The pid by which readers know the process that know nothing else of it: not its own one where a merge told several apart.
+    pub(crate) fn pid_apart(&self, thread: &Thread) -> Option<u32> {
+        let apart =
+            thread.pid.zip(thread.process).map(|(pid, process)| merge::pid_apart(pid, process));
+        apart.filter(|pid| self.collected.told_apart.contains(pid)).or(thread.pid)
     }
 
     /// The name of the process with this id, the last one that the trace has.

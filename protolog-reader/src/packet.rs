@@ -41,6 +41,9 @@ pub(crate) struct Packet<'a> {
     pub(crate) sequence_info: Option<Field<'a>>,
     pub(crate) trace_stats: Option<Field<'a>>,
     pub(crate) compressed: Option<Field<'a>>,
+    /// The pid that the process of a descriptor has, if that names another one; see `merge/apart.rs`.
+    pub(crate) local_pid: Option<u32>,
+    pub(crate) describes_track: bool,
     /// `LOSS` is repeated, so its records are read in a second pass over the packet.
     pub(crate) has_losses: bool,
 }
@@ -102,7 +105,9 @@ impl<'a> Packet<'a> {
             packet::CLOCK_SNAPSHOT => self.snapshot = nested(field)?,
             packet::PROTOLOG_VIEWER_CONFIG => self.viewer_config = nested(field)?,
             packet::PROCESS_DESCRIPTOR => self.process = nested(field)?,
+            packet::LOCAL_PID => self.local_pid = Some(field.as_u32()?),
             packet::TRACK_DESCRIPTOR => {
+                self.describes_track = true;
                 self.process = part_of(field, track_descriptor::PROCESS).or(self.process);
                 self.track_thread = part_of(field, track_descriptor::THREAD);
             }

@@ -11,7 +11,7 @@
 //! counted where the trace does not know it.
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
 use protolog_core::schema::{
@@ -27,6 +27,7 @@ use crate::error::{ReadError, ReadErrorKind};
 use crate::items::Item;
 use crate::limits::Limits;
 use crate::log::Log;
+use crate::merge::name_suffix;
 use crate::render::Rendering;
 use crate::slices::SliceRepair;
 use crate::thread::Thread;
@@ -238,11 +239,15 @@ fn shortened(text: &str) -> Cow<'_, str> {
 impl<'a> UiWriter<'a, '_> {
     /// Names threads and processes by descriptors, not by tracks: trace_processor takes a second track of a thread for another thread.
     fn name_threads(&mut self) -> io::Result<()> {
-        let mut processes = BTreeSet::new();
+        let mut processes = BTreeMap::new();
         for thread in self.log.threads() {
-            let (Some(pid), Some(tid)) = (thread.pid, thread.tid) else { continue };
-            processes.insert(pid);
+            let (Some(own), Some(tid)) = (thread.pid, thread.tid) else { continue };
+            let Some(pid) = self.log.pid_apart(thread) else { continue };
+            processes.insert(pid, (own, self.log.process_name(thread)));
             self.write(|to| {
+                if pid != own {
+                    to.uint32(packet::LOCAL_PID, own);
+                }
                 to.uint32(packet::SEQUENCE_FLAGS, sequence_flags::INCREMENTAL_STATE_CLEARED);
                 let mut fields = to.nested(packet::THREAD_DESCRIPTOR);
                 fields.uint32(thread_descriptor::PID, pid).uint32(thread_descriptor::TID, tid);
@@ -251,13 +256,18 @@ impl<'a> UiWriter<'a, '_> {
                 }
             })?;
         }
-        for pid in processes {
-            let Some(name) = self.log.name_of_pid(pid) else { continue };
+        for (pid, (own, name)) in processes {
+            let Some(name) = name else { continue };
+            let mut name = Cow::Borrowed(name);
             self.write(|to| {
+                if pid != own {
+                    to.uint32(packet::LOCAL_PID, own);
+                    name.to_mut().push_str(&name_suffix(own));
+                }
                 to.uint32(packet::SEQUENCE_FLAGS, sequence_flags::INCREMENTAL_STATE_CLEARED);
                 let mut fields = to.nested(packet::PROCESS_DESCRIPTOR);
                 fields.uint32(process_descriptor::PID, pid);
-                fields.string(process_descriptor::PROCESS_NAME, name);
+                fields.string(process_descriptor::PROCESS_NAME, &name);
             })?;
         }
         Ok(())
@@ -337,13 +347,13 @@ impl<'a> UiWriter<'a, '_> {
         if self.events.is_empty() {
             return Ok(());
         }
-        let events = std::mem::take(&mut self.events);
+        let (events, log_of) = (std::mem::take(&mut self.events), self.log);
         self.write(|to| {
             let mut log = to.nested(ANDROID_LOG);
             for LogEvent { wall, thread, tag, priority, text } in &events {
                 let mut event = log.nested(EVENTS);
                 event.uint32(log_event::LOG_ID, 0);
-                event.uint32(log_event::PID, thread.pid.unwrap_or(0));
+                event.uint32(log_event::PID, log_of.pid_apart(thread).unwrap_or(0));
                 event.uint32(log_event::TID, thread.tid.unwrap_or(0));
                 event.uint64(log_event::TIMESTAMP, *wall as u64);
                 event

@@ -206,6 +206,61 @@ fn edges_of_spans_that_were_lost_are_repaired_and_marked() {
     );
 }
 
+/// A trace of a container's first process, with a span and a message.
+fn of_container(name: &str, fingerprint: u64, late: u64, length: u64) -> Vec<u8> {
+    let begin = 1_000_000_000 + late;
+    description::trace(&format!(
+        r#"
+group(1, "demo::net", "Net") message(0x11, DEBUG, 1, "from %s", "net.rs:1")
+@9 snapshot(real=1795199221000000000, boot=1000000000)
+@9 track(1, "{name}") started(1, {fingerprint})
+@1 cleared snapshot(64=0, boot={begin}, incremental=64) default_clock=64 info(1, 1, "main") string(1, "{name}")
+@1 thread_track(7, 1, 1, "main")
+@1 needs ts=0 begin("{name}", "demo::net", track=7)
+@1 needs ts=5 log(0x11, $1)
+@1 needs ts={length} end(track=7)
+"#
+    ))
+}
+
+#[test]
+fn processes_with_one_pid_are_two_to_perfetto() {
+    let _lock = lock();
+    let dir = temp_dir();
+    let alpha = of_container("alpha", 5, 0, 600_000_000);
+    fs::write(dir.path().join("alpha"), alpha).unwrap();
+    let beta = of_container("beta", 6, 300_000_000, 601_000_000);
+    fs::write(dir.path().join("beta"), beta).unwrap();
+    let slices = "select s.name, s.dur, s.depth, process.name as process, thread.name as thread from slice s \
+                  join thread_track t on t.id = s.track_id join thread using (utid) join process using (upid) order by s.ts";
+    let processes = "select name, pid % 100000 as pid from process where pid > 0 order by name";
+    let logs = "select l.msg, process.name from android_logs l join thread using (utid) join process using (upid) order by l.ts";
+    for args in [
+        &["alpha", "beta", "-o", "merged"][..],
+        &["alpha", "beta", "--perfetto-ui", "-o", "merged"],
+        &["merged", "beta", "--perfetto-ui", "-o", "again"],
+    ] {
+        let output = merge(dir.path(), args);
+        assert!(output.status.success(), "{output:?}");
+        let merged = dir.path().join(args[args.len() - 1]);
+        let Some(tables) = trace_processor(&merged, &[slices, processes, logs]) else { return };
+        let rows = |table: usize| {
+            let rows = tables[table].rows.iter();
+            rows.map(|row| Value::from(row.clone()).to_string()).collect::<Vec<_>>()
+        };
+        let expected = [
+            r#"["alpha",600000005,0,"alpha (pid 1)","main"]"#,
+            r#"["beta",601000005,0,"beta (pid 1)","main"]"#,
+        ];
+        assert_eq!(rows(0), expected, "{args:?}");
+        assert_eq!(rows(1), [r#"["alpha (pid 1)",1]"#, r#"["beta (pid 1)",1]"#], "{args:?}");
+        if args.contains(&"--perfetto-ui") {
+            let expected = [r#"["from alpha","alpha (pid 1)"]"#, r#"["from beta","beta (pid 1)"]"#];
+            assert_eq!(rows(2), expected, "{args:?}");
+        }
+    }
+}
+
 /// The bytes of the packets for the UI, in which they say so first.
 fn packets_for_ui(trace: &[u8]) -> Vec<u8> {
     let (mut reader, mut from, mut found) = (Reader::new(trace), 0, Vec::new());

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use protozero::{DecodeError, Field};
 
 use super::Collected;
+use crate::merge::name_suffix;
 use crate::packet::Packet;
 use crate::stats::{self, ServiceLosses};
 use crate::thread;
@@ -30,7 +31,12 @@ impl Collected {
             Arc::make_mut(&mut self.dictionary).add_packet(viewer_config)?;
         }
         if let Some(process) = packet.process {
-            let (pid, name) = thread::parse_process(process)?;
+            let (mut pid, mut name) = thread::parse_process(process)?;
+            if let Some(local) = packet.local_pid {
+                Arc::make_mut(&mut self.told_apart).insert(pid);
+                name.truncate(name.strip_suffix(&name_suffix(local)).map_or(name.len(), str::len));
+                pid = local;
+            }
             let own = self.threads.get(thread);
             let processes = Arc::make_mut(&mut self.processes);
             if own.process.is_some() && own.pid == Some(pid) {
@@ -40,7 +46,7 @@ impl Collected {
         }
         if let Some(thread) = packet.track_thread {
             let thread = thread::parse_descriptor(thread)?;
-            self.name_thread(thread.pid, thread.tid, thread.name);
+            self.name_thread(packet.local_pid.or(thread.pid), thread.tid, thread.name);
         }
         if let Some(tree) = packet.process_tree {
             self.apply_process_tree(tree)?;

@@ -2,7 +2,8 @@
 //! clocks that a trace defines for all of its sequences, and all clocks but that on the wall where inputs are of several boots, or machines. In the
 //! result each has one meaning.
 //!
-//! - Threads of processes with one pid get the fingerprint of their process, which the session's own sequence has anyway.
+//! - Threads of processes with one pid get the fingerprint of their process, which the session's own sequence has anyway. For readers that
+//!   do not know it, they get other pids and tracks ([`apart`](super::apart)).
 //! - The result has one clock of its own: where the inputs differ, BOOTTIME if any of them has that. Timestamps of inputs with another one name it.
 //! - A clock from 128 up that several inputs define gets a new number in all but the first of these.
 //! - The clocks of the boot that began first keep their numbers, and those of each other one get new ones: snapshots relate them by the time on
@@ -10,14 +11,14 @@
 //!
 //! Invariant: a packet of inputs without such a conflict stays as it is, to the byte.
 
-use super::packet::fields;
+use super::apart::Apart;
+use super::packet::{encoded, fields};
 use crate::clock::{ClockSnapshot, TRACE_CLOCK, default_clock, is_of_sequence, is_shared_custom};
 use crate::packet::Packet;
 use crate::thread;
 use protolog_core::schema::{
     clock, clock_id, clock_snapshot, packet, packet_defaults, sequence_info,
 };
-use protozero::{Heap, Message, Writer};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The clocks of all inputs, by their index.
@@ -58,6 +59,7 @@ pub(super) struct Changes {
     unnamed: Option<u32>,
     /// The fingerprints of processes, by pid.
     processes: HashMap<u32, u64>,
+    apart: Apart,
     /// Sequences whose timestamps have a default clock.
     defaults: BTreeSet<u32>,
 }
@@ -188,6 +190,11 @@ impl Changes {
         self.processes.insert(pid, process);
     }
 
+    /// Tells a process apart from others with its pid, for readers that do not know fingerprints.
+    pub(super) fn tell_apart(&mut self, pid: u32, process: u64) {
+        self.apart.add(pid, process);
+    }
+
     /// The changed packet, of this new sequence; none if it stays as it is.
     pub(super) fn apply(
         &mut self,
@@ -198,6 +205,12 @@ impl Changes {
         if self.clocks.is_empty() && self.unnamed.is_none() && self.processes.is_empty() {
             return None;
         }
+        let told_apart = self.apart.apply(sequence, bytes, found);
+        let changed = self.apply_local(sequence, told_apart.as_deref().unwrap_or(bytes), found);
+        changed.or(told_apart)
+    }
+
+    fn apply_local(&mut self, sequence: u32, bytes: &[u8], found: &Packet<'_>) -> Option<Vec<u8>> {
         self.note_default(sequence, found);
         let info = found.sequence_info.and_then(|it| thread::parse_sequence_info(it).ok());
         let process = info.filter(|it| it.process.is_none()).and_then(|it| it.pid);
@@ -282,13 +295,4 @@ impl Changes {
         }
         kept
     }
-}
-
-/// The bytes of a field.
-fn encoded(
-    write: impl for<'a, 'b> FnOnce(&'b mut Message<'a, Heap>) -> &'b mut Message<'a, Heap>,
-) -> Vec<u8> {
-    let mut writer = Writer::new(Heap::new());
-    write(&mut writer.message());
-    writer.into_vec().unwrap_or_default()
 }

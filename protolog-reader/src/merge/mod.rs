@@ -11,6 +11,7 @@
 //! 100 bytes for each message of a thread and a time that a later input has too. Each message and group of the result has the
 //! same meaning in all inputs, or there is no result.
 
+mod apart;
 mod copy;
 mod error;
 mod expansion;
@@ -26,6 +27,7 @@ mod survey;
 pub use error::MergeError;
 pub use input::MergeInput;
 
+pub(crate) use apart::{name_suffix, pid_apart};
 pub(crate) use local::InputClocks;
 pub(crate) use overlap::Overlaps;
 pub(crate) use packet::process_info;

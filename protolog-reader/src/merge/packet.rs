@@ -3,7 +3,7 @@
 use crate::clock::clock_values;
 use crate::packet::{Packet, ZSTD_COMPRESSED_PACKETS};
 use protolog_core::schema::{clock_id, packet, sequence_info};
-use protozero::{DecodeError, Field, Reader};
+use protozero::{DecodeError, Field, Heap, Message, Reader, Writer};
 
 /// Ids of clocks that belong to one sequence.
 const SEQUENCE_CLOCKS: std::ops::Range<u32> = 64..128;
@@ -136,4 +136,13 @@ pub(super) fn fields(bytes: &[u8]) -> impl Iterator<Item = (Field<'_>, &[u8])> {
         from = end;
         Some((field, whole))
     })
+}
+
+/// The bytes of a field.
+pub(super) fn encoded(
+    write: impl for<'a, 'b> FnOnce(&'b mut Message<'a, Heap>) -> &'b mut Message<'a, Heap>,
+) -> Vec<u8> {
+    let mut writer = Writer::new(Heap::new());
+    write(&mut writer.message());
+    writer.into_vec().unwrap_or_default()
 }

@@ -5,6 +5,7 @@
 //!
 //! Invariant: what can't be told for certain is none, so that nothing counts as the same by accident.
 
+use super::packet::fields;
 use crate::clock::{
     ClockSnapshot, CustomClocks, Moment, TRACE_CLOCK, default_clock, is_of_sequence,
 };
@@ -13,7 +14,7 @@ use crate::packet::Packet;
 use crate::sequence::parse_interned;
 use crate::thread::{self, Source};
 use foldhash::HashMap;
-use protolog_core::schema::interned_data;
+use protolog_core::schema::{interned_data, track_event};
 use protolog_core::{ParamKind, hash};
 use protozero::{DecodeError, Field};
 
@@ -205,7 +206,9 @@ impl Sequence {
             set(Source::Service, &thread::Thread { pid: Some(pid), ..thread::Thread::default() });
         }
         if let Some(descriptor) = packet.thread {
-            set(Source::Descriptor, &thread::parse_descriptor(descriptor)?);
+            let mut thread = thread::parse_descriptor(descriptor)?;
+            thread.pid = packet.local_pid.or(thread.pid);
+            set(Source::Descriptor, &thread);
         }
         if let Some(info) = packet.sequence_info {
             set(Source::Sequence, &thread::parse_sequence_info(info)?);
@@ -243,7 +246,12 @@ impl Sequence {
             })?;
         }
         if let Some(event) = packet.track_event {
-            content.add(7, hash(event.as_bytes()?));
+            // A merge may have given its track another number.
+            for (field, whole) in fields(event.as_bytes()?) {
+                if field.number != track_event::TRACK_UUID {
+                    content.add(7, hash(whole));
+                }
+            }
         }
         let is_any = packet.message.is_some() || packet.track_event.is_some();
         Ok((is_any && is_known).then(|| content.hash()))

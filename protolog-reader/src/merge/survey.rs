@@ -37,6 +37,8 @@ pub(super) struct Survey {
     clock_changes: HashMap<usize, Changes>,
     /// The ids that several processes have.
     shared_pids: Vec<u32>,
+    /// The processes of inputs that an earlier merge has told apart, by pid.
+    told_apart: HashSet<(usize, u32)>,
     messages: HashMap<u64, (Message, usize)>,
     groups: HashMap<u32, (Group, usize)>,
 }
@@ -179,6 +181,7 @@ impl Survey {
             self.overlaps.add_process(index, process);
         }
         let packet = &found.packet;
+        self.told_apart.extend(packet.local_pid.map(|pid| (index, pid)));
         if let Some(Ok(snapshot)) = packet.snapshot.map(ClockSnapshot::parse) {
             self.clocks.add(index, &snapshot);
         }
@@ -196,6 +199,9 @@ impl Survey {
         let mut changes = self.clock_changes.get(&input).cloned().unwrap_or_default();
         for (pid, process) in self.overlaps.processes_of(input, &self.shared_pids) {
             changes.set_process(pid, process);
+            if !self.told_apart.contains(&(input, pid)) {
+                changes.tell_apart(pid, process);
+            }
         }
         changes
     }

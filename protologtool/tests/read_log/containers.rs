@@ -55,7 +55,7 @@ fn a_merged_trace_says_which_process_is_which() {
     use protologtool::system::{Memory, System};
     use std::path::Path;
     let system = Memory::default();
-    for (name, late) in [("alpha", 0), ("beta", 300_000_000)] {
+    for (name, late) in [("alpha", 0), ("beta", 300_000_000), ("gamma", 400_000_000)] {
         let trace = of_container(name, late + 5, late, 600_000_000);
         system.add_file(name, trace);
     }
@@ -67,9 +67,21 @@ fn a_merged_trace_says_which_process_is_which() {
     let once = merge(["alpha", "beta"], "once");
     // Again, with one of its inputs.
     let twice = merge(["once", "beta"], "twice");
-    for merged in [once, twice] {
-        let out = read(&[("merged", merged)], &["merged", "--columns", "process,message"]);
-        assert_eq_text("alpha           sent 600000000\nbeta            sent 600000000\n", &out);
+    let thrice = merge(["twice", "gamma"], "thrice");
+    let of = |names: &[&str]| -> String {
+        let line = |name: &&str| format!("{name:15} sent 600000000\n");
+        names.iter().map(line).collect::<Vec<String>>().concat()
+    };
+    for (merged, names) in [
+        (once, &["alpha", "beta"][..]),
+        (twice, &["alpha", "beta"]),
+        (thrice, &["alpha", "beta", "gamma"]),
+    ] {
+        let args = ["merged", "--columns", "process,message", "--pid", "1"];
+        let out = read(&[("merged", merged.clone())], &args);
+        assert_eq_text(&of(names), &out);
+        let spans = read(&[("merged", merged)], &["merged", "--spans", "--grep", "took"]);
+        assert_eq!(spans.lines().count(), names.len(), "each span once: {spans}");
     }
 }
 
