@@ -102,8 +102,10 @@ impl<'a> Entry<'a> {
             MessageField::StackTrace(_) => {}
         });
         let (dictionary, id) = (self.log.dictionary(), values.message_id);
-        let message = collision::choose(dictionary, id, || render::counts(&values.args));
-        values.resolve(message);
+        let counts = || render::counts(&values.args);
+        let chosen = collision::choose_or_guess(dictionary, id, counts);
+        values.is_guess = chosen.is_some_and(|(_, is_guess)| is_guess);
+        values.resolve(chosen.map(|(message, _)| message));
         values
     }
 

@@ -18,6 +18,8 @@
 //! {"type":"unended","pid":1234}
 //! ```
 //!
+//! Where several messages have one id, and the values fit more than one of them, or none, the message is a guess, and has `message_guessed`.
+//!
 //! `ts` is the trace's clock in nanoseconds, `time` the wall clock in UTC. Unknown members are omitted. Ids are hexadecimal,
 //! because many JSON parsers have no 64-bit integers; floats that JSON can't express are strings.
 
@@ -185,6 +187,9 @@ impl<'a> JsonWriter<'a> {
         render::write(&mut self.text, Rendering::Full, &values)
             .expect("a string takes every write");
         push_member(out, "message", &self.text);
+        if values.message_is_guess() {
+            out.extend_from_slice(b",\"message_guessed\":true");
+        }
         out.extend_from_slice(members.map_or(&[], |members| &members.location));
         if let Some(stack_trace) = entry.stack_trace() {
             push_member(out, "stack_trace", stack_trace);

@@ -1,7 +1,8 @@
 //! Renders a message and its values as text.
 //!
 //! The wire has one list of values per kind, so each conversion takes the next value of its own kind. A mismatch is shown:
-//! `[MISSING_PARAM]` for a missing value, `[EXTRA_PARAMS: …]` for values that are left over.
+//! `[MISSING_PARAM]` for a missing value, `[EXTRA_PARAMS: …]` for values that are left over. `[COLLISION]` stands before a text that is a
+//! guess, since other messages have its id, too.
 
 use std::fmt::{self, Write};
 
@@ -43,6 +44,9 @@ impl<'a> Values<'a> {
     }
 }
 
+/// The mark of a text that is a guess.
+const COLLISION: &str = "[COLLISION] ";
+
 /// Maximum length of a number in trace_processor.
 const BARE_NUMBER: usize = 31;
 
@@ -57,6 +61,9 @@ pub(crate) fn write<W: Write>(
         write_list(out, values.args.iter())?;
         return out.write_char(')');
     };
+    if values.is_guess && rendering == Rendering::Full {
+        out.write_str(COLLISION)?;
+    }
     if values.is_cut {
         out.write_str(values.template().unwrap_or_default())?;
         return out.write_str(CUT_TEXT);

@@ -24,6 +24,8 @@ pub struct Values<'a> {
     pub(crate) unsigned: u32,
     /// Only the beginning of the template stands for the text.
     pub(crate) is_cut: bool,
+    /// The id is that of several messages, and the values do not tell which one is meant.
+    pub(crate) is_guess: bool,
 }
 
 impl<'a> Values<'a> {
@@ -35,6 +37,11 @@ impl<'a> Values<'a> {
     /// The message in the dictionary.
     pub fn message(&self) -> Option<&'a Message> {
         self.message
+    }
+
+    /// True if the message is a guess: its id is that of several ones, of which not just one takes these values.
+    pub fn message_is_guess(&self) -> bool {
+        self.is_guess
     }
 
     /// The level, if the dictionary has one.
