@@ -74,8 +74,19 @@ impl Blocks {
     }
 
     /// Adds `text`, the repaired form of bytes that are not UTF-8.
+    ///
+    /// That may be three times as long, and so have more bytes than a span: the rest is left out.
     pub(crate) fn add_repaired(&mut self, text: &str) -> Span {
+        self.add_repaired_within(text, u32::MAX)
+    }
+
+    fn add_repaired_within(&mut self, text: &str, most: u32) -> Span {
         let at = REPAIRED + self.repaired.len() as u64;
+        let mut end = text.len().min(most as usize);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let text = &text[..end];
         self.repaired.extend_from_slice(text.as_bytes());
         Span { at, len: text.len() as u32 }
     }
@@ -129,6 +140,14 @@ impl Blocks {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_repaired_text_is_no_longer_than_a_span_can_be() {
+        let mut blocks = Blocks::default();
+        let cut = blocks.add_repaired_within("né\u{fffd}", 3);
+        let (short, next) = (blocks.add_repaired_within("é", 1), blocks.add_repaired("next"));
+        assert_eq!([cut, short, next].map(|span| blocks.text(span)), ["né", "", "next"]);
+    }
 
     #[test]
     fn spans_find_their_bytes_whatever_the_order_of_blocks() {

@@ -196,7 +196,9 @@ impl Decoder {
     /// Looks whether there is room for one more entry.
     #[inline]
     fn check_entries(&self) -> Result<(), LimitReached> {
-        if self.collected.records.len() as u64 >= self.limits.entries {
+        let Collected { records, string_refs, strings, .. } = &self.collected;
+        let rows = string_refs.len().max(strings.len());
+        if records.len() as u64 >= self.limits.entries || rows >= self.limits.rows {
             return Err(LimitReached(EndReason::Limit));
         }
         Ok(())

@@ -23,6 +23,8 @@ pub struct Limits {
     pub entries: u64,
     /// Number of sequences. Default: 2^20, or a million.
     pub sequences: u64,
+    /// Number of rows of a table whose rows have numbers of 32 bits, before a packet adds to it: it adds less than as many.
+    pub(crate) rows: usize,
 }
 
 impl Limits {
@@ -50,6 +52,7 @@ impl Limits {
             nesting: NESTING,
             entries: u64::MAX,
             sequences: 1 << 20,
+            rows: 1 << 31,
         }
     }
 }
@@ -61,5 +64,28 @@ pub(crate) const NESTING: u32 = 4;
 impl Default for Limits {
     fn default() -> Self {
         Self::of_size(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{EndReason, Trace};
+
+    /// A message with two strings that are not defined.
+    const MESSAGE: [u8; 22] = [
+        0x0a, 20, 0x40, 1, 0x50, 1, 0xc2, 0x06, 13, 9, 0x11, 0, 0, 0, 0, 0, 0, 0, 0x10, 1, 0x10, 1,
+    ];
+
+    #[test]
+    fn numbers_of_rows_do_not_wrap() {
+        let limits = Limits { rows: 6, ..Limits::default() };
+        let read = |messages: usize| {
+            let trace = Trace::from_bytes(MESSAGE.repeat(messages)).with_limits(limits);
+            let log = trace.read().unwrap();
+            (log.entries().len(), log.stats().ended_early.map(|ended| ended.reason))
+        };
+        assert_eq!(read(3), (3, None));
+        assert_eq!(read(4), (3, Some(EndReason::Limit)));
     }
 }

@@ -245,12 +245,9 @@ impl View<'_> {
         let summary = log.summary().to_string();
         let problems: Vec<&str> = missing.chain(summary.lines()).collect();
         let columns = columns::encode(log, &filter, &names, &problems, is_live);
-        let columns = columns.ok_or_else(|| {
-            Failure::new(format!(
-                "more than {} messages are too many for a page",
-                columns::MOST_ITEMS
-            ))
-            .help("choose fewer, as by `--level`, `--group`, `--since` and `--until`")
+        let columns = columns.map_err(|too_much| {
+            let failure = Failure::new(too_much.to_string());
+            failure.help("choose fewer, as by `--level`, `--group`, `--since` and `--until`")
         })?;
         let mut deflated = ZlibEncoder::new(Vec::new(), Compression::fast());
         let done = deflated.write_all(&columns).and_then(|()| deflated.finish());

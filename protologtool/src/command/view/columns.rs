@@ -27,6 +27,7 @@ use protolog_reader::{
 };
 use serde_json::{Value, json};
 use std::collections::HashMap;
+use std::fmt;
 
 /// The time is a guess.
 const GUESSED: u64 = 1;
@@ -38,9 +39,28 @@ const WHOLE: u64 = 4;
 const GREATEST: i64 = 1 << 50;
 
 /// The most items of a page: they take about a gigabyte in a browser.
-pub(super) const MOST_ITEMS: u64 = 16_000_000;
+const MOST_ITEMS: u64 = 16_000_000;
 
-/// Encodes the items of a log that are admitted; none if there are more than a page can take. `traces` are the names to show, `problems` the
+/// The most bytes of a page, whose parts have sizes and offsets of 32 bits.
+const MOST_BYTES: u64 = u32::MAX as u64;
+
+/// More than a page can take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TooMuch {
+    Items,
+    Bytes,
+}
+
+impl fmt::Display for TooMuch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Items => write!(f, "more than {MOST_ITEMS} messages are too many for a page"),
+            Self::Bytes => f.write_str("messages of more than 4 GiB are too many for a page"),
+        }
+    }
+}
+
+/// Encodes the items of a log that are admitted. `traces` are the names to show, `problems` the
 /// reasons why the log is not whole; `is_live` if there may be more of it later.
 pub(super) fn encode(
     log: &Log,
@@ -48,23 +68,36 @@ pub(super) fn encode(
     traces: &[String],
     problems: &[&str],
     is_live: bool,
-) -> Option<Vec<u8>> {
+) -> Result<Vec<u8>, TooMuch> {
+    encode_within(log, filter, (traces, problems, is_live), MOST_BYTES)
+}
+
+/// As [`encode`], of at most so many bytes.
+fn encode_within(
+    log: &Log,
+    filter: &Filter<'_>,
+    (traces, problems, is_live): (&[String], &[&str], bool),
+    most: u64,
+) -> Result<Vec<u8>, TooMuch> {
     let mut columns = Columns::new(log);
     let slices: Vec<_> = log.slices().iter().filter(|slice| filter.admits_slice(slice)).collect();
     for item in log.items().filter(|item| filter.admits(item)) {
         if columns.items + slices.len() as u64 >= MOST_ITEMS {
-            return None;
+            return Err(TooMuch::Items);
         }
         match item {
             Item::Entry(entry) => columns.entry(&entry),
             Item::Loss(loss) => columns.loss(loss),
             Item::SpanBegin(_) | Item::SpanEnd(_) => {}
         }
+        columns.check_size(most)?;
     }
     for slice in slices {
         columns.slice(slice);
+        columns.check_size(most)?;
     }
-    Some(columns.finish(traces, problems, is_live))
+    let all = columns.finish(traces, problems, is_live);
+    if all.len() as u64 > most { Err(TooMuch::Bytes) } else { Ok(all) }
 }
 
 /// The columns so far.
@@ -180,11 +213,12 @@ impl<'a> Columns<'a> {
     /// Adds time and thread of an item.
     fn begin(&mut self, time: i64, thread: &'a Thread) {
         let start = *self.start.get_or_insert(time);
-        let since = time.wrapping_sub(start);
+        // Of times that are centuries apart, all that is later than can be said is of one time.
+        let since = time.saturating_sub(start);
         varint(&mut self.times, zigzag(since.wrapping_sub(self.last)));
         self.last = since;
         if let Some(wall) = self.log.wall_time(time) {
-            let at_start = wall.wrapping_sub(since);
+            let at_start = wall.saturating_sub(since);
             if self.wall.last().is_none_or(|(_, known)| *known != at_start) {
                 self.wall.push((self.items, at_start));
             }
@@ -208,7 +242,7 @@ impl<'a> Columns<'a> {
     }
 
     fn slice(&mut self, slice: &'a SpanSlice) {
-        let since = slice.begin.wrapping_sub(*self.start.get_or_insert(slice.begin));
+        let since = slice.begin.saturating_sub(*self.start.get_or_insert(slice.begin));
         let thread = self.thread(self.log.thread_of_slice(slice));
         let above_zero = |ns: Option<i64>| ns.map_or(0, |ns| (ns.max(0) as u64).saturating_add(1));
         let (name, target) = (self.texts.index(&slice.name), self.texts.index(&slice.target));
@@ -316,6 +350,14 @@ impl<'a> Columns<'a> {
         rest.is_empty().then_some(codes)
     }
 
+    /// Looks whether the columns so far fit, before they take more memory.
+    fn check_size(&self, most: u64) -> Result<(), TooMuch> {
+        let Self { times, heads, threads, args, texts, slices, .. } = self;
+        let parts = [times, heads, threads, args, &texts.bytes, slices];
+        let size: u64 = parts.into_iter().map(|part| part.len() as u64).sum();
+        if size > most { Err(TooMuch::Bytes) } else { Ok(()) }
+    }
+
     fn finish(self, traces: &[String], problems: &[&str], is_live: bool) -> Vec<u8> {
         let wall: Vec<Value> =
             self.wall.iter().map(|(item, ns)| json!([item, ns.to_string()])).collect();
@@ -407,4 +449,45 @@ fn varint(to: &mut Vec<u8>, mut value: u64) {
         value >>= 7;
     }
     to.push(value as u8);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::read_log::Filters;
+    use clap::Parser as _;
+    use protolog_reader::{Times, Trace};
+
+    #[derive(clap::Parser)]
+    struct Choice {
+        #[command(flatten)]
+        filters: Filters,
+    }
+
+    /// A message with a text of its own.
+    fn message(number: u8) -> Vec<u8> {
+        let text = [b'a' + number; 60];
+        let string = [&[0x08, 1, 0x12, text.len() as u8][..], &text].concat();
+        let strings = [&[0xa2, 0x02, string.len() as u8][..], &string].concat();
+        let head = [0x40, number, 0x50, 1, 0x68, 1, 0x62, strings.len() as u8];
+        let message = [0xc2, 0x06, 11, 9, 0x11, 0, 0, 0, 0, 0, 0, 0, 0x10, 1];
+        let packet = [&head[..], &strings, &message].concat();
+        [&[0x0a, packet.len() as u8][..], &packet].concat()
+    }
+
+    #[test]
+    fn a_page_is_no_larger_than_its_sizes_and_offsets_can_be() {
+        let trace: Vec<u8> = (1..4).flat_map(message).collect();
+        let log = Trace::from_bytes(trace).read().unwrap();
+        let choice = Choice::parse_from(["view"]);
+        let filter = choice.filters.resolve(&log, &Times::utc(), 0).unwrap();
+        let encode = |most| encode_within(&log, &filter, (&[], &[], false), most);
+        let all = encode(MOST_BYTES).unwrap();
+        assert!(all.len() > 3 * 60);
+        assert_eq!(encode(all.len() as u64).unwrap(), all);
+        // Also where the texts alone are more.
+        for most in [all.len() as u64 - 1, 150, 0] {
+            assert_eq!(encode(most), Err(TooMuch::Bytes), "{most}");
+        }
+    }
 }
