@@ -12,7 +12,8 @@ use std::os::unix::fs::FileExt;
 /// The size up to which nothing is gained, in bytes.
 const SMALL: usize = 64 << 10;
 
-/// Returns the bytes of a regular file from an offset on, at most so many. Where the file has holes, they take address space, and no memory.
+/// Returns the bytes of a regular file from an offset on, at most so many. Where the file has holes, they take address space, and no memory; nor
+/// do zeros that were written, as a copy of such a file has them.
 pub fn read_with_holes(file: &File, offset: u64, most: u64) -> io::Result<Vec<u8>> {
     let size = file.metadata()?.len().saturating_sub(offset).min(most);
     let size = usize::try_from(size).map_err(|_| io::ErrorKind::OutOfMemory)?;
@@ -57,13 +58,19 @@ fn next_data(file: &File, offset: u64, at: usize, size: usize) -> Option<(usize,
     }
 }
 
-/// Reads as many bytes as there are room and file.
+/// Reads as many bytes as there are room and file. The room has zeros, whose memory stays untouched where the file has some, too.
 fn fill(file: &File, room: &mut [u8], offset: u64) -> io::Result<usize> {
-    let mut filled = 0;
+    let (mut filled, mut block) = (0, vec![0; room.len().min(SMALL)]);
     while let Some(rest) = room.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-        match file.read_at(rest, offset + filled as u64) {
+        let most = rest.len().min(block.len());
+        match file.read_at(&mut block[..most], offset + filled as u64) {
             Ok(0) => break,
-            Ok(count) => filled += count,
+            Ok(count) => {
+                if block[..count].iter().any(|byte| *byte != 0) {
+                    rest[..count].copy_from_slice(&block[..count]);
+                }
+                filled += count;
+            }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
@@ -99,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn holes_take_no_memory() {
+    fn holes_and_zeros_take_no_memory() {
         let resident = || {
             let status = fs::read_to_string("/proc/self/status").unwrap();
             let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();
@@ -108,6 +115,10 @@ mod tests {
         let directory = protolog_testkit::temp_dir();
         let path = directory.path().join("file");
         let file = File::options().read(true).write(true).create_new(true).open(path).unwrap();
+        let zeros = vec![0; 1 << 20];
+        for at in (0..1 << 28).step_by(1 << 20) {
+            file.write_all_at(&zeros, at).unwrap();
+        }
         file.write_all_at(b"data", 1 << 29).unwrap();
         file.set_len(1 << 30).unwrap();
         let before = resident();
