@@ -64,9 +64,9 @@ pub struct SpanArg {
 }
 
 impl SpanSlice {
-    /// Nanoseconds from begin to end; none without an end.
+    /// Nanoseconds from begin to end, or the most that there can be; none without an end.
     pub fn duration(&self) -> Option<i64> {
-        Some(self.end?.wrapping_sub(self.begin))
+        Some(self.end?.saturating_sub(self.begin))
     }
 
     /// The time at which its end stands among other items: that of the end, or by which it had ended.
@@ -76,7 +76,7 @@ impl SpanSlice {
 
     /// The most nanoseconds that it took, where its end was lost.
     pub fn longest(&self) -> Option<i64> {
-        Some(self.ended_by?.wrapping_sub(self.begin))
+        Some(self.ended_by?.saturating_sub(self.begin))
     }
 
     /// The number of its span in the process, from 1, if the trace says it: all slices of a span, of which each is a time that a thread was in it,

@@ -3,7 +3,9 @@
 use super::{description, run};
 use proptest::prelude::*;
 use protolog_testkit::assert_eq_text;
-use protologtool::cli::Exit;
+use protolog_testkit::serde_json::{self, Value};
+use protologtool::cli::{self, Exit};
+use protologtool::system::Memory;
 
 /// Forms in which times are compared, counted with, or written.
 const FORMS: [&str; 18] = [
@@ -53,7 +55,63 @@ group(1, "demo::Net", "Net") message(0x11, DEBUG, 1, "sent %d", "net.rs:1")
     ))
 }
 
+/// The commands that read a trace, other than `read-log`.
+const COMMANDS: [&str; 4] = [
+    "view app -o page.html",
+    "diff app app",
+    "merge app -o merged",
+    "merge app --perfetto-ui -o ui",
+];
+
+/// The lines of `read-log` for these times.
+fn lines(times: [u64; 4], args: &[&str]) -> Vec<String> {
+    let (exit, out, errors) = run(&[("app", trace(times))], &[&["app"], args].concat());
+    assert_eq!(exit, Exit::Done, "{times:?} {args:?}: {errors}");
+    out.lines().map(str::to_owned).collect()
+}
+
+/// Checks what is computed with times, whatever they are.
+fn check_values(times: [u64; 4]) {
+    let objects = |args: &[&str]| -> Vec<Value> {
+        let lines = lines(times, &[args, &["--format", "json"]].concat());
+        lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let all = objects(&["--spans"]);
+    let entries = all.iter().filter(|it| it["type"] == "message").count();
+    assert_eq!(entries, 3, "{times:?} {all:?}");
+    for object in &all {
+        for name in ["duration", "longest"] {
+            assert!(object[name].as_i64().is_none_or(|it| it >= 0), "{times:?} {object}");
+        }
+    }
+    let bars = objects(&["--histogram"]);
+    let counted: u64 = bars.iter().map(|bar| bar["entries"].as_u64().unwrap()).sum();
+    assert_eq!((counted, bars.len() <= 42), (3, true), "{times:?} {bars:?}");
+    let ordered = objects(&["--grep", "sent"]);
+    let ordered: Vec<i64> = ordered.iter().filter_map(|it| it["ts"].as_i64()).collect();
+    assert!(ordered.is_sorted(), "{times:?} {ordered:?}");
+    // What is not before a time is from it on.
+    let messages = |args: &[&str]| lines(times, &[args, &["--columns", "level,message"]].concat());
+    let all = messages(&[]);
+    for limit in ["0", "1", "1.000000001", "9223372036.854775807", "4611686018.427387904"] {
+        let [before, after] = ["--until", "--since"].map(|option| messages(&[option, limit]));
+        assert_eq!([before, after].concat(), all, "{times:?} {limit}");
+        // With all around them, they are all.
+        assert_eq!(messages(&["--since", limit, "-B", "9"]).len() % all.len(), 0, "{times:?}");
+    }
+    let deltas = lines(times, &["--format", "csv", "--columns", "delta"]);
+    assert!(deltas.iter().all(|delta| !delta.starts_with('-')), "{times:?} {deltas:?}");
+}
+
 fn read_in_each_form(times: [u64; 4]) {
+    check_values(times);
+    for command in COMMANDS {
+        let system = Memory::default();
+        system.add_file("app", trace(times));
+        let words = ["protologtool"].into_iter().chain(command.split(' '));
+        let exit = cli::run(words.map(Into::into), &system);
+        assert!([Exit::Done, Exit::Incomplete].contains(&exit), "{times:?} {}", system.errors());
+    }
     for form in FORMS {
         let args: Vec<&str> = std::iter::once("app").chain(form.split(' ')).collect();
         let (exit, _, errors) = run(&[("app", trace(times))], &args);
@@ -109,6 +167,20 @@ group(1, "demo::Net", "Net") message(0x11, DEBUG, 1, "sent %d", "net.rs:1")
         all.split_inclusive('\n').skip(2).collect::<String>()
     );
     assert!(read(&["--histogram"]).lines().count() <= 41);
+}
+
+#[test]
+fn bars_that_are_years_apart_have_years() {
+    let bars = |years: u64| {
+        let time = years * 365 * 86_400 * 1_000_000_000 + 1_000_000_000;
+        let trace = trace([1_795_199_221_000_000_000, BOOT, time - 2, time]);
+        let (_, out, _) = run(&[("app", trace)], &["app", "--time", "utc", "--histogram"]);
+        let (first, last) = (out.lines().next().unwrap(), out.lines().last().unwrap());
+        (first[..10].to_owned(), last[..10].to_owned())
+    };
+    assert_eq!(bars(0), ("11-20 18:2".to_owned(), "11-20 18:2".to_owned()));
+    let (first, last) = bars(120);
+    assert!(first == "2026-11-20" && last.starts_with("214"), "{first} {last}");
 }
 
 proptest! {

@@ -155,3 +155,39 @@ fn numbers_are_those_that_their_conversions_print() {
     assert_eq!(notes[1], "always 12");
     browser.assert_clean();
 }
+
+/// Times of a damaged trace may be any numbers.
+#[test]
+fn any_times_are_shown_and_drawn() {
+    let _lock = lock();
+    let Some(mut browser) = Browser::start() else { return };
+    let dir = temp_dir();
+    let far = [1_u64 << 62, i64::MAX as u64, 1 << 63, u64::MAX, 0];
+    for (at, time) in far.into_iter().enumerate() {
+        let trace = dir.path().join("described.pftrace");
+        let text = format!(
+            "group(1, \"app::Net\", \"Net\") message(0x11, DEBUG, 1, \"sent %d\", \"a.rs:1\")\n\
+            @9 snapshot(real=1795199221000000000, boot=1000000000)\n\
+            @1 cleared info(100, 101, \"main\") ts=1000000000 log(0x11, 7)\n@1 ts={time} begin(\"span\", \"app\")\n\
+            @1 ts={time} log(0x11, 8)\n@1 ts={} end()\n",
+            far[(at + 1) % far.len()]
+        );
+        fs::write(&trace, description::trace(&text)).unwrap();
+        let shown = dir.path().join("page.html");
+        crate::tool(&["view", "-o", shown.to_str().unwrap()], &trace);
+        browser.open(&format!("file://{}", shown.display()));
+        assert_eq!(browser.eval("protolog.data.n"), 2, "{time}");
+        let state = "JSON.stringify([...protolog.data.time, ...protolog.overview.range()].map(Number.isFinite))";
+        assert_eq!(browser.text(state), "[true,true,true,true]", "{time}");
+        assert_eq!(browser.eval("protolog.data.time[0] <= protolog.data.time[1]"), true, "{time}");
+        let rows = "document.querySelectorAll('#rows .row:not([hidden])').length";
+        assert_eq!(browser.eval(rows), 2, "{time}");
+        // Within a part of it, too.
+        for key in ["+", "+", "ArrowRight", "-", "0", "End", "Home"] {
+            browser.press(key);
+            browser.settle();
+        }
+        browser.wait_for("protolog.filter.shown.length === 2");
+    }
+    browser.assert_clean();
+}

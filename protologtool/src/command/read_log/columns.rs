@@ -81,7 +81,7 @@ impl<'a> Row<'a> {
             Item::Loss(_) | Item::SpanBegin(_) | Item::SpanEnd(_) => None,
         };
         let mut row = Self { log, item, values, delta: None };
-        row.delta = last.map(|last| row.time().wrapping_sub(last));
+        row.delta = last.map(|last| row.time().saturating_sub(last));
         row
     }
 

@@ -12,6 +12,8 @@ use std::fmt::Write;
 
 /// The most bars of a histogram.
 const BARS: u64 = 40;
+/// The nanoseconds of a year.
+const YEAR: u64 = 365 * 86_400_000_000_000;
 /// The length of the longest bar, in characters.
 const BAR: u64 = 50;
 /// The size up to which names and templates tell entries apart, in bytes: each entry has them.
@@ -158,11 +160,14 @@ impl Counts {
         let wide = i128::from(step);
         let start = i128::from(first).div_euclid(wide) * wide;
         let bar_of = |time: i64| ((i128::from(time) - start) / wide) as usize;
-        let mut times = times.with_format(format.unwrap_or(match step {
+        let usual = match step {
+            // The other forms have no year.
+            _ if last.abs_diff(first) >= YEAR => TimeFormat::Iso,
             ..1000 => TimeFormat::Nanos,
             1000..1_000_000 => TimeFormat::Micros,
             _ => TimeFormat::Millis,
-        }));
+        };
+        let mut times = times.with_format(format.unwrap_or(usual));
         let mut bars = vec![0_u64; bar_of(last) + 1];
         for time in self.times {
             bars[bar_of(time)] += 1;
