@@ -71,6 +71,19 @@ impl Times {
         self.parse_date(text, first())
     }
 
+    /// The date and time that `text` is taken for, if it is one that the clocks of the zone went over.
+    pub fn after_gap(&self, text: &str, log: &Log) -> Option<String> {
+        let zone = self.zone();
+        let is_other = seconds(text).is_some() || text.parse::<Timestamp>().is_ok();
+        let first = log.span().and_then(|(first, _)| log.wall_time(first));
+        let date = complete(text, self.first(first).as_ref()).filter(|_| !is_other)?;
+        let date = date.parse::<DateTime>().ok()?;
+        let offset = zone.to_ambiguous_zoned(date).offset();
+        let time = timestamp_of(date, &zone)?.to_zoned(zone);
+        let is_gap = matches!(offset, AmbiguousOffset::Gap { .. });
+        is_gap.then(|| format!("{} {}", time.date(), time.time()))
+    }
+
     /// Returns whether `text` is a point in time, of which a log may have to say the date.
     pub fn is_time(&self, text: &str, now: i64) -> bool {
         let is_other = seconds(text).is_some() || ago::parse(text).is_some();
@@ -84,13 +97,15 @@ impl Times {
     /// 1970.
     fn parse_date(&self, text: &str, first: Option<i64>) -> Option<TimePoint> {
         let zone = self.zone();
-        let first = first.and_then(|wall| {
-            let timestamp = Timestamp::from_nanosecond(i128::from(wall)).ok()?;
-            Some(timestamp.to_zoned(zone.clone()))
-        });
-        let date = complete(text, first.as_ref())?.parse::<DateTime>().ok()?;
+        let date = complete(text, self.first(first).as_ref())?.parse::<DateTime>().ok()?;
         let timestamp = timestamp_of(date, &zone)?;
         Some(TimePoint::Wall(i64::try_from(timestamp.as_nanosecond()).ok()?))
+    }
+
+    /// A time of the wall clock, in nanoseconds since 1970, in the zone.
+    fn first(&self, wall: Option<i64>) -> Option<Zoned> {
+        let timestamp = Timestamp::from_nanosecond(i128::from(wall?)).ok()?;
+        Some(timestamp.to_zoned(self.zone()))
     }
 
     /// Writes a time of the trace in a form that [`parse`](Self::parse) takes: date and time to the second, or seconds since boot.

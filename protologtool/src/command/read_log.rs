@@ -128,7 +128,7 @@ pub(crate) struct ReadLogArgs {
     form: EntryForm,
 
     /// Show when threads entered (`>`) and left (`<`) the spans of `tracing`, with their fields and durations
-    #[arg(long, help_heading = "How to show them", conflicts_with_all = ["count_by", "top", "histogram"])]
+    #[arg(long, help_heading = "How to show them", conflicts_with_all = ["count", "count_by", "top", "histogram"])]
     spans: bool,
 
     /// Add functions and lines to stack traces of addresses, from the programs and libraries on this machine
@@ -146,7 +146,7 @@ pub(crate) struct ReadLogArgs {
 
     /// Then show what is added, until Ctrl-C or the end of a pipe; also of what takes a file's place, of segments, of recordings and of
     /// what is new in a directory
-    #[arg(short, long, conflicts_with_all = ["count_by", "top", "histogram", "symbolize", "stats", "fail_on_loss"])]
+    #[arg(short, long, conflicts_with_all = ["count", "count_by", "top", "histogram", "symbolize", "stats", "fail_on_loss"])]
     follow: bool,
 
     /// Show all at once on a terminal, too, without the pager

@@ -38,6 +38,8 @@ fn filters() {
         (&["--group", "demo::AppLog::Disk"], &[slow, lost]),
         (&["--group", "Net", "--group", "Disk"], &[sent, slow, lost, sent_more]),
         (&["--tag", "Disk", "--level", "error"], &[lost]),
+        (&["--tag", "n*"], &[sent, sent_more]),
+        (&["--tag", "?is*"], &[slow, lost]),
         (&["--grep", "^sent \\d{4}"], &[lost, sent_more]),
         (&["--grep", "true"], &[lost, unknown]),
         (&["--thread", "main"], &[sent, slow]),
@@ -113,6 +115,32 @@ fn times_before_now() {
         let (exit, out, errors) = run_at_half_past(args);
         assert_eq!((exit, out.lines().count()), (Exit::Done, lines), "{args:?}: {errors}");
         assert!(!errors.contains("help:"), "{errors}");
+    }
+}
+
+#[test]
+fn a_time_that_no_clock_has_shown_is_said() {
+    let dir = protolog_testkit::temp_dir();
+    let path = dir.path().join("app.pftrace");
+    // At 01:30 in Berlin, half an hour before its clocks go from 2 to 3.
+    let trace = "@9 snapshot(real=1774744200000000000, boot=1000000000)\n\
+        @1 ts=1000000000 log(0x11, 1)\n@1 ts=3600000000000 log(0x11, 2)\n";
+    std::fs::write(&path, description::trace(trace)).unwrap();
+    let read = |args: &[&str]| {
+        let mut tool = std::process::Command::new(env!("CARGO_BIN_EXE_protologtool"));
+        let output =
+            tool.arg("read-log").args(args).arg(&path).env("TZ", "CET-1CEST,M3.5.0,M10.5.0/3");
+        let output = output.output().unwrap();
+        let [out, errors] =
+            [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+        (out.lines().count(), errors)
+    };
+    let (lines, errors) = read(&["--since", "02:30"]);
+    let note = "note: there is no `02:30` in this time zone, since the clocks went over it: `--since` is 2026-03-29 03:00:00\n";
+    assert!(lines == 1 && errors.contains(note), "{lines} {errors}");
+    for known in ["03:00", "01:59", "2026-03-29T02:30Z", "2", "1m"] {
+        let (_, errors) = read(&["--until", known]);
+        assert!(!errors.contains("there is no"), "{known}: {errors}");
     }
 }
 

@@ -49,6 +49,12 @@ fn numbers_have_the_form_that_was_asked_for() {
         "key=DEBUG entries=2 bytes=24\nkey=? entries=1 bytes=13\nkey=WARN entries=1 bytes=11\n",
         &by("logfmt"),
     );
+    let count = |args: &[&str]| read(APP, &[&["--count"], args].concat());
+    assert_eq!(count(&[]), "4\n");
+    assert_eq!(count(&["--grep", "sent"]), "2\n");
+    assert_eq!(count(&["--format", "json", "--level", "wtf"]), "{\"entries\":0}\n");
+    assert_eq!(count(&["--format", "csv", "-n", "3"]), "entries\r\n2\r\n");
+    assert_eq!(count(&["--format", "logfmt"]), "entries=4\n");
     let bars = read(APP, &["--histogram", "--format", "csv"]);
     assert!(bars.starts_with("ts,ns,entries\r\n1000000000,50000000,2\r\n"), "{bars:?}");
     assert_eq!(read(APP, &["--top", "--format", "csv"]).lines().count(), 4);

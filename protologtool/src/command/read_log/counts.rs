@@ -107,6 +107,19 @@ impl Counts {
         Some(Counted { key, bytes: entry.encoded_size() as u64, time: entry.time() })
     }
 
+    /// The number of all entries.
+    pub(super) fn total(&self, form: OutputFormat) -> String {
+        let entries = self.times.len();
+        match form {
+            OutputFormat::Text => format!("{entries}\n"),
+            OutputFormat::Json => format!("{}\n", json!({"entries": entries})),
+            _ => {
+                let cells = [("entries", entries.to_string())];
+                head(form, "entries\r\n") + &columns::table_line(form, &cells)
+            }
+        }
+    }
+
     /// The table, the greatest amount first; with `by_bytes` of bytes, else of entries.
     pub(super) fn table(self, most: usize, form: OutputFormat) -> String {
         let by_bytes = self.by.is_none();

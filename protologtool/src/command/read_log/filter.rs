@@ -24,7 +24,7 @@ pub(in crate::command) struct Filters {
     #[arg(long, value_name = "NAME")]
     group: Vec<String>,
 
-    /// With this tag, in any case; may be repeated
+    /// With this tag, in any case; `*` stands for any characters, `?` for one; may be repeated
     #[arg(long, value_name = "TAG")]
     tag: Vec<String>,
 
@@ -277,9 +277,7 @@ impl Filter<'_> {
         self.admits_time(time)
             && self.admits_thread(self.log.thread_of_slice(slice))
             && admits(&options.group, |wanted| matches_group(wanted, &slice.target))
-            && admits(&options.tag, |wanted| {
-                self.log.tag_of_slice(slice).eq_ignore_ascii_case(wanted)
-            })
+            && admits(&options.tag, |wanted| is_like(self.log.tag_of_slice(slice), wanted))
             && options.location.is_empty()
             && grep.is_none_or(|grep| grep.is_match(&slice.text(is_end)) != options.invert)
     }
@@ -320,12 +318,61 @@ fn pattern(text: &str) -> Result<Regex, regex::Error> {
 
 /// Returns whether a group has this tag, or is shown by its name for lack of one.
 fn has_tag(group: &Group, wanted: &str) -> bool {
-    let shown = group.tag.is_empty() && group.name.eq_ignore_ascii_case(wanted);
-    shown || group.tag.eq_ignore_ascii_case(wanted)
+    is_like(if group.tag.is_empty() { &group.name } else { &group.tag }, wanted)
+}
+
+/// Returns whether a tag is one that a pattern means, in any case.
+fn is_like(tag: &str, pattern: &str) -> bool {
+    let [tag, pattern]: [Vec<char>; 2] =
+        [tag, pattern].map(|text| text.chars().map(|char| char.to_ascii_lowercase()).collect());
+    let (mut at, mut next) = (0, 0);
+    // After the last `*` so far, with what it stands for.
+    let mut star = None;
+    while at < tag.len() {
+        match pattern.get(next) {
+            Some('*') => {
+                star = Some((next + 1, at));
+                next += 1;
+            }
+            Some(&char) if char == '?' || char == tag[at] => (at, next) = (at + 1, next + 1),
+            _ => {
+                let Some((after, until)) = &mut star else { return false };
+                *until += 1;
+                (at, next) = (*until, *after);
+            }
+        }
+    }
+    pattern[next..].iter().all(|char| *char == '*')
 }
 
 /// Returns whether `wanted` is the thread's name or id.
 fn is_thread(thread: &Thread, wanted: &str) -> bool {
     thread.name.as_deref() == Some(wanted)
         || thread.tid.is_some_and(|tid| wanted.parse() == Ok(tid))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_are_like_patterns() {
+        for (tag, pattern, expected) in [
+            ("Net", "net", true),
+            ("Net", "ne", false),
+            ("Net", "N*", true),
+            ("Net", "*t", true),
+            ("Net", "*", true),
+            ("", "*", true),
+            ("", "?", false),
+            ("Net", "n?t", true),
+            ("Net", "n?", false),
+            ("NetworkNet", "*NET", true),
+            ("a*b", "a*b", true),
+            ("NetDisk", "*et*sk*", true),
+            ("NetDisk", "*x*", false),
+        ] {
+            assert_eq!(is_like(tag, pattern), expected, "{tag} {pattern}");
+        }
+    }
 }

@@ -348,7 +348,11 @@ impl Shower<'_> {
             unread = Some(FollowedLog::unread(part));
             is_whole = part.is_complete();
             if limits.is_none() {
-                *limits = args.filters.bounds(part, &args.form.times(), *now);
+                let times = args.form.times();
+                *limits = args.filters.bounds(part, &times, *now);
+                if limits.is_some() {
+                    system.print_error(&args.filters.times_in_gaps(part, &times));
+                }
             }
             shown = match limits {
                 Some(limits) if limits.apply_to(part) => {

@@ -52,11 +52,11 @@ pub(super) struct EntryForm {
     pub(super) time_format: Option<TimeForm>,
 
     /// Add the time since the entry before, in seconds
-    #[arg(long, conflicts_with_all = ["count_by", "top", "histogram"])]
+    #[arg(long, conflicts_with_all = ["count", "count_by", "top", "histogram"])]
     pub(super) delta: bool,
 
     /// The columns to show in text, CSV and logfmt, with commas between
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "COLUMN,…", conflicts_with_all = ["count_by", "top", "histogram"])]
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "COLUMN,…", conflicts_with_all = ["count", "count_by", "top", "histogram"])]
     pub(super) columns: Vec<Column>,
 
     /// Colour lines by level; `auto` does so on a terminal, unless the environment variable NO_COLOR is set
@@ -70,6 +70,10 @@ pub(super) struct EntryForm {
     /// The directory that the paths of sources are relative to
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(super) source_root: PathBuf,
+
+    /// The number of entries, in place of the entries
+    #[arg(long, conflicts_with_all = ["count_by", "top", "histogram"])]
+    pub(super) count: bool,
 
     /// The number of entries of each level, group and so on, in place of the entries
     #[arg(long, value_enum, value_name = "WHAT", conflicts_with_all = ["top", "histogram"])]

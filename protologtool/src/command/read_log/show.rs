@@ -45,7 +45,8 @@ impl<'a> Show<'a> {
     /// Begins, with the head of a table if there is one.
     pub(super) fn new(form: &'a EntryForm, selection: Selection, system: &'a dyn System) -> Self {
         let mut block = Vec::with_capacity(2 * BLOCK);
-        let has_counts = form.count_by.is_some() || form.top.is_some() || form.histogram;
+        let has_counts =
+            form.count || form.count_by.is_some() || form.top.is_some() || form.histogram;
         let content = if has_counts {
             Shown::Counts { selector: Selector::new(selection), counts: Counts::new(form.count_by) }
         } else {
@@ -158,7 +159,9 @@ impl<'a> Show<'a> {
                     selected.shown.into_iter().for_each(|counted| counts.add(counted));
                     Ok::<(), io::Error>(())
                 })?;
-                let table = if form.histogram {
+                let table = if form.count {
+                    counts.total(form.format)
+                } else if form.histogram {
                     let times = TimeWriter::new(form.times());
                     counts.histogram(
                         log,

@@ -26,6 +26,7 @@ impl Filter<'_> {
             unknown(tag, "tag", is_tag, same, || groups().map(|group| group.tag.clone()).collect()),
             unknown(thread, "thread", is_known, same, || threads(log)),
             unknown(location, "location", is_location, similar_file, || files(log)),
+            self.options.times_in_gaps(log, times),
             self.missed_span(times),
         ]
     }
@@ -47,6 +48,21 @@ impl Filter<'_> {
         };
         let help = format!("give a time from `{}` to `{}`", show(first), show(last));
         format!("warning: {what}\nhelp: {help}\n")
+    }
+}
+
+impl Filters {
+    /// Notes of times that no clock of the zone has shown, as those that it was put forward over.
+    pub(in crate::command) fn times_in_gaps(&self, log: &Log, times: &Times) -> String {
+        let options = [("--since", &self.since), ("--until", &self.until)];
+        let note = |(option, text): (&str, &Option<String>)| {
+            let text = text.as_deref()?;
+            let meant = times.after_gap(text, log)?;
+            Some(format!(
+                "note: there is no `{text}` in this time zone, since the clocks went over it: `{option}` is {meant}\n"
+            ))
+        };
+        options.into_iter().filter_map(note).collect()
     }
 }
 
