@@ -79,6 +79,55 @@ fn what_is_found_is_what_each_text_has() {
 }
 
 #[test]
+fn what_is_found_is_marked_as_it_is_found() {
+    let _lock = lock();
+    let Some(mut browser) = Browser::start() else { return };
+    let dir = temp_dir();
+    let trace = record(&dir, || {
+        d!(AppLog::Net, "%s", "first\nsecond line\nlast");
+        d!(AppLog::Net, "%s", "zero\u{200b}width");
+        d!(AppLog::Net, "second to none: %d", 7);
+    });
+    browser.open(&page(&dir, &trace));
+    for (query, expected) in [
+        ("/^second/", "[[0,\"second\"],[2,\"second\"]]"),
+        ("/line$/", "[[0,\"line\"]]"),
+        ("t\nsec", "[[0,\"t⏎sec\"]]"),
+        ("o\u{200b}w", "[[1,\"o\\\\u{200b}w\"]]"),
+        ("/^(zero|last)/", "[[0,\"last\"],[1,\"zero\"]]"),
+    ] {
+        browser.eval(&format!("protolog.searchFor({query:?}).then(() => 1)"));
+        browser.wait_for("document.getElementById('busy').hidden");
+        browser.settle();
+        let marked = "JSON.stringify([...document.querySelectorAll('#rows .row:not([hidden]) mark')]\
+            .map((mark) => [protolog.filter.shown[mark.closest('.row').dataset.place], mark.textContent]))";
+        assert_eq!(browser.text(marked), expected, "{query}");
+    }
+    browser.assert_clean();
+}
+
+#[test]
+fn a_message_that_is_a_guess_is_marked_at_its_row() {
+    let _lock = lock();
+    let Some(mut browser) = Browser::start() else { return };
+    let dir = temp_dir();
+    let trace = dir.path().join("described.pftrace");
+    let text = "group(1, \"app::Net\", \"Net\") message(0x11, DEBUG, 1, \"sent %d bytes\", \"a.rs:1\")\n\
+        message(0x11, INFO, 1, \"got %d bytes\", \"b.rs:2\") message(0x11, WARN, 1, \"slow: %s\", \"c.rs:3\")\n\
+        @1 cleared string(1, \"disk\") ts=1000 log(0x11, 7)\n@1 ts=2000 needs log(0x11, $1)\n";
+    fs::write(&trace, description::trace(text)).unwrap();
+    let shown = dir.path().join("page.html");
+    crate::tool(&["view", "-o", shown.to_str().unwrap()], &trace);
+    browser.open(&format!("file://{}", shown.display()));
+    let rows = "JSON.stringify([...document.querySelectorAll('#rows .row:not([hidden])')].map((row) => row.children[6].textContent))";
+    assert_eq!(browser.text(rows), "[\"[COLLISION] sent 7 bytes\",\"slow: disk\"]");
+    browser.press("Home");
+    let detail = browser.text("document.getElementById('detail').textContent");
+    assert!(detail.contains("[COLLISION] sent 7 bytes"), "{detail}");
+    browser.assert_clean();
+}
+
+#[test]
 fn a_long_search_is_shown_and_can_be_stopped() {
     let _lock = lock();
     let Some(mut browser) = Browser::start() else { return };

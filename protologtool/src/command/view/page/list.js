@@ -32,19 +32,19 @@ function element(name, attributes = {}, ...children) {
   return made;
 }
 
-/** Appends text to an element, with what `find` matches as marks. */
+/** Appends text to an element, visible, with what `find` matches as marks: in the text as it is, of which a line may be the second one. */
 function appendMarked(to, text, find) {
   let from = 0;
   if (find) {
     find.lastIndex = 0;
     for (let match = find.exec(text), marks = 0; match && marks < 100; match = find.exec(text), marks++) {
       if (match[0] === "") { find.lastIndex++; continue; }
-      if (match.index > from) to.append(text.slice(from, match.index));
-      to.append(element("mark", {}, match[0]));
+      if (match.index > from) to.append(visible(text.slice(from, match.index)));
+      to.append(element("mark", {}, visible(match[0])));
       from = match.index + match[0].length;
     }
   }
-  if (from < text.length) to.append(text.slice(from));
+  if (from < text.length) to.append(visible(text.slice(from)));
 }
 
 class LogList {
@@ -190,7 +190,7 @@ class LogList {
     const pieces = data.pieces(item);
     cell.replaceChildren();
     if (find) {
-      appendMarked(cell, visible(pieces.join("")), find);
+      appendMarked(cell, pieces.join(""), find);
       return;
     }
     pieces.forEach((piece, k) => {
