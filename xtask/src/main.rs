@@ -4,6 +4,7 @@
 //! It shows each program that it runs as a command that one can paste. Exit codes: 0 done, 1 something is wrong with the project,
 //! 2 usage.
 
+mod axe;
 mod bazel;
 mod bench;
 mod bless;

@@ -61,7 +61,15 @@ pub(crate) const STEPS: [TestStep; 15] = [
     step(
         "browser",
         "the page of `view` in Chromium: it shows, counts, follows and lets nothing in; the Perfetto UI shows what we add for it",
-        &[tools::CC, tools::CHROMIUM, tools::NODE, tools::PYTHON, tools::WHEELS],
+        &[
+            tools::CC,
+            tools::CHROMIUM,
+            tools::NPM,
+            tools::AXE,
+            tools::NODE,
+            tools::PYTHON,
+            tools::WHEELS,
+        ],
     ),
     step(
         "features",

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use crate::install::Source::{Debian, Project, Rustup};
 use crate::install::{Tool, found};
-use crate::{debian, instructions, java_25, kotlin, loggers, python, shell, toolchain};
+use crate::{axe, debian, instructions, java_25, kotlin, loggers, python, shell, toolchain};
 
 pub(crate) const CC: Tool = Tool {
     name: "cc",
@@ -99,9 +99,9 @@ pub(crate) const GRADLE: Tool = Tool {
 };
 pub(crate) const NPM: Tool = Tool {
     name: "npm",
-    why: "fetch the Kotlin compiler",
+    why: "fetch the Kotlin compiler and axe-core",
     // It serves only to fetch: nothing is missing where that was done.
-    present: || found("npm") || kotlin::is_there(),
+    present: || found("npm") || kotlin::is_there() && axe::is_there(),
     source: Debian("npm"),
 };
 pub(crate) const NODE: Tool = Tool {
@@ -200,6 +200,13 @@ pub(crate) const KOTLIN: Tool = Tool {
     why: "compile groups that are written in Kotlin (90 MB)",
     present: kotlin::is_there,
     source: Project(kotlin::fetch),
+};
+/// Fetched with npm, and so after it.
+pub(crate) const AXE: Tool = Tool {
+    name: "axe-core",
+    why: "look whether assistive technology gets all of the page of `view`",
+    present: axe::is_there,
+    source: Project(axe::fetch),
 };
 /// Fetched with npm, and so after it.
 pub(crate) const LOGGERS: Tool = Tool {

@@ -3,8 +3,9 @@
 use crate::browser::Browser;
 use crate::{AppLog, lock, log_a_thousand, page, record};
 use protolog_rt::{e, i};
-use protolog_testkit::serde_json::{self, Value};
-use protolog_testkit::temp_dir;
+use protolog_testkit::serde_json::{self, Value, json};
+use protolog_testkit::{axe, temp_dir};
+use std::fs;
 
 /// The boxes of elements: left, top, right, bottom.
 fn boxes(browser: &mut Browser, selector: &str) -> Vec<[f64; 4]> {
@@ -113,6 +114,47 @@ fn parts_of_the_page_stand_where_they_belong() {
             assert!(faint.is_empty(), "{scheme}: {faint:#?}");
         }
     }
+    browser.assert_clean();
+}
+
+/// The rules that the page breaks, each with the elements. The box that scrolls is no stop of its own: the grid around it has the focus, and its keys.
+const AXE: &str = "axe.run(document, { resultTypes: ['violations'] })\
+    .then(({ violations }) => violations.map(({ id, nodes }) => ({ id, nodes: nodes.filter(({ target }) => id !== 'scrollable-region-focusable' || target[0] !== '#list') }))\
+    .filter(({ nodes }) => nodes.length > 0).map(({ id, nodes }) => [id, nodes.map(({ html, failureSummary }) => [html.slice(0, 200), failureSummary])]))";
+
+#[test]
+fn no_rule_of_axe_is_broken() {
+    let _lock = lock();
+    let Some(mut browser) = Browser::start() else { return };
+    let Some(axe) = axe() else { return };
+    let axe = fs::read_to_string(axe).unwrap();
+    let dir = temp_dir();
+    let url = page(&dir, &record(&dir, log_a_thousand));
+    let mut all = Vec::new();
+    for (scheme, width, height) in [("light", 1400, 900), ("dark", 1400, 900), ("light", 640, 480)]
+    {
+        browser.set_size(width, height);
+        browser.set_scheme(scheme);
+        browser.open(&url);
+        browser.eval(&format!("{axe}; 1"));
+        let mut check = |browser: &mut Browser, state: &str| {
+            browser.settle();
+            let broken = browser.eval(AXE);
+            all.extend(
+                (broken != json!([])).then(|| format!("{scheme} {width} {state}: {broken:#}")),
+            );
+        };
+        check(&mut browser, "opened");
+        browser.press("End");
+        check(&mut browser, "with details");
+        browser.eval("protolog.searchFor('/(/').then(() => 1)");
+        check(&mut browser, "with a wrong expression");
+        browser.eval("protolog.searchFor('wal').then(() => 1)");
+        check(&mut browser, "with matches");
+        browser.press("?");
+        check(&mut browser, "with the keys");
+    }
+    assert!(all.is_empty(), "{}", all.join("\n"));
     browser.assert_clean();
 }
 

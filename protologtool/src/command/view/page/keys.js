@@ -61,5 +61,6 @@ function keysTable() {
     return element("tr", {}, cell, element("td", {}, what));
   });
   const half = Math.ceil(rows.length / 2);
-  return element("div", { class: "tables" }, element("table", {}, ...rows.slice(0, half)), element("table", {}, ...rows.slice(half)));
+  // With the focus, so that its keys scroll where it does not fit.
+  return element("div", { class: "tables", tabindex: 0 }, element("table", {}, ...rows.slice(0, half)), element("table", {}, ...rows.slice(half)));
 }
