@@ -3,6 +3,7 @@
 use protolog_rt::{ProtoLogGroup, Session, d};
 use protolog_testkit::{run_any, skip, temp_dir, tool};
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -73,4 +74,48 @@ fn signals_end_what_would_run_for_ever() {
             assert_eq!(running.wait().unwrap().code(), Some(code), "{words:?} {signal}");
         }
     }
+}
+
+/// The variable that has the trace of a first process.
+const DYING: &str = "PROTOLOG_TEST_FIRST_PROCESS";
+
+/// Outside, there is always a process 1, so that number does not say whether the one of a container lives.
+#[test]
+fn the_last_messages_of_a_containers_first_process_are_shown() {
+    if let Some(path) = std::env::var_os(DYING) {
+        let session = Session::builder().file(path).enable_all().start().unwrap();
+        d!(AppLog::Net, "the first message of process %d", std::process::id());
+        session.flush().unwrap();
+        let mut line = String::new();
+        std::io::stdin().read_line(&mut line).unwrap();
+        d!(AppLog::Net, "the last message");
+        std::process::abort();
+    }
+    let Some(unshare) = tool("unshare") else { return };
+    if run_any(Command::new(&unshare).args(NAMESPACE).arg("true")).code != Some(0) {
+        return skip("the first process of a container", "there are no namespaces");
+    }
+    let dir = temp_dir();
+    let path = dir.path().join("app.pftrace");
+    let mut program = Command::new(unshare);
+    program.args(NAMESPACE).arg(std::env::current_exe().unwrap());
+    program.args(["--exact", "the_last_messages_of_a_containers_first_process_are_shown"]);
+    program.env(DYING, &path).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut program = program.spawn().unwrap();
+    let begun = Instant::now();
+    while !fs::metadata(&path).is_ok_and(|file| file.len() > 0) {
+        assert!(begun.elapsed() < LIMIT, "it does not log");
+        sleep(Duration::from_millis(5));
+    }
+    let mut following = Command::new(env!("CARGO_BIN_EXE_protologtool"));
+    following.args(["read-log", "--follow", "--columns", "message"]).arg(&path);
+    let mut following = following.stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(following.stdout.take().unwrap()).lines();
+    let mut next = || lines.next().unwrap().unwrap();
+    assert_eq!(next(), "the first message of process 1");
+    program.stdin.take().unwrap().write_all(b"\n").unwrap();
+    program.wait().unwrap();
+    assert_eq!(next(), "the last message");
+    following.kill().unwrap();
+    following.wait().unwrap();
 }

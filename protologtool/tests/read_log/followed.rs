@@ -98,6 +98,30 @@ fn every_option_means_the_same_of_slices() {
     }
 }
 
+/// Messages that can't be read are one loss of the whole, and of each slice those that are in it.
+#[test]
+fn a_run_of_losses_that_grows_is_counted_in_each_slice() {
+    let mut text = String::from(
+        "message(0x11, INFO, 1, \"text %s\", \"a.rs:1\")\n@1 cleared info(10, 11, \"main\") ts=1 log(0x11)\n@2 info(10, 12, \"w\")\n",
+    );
+    for number in 2..60 {
+        writeln!(text, "@2 needs ts={number} log(0x11, $1)").unwrap();
+    }
+    let whole = description::trace(&text);
+    let lost = |sizes: Option<Vec<usize>>| -> Vec<u32> {
+        let out = run(&whole, sizes, &["--columns", "level,message"]);
+        let lost = out.lines().filter_map(|line| line.strip_prefix("! "));
+        lost.map(|line| line.split(' ').next().unwrap().parse().unwrap()).collect()
+    };
+    assert_eq!(lost(None), [58]);
+    for size in [7, 100, 400] {
+        let mut sizes = vec![size; whole.len() / size];
+        sizes.push(whole.len() % size);
+        let lost = lost(Some(sizes));
+        assert_eq!((lost.iter().sum::<u32>(), lost.len() > 1), (58, true), "{size}: {lost:?}");
+    }
+}
+
 #[test]
 fn dictionaries_of_a_directory_are_found_when_the_trace_names_them() {
     let dir = temp_dir();
