@@ -10,6 +10,7 @@ use crate::cells::{beginning_of, end_of, width_of};
 use protolog_core::Level;
 use protolog_core::control::name::Quoted;
 use protolog_reader::printable;
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -40,6 +41,8 @@ enum SwitchedPart {
 pub(super) struct Screen {
     /// The chosen group, by process and name: lines change their places.
     chosen: Option<(u32, String)>,
+    /// The group that stands out in the last picture.
+    drawn: RefCell<Option<(u32, String)>>,
     asks: Option<SwitchedPart>,
     /// What the next key confirms.
     unconfirmed: Option<(Box<GroupRow>, LevelChange)>,
@@ -69,7 +72,8 @@ impl Screen {
     }
 
     fn choose(&mut self, place: usize, sample: &Sample) {
-        self.chosen = sample.rows.get(place).map(|row| (row.process.pid, row.group.clone()));
+        self.chosen = sample.rows.get(place).map(GroupRow::id);
+        self.drawn.take();
     }
 
     pub(super) fn press(&mut self, key: Key, sample: &Sample) -> Answer {
@@ -95,18 +99,33 @@ impl Screen {
             Key::Down | Key::Char('j') => {
                 self.choose((place + 1).min(sample.rows.len().saturating_sub(1)), sample);
             }
-            Key::Char('t') => self.ask(SwitchedPart::Text, place, sample),
-            Key::Char('r') => self.ask(SwitchedPart::Trace, place, sample),
+            Key::Char('t') => self.ask(SwitchedPart::Text, sample),
+            Key::Char('r') => self.ask(SwitchedPart::Trace, sample),
             Key::Char('p') => self.is_paused = !self.is_paused,
             Key::Char(_) => {}
         }
         Answer::Nothing
     }
 
-    fn ask(&mut self, part: SwitchedPart, place: usize, sample: &Sample) {
-        // The choice stays while lines move.
-        self.choose(place, sample);
-        self.asks = self.chosen.is_some().then_some(part);
+    fn ask(&mut self, part: SwitchedPart, sample: &Sample) {
+        // What was seen, also if lines have moved since.
+        let seen = self.drawn.take();
+        if seen.is_some() {
+            self.chosen = seen;
+        } else if self.chosen.is_none() {
+            self.choose(0, sample);
+        }
+        match self.chosen_place(sample) {
+            Some(_) => self.asks = Some(part),
+            None => self.say_gone(),
+        }
+    }
+
+    /// Says that the chosen group is gone, if there is one.
+    fn say_gone(&mut self) {
+        if let Some((pid, group)) = self.chosen.take() {
+            self.note(format!("nothing is switched: {} of pid {pid} is gone", Quoted(&group)));
+        }
     }
 
     fn level(&mut self, part: SwitchedPart, key: Key, row: Option<&GroupRow>) -> Answer {
@@ -123,8 +142,7 @@ impl Screen {
             _ => return Answer::Nothing,
         };
         let Some(row) = row else {
-            let (pid, group) = self.chosen.clone().unwrap_or_default();
-            self.note(format!("nothing is switched: {} of pid {pid} is gone", Quoted(&group)));
+            self.say_gone();
             return Answer::Nothing;
         };
         let change = LevelChange::level(
@@ -146,6 +164,7 @@ impl Screen {
         let room = height.saturating_sub(AROUND);
         let place = self.place(sample);
         let first = place.saturating_sub(room.saturating_sub(1));
+        self.drawn.replace(sample.rows.get(place).map(GroupRow::id));
         let head = inverse(&head(width), width);
         let mut lines = vec![cut(&summary(sample, self.is_paused), width), head];
         for (at, row) in sample.rows.iter().enumerate().skip(first).take(room) {
@@ -381,9 +400,9 @@ mod tests {
         let mut rows = vec![row("victim::Net"), row("hostile::Net")];
         (rows[0].process.pid, rows[1].process.pid) = (1, 2);
         let [both, one] = [rows.clone(), rows[..1].to_vec()].map(Sample::of);
-        let mut screen = Screen::default();
-        screen.press(Key::Down, &both);
         for key in ['t', 'r'] {
+            let mut screen = Screen::default();
+            screen.press(Key::Down, &both);
             screen.press(Key::Char(key), &both);
             // Its program ends, or calls it otherwise, before the level comes.
             let answer = screen.press(Key::Char('o'), &one);
@@ -392,6 +411,9 @@ mod tests {
             assert_eq!(said, "nothing is switched: hostile::Net of pid 2 is gone");
             assert!(matches!(screen.press(Key::Char('y'), &one), Answer::Nothing), "{key}");
         }
+        // The one that stood out, not the one that does by now.
+        let mut screen = Screen::default();
+        screen.lines(&Sample::of(rows.iter().rev().cloned().collect()), (80, 5));
         screen.press(Key::Char('r'), &both);
         screen.press(Key::Char('o'), &both);
         let asked = screen.lines(&one, (80, 5)).pop().unwrap();

@@ -50,6 +50,11 @@ pub(super) struct GroupRow {
 }
 
 impl GroupRow {
+    /// Its process and name.
+    pub(super) fn id(&self) -> (u32, String) {
+        (self.process.pid, self.group.clone())
+    }
+
     fn key(&self) -> (u32, &str) {
         (self.process.pid, &self.group)
     }
