@@ -8,7 +8,7 @@ use crate::level::{self, GroupInfo};
 use crate::loss::LossCause;
 use crate::session::dictionary::tagged_groups;
 use crate::session::{Session, config::Config, config::GroupOverride, config::TracingMode};
-use crate::session::{forked, running, summary};
+use crate::session::{earlier, forked, running, summary};
 use crate::stats::{GroupStats, Loss, Summary};
 use crate::sys::copies;
 use crate::sys::process::program;
@@ -236,12 +236,27 @@ impl Answers {
     }
 
     fn stop(&mut self, answer: &mut Answer) -> Result<(), Refusal> {
-        let Some((session, fill_policy, file)) = self.trace.take() else {
+        let Some((mut session, fill_policy, file)) = self.trace.take() else {
             let what = "no trace is being written".into();
             return Err(Refusal { what, help: "start one with `trace start FILE`" });
         };
-        let summary = session.stop()?;
-        describe(&summary, true, fill_policy, &file, answer);
+        if fill_policy == FillPolicy::Stream {
+            describe(&session.stop()?, true, fill_policy, &file, answer);
+            return Ok(());
+        }
+        match session.try_stop() {
+            Ok(summary) => describe(&summary, true, fill_policy, &file, answer),
+            Err(error) => {
+                // Somebody may have taken the name since the start, as anybody can in `/tmp`: what is kept is worth more.
+                let other = earlier::unknown_sibling(Path::new(&file));
+                let Ok(summary) = session.try_stop_at(&other) else {
+                    // It can be stopped again.
+                    self.trace = Some((session, fill_policy, file));
+                    return Err(Error::from(error).into());
+                };
+                describe(&summary, true, fill_policy, &other.to_string_lossy(), answer);
+            }
+        }
         Ok(())
     }
 

@@ -35,7 +35,7 @@ use std::fs::Permissions;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 /// The most bytes of traces of crashed runs that are kept beside the others.
@@ -302,6 +302,12 @@ fn crash_line(name: &Path, recovered: Option<u64>) -> String {
     });
     let of = of.unwrap_or_default();
     format!("protolog: the last run crashed; its trace is `{}`{of}\n", name.display())
+}
+
+/// Returns the path of a trace of another name than that at `path`, which nobody can know in advance.
+pub(crate) fn unknown_sibling(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default();
+    path.with_file_name(numbered(name, &format!("{RUN}{:016x}", random())))
 }
 
 /// Returns the name of trace `number`, which stands before the extension.

@@ -18,7 +18,7 @@ mod counts;
 mod diagnosis;
 pub(crate) mod dictionary;
 mod drain;
-mod earlier;
+pub(crate) mod earlier;
 mod epilogue;
 mod file;
 pub(crate) mod file_place;

@@ -7,7 +7,7 @@ use protolog_core::control::protocol::{Reply, Request, TraceStart};
 use protolog_core::control::switch;
 use protolog_reader::{Rendering, Trace};
 use protolog_rt::{Level, ProtoLogGroup, Session, d, i, print_group, w};
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -232,6 +232,33 @@ fn traces_are_started_and_stopped() {
     drop(operator);
     drop(program.server);
     assert!(!Traced::Net.is_enabled(Level::Wtf), "the trace ends with the server");
+}
+
+#[test]
+fn a_trace_whose_name_somebody_has_taken_gets_another_one() {
+    #[derive(ProtoLogGroup)]
+    enum Taken {
+        Net,
+    }
+    let program = listen();
+    let mut operator = program.connect();
+    let path = program.dir.path().join("taken.pftrace");
+    let file = path.to_str().unwrap();
+    for fill_policy in [FillPolicy::RingBuffer, FillPolicy::Discard] {
+        let settings = "*=off;taken::net=debug";
+        let start = TraceStart { fill_policy, buffer: 65536, settings, file };
+        operator.request(&Request::TraceStart(start)).unwrap();
+        d!(Taken::Net, "kept");
+        // As another user can where anybody may make files.
+        symlink("nowhere", &path).unwrap();
+        let stopped = operator.request(&Request::TraceStop).unwrap();
+        let other = stopped[0].rsplit(' ').next().unwrap();
+        let begin = path.with_file_name("taken.run-");
+        assert!(other.starts_with(begin.to_str().unwrap()), "{stopped:?}");
+        assert_eq!(messages(Path::new(other)), ["kept"]);
+        assert!(path.is_symlink(), "it is somebody else's");
+        std::fs::remove_file(&path).unwrap();
+    }
 }
 
 #[test]

@@ -223,6 +223,28 @@ fn traces_are_started_described_and_stopped() {
 }
 
 #[test]
+fn a_trace_whose_name_somebody_has_taken_gets_another_one() {
+    let dir = temp_dir_for_sockets();
+    let dir = dir.path();
+    let Some(mut java) = Program::java(dir, &[], &[]) else { return };
+    done(dir, &["logcat", "disable"], &[]);
+    for keep in ["newest", "first"] {
+        let path = dir.join(format!("{keep}.pftrace"));
+        done(dir, &["trace", "start", path.to_str().unwrap(), "--keep", keep], &[]);
+        java.instruct("log");
+        // As another user can where anybody may make files.
+        std::os::unix::fs::symlink("nowhere", &path).unwrap();
+        let stopped = done(dir, &["trace", "stop"], &[]);
+        let begin = dir.join(format!("{keep}.run-")).display().to_string();
+        let other = stopped.trim().rsplit(' ').next().unwrap();
+        assert!(stopped.contains(": 3 messages") && other.starts_with(&begin), "{stopped}");
+        assert_eq!(messages(Path::new(other)).len(), 3);
+        assert!(path.is_symlink(), "it is somebody else's");
+    }
+    assert_eq!(done(dir, &["trace", "status"], &[]), "No trace is being recorded.\n");
+}
+
+#[test]
 fn top_shows_rates_and_losses() {
     let dir = temp_dir_for_sockets();
     let dir = dir.path();

@@ -225,8 +225,29 @@ final class ControlAnswers {
         }
         Trace ended = trace;
         trace = null;
-        ended.session.stop();
-        describe(reply, ended.session.stats(), true, ended.policy, ended.file);
+        String file = ended.file;
+        try {
+            ended.session.stop();
+        } catch (IOException e) {
+            file = stopElsewhere(ended, e);
+        }
+        describe(reply, ended.session.stats(), true, ended.policy, file);
+    }
+
+    /** Writes what a session has kept to a file of another name: somebody may have taken its own since the start, as anybody can in {@code /tmp}. */
+    private String stopElsewhere(Trace ended, IOException error) throws IOException {
+        if (ended.policy.equals(FillPolicy.STREAM.text())) {
+            throw error;
+        }
+        Path other = EarlierRuns.unknownSibling(Path.of(ended.file));
+        try {
+            ended.session.snapshot(other);
+        } catch (IOException e) {
+            // It can be stopped again.
+            trace = ended;
+            throw error;
+        }
+        return other.toString();
     }
 
     private void status(StringBuilder reply) throws IOException {

@@ -172,7 +172,7 @@ final class EarlierRuns {
         find();
         int first = freeFirst();
         // Others have all numbers.
-        String number = first > 0 ? Integer.toString(first) : String.format(Locale.ROOT, RUN + "%016x", new SecureRandom().nextLong());
+        String number = first > 0 ? Integer.toString(first) : unknownRun();
         String name = numbered(place.name(), number);
         directory.renameToFree(place.name(), name, found.key());
         if (isCrash) {
@@ -334,6 +334,15 @@ final class EarlierRuns {
     }
 
     /** The name of trace {@code number}, which stands before the extension. */
+    /** The path of a trace of another name than this one, which nobody can know in advance. */
+    static Path unknownSibling(Path file) {
+        return file.resolveSibling(numbered(file.getFileName().toString(), unknownRun()));
+    }
+
+    private static String unknownRun() {
+        return String.format(Locale.ROOT, RUN + "%016x", new SecureRandom().nextLong());
+    }
+
     static String numbered(String name, String number) {
         int dot = name.lastIndexOf('.');
         int end = dot <= 0 ? name.length() : dot;

@@ -240,7 +240,8 @@ public final class Session implements AutoCloseable {
 
     private Parts running() throws IOException {
         Parts now = parts;
-        if (now == null || now.core.isStopped()) {
+        // What is kept since an end has failed can be written.
+        if (now == null || now.core.isStopped() && (now.stream != null || summary != null)) {
             throw new IOException("the session is over", now == null ? failure : now.core.failure());
         }
         return now;
