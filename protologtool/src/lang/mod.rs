@@ -84,7 +84,8 @@ impl<'a> Inputs<'a> {
     /// With the names that calls rely on: of the class, its methods, and the groups.
     #[must_use]
     pub fn relying_on(self, java: &Java, groups: &Groups) -> Self {
-        const OTHERS: [&str; 6] = ["invoke", "toInt", "toLong", "toShort", "toByte", "toBoolean"];
+        const OTHERS: [&str; 8] =
+            ["invoke", "toInt", "toLong", "toShort", "toByte", "toBoolean", "toDouble", "toFloat"];
         let simple = |class: &str| class.rsplit('.').next().unwrap_or(class).to_owned();
         let methods = Level::ALL.into_iter().map(|level| level.method().to_owned());
         let others = OTHERS.iter().chain(&TYPES_OF_KOTLIN).map(|name| (*name).to_owned());

@@ -79,12 +79,16 @@ fn converted(named: &ScopedFile<'_>, tokens: &Range<usize>) -> Option<&'static s
     let is_own = named.scopes.named(name).next().is_some()
         || named.others.is_some_and(|others| !others.rivals(name).is_empty());
     match name {
+        // Each class has it, and of whichever one it is a text.
+        "toString" if is_call => Some("String"),
         _ if is_own => None,
         "toInt" if is_call => Some("Int"),
         "toLong" if is_call => Some("Long"),
         "toShort" if is_call => Some("Short"),
         "toByte" if is_call => Some("Byte"),
         "toBoolean" if is_call => Some("Boolean"),
+        "toDouble" if is_call => Some("Double"),
+        "toFloat" if is_call => Some("Float"),
         _ => None,
     }
 }
