@@ -5,6 +5,7 @@
 
 use super::lexer::LexemeKind;
 use super::names::ScopedFile;
+use super::receivers::has_receiver;
 use super::scopes::{DeclaredKind, DeclaredName};
 use crate::lang::rivals::RivalKind;
 use std::ops::Range;
@@ -21,7 +22,22 @@ pub(crate) fn conversion(named: &ScopedFile<'_>, tokens: &Range<usize>) -> &'sta
 /// The name of the type of the expression of these tokens, if it is evident.
 pub(super) fn type_of(named: &ScopedFile<'_>, tokens: &Range<usize>) -> Option<String> {
     let literal = || literal(named, named.file.unparenthesized(tokens.clone())).map(str::to_owned);
-    declared_type(named, tokens).or_else(literal)
+    declared_type(named, tokens).or_else(literal).or_else(|| property_type(named, tokens))
+}
+
+/// The type with which a property of the file or of a class is declared, unless a receiver around may have another one of its name.
+fn property_type(named: &ScopedFile<'_>, tokens: &Range<usize>) -> Option<String> {
+    let file = &named.file;
+    let tokens = file.unparenthesized(tokens.clone());
+    if tokens.len() != 1 || !file.is_word(tokens.start) || has_receiver(named, tokens.start) {
+        return None;
+    }
+    let offset = file.bytes_of(&tokens).start;
+    let declared = named.scopes.variable(&file.word(tokens.start), offset)?;
+    let of_extension = file.is_punct(named.token_at(declared.offset).wrapping_sub(1), b'.');
+    let is_property = matches!(declared.kind, DeclaredKind::Property | DeclaredKind::Constant);
+    let written = declared.written_type.as_ref().filter(|_| is_property && !of_extension)?;
+    (!is_declared(named, written)).then(|| written.clone())
 }
 
 /// The type with which a variable is declared, or that a conversion gives.

@@ -31,6 +31,7 @@ pub(crate) mod names;
 pub(crate) mod package;
 mod passed;
 mod read;
+mod receivers;
 pub(crate) mod scopes;
 mod tag;
 pub(crate) mod template;
