@@ -187,7 +187,7 @@ final class ControlAnswers {
         }
         long bytes = Long.parseLong(buffer);
         if (bytes > 0) {
-            builder.bufferBytes(Session.nearestBuffer(bytes));
+            builder.bufferBytes(SettingRange.nearestBuffer(bytes));
         }
         trace = new Trace(builder.start(), policy, file);
     }

@@ -74,9 +74,12 @@ final class KeptTrace {
 
     /** The messages that are kept now, or that the last trace has once the session is over, and those that are not. */
     SessionStats stats() throws IOException {
-        if (!session.isStopped()) {
-            write(null, new TraceOutput(OutputStream.nullOutputStream(), 0), session.total().copy());
-        }
+        return session.isStopped() ? stats : count();
+    }
+
+    /** Those of a trace that would be written now. */
+    SessionStats count() throws IOException {
+        write(null, new TraceOutput(OutputStream.nullOutputStream(), 0), session.total().copy());
         return stats;
     }
 

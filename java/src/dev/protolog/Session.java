@@ -29,9 +29,6 @@ import java.util.zip.Deflater;
  * <p>Invariants: a session writes no file that another one writes. What a thread logged before {@link #stop} is in the trace.
  */
 public final class Session implements AutoCloseable {
-    /** The fewest bytes of a buffer: room for the largest message and for some threads. */
-    private static final int MIN_BUFFER = 256 << 10;
-    private static final int MAX_BUFFER = 1 << 30;
     private static final int DEFAULT_BUFFER = 4 << 20;
     private static final int MIN_STRING = 64;
     private static final int DEFAULT_STRING = 4096;
@@ -113,7 +110,7 @@ public final class Session implements AutoCloseable {
      * Ends the session and writes its trace, if it has a {@link Builder#file}. The recording is removed then; without a file it stays
      * for {@code protologtool recover}. Further calls give the same result.
      *
-     * @throws IOException if the trace can't be written; a recording stays then
+     * @throws StopException if the trace can't be written whole; a recording stays then, and the exception has the counts
      */
     public Summary stop() throws IOException {
         return stop(false);
@@ -154,8 +151,9 @@ public final class Session implements AutoCloseable {
             config.report().print(config.file(), last, isAtExit);
         } catch (IOException e) {
             // What is in the buffer of a session that keeps its messages can be written later, unless its recording stays for `recover`.
-            failure = ended.stream != null || core.failure() != null || core.recording() != null ? e : null;
-            throw e;
+            StopException stopped = StopException.of(e, config.file(), () -> ended.stream != null ? ended.stream.stats() : ended.kept.count());
+            failure = ended.stream != null || core.failure() != null || core.recording() != null ? stopped : null;
+            throw stopped;
         } finally {
             ended.kept.close();
             if (core.recording() != null) {
@@ -184,11 +182,6 @@ public final class Session implements AutoCloseable {
             return last;
         }
         return now.stream != null ? now.stream.stats() : now.kept.stats();
-    }
-
-    /** The size of a buffer that is next to the one that an operator asks for. */
-    static int nearestBuffer(long bytes) {
-        return (int) Math.min(Math.max(bytes, MIN_BUFFER), MAX_BUFFER);
     }
 
     boolean isOf(SessionCore other) {
@@ -383,7 +376,7 @@ public final class Session implements AutoCloseable {
          * @throws IllegalArgumentException if it is another one
          */
         public Builder bufferBytes(int bytes) {
-            bufferBytes = SettingRange.within("bufferBytes", bytes, MIN_BUFFER, MAX_BUFFER);
+            bufferBytes = SettingRange.within("bufferBytes", bytes, SettingRange.MIN_BUFFER, SettingRange.MAX_BUFFER);
             return this;
         }
 

@@ -4,6 +4,9 @@ import java.time.Duration;
 
 /** The ranges of a session's settings. Invariant: what is out of range is refused, and not moved into it. */
 final class SettingRange {
+    /** The fewest bytes of a buffer: room for the largest message and for some threads. */
+    static final int MIN_BUFFER = 256 << 10;
+    static final int MAX_BUFFER = 1 << 30;
     private static final Duration FOREVER = Duration.ofDays(36_500);
 
     private SettingRange() {}
@@ -11,6 +14,11 @@ final class SettingRange {
     /** Nanoseconds, a hundred years at most; 0 for null. */
     static long nanos(Duration duration) {
         return duration == null ? 0 : duration.compareTo(FOREVER) > 0 ? FOREVER.toNanos() : Math.max(0, duration.toNanos());
+    }
+
+    /** The size of a buffer that is next to the one that an operator asks for. */
+    static int nearestBuffer(long bytes) {
+        return (int) Math.min(Math.max(bytes, MIN_BUFFER), MAX_BUFFER);
     }
 
     static int within(String setting, int value, int least, int most) {

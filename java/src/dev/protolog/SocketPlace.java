@@ -144,7 +144,8 @@ final class SocketPlace {
     }
 
     /** The error of the system in words. */
-    static String reason(Exception error) {
+    static String reason(Exception given) {
+        Throwable error = given instanceof StopException ? given.getCause() : given;
         String message = error.getMessage();
         boolean isKnown = error instanceof java.nio.file.FileSystemException;
         String reason = isKnown ? ((java.nio.file.FileSystemException) error).getReason() : message;

@@ -147,6 +147,8 @@ final class Stream {
                     throw new IOException("no memory is left to complete the trace");
                 }
                 if (file.isRemoved()) {
+                    losses.loseAll();
+                    counts.restore(new TreeMap<>());
                     throw new NoSuchFileException(file.path().toString(), null, "the file was deleted meanwhile");
                 }
                 Losses total = session.total().copy();

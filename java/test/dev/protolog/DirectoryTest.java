@@ -94,7 +94,8 @@ final class DirectoryTest {
                 try {
                     session.stop();
                     check("a stop after that", "used", "refused");
-                } catch (NoSuchFileException e) {
+                } catch (StopException e) {
+                    check("the same reason", e.getCause() instanceof NoSuchFileException, true);
                     check("its recording", Files.deleteIfExists(session.recording()), true);
                 }
             } else {

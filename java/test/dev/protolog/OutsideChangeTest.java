@@ -93,8 +93,10 @@ final class OutsideChangeTest {
         try {
             session.stop();
             check("a stop without a file", "no error", "an error");
-        } catch (NoSuchFileException e) {
-            check("the file", e.getReason(), "the file was deleted meanwhile");
+        } catch (StopException e) {
+            String reason = e.getCause() instanceof NoSuchFileException missing ? missing.getReason() : e.getMessage();
+            check("the reason", reason, "the file was deleted meanwhile");
+            check("its messages", e.summary().messages() + " and " + e.summary().lost() + " lost", "0 and 1 lost");
         }
     }
 }

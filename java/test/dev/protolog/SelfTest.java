@@ -29,6 +29,7 @@ public final class SelfTest {
         SessionPacketTest.run(vectors);
         SharedBufferTest.run();
         ErrorTest.run();
+        StopTest.run();
         FullStackTest.run();
         FullStackCallTest.run();
         DamageTest.run();

@@ -1,0 +1,39 @@
+package dev.protolog;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+
+/**
+ * Says why {@link Session#stop} could not write a trace whole, and what the session has counted nevertheless. Its message and its cause are those of the
+ * error of the file.
+ */
+public final class StopException extends IOException {
+    private static final long serialVersionUID = 1;
+
+    private final transient Summary summary;
+
+    private StopException(IOException cause, Summary summary) {
+        super(cause.getMessage(), cause);
+        this.summary = summary;
+    }
+
+    /** {@code stats} counts what the session has; where even that fails, nothing is known to be in the file. */
+    static StopException of(IOException cause, Path file, Callable<SessionStats> stats) {
+        try {
+            SessionStats counted = stats.call();
+            return new StopException(cause, new Summary(file, counted.messages(), counted.lost(), counted.bytes()));
+        } catch (Exception e) {
+            cause.addSuppressed(e);
+            return new StopException(cause, new Summary(file, 0, 0, 0));
+        }
+    }
+
+    /**
+     * What the session has counted: the messages that its file has, or of a session that keeps them those in its buffer, and the losses. Null after
+     * the exception was written to a stream of objects and read again.
+     */
+    public Summary summary() {
+        return summary;
+    }
+}
