@@ -41,9 +41,28 @@ final class Claims {
         }
     }
 
-    /** Claims the file with this key at {@code path}. */
+    /** Claims the file with this key at {@code path}, of which the caller has a descriptor. */
     static Claim file(Path path, Object key) throws IOException {
-        return claim(path, key);
+        Claim claim = new Claim(key);
+        synchronized (TAKEN) {
+            if (!TAKEN.add(key) && hasDescriptors(key, 2)) {
+                throw OpenFiles.inUse(path);
+            }
+        }
+        return claim;
+    }
+
+    /**
+     * True if this process has so many descriptors of a file. A thread that had no stack to give its claim up leaves one that is on a number: that of
+     * a file which nobody has any more, or of another one that got it since.
+     */
+    private static boolean hasDescriptors(Object key, int least) {
+        try {
+            return OpenFiles.withKey(key).size() >= least;
+        } catch (IOException e) {
+            // Not known without /proc.
+            return true;
+        }
     }
 
     /** Claims the name of a file that will be there. */
@@ -71,7 +90,7 @@ final class Claims {
         List<Object> name = nameOf(place);
         synchronized (TAKEN) {
             boolean isNameTaken = TAKEN.contains(name) && (own == null || !own.isGiven || !own.id.equals(name));
-            if (isNameTaken || found != null && TAKEN.contains(found.key())) {
+            if (isNameTaken || found != null && TAKEN.contains(found.key()) && hasDescriptors(found.key(), 1)) {
                 throw OpenFiles.inUse(place.path());
             }
         }

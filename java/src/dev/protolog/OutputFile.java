@@ -75,8 +75,9 @@ final class OutputFile implements AutoCloseable {
         mode = status.mode() & PERMISSIONS;
         isPipe = status.isPipe();
         claim = status.isRegular() ? Claims.file(place.path(), key) : null;
-        String opened = OpenFiles.path(descriptor).toString();
         try {
+            // Within: where there is no memory for the name, the claim would stay for good.
+            String opened = OpenFiles.path(descriptor).toString();
             file = status.isRegular() ? new RandomAccessFile(opened, "rw") : null;
             stream = status.isRegular() ? null : new FileOutputStream(opened, true);
         } catch (IOException | RuntimeException | Error e) {
@@ -350,17 +351,28 @@ final class OutputFile implements AutoCloseable {
     /** Closes the file, and then gives its claim up. It may be closed again. */
     @Override
     public void close() throws IOException {
-        if (anchor != null) {
-            anchor.close();
+        try {
+            if (anchor != null) {
+                anchor.close();
+            }
+        } finally {
+            // To close a channel takes memory. A claim on what nobody has any more would be one on whatever file gets its number.
+            closeRest();
         }
-        if (file != null) {
-            file.close();
-        }
-        if (stream != null && stream != STDOUT && stream != STDERR) {
-            stream.close();
-        }
-        if (claim != null) {
-            claim.close();
+    }
+
+    private void closeRest() throws IOException {
+        try {
+            if (file != null) {
+                file.close();
+            }
+            if (stream != null && stream != STDOUT && stream != STDERR) {
+                stream.close();
+            }
+        } finally {
+            if (claim != null) {
+                claim.close();
+            }
         }
     }
 

@@ -191,6 +191,7 @@ final class Outputs {
 
     /** Opens and locks what is at a place; null where nothing is. */
     private static OutputFile openExisting(Location place, Claims.Claim own, Use use) throws IOException {
+        OutputFile file = null;
         try (OpenDirectory directory = OpenDirectory.of(place)) {
             for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
                 synchronized (OPENING) {
@@ -200,12 +201,18 @@ final class Outputs {
                         return null;
                     }
                     OutputRules.check(place, directory, found, use == Use.REPLACE);
-                    OutputFile file = openFound(place, directory, found, use);
+                    file = openFound(place, directory, found, use);
                     if (file != null) {
                         return file;
                     }
                 }
             }
+        } catch (IOException | RuntimeException | Error e) {
+            // Also where the directory can't be closed: the claim would stay for good.
+            if (file != null) {
+                file.close();
+            }
+            throw e;
         }
         throw changing(place);
     }
@@ -225,13 +232,17 @@ final class Outputs {
         if (file == null) {
             return null;
         }
-        file.lock();
-        if (file.isRegular() && !directory.has(place.name(), found.key())) {
-            // Removed or replaced before it was locked.
-            file.close();
-            return null;
+        boolean isThere = false;
+        try {
+            file.lock();
+            isThere = !file.isRegular() || directory.has(place.name(), found.key());
+        } finally {
+            if (!isThere) {
+                file.close();
+            }
         }
-        return file;
+        // Else it was removed or replaced before it was locked.
+        return isThere ? file : null;
     }
 
     /** A channel's file, if it is the one that was found and the rules allow it; null if it is another one. Closes the channel unless it is kept. */

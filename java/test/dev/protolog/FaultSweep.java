@@ -3,9 +3,11 @@ package dev.protolog;
 import dev.protolog.FaultScenario.State;
 import dev.protolog.Faults.Fault;
 import dev.protolog.Faults.Kind;
+import java.lang.reflect.Field;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -64,6 +66,7 @@ public final class FaultSweep {
         System.setProperty("protolog.level", "off");
         Path directory = Files.createTempDirectory("protolog-faults");
         List<String> problems = new ArrayList<>();
+        Set<Object> claimed = new HashSet<>();
         int places = 0;
         try {
             for (Map.Entry<String, Settings> settings : sessions().entrySet()) {
@@ -74,6 +77,10 @@ public final class FaultSweep {
                             if (name.contains(only) && isTried(call.getKey(), state, fault) && (step == 1 || isShort(settings.getKey(), call.getKey(), state, fault))) {
                                 net = new Group("NET");
                                 places += new FaultScenario(name, settings.getValue(), call.getValue(), fault, state, directory, problems).run(step);
+                                claimed.addAll(fault.kind() == Kind.STACK || fault.lasts() ? claims() : Set.of());
+                                if (!claimed.containsAll(claims())) {
+                                    problems.add(name + ": still claimed: " + claims() + ", before it " + claimed);
+                                }
                             }
                         }
                     }
@@ -85,6 +92,16 @@ public final class FaultSweep {
             }
         }
         return Map.entry(places, problems);
+    }
+
+    /** All claims on files, those included that somebody had no stack or memory to give up. */
+    private static Set<Object> claims() throws ReflectiveOperationException {
+        Field field = Claims.class.getDeclaredField("TAKEN");
+        field.setAccessible(true);
+        Set<?> taken = (Set<?>) field.get(null);
+        synchronized (taken) {
+            return new HashSet<>(taken);
+        }
     }
 
     /** To start a session and to print take no call, and are tried with interrupts: each of them throws where memory is missing. */
