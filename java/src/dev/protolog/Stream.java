@@ -74,9 +74,8 @@ final class Stream {
     private record Saved(SequenceReader reader, SequenceReader.State state) {}
 
     /** All that changes between two generations of the recording. */
-    private record Checkpoint(TraceFile file, TraceOutput.Mark mark, ByteBuffer trace, long earlierBytes, Set<Integer> inFile,
-            List<Saved> readers, Map<String, long[]> counts, Map<Integer, Long> changed,
-            Map<Integer, Long> changedBefore, HeldChunks.Mark held, int ownPackets, long wallDistance) {}
+    private record Checkpoint(TraceFile file, TraceOutput.Mark mark, ByteBuffer trace, long earlierBytes, Set<Integer> inFile, List<Saved> readers,
+            Map<String, long[]> counts, Map<Integer, Long> changed, Map<Integer, Long> changedBefore, HeldChunks.Mark held, int ownPackets, long wallDistance) {}
 
     Stream(SessionCore session, SessionConfig config, BootClock.Moment started) throws IOException {
         this.session = session;
@@ -84,7 +83,9 @@ final class Stream {
         losses = new StreamLosses(session, readers.values());
         drain = new DrainLoop(session, this);
         // First, since there may be no thread to have, and what earlier runs left goes when the file is opened.
-        startThread();
+        Thread thread = RuntimeThread.daemon(drain, "protolog drain");
+        session.setDrainThread(thread);
+        thread.start();
         Location place = Location.of(config.file());
         segments = config.limits().areAny() ? Segments.of(place, config.limits(), config.compression()) : null;
         try {
@@ -102,12 +103,6 @@ final class Stream {
     void start() {
         drain.begin();
         session.wakeDrain();
-    }
-
-    private void startThread() {
-        Thread thread = RuntimeThread.daemon(drain, "protolog drain");
-        session.setDrainThread(thread);
-        thread.start();
     }
 
     /** The nanoseconds until the file is old. */
