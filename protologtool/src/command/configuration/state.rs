@@ -4,17 +4,18 @@
 //! old one as a whole.
 //!
 //! Invariants
-//! - What was said last holds at the next start. A new setting takes the same levels out of earlier ones for groups
-//!   and programs that it covers, and stands after all others that it meets.
+//! - What was said last holds at the next start. A new setting takes the same levels out of earlier ones of its pattern, and one for `*` out of
+//!   all, in programs that it covers; and it stands after all others that it meets. An earlier one of another pattern stays, since that may name
+//!   groups that the new one does not: `app::net` has `app::net::Log::Tcp`, which is no `Net`.
 //! - Nothing that another user put there is taken over: the file is read by the rule by which programs read it.
 
 use crate::exit::Failure;
 use crate::output::reason;
 use crate::system::{Staged, System};
 use protolog_control::state_file;
-use protolog_core::control::matches_group;
 use protolog_core::control::name::characters;
 use protolog_core::control::setting::{GroupSetting, Setting, SettingProblem, Settings};
+use protolog_core::control::{Closeness, closeness};
 use protolog_files::Refused;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -113,15 +114,18 @@ impl Kept {
 
     fn add(&self, program: Option<&String>, group: &str, all: &mut Vec<StateLine>) {
         let Setting { trace, text } = self.setting;
-        let covered = |(whose, name, _): &&mut StateLine| {
-            (program.is_none() || whose.as_ref() == program)
-                && (group == "*" || matches_group(group, &characters(name).collect::<String>()))
-        };
-        for (.., old) in all.iter_mut().filter(covered) {
-            old.trace = old.trace.filter(|_| trace.is_none());
+        let is_of_program =
+            |(whose, ..): &&mut StateLine| program.is_none() || whose.as_ref() == program;
+        for (_, name, old) in all.iter_mut().filter(is_of_program) {
+            let named = closeness(group, &characters(name).collect::<String>());
+            let replaces = group == "*" || name != "*" && named == Some(Closeness::Whole);
+            old.trace = old.trace.filter(|_| trace.is_none() || !replaces);
             old.text = match old.text {
-                Some(levels) if self.only_printed && levels > 0 => text.or(Some(levels)),
-                levels if self.only_printed || text.is_none() => levels,
+                // A later line would also switch it on where it is off, so the change is made here, for all that this pattern names.
+                Some(levels) if self.only_printed && levels > 0 && named.is_some() => {
+                    text.or(Some(levels))
+                }
+                levels if self.only_printed || text.is_none() || !replaces => levels,
                 _ => None,
             };
         }
@@ -198,9 +202,20 @@ mod tests {
         let old = "x::Net=text:warn\n*=notext\n[a]\nNet=debug,notext\n[b]\n*=off\n";
         assert_eq!(
             add(old, &["Net"], "text", &[]),
-            "*=notext\nNet=text:verbose\n[a]\nNet=debug\n[b]\n*=off\nNet=text:verbose\n"
+            "x::Net=text:warn\n*=notext\nNet=text:verbose\n[a]\nNet=debug\n[b]\n*=off\nNet=text:verbose\n"
         );
         assert_eq!(add(old, &[], "text", &[]), "*=text:verbose\n[a]\nNet=debug\n[b]\n*=notrace\n");
+    }
+
+    #[test]
+    fn a_name_that_may_have_other_groups_stays() {
+        // `app::net::Log::Tcp` is no `Net`, and `app::NetLog::Tcp` is under no `NetLog`.
+        for (old, group) in
+            [("app::net=debug", "Net"), ("NetLog::Tcp=debug", "netlog"), ("*=off", "\"*\"")]
+        {
+            assert_eq!(add(old, &[group], "warn", &[]), format!("{old}\n{group}=warn\n"));
+        }
+        assert_eq!(add("app::net=debug", &["APP::Net"], "warn", &[]), "APP::Net=warn\n");
     }
 
     #[test]
