@@ -320,7 +320,7 @@ impl Registry {
         }
     }
 
-    /// Keeps settings for enums that register later, one for each pattern.
+    /// Keeps settings for enums that register later.
     fn merge(&mut self, settings: Vec<PatternSetting>) {
         for setting in settings {
             PatternSetting::merge(&mut self.settings, setting);

@@ -2,7 +2,8 @@
 //!
 //! A setting names groups by a pattern, so it also holds for groups that register later. Later settings win over earlier ones.
 //!
-//! Invariant: the list is bounded, and has at most one setting for each source and pattern.
+//! Invariant: the list is bounded, and has at most one setting for each source, pattern and part: what is recorded, and what is printed. They
+//! are in the order in which they came.
 
 use super::group::{GroupInfo, GroupSet};
 use protolog_core::control::matches_group;
@@ -31,18 +32,20 @@ pub(crate) enum SettingSource {
 const MAX_SETTINGS: usize = 4096;
 
 impl PatternSetting {
-    /// Adds `new` to `all`. It replaces an earlier setting of the same source and pattern, but keeps the parts that it leaves out.
+    /// Adds `new` to `all`. It replaces the same parts of earlier settings of its source and pattern. A part that it leaves out stays in its place:
+    /// later settings of other patterns still win over that.
     pub(super) fn merge(all: &mut Vec<Self>, new: Self) {
-        let mut setting = new.setting;
-        let is_same = |old: &Self| old.source == new.source && old.pattern == new.pattern;
-        if let Some(at) = all.iter().position(is_same) {
-            let old = all.remove(at).setting;
-            setting =
-                Setting { trace: setting.trace.or(old.trace), text: setting.text.or(old.text) };
-        } else if all.len() >= MAX_SETTINGS {
+        for old in all.iter_mut() {
+            if old.source == new.source && old.pattern == new.pattern {
+                old.setting.trace = old.setting.trace.filter(|_| new.setting.trace.is_none());
+                old.setting.text = old.setting.text.filter(|_| new.setting.text.is_none());
+            }
+        }
+        all.retain(|old| old.setting != Setting::default());
+        if all.len() >= MAX_SETTINGS {
             all.remove(0);
         }
-        all.push(Self { setting, ..new });
+        all.push(new);
     }
 
     fn apply(&self, group: &'static GroupInfo) {
@@ -108,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_of_one_pattern_are_merged() {
+    fn parts_of_one_pattern_are_replaced_where_they_are() {
         let mut all = Vec::new();
         for new in [
             setting("a", Some(1), Some(2)),
@@ -117,7 +120,25 @@ mod tests {
         ] {
             PatternSetting::merge(&mut all, new);
         }
-        assert_eq!(all, [setting("*", Some(4), None), setting("a", Some(8), Some(2))]);
+        let text = setting("a", None, Some(2));
+        let [every, trace] = [setting("*", Some(4), None), setting("a", Some(8), None)];
+        assert_eq!(all, [text, every.clone(), trace.clone()]);
+        PatternSetting::merge(&mut all, setting("a", None, Some(1)));
+        assert_eq!(all, [every, trace, setting("a", None, Some(1))]);
+    }
+
+    #[test]
+    fn a_group_that_comes_later_has_what_was_said_last() {
+        let mut all = Vec::new();
+        for new in [
+            setting("Net", None, Some(2)),
+            setting("*", None, Some(0)),
+            setting("Net", Some(8), None),
+        ] {
+            PatternSetting::merge(&mut all, new);
+        }
+        let word = word_before_registration("app::Log::Net", &all);
+        assert_eq!(word, UNREGISTERED | 8 << ALLOWED_SHIFT, "nothing is printed");
     }
 
     #[test]
@@ -126,8 +147,7 @@ mod tests {
         let of_file = |it| PatternSetting { source: SettingSource::ConfigFile, ..it };
         PatternSetting::merge(&mut all, setting("a", Some(1), None));
         PatternSetting::merge(&mut all, of_file(setting("a", Some(2), None)));
-        PatternSetting::merge(&mut all, of_file(setting("a", None, Some(4))));
-        assert_eq!(all, [setting("a", Some(1), None), of_file(setting("a", Some(2), Some(4)))]);
+        assert_eq!(all, [setting("a", Some(1), None), of_file(setting("a", Some(2), None))]);
     }
 
     #[test]

@@ -9,7 +9,8 @@ import java.util.function.Function;
  * Settings of groups that come from outside: from operators, the state file, the variable and the configuration file. They name groups by
  * a pattern, so they also hold for groups that register later. Later ones win.
  *
- * <p>Invariants: used under the lock of {@link Groups}; bounded; at most one setting of each source and pattern.
+ * <p>Invariants: used under the lock of {@link Groups}; bounded; at most one setting of each source, pattern and part, what is recorded and what is
+ * printed; in the order in which they came.
  */
 final class GroupSettings {
     /** The most settings that are kept for later groups; beyond it, the oldest are dropped. */
@@ -86,21 +87,18 @@ final class GroupSettings {
         return isConcerned ? new Levels(given) : null;
     }
 
-    /** Adds a setting. It replaces an earlier one of the same source and pattern, but keeps the parts that it leaves out. */
+    /**
+     * Adds a setting. It replaces the same parts of earlier ones of its source and pattern. A part that it leaves out stays in its place: later settings of
+     * other patterns still win over that.
+     */
     private void merge(Entry added) {
-        Entry merged = added;
-        for (int i = 0; i < all.size(); i++) {
-            Entry known = all.get(i);
-            if (known.source == added.source && known.pattern.equals(added.pattern)) {
-                merged = new Entry(added.pattern, added.setting.over(known.setting), added.source);
-                all.remove(i);
-                break;
-            }
-        }
+        all.replaceAll(known -> known.source == added.source && known.pattern.equals(added.pattern)
+                ? new Entry(known.pattern, known.setting.without(added.setting), known.source) : known);
+        all.removeIf(known -> known.setting.equals(Setting.NONE));
         if (all.size() >= MAX) {
             all.remove(0);
         }
-        all.add(merged);
+        all.add(added);
     }
 
     private static void applyAll(List<Entry> settings, GroupState state) {

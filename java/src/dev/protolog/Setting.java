@@ -6,9 +6,9 @@ import java.util.Locale;
 record Setting(Integer trace, Integer text) {
     static final Setting NONE = new Setting(null, null);
 
-    /** This setting, with the parts of an earlier one that it leaves out. */
-    Setting over(Setting earlier) {
-        return new Setting(trace == null ? earlier.trace : trace, text == null ? earlier.text : text);
+    /** The parts of this setting that a later one leaves out. */
+    Setting without(Setting later) {
+        return new Setting(later.trace == null ? trace : null, later.text == null ? text : null);
     }
 
     /** The shortest words that mean the same. A set with gaps is shown as its least severe level. */

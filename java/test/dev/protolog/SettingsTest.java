@@ -118,6 +118,9 @@ final class SettingsTest {
         others.replaceConfigFile(List.of(), List.of(other));
         check("the group's own", Switch.textLevels(other.word()), own);
         check("before it is called", others.wordBeforeRegistration("a.B.NET"), 0x3f0080);
+        GroupSettings ordered = new GroupSettings();
+        ordered.add(entries("NET=text;*=notext;NET=debug;NET=info", GroupSettings.Source.OTHER), List.of());
+        check("before it is called, printed by no earlier setting", ordered.wordBeforeRegistration("a.B.NET"), 0x3c0080);
         check("before it is called, with settings", settings.wordBeforeRegistration("a.B.NET"), 0x303080 | 0x380000);
     }
 
