@@ -8,7 +8,7 @@
 //! | a group override | for that group its own level and up, higher or lower than the default; or nothing |
 //!
 //! An override has a [pattern](protolog_core::control::matches_group) of names, as `PROTOLOG` and operators do; an end of names has to mean
-//! one group of those that are known at the start. Tags name no groups, since several groups may share one. If several overrides
+//! one group of those that are known at the start, unless it is a beginning of one, too. Tags name no groups, since several groups may share one. If several overrides
 //! name a group, a full name wins over an end, and an end over the longest beginning; of several ends the one that
 //! records more wins, and of several overrides with one name the last. `*` with no level is the one way to record less than WTF by default.
 //!
@@ -95,17 +95,20 @@ impl Filter {
             }
             let ends = |full: &&String| closeness(group, full) >= Some(Closeness::End);
             let candidates: Vec<_> = known.iter().filter(ends).collect();
+            let begins =
+                |full: &String| matches!(closeness(group, full), Some(Closeness::Beginning(_)));
+            let is_beginning = known.iter().any(begins);
             match candidates[..] {
                 [] => {}
                 [full] => overrides.push((full.clone(), false, levels)),
+                // There is no other name for all that begins so: `net` is a crate, whatever groups are called `Net`.
+                _ if is_beginning => {}
                 _ => {
                     let candidates = candidates.into_iter().cloned().collect();
                     return Err(Error::AmbiguousGroup { name: group.clone(), candidates });
                 }
             }
-            let begins =
-                |full: &String| matches!(closeness(group, full), Some(Closeness::Beginning(_)));
-            if candidates.is_empty() || known.iter().any(begins) {
+            if candidates.is_empty() || is_beginning {
                 overrides.push((group.clone(), false, levels));
             }
         }
@@ -324,6 +327,18 @@ mod tests {
         let known = [NET, "lib::app"].map(String::from).into();
         let filter = Filter::new(&config, &known).unwrap();
         for group in [NET, "lib::app", DISK] {
+            assert_eq!(filter.levels(group), levels_at_least(Some(Level::Debug)), "{group}");
+        }
+    }
+
+    #[test]
+    fn a_beginning_is_no_ambiguous_end() {
+        let config = config(TracingMode::Default, None, &[("net", Some(Level::Debug))]);
+        let mut known: BTreeSet<String> = ["a::Log::Net", "b::Log::Net"].map(String::from).into();
+        assert!(matches!(Filter::new(&config, &known), Err(Error::AmbiguousGroup { .. })));
+        known.insert("net::Log::Tcp".to_owned());
+        let filter = Filter::new(&config, &known).unwrap();
+        for group in ["net::Log::Tcp", "net::Log::Udp", "b::Log::Net"] {
             assert_eq!(filter.levels(group), levels_at_least(Some(Level::Debug)), "{group}");
         }
     }
