@@ -3,9 +3,9 @@ package dev.protolog;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 
 /**
  * Claims on files: a file is written by one session, recording or text sink at a time, and replaced by none meanwhile. This table
@@ -16,14 +16,14 @@ import java.util.Set;
  * of a process on a file when the process closes any descriptor of it.
  */
 final class Claims {
-    private static final Set<Object> TAKEN = new HashSet<>();
+    /** By what they are on. */
+    private static final Map<Object, Claim> TAKEN = new HashMap<>();
 
     private Claims() {}
 
     /** The right of one session to write a file. */
     static final class Claim implements AutoCloseable {
         private final Object id;
-        private boolean isGiven = true;
 
         private Claim(Object id) {
             this.id = id;
@@ -33,10 +33,7 @@ final class Claims {
         public void close() {
             synchronized (TAKEN) {
                 // Somebody else may have it since.
-                if (isGiven) {
-                    TAKEN.remove(id);
-                }
-                isGiven = false;
+                TAKEN.remove(id, this);
             }
         }
     }
@@ -45,9 +42,10 @@ final class Claims {
     static Claim file(Path path, Object key) throws IOException {
         Claim claim = new Claim(key);
         synchronized (TAKEN) {
-            if (!TAKEN.add(key) && hasDescriptors(key, 2)) {
+            if (TAKEN.containsKey(key) && hasDescriptors(key, 2)) {
                 throw OpenFiles.inUse(path);
             }
+            TAKEN.put(key, claim);
         }
         return claim;
     }
@@ -78,7 +76,7 @@ final class Claims {
     /** True if somebody in this process has this file. */
     static boolean has(FileStatus found) {
         synchronized (TAKEN) {
-            return TAKEN.contains(found.key());
+            return TAKEN.containsKey(found.key());
         }
     }
 
@@ -89,8 +87,9 @@ final class Claims {
     static void check(Location place, FileStatus found, Claim own) throws IOException {
         List<Object> name = nameOf(place);
         synchronized (TAKEN) {
-            boolean isNameTaken = TAKEN.contains(name) && (own == null || !own.isGiven || !own.id.equals(name));
-            if (isNameTaken || found != null && TAKEN.contains(found.key()) && hasDescriptors(found.key(), 1)) {
+            Claim taken = TAKEN.get(name);
+            boolean isNameTaken = taken != null && taken != own;
+            if (isNameTaken || found != null && TAKEN.containsKey(found.key()) && hasDescriptors(found.key(), 1)) {
                 throw OpenFiles.inUse(place.path());
             }
         }
@@ -102,7 +101,7 @@ final class Claims {
     private static Claim claim(Path path, Object id) throws IOException {
         Claim claim = new Claim(id);
         synchronized (TAKEN) {
-            if (!TAKEN.add(id)) {
+            if (TAKEN.putIfAbsent(id, claim) != null) {
                 throw OpenFiles.inUse(path);
             }
         }

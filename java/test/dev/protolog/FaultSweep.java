@@ -98,9 +98,9 @@ public final class FaultSweep {
     private static Set<Object> claims() throws ReflectiveOperationException {
         Field field = Claims.class.getDeclaredField("TAKEN");
         field.setAccessible(true);
-        Set<?> taken = (Set<?>) field.get(null);
+        Map<?, ?> taken = (Map<?, ?>) field.get(null);
         synchronized (taken) {
-            return new HashSet<>(taken);
+            return new HashSet<>(taken.keySet());
         }
     }
 

@@ -39,6 +39,7 @@ public final class SelfTest {
         SettingsTest.run(vectors);
         TextQueueTest.run();
         TextSinkTest.run(vectors);
+        ClaimsTest.run();
         OutputTest.run(vectors);
         AttackedOutputTest.run();
         WaitingPipeTest.run();
