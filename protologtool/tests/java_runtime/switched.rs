@@ -223,6 +223,28 @@ fn traces_are_started_described_and_stopped() {
 }
 
 #[test]
+fn a_trace_that_can_t_be_written_is_still_one() {
+    let dir = temp_dir_for_sockets();
+    let dir = dir.path();
+    let Some(mut java) = Program::java(dir, &[], &[]) else { return };
+    done(dir, &["logcat", "disable"], &[]);
+    let traces = dir.join("traces");
+    fs::create_dir(&traces).unwrap();
+    let path = traces.join("app.pftrace");
+    done(dir, &["trace", "start", path.to_str().unwrap(), "--keep", "newest"], &[]);
+    java.instruct("log");
+    fs::remove_dir(&traces).unwrap();
+    let failed = configuration(dir, &["trace", "stop"]);
+    assert_eq!((failed.code, &*failed.stdout), (Some(2), ""), "{failed:?}");
+    assert!(failed.stderr.contains("its directory does not exist"), "{failed:?}");
+    let status = done(dir, &["trace", "status"], &[]);
+    assert!(status.contains(": 3 messages"), "{status}");
+    fs::create_dir(&traces).unwrap();
+    done(dir, &["trace", "stop"], &[]);
+    assert_eq!(messages(&path).len(), 3);
+}
+
+#[test]
 fn a_trace_whose_name_somebody_has_taken_gets_another_one() {
     let dir = temp_dir_for_sockets();
     let dir = dir.path();

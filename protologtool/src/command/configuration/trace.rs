@@ -176,6 +176,7 @@ fn word(pattern: &str) -> String {
 
 /// `trace stop`
 pub(super) fn stop(programs: &mut Programs, json: bool, system: &dyn System) {
+    let asked = programs.all.len();
     let answers = programs.each(
         |program| {
             let recording = !program.request(&Request::TraceStatus)?.is_empty();
@@ -183,19 +184,21 @@ pub(super) fn stop(programs: &mut Programs, json: bool, system: &dyn System) {
         },
         system,
     );
-    show(&answers, json, false, system);
+    show((&answers, asked), json, false, system);
 }
 
 /// `trace status`
 pub(super) fn status(programs: &mut Programs, json: bool, system: &dyn System) {
+    let asked = programs.all.len();
     let answers = programs.each(|program| program.request(&Request::TraceStatus), system);
-    show(&answers, json, false, system);
+    show((&answers, asked), json, false, system);
 }
 
 /// `stats`
 pub(super) fn stats(programs: &mut Programs, json: bool, system: &dyn System) {
+    let asked = programs.all.len();
     let answers = programs.each(|program| program.request(&Request::Stats), system);
-    show(&answers, json, true, system);
+    show((&answers, asked), json, true, system);
     for (process, lines) in &answers {
         for line in lines {
             if let Some(Reply::Problem(text)) = Reply::parse(line) {
@@ -205,7 +208,13 @@ pub(super) fn stats(programs: &mut Programs, json: bool, system: &dyn System) {
     }
 }
 
-fn show(answers: &[(ProcessName, Vec<String>)], json: bool, by_group: bool, system: &dyn System) {
+/// Shows the sessions in the answers of so many programs.
+fn show(
+    (answers, asked): (&[(ProcessName, Vec<String>)], usize),
+    json: bool,
+    by_group: bool,
+    system: &dyn System,
+) {
     let mut text = String::new();
     for (process, lines) in answers {
         for session in sessions(process, lines) {
@@ -216,7 +225,8 @@ fn show(answers: &[(ProcessName, Vec<String>)], json: bool, by_group: bool, syst
             }
         }
     }
-    if text.is_empty() && !json {
+    // A program that has not answered, or can't stop its trace, may have one.
+    if text.is_empty() && !json && answers.len() == asked {
         text.push_str("No trace is being recorded.\n");
     }
     system.print(&text);
