@@ -333,7 +333,6 @@ final class EarlierRuns {
         return program.substring(program.lastIndexOf('/') + 1);
     }
 
-    /** The name of trace {@code number}, which stands before the extension. */
     /** The path of a trace of another name than this one, which nobody can know in advance. */
     static Path unknownSibling(Path file) {
         return file.resolveSibling(numbered(file.getFileName().toString(), unknownRun()));
@@ -343,6 +342,7 @@ final class EarlierRuns {
         return String.format(Locale.ROOT, RUN + "%016x", new SecureRandom().nextLong());
     }
 
+    /** The name of trace {@code number}, which stands before the extension. */
     static String numbered(String name, String number) {
         int dot = name.lastIndexOf('.');
         int end = dot <= 0 ? name.length() : dot;
