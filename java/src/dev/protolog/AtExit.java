@@ -74,7 +74,12 @@ final class AtExit {
         for (Session session : sessions) {
             // Each of its own, so that none waits for the pipe of another one.
             Thread thread = RuntimeThread.daemon(session::stopAtExit, "protolog end");
-            thread.start();
+            try {
+                RuntimeThread.start(thread);
+            } catch (IOException e) {
+                // One after the other, then.
+                session.stopAtExit();
+            }
             threads.add(thread);
         }
         for (int i = 0; i < sessions.size(); i++) {

@@ -104,7 +104,7 @@ final class ControlServer implements Runnable {
         running = server;
         try {
             server.start(server, "protolog-control");
-        } catch (RuntimeException | Error e) {
+        } catch (IOException | RuntimeException | Error e) {
             // The process may have no more threads.
             server.threads.clear();
             stop();
@@ -155,10 +155,10 @@ final class ControlServer implements Runnable {
         server.place.close();
     }
 
-    private void start(Runnable body, String name) {
+    private void start(Runnable body, String name) throws IOException {
         Thread thread = RuntimeThread.daemon(body, name);
         threads.add(thread);
-        thread.start();
+        RuntimeThread.start(thread);
     }
 
     private void end() {

@@ -42,7 +42,7 @@ final class PatientOpening<T extends Closeable> implements Runnable {
             }
         }
         PatientOpening<T> patient = new PatientOpening<>(opening);
-        RuntimeThread.daemon(patient, "protolog-open").start();
+        RuntimeThread.start(patient, "protolog-open");
         return patient.outcome(shown);
     }
 

@@ -1,5 +1,7 @@
 package dev.protolog;
 
+import java.io.IOException;
+
 /**
  * Threads of the runtime. They belong to no application: neither to its thread group, which it may interrupt as a whole, nor to the
  * class loader of the thread that happens to start them, nor to its thread locals.
@@ -12,6 +14,22 @@ final class RuntimeThread {
         Thread thread = of(body, name);
         thread.setDaemon(true);
         return thread;
+    }
+
+    /** Starts a thread that does not keep the JVM from ending. An error of its caller, and none of the JVM, where the process may have no more threads. */
+    static Thread start(Runnable body, String name) throws IOException {
+        Thread thread = daemon(body, name);
+        start(thread);
+        return thread;
+    }
+
+    /** As above, of a thread that {@link #daemon} has made. */
+    static void start(Thread thread) throws IOException {
+        try {
+            thread.start();
+        } catch (OutOfMemoryError e) {
+            throw new IOException("no thread can be started: the process or its user has as many as it may, or no memory", e);
+        }
     }
 
     /** A thread that is not started yet. */

@@ -85,7 +85,7 @@ final class Stream {
         // First, since there may be no thread to have, and what earlier runs left goes when the file is opened.
         Thread thread = RuntimeThread.daemon(drain, "protolog drain");
         session.setDrainThread(thread);
-        thread.start();
+        RuntimeThread.start(thread);
         Location place = Location.of(config.file());
         segments = config.limits().areAny() ? Segments.of(place, config.limits(), config.compression()) : null;
         try {

@@ -30,6 +30,7 @@ public final class SelfTest {
         SharedBufferTest.run();
         ErrorTest.run();
         StopTest.run();
+        ThreadLimitTest.run();
         FullStackTest.run();
         FullStackCallTest.run();
         DamageTest.run();
