@@ -315,7 +315,10 @@ fn names_that_others_take_meanwhile_stay_theirs() {
     let args = [dir.path().to_str().unwrap(), "meanwhile"];
     let output = run_java(&[classes.to_path_buf()], "app.Existing", &args).unwrap();
     let lines: Vec<_> = output.stdout.lines().collect();
-    assert!(lines[0].starts_with("segment: FileAlreadyExistsException: "), "{lines:?}");
+    assert!(
+        lines[0].starts_with("segment: StopException: FileAlreadyExistsException: "),
+        "{lines:?}"
+    );
     assert!(lines[1].ends_with("app.rec.old: it belongs to another user"), "{lines:?}");
     for name in ["app.0001.pftrace", "app.rec", "app.rec.old"] {
         assert_eq!(fs::read_to_string(dir.path().join(name)).unwrap(), "precious", "{name}");

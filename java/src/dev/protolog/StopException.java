@@ -1,11 +1,12 @@
 package dev.protolog;
 
 import java.io.IOException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 
 /**
- * Says why {@link Session#stop} could not write a trace whole, and what the session has counted nevertheless. Its message and its cause are those of the
+ * Says why {@link Session#stop} could not write a trace whole, and what the session has counted nevertheless. Its cause is the
  * error of the file.
  */
 public final class StopException extends IOException {
@@ -14,8 +15,15 @@ public final class StopException extends IOException {
     private final transient Summary summary;
 
     private StopException(IOException cause, Summary summary) {
-        super(cause.getMessage(), cause);
+        super(reason(cause), cause);
         this.summary = summary;
+    }
+
+    /** The message of an error, which has to say more than the file that it is about. */
+    private static String reason(IOException error) {
+        boolean isBare = error instanceof FileSystemException file && file.getReason() == null || error.getMessage() == null;
+        String name = error.getClass().getSimpleName();
+        return !isBare ? error.getMessage() : error.getMessage() == null ? name : name + ": " + error.getMessage();
     }
 
     /** {@code stats} counts what the session has; where even that fails, nothing is known to be in the file. */
