@@ -273,18 +273,25 @@ fn miri(skipped: &mut Vec<String>) -> Result<()> {
         skip(format!("skipped: Miri because nightly does not have it ({how})"), skipped);
         return Ok(());
     }
-    let mut test = Command::new("rustup");
     // Miri has no clocks of the machine and no mapped memory: what remains is encoding, buffers on the heap and losses.
-    test.args(["run", "nightly", "cargo", "miri", "test", "--locked", "--package=protolog-rt"])
-        .args([
-            "--package=protolog-shmem",
-            "--lib",
-            "--",
-            "loss::",
-            "writer::packet::",
-            "writer::fast::",
-        ])
-        .args(["buffer::", "chunk::", "memory::", "page::", "reader::", "ring::"])
+    miri_of("protolog-rt", &["loss::", "writer::packet::", "writer::fast::"], "")?;
+    // Chunks are freed and divided otherwise, and then atomics of another size lie where earlier ones were. Where Miri plays weak memory it takes that for
+    // an error of its own, and ends. The orders are loom's subject; data races are still found.
+    let orders = "-Zmiri-disable-weak-memory-emulation";
+    miri_of(
+        "protolog-shmem",
+        &["buffer::", "chunk::", "memory::", "page::", "reader::", "ring::"],
+        orders,
+    )
+}
+
+/// Runs those unit tests of a package whose names begin so.
+fn miri_of(package: &str, tests: &[&str], flags: &str) -> Result<()> {
+    let mut test = Command::new("rustup");
+    test.args(["run", "nightly", "cargo", "miri", "test", "--locked", "--package", package])
+        .args(["--lib", "--"])
+        .args(tests)
+        .env("MIRIFLAGS", flags)
         .env("CARGO_TARGET_DIR", workspace::target_dir()?.join("miri"))
         .current_dir(workspace::root());
     shell::run(&mut test)
