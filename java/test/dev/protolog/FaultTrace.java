@@ -10,12 +10,17 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * A trace, read by the rules alone: each message needs a thread, its strings, and an entry of the dictionary if it is no processed one. A message's first integer
  * is its number, and each of its strings begins with that number and a point.
  */
 final class FaultTrace {
+    /** A message beyond the templates that a program may make: its text is one string. */
+    private static final Pattern LIMITED = Pattern.compile("(\\d+) of template \\1");
+
     /** The numbers of messages, in the order of the file. */
     final List<Long> numbers = new ArrayList<>();
     /** The losses that it reports. */
@@ -143,6 +148,11 @@ final class FaultTrace {
                 case 6 -> texts.add(known.containsKey(message.varint()) ? integers.get(0) + "." : "no stack trace");
                 default -> message.skip();
             }
+        }
+        Matcher whole = LIMITED.matcher(texts.size() == 1 ? texts.get(0) : "");
+        if (integers.isEmpty() && whole.matches()) {
+            numbers.add(Long.parseLong(whole.group(1)));
+            return;
         }
         if (integers.isEmpty()) {
             problems.add("a message without its number: " + texts);
