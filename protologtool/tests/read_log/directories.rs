@@ -123,25 +123,27 @@ fn there_may_be_more_traces_than_files_may_be_open() {
     assert!(lines.len() == 600 && lines.iter().all(|line| line.starts_with("from ")));
 }
 
+/// As a session does that keeps so many segments, until it is done: the newest is `.part`, the oldest is removed.
+fn rotate(traces: &Traces, kept: u32, is_done: &AtomicBool) {
+    for number in kept + 1.. {
+        std::thread::sleep(Duration::from_millis(1));
+        if is_done.load(Ordering::Relaxed) {
+            break;
+        }
+        let name = format!("{number:05}.pftrace");
+        let part = traces.at(&format!("{name}.part"));
+        fs::write(&part, trace(number)).unwrap();
+        fs::rename(&part, traces.at(&name)).unwrap();
+        fs::remove_file(traces.at(&format!("{:05}.pftrace", number - kept))).unwrap();
+    }
+}
+
 #[test]
 fn a_program_may_rename_and_remove_segments_meanwhile() {
     let traces = Traces::new(20);
     let is_done = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        scope.spawn(|| {
-            // As a session does that keeps some segments: the newest is `.part`, the oldest is removed.
-            for number in 21.. {
-                std::thread::sleep(Duration::from_millis(2));
-                if is_done.load(Ordering::Relaxed) {
-                    break;
-                }
-                let name = format!("{number:05}.pftrace");
-                let part = traces.at(&format!("{name}.part"));
-                fs::write(&part, trace(number)).unwrap();
-                fs::rename(&part, traces.at(&name)).unwrap();
-                fs::remove_file(traces.at(&format!("{:05}.pftrace", number - 20))).unwrap();
-            }
-        });
+        scope.spawn(|| rotate(&traces, 20, &is_done));
         let read = || run(&["read-log", "--columns", "message"], &[traces.0.path()]);
         let outputs: Vec<Output> = (0..30).map(|_| read()).collect();
         is_done.store(true, Ordering::Relaxed);
@@ -169,19 +171,7 @@ fn of_many_traces_some_may_be_removed_while_they_are_read() {
     ];
     let is_done = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        scope.spawn(|| {
-            for number in 301.. {
-                std::thread::sleep(Duration::from_millis(1));
-                if is_done.load(Ordering::Relaxed) {
-                    break;
-                }
-                let name = format!("{number:05}.pftrace");
-                let part = traces.at(&format!("{name}.part"));
-                fs::write(&part, trace(number)).unwrap();
-                fs::rename(&part, traces.at(&name)).unwrap();
-                fs::remove_file(traces.at(&format!("{:05}.pftrace", number - 300))).unwrap();
-            }
-        });
+        scope.spawn(|| rotate(&traces, 300, &is_done));
         let repeated = commands.iter().flat_map(|args| [args; 6]);
         let outputs: Vec<Output> = repeated.map(|args| run(args, &[traces.0.path()])).collect();
         let same = run(&["diff", "--ignore-counts"], &[traces.0.path(), traces.0.path()]);
