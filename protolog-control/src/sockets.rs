@@ -211,7 +211,7 @@ impl SocketDirectory {
 }
 
 impl Socket {
-    /// The socket at a path that the caller trusts: its directory is opened as it is.
+    /// The socket at a path that the caller trusts: its directory may be anybody's, but is reached by no link of another user.
     pub fn at(path: &Path) -> io::Result<Self> {
         let (directory, name) = Directory::trusted_holding(path)?;
         let owner = directory.metadata()?.uid();
