@@ -76,7 +76,7 @@ final class Claims {
     /** True if somebody in this process has this file. */
     static boolean has(FileStatus found) {
         synchronized (TAKEN) {
-            return TAKEN.containsKey(found.key());
+            return TAKEN.containsKey(found.key()) && hasDescriptors(found.key(), 1);
         }
     }
 
