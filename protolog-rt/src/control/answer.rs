@@ -246,6 +246,8 @@ impl Answers {
         }
         match session.try_stop() {
             Ok(summary) => describe(&summary, true, fill_policy, &file, answer),
+            // A device that takes nothing has its name by right, and nothing belongs beside it.
+            Err(error) if is_device(Path::new(&file)) => return Err(Error::from(error).into()),
             Err(error) => {
                 // Somebody may have taken the name since the start, as anybody can in `/tmp`: what is kept is worth more.
                 let other = earlier::unknown_sibling(Path::new(&file));
@@ -372,6 +374,12 @@ fn config(settings: &str) -> Result<Config, Refusal> {
         .map(|(group, levels)| GroupOverride { group, log_from: minimum_level(levels) })
         .collect();
     Ok(config)
+}
+
+/// Returns whether the file itself is a device, which nobody but root can have put there.
+fn is_device(path: &Path) -> bool {
+    let found = std::fs::symlink_metadata(path).map(|it| it.file_type());
+    found.is_ok_and(|it| it.is_char_device() || it.is_block_device())
 }
 
 /// Returns the summary that a session would have if it stopped now. In a ring buffer, counted messages that are no longer in the

@@ -262,6 +262,23 @@ fn a_trace_whose_name_somebody_has_taken_gets_another_one() {
 }
 
 #[test]
+fn nothing_is_written_beside_a_device() {
+    let program = listen();
+    let mut operator = program.connect();
+    let (fill_policy, settings) = (FillPolicy::RingBuffer, "-");
+    let start = TraceStart { fill_policy, buffer: 65536, settings, file: "/dev/full" };
+    operator.request(&Request::TraceStart(start)).unwrap();
+    let refused = operator.request(&Request::TraceStop).unwrap_err();
+    assert!(refused.to_string().contains("no space left"), "{refused}");
+    let beside = std::fs::read_dir("/dev").unwrap().map(|entry| entry.unwrap().file_name());
+    let beside: Vec<_> =
+        beside.filter(|name| name.to_string_lossy().starts_with("full.")).collect();
+    assert!(beside.is_empty(), "{beside:?}");
+    // Another one can be started.
+    assert!(operator.request(&Request::TraceStatus).unwrap().is_empty());
+}
+
+#[test]
 fn stats_list_all_sessions() {
     #[derive(ProtoLogGroup)]
     enum Counted {

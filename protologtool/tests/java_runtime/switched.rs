@@ -245,6 +245,21 @@ fn a_trace_that_can_t_be_written_is_still_one() {
 }
 
 #[test]
+fn nothing_is_written_beside_a_device() {
+    let dir = temp_dir_for_sockets();
+    let dir = dir.path();
+    let Some(mut java) = Program::java(dir, &[], &[]) else { return };
+    done(dir, &["logcat", "disable"], &[]);
+    done(dir, &["trace", "start", "/dev/full", "--keep", "newest"], &[]);
+    java.instruct("log");
+    let failed = configuration(dir, &["trace", "stop"]);
+    assert_eq!(failed.code, Some(2), "{failed:?}");
+    let mut beside = fs::read_dir("/dev").unwrap().map(|entry| entry.unwrap().file_name());
+    assert!(!beside.any(|name| name.to_string_lossy().starts_with("full.")));
+    assert_eq!(done(dir, &["trace", "status"], &[]), "No trace is being recorded.\n");
+}
+
+#[test]
 fn a_trace_whose_name_somebody_has_taken_gets_another_one() {
     let dir = temp_dir_for_sockets();
     let dir = dir.path();

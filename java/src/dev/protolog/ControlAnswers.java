@@ -236,7 +236,9 @@ final class ControlAnswers {
 
     /** Writes what a session has kept to a file of another name: somebody may have taken its own since the start, as anybody can in {@code /tmp}. */
     private String stopElsewhere(Trace ended, IOException error) throws IOException {
-        if (ended.policy.equals(FillPolicy.STREAM.text())) {
+        FileStatus found = FileStatus.at(Path.of(ended.file));
+        // A device that takes nothing has its name by right, and nothing belongs beside it.
+        if (ended.policy.equals(FillPolicy.STREAM.text()) || found != null && found.isDevice()) {
             throw error;
         }
         Path other = EarlierRuns.unknownSibling(Path.of(ended.file));
