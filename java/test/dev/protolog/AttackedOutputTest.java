@@ -99,7 +99,15 @@ final class AttackedOutputTest {
 
     private void stop(Session session) throws IOException {
         opened++;
-        session.stop();
+        try {
+            session.stop();
+        } catch (IOException e) {
+            // It stays for whoever recovers the trace, in memory that outlives the tests.
+            if (session.recording() != null) {
+                Files.deleteIfExists(session.recording());
+            }
+            throw e;
+        }
     }
 
     private void use(Use use) {
