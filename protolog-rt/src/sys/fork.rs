@@ -36,8 +36,10 @@ pub(crate) use lock::{Actions, ForkLock};
 pub(crate) use order::Order;
 
 use super::{barrier, process};
-use crate::sync::{AtomicBool, AtomicPtr, Ordering};
+use crate::sync::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 use forking::{FORKING, FORKS, Forking, set_incomplete, within_limit};
+#[cfg(test)]
+use slot::Slot;
 use slot::{Handlers, SLOTS};
 
 /// The forking thread's own actions; null where there are none.
@@ -64,24 +66,37 @@ fn thread_actions() -> Option<&'static ThreadActions> {
     unsafe { THREAD.load(Ordering::Acquire).as_ref() }
 }
 
+/// True where forks run the handlers.
+static IS_INSTALLED: AtomicBool = AtomicBool::new(false);
+
+/// The process one of whose threads installs them, by its id. Not `Once`, for which a child would wait whose parent was forked
+/// within it.
+static INSTALLER: AtomicU32 = AtomicU32::new(0);
+
 /// Makes forks of this process run the handlers. A fork that is under way when the first lock of the process is taken may miss
 /// them.
 fn install_handlers() {
-    // Not `Once`, for which a child would wait whose parent was forked within it.
-    static BEGUN: AtomicBool = AtomicBool::new(false);
-    static DONE: AtomicBool = AtomicBool::new(false);
-    if BEGUN.swap(true, Ordering::Relaxed) {
-        // Another thread is at it. In a child of its parent's other thread nobody is.
-        within_limit(|| DONE.load(Ordering::Acquire).then_some(()));
+    if IS_INSTALLED.load(Ordering::Acquire) {
         return;
     }
+    let own = std::process::id();
+    let installer = INSTALLER.load(Ordering::Relaxed);
+    // The thread that began in the parent of this child is not here. It had not come far: the C library keeps the list of
+    // handlers locked while it forks, and a fork that runs them says so first of all.
+    let is_ours = installer != own
+        && INSTALLER.compare_exchange(installer, own, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+    if !is_ours {
+        within_limit(|| IS_INSTALLED.load(Ordering::Acquire).then_some(()));
+        return;
+    }
+    process::prepare();
     // SAFETY: the handlers are functions of this library, with which the C library forgets them if it is unloaded.
     unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
-    process::prepare();
-    DONE.store(true, Ordering::Release);
+    IS_INSTALLED.store(true, Ordering::Release);
 }
 
 extern "C" fn before() {
+    IS_INSTALLED.store(true, Ordering::Release);
     let mut forking = FORKING.get();
     forking.depth += 1;
     FORKING.set(forking);
@@ -173,7 +188,17 @@ fn for_each_held(mut f: impl FnMut(usize, *const (), &'static Handlers)) {
 /// Forks for tests.
 #[cfg(test)]
 pub(crate) mod testing {
+    use super::SLOTS;
     use std::process::Command;
+
+    /// Makes this process the child of a fork that got none of the locks.
+    pub(crate) fn become_incomplete() {
+        for (lock, handlers) in SLOTS.iter().filter_map(super::Slot::get) {
+            // SAFETY: *registered*: the slot has the lock and the handlers of its type.
+            assert!(unsafe { (handlers.hold)(lock) }, "nobody else has a lock");
+        }
+        super::set_incomplete();
+    }
 
     /// True in the process of the test `name` alone; elsewhere the test is run in such a process, and must succeed. Threads of other
     /// tests could hold locks in a child.
@@ -221,7 +246,6 @@ pub(crate) mod testing {
 mod tests {
     use super::testing::check_child;
     use super::*;
-    use crate::sync::AtomicU32;
     use std::sync::mpsc;
     use std::thread;
     use std::time::Duration;
@@ -247,6 +271,21 @@ mod tests {
         };
         let child = || *LOCK.lock() == [8];
         check_child("sys::fork::tests::a_fork_waits_for_who_has_a_lock", prepare, child);
+    }
+
+    #[test]
+    fn a_child_installs_what_its_parent_had_only_begun_to() {
+        let prepare = || {
+            INSTALLER.store(std::process::id(), Ordering::Relaxed);
+            Box::new(|| ()) as Box<dyn FnOnce()>
+        };
+        let child = || {
+            LOCK.lock().push(7);
+            IS_INSTALLED.load(Ordering::Relaxed)
+                && INSTALLER.load(Ordering::Relaxed) == std::process::id()
+        };
+        let name = "sys::fork::tests::a_child_installs_what_its_parent_had_only_begun_to";
+        check_child(name, prepare, child);
     }
 
     #[test]

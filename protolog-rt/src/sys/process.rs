@@ -12,8 +12,12 @@ use protolog_core::control::program_name;
 /// The process's id, or 0, on a page that the kernel wipes in a child; null where there is no such page.
 static KEPT_ID: AtomicPtr<AtomicU32> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Creates the page that caches the process's id, where the kernel has such pages. Called once.
+/// Creates the page that caches the process's id, where the kernel has such pages. Called by one thread at a time; a child may
+/// have the page from its parent.
 pub(super) fn prepare() {
+    if !KEPT_ID.load(Ordering::Relaxed).is_null() {
+        return;
+    }
     if let Some(page) = wiped_page() {
         KEPT_ID.store(page, Ordering::Release);
     }
