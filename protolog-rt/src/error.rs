@@ -28,6 +28,9 @@ pub enum Error {
     NotKept,
     /// The session belongs to the process that this one was forked from.
     Forked,
+    /// This process was forked while another thread of its parent held a lock that the session needs, for longer than a fork
+    /// waits, or on a thread that held it itself.
+    IncompleteFork,
     /// The option is only for sessions that stream to a file.
     OnlyStreams {
         /// The method of [`Builder`](crate::Builder).
@@ -66,6 +69,9 @@ impl Error {
                 "read the session's file after `flush`, or start it with `keep_newest`"
             }
             Self::Forked => "start a session in the child",
+            Self::IncompleteFork => {
+                "fork while no thread starts or stops a session, or call `exec` in the child"
+            }
             Self::OnlyStreams { .. } => "leave out this option, or `keep_newest` or `keep_first`",
             Self::AmbiguousGroup { .. } => "write the full name of the group",
             Self::NoGroupName { .. } => "name a group, a prefix of groups, or `*` for all of them",
@@ -87,6 +93,9 @@ impl fmt::Display for Error {
             }
             Self::NotKept => f.write_str("a snapshot of a session that keeps nothing"),
             Self::Forked => f.write_str("the session is that of the parent process"),
+            Self::IncompleteFork => {
+                f.write_str("this process was forked while its parent held a lock of the runtime")
+            }
             Self::OnlyStreams { option } => {
                 write!(f, "`{option}` is for sessions that stream to a file")
             }
@@ -128,6 +137,7 @@ impl std::error::Error for Error {
             Self::NoFile
             | Self::NotKept
             | Self::Forked
+            | Self::IncompleteFork
             | Self::FileInUse { .. }
             | Self::OnlyStreams { .. }
             | Self::AmbiguousGroup { .. }

@@ -16,6 +16,7 @@ mod misspelt;
 use crate::control::{
     self, Server, SettingsText, WatchedSettings, apply_text, read_file, read_state_file,
 };
+use crate::error::Error;
 use crate::level;
 use crate::level::{ProtoLogGroup, SettingSource};
 use crate::paths::absolute;
@@ -23,7 +24,7 @@ use crate::session::forked;
 use crate::sys::close_on_fork;
 use crate::sys::copies;
 use crate::sys::environment::{absolute_path, variable};
-use crate::sys::fork::{ForkLock, Order};
+use crate::sys::fork::{ForkLock, Order, is_incomplete};
 use crate::text_queue;
 use std::fmt;
 use std::fmt::Write as _;
@@ -198,6 +199,10 @@ impl Init {
     /// Starts to listen, unless this process does already; returns the problems. Where this copy of the runtime has joined that of the
     /// program, that one listens, for the groups of both.
     fn listen(self) -> Vec<String> {
+        if is_incomplete() {
+            let error = Error::IncompleteFork;
+            return vec![format!("{error}\nhelp: {}", error.help())];
+        }
         level::look_for_host();
         if let Some(host) = copies::host() {
             let directory = self.directory.as_deref().and_then(Path::to_str);
@@ -242,6 +247,9 @@ impl Init {
 
 /// Listens in a forked child as its parent does, if that does.
 fn listen_in_child() {
+    if is_incomplete() {
+        return;
+    }
     let parent = SERVER.lock().as_ref().map(|listening| listening.options.clone());
     warn(&parent.map_or_else(Vec::new, Init::listen));
 }

@@ -25,7 +25,7 @@ pub use page::SwitchPage;
 pub(crate) use page::call_bits;
 pub(crate) use settings::{PatternSetting, SettingSource};
 
-use crate::sys::fork::{Actions, ForkLock, Order};
+use crate::sys::fork::{Actions, ForkLock, Order, is_incomplete};
 use crate::sys::pin;
 use shared::SharedPages;
 use std::cell::Cell;
@@ -85,13 +85,16 @@ pub(crate) fn set_session_levels(
 /// Calls `observer` whenever the enabled levels may have changed, with no lock held.
 #[cfg(any(feature = "log", feature = "tracing"))]
 pub(crate) fn on_change(observer: fn()) {
+    if is_incomplete() {
+        return;
+    }
     OBSERVERS.lock().push(observer);
 }
 
 /// Returns true if somebody follows changes of levels: a bridge, whose groups come with their first message.
 pub(crate) fn has_observers() -> bool {
     #[cfg(any(feature = "log", feature = "tracing"))]
-    return !OBSERVERS.lock().is_empty();
+    return is_incomplete() || !OBSERVERS.lock().is_empty();
     #[cfg(not(any(feature = "log", feature = "tracing")))]
     false
 }
@@ -103,6 +106,10 @@ pub(crate) fn register_guest(
     changed: extern "C" fn(),
 ) -> &'static GroupInfo {
     let group = group::create(name, tag, compiled, log_to_text);
+    if is_incomplete() {
+        // The group is the guest's own; nobody records or switches it here.
+        return group;
+    }
     let mut guests = GUESTS.lock();
     if !guests.iter().any(|known| std::ptr::fn_addr_eq(*known, changed)) {
         guests.push(changed);
@@ -139,6 +146,9 @@ fn lead_host() {
 
 /// Calls the functions of `on_change`, and those of other copies of this runtime. The caller holds no lock.
 pub(crate) fn notify_change() {
+    if is_incomplete() {
+        return;
+    }
     let guests = GUESTS.lock().clone();
     for changed in guests {
         changed();
@@ -335,8 +345,12 @@ struct RegistryGuard {
 }
 
 impl RegistryGuard {
-    /// Locks the registry. None if this thread has the lock already: in a signal handler that interrupted its holder.
+    /// Locks the registry. None if this thread has the lock already: in a signal handler that interrupted its holder; and in the
+    /// child of an incomplete fork, where a thread that is not there may have it.
     fn lock() -> Option<Self> {
+        if is_incomplete() {
+            return None;
+        }
         let mark = HoldMark::set()?;
         Some(Self { guard: REGISTRY.lock(), _mark: mark })
     }

@@ -92,3 +92,48 @@ fn report() {
     }
     writer::running::switch_off();
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::error::Error;
+    use crate::sys::fork::testing::{become_incomplete, check_child};
+    use crate::text::{RotatingFile, set_sink};
+    use crate::{Init, Level, Session, level};
+    use std::time::Duration;
+
+    extern "C" fn changed() {}
+
+    /// Whatever a program does in the child of a fork that got none of the locks ends, and what can't be is an error.
+    #[test]
+    fn a_child_without_the_locks_waits_for_nobody() {
+        let dir = protolog_testkit::temp_dir_for_sockets();
+        let path = |name: &str| dir.path().join(name);
+        let begin =
+            || Session::builder().file(path("parent.pftrace")).log_from(Level::Info).start();
+        let session = begin().expect("start");
+        let group = level::register_guest(("Known", "Known"), (true, true), changed);
+        let init = || Init::new().persistent_settings(false).directory(path("run")).start();
+        let prepare = || {
+            init().expect("listen");
+            set_sink(RotatingFile::open(path("app.log"), 1 << 16, 2).expect("a file"))
+                .expect("a sink");
+            level::set_text(group, 0b111);
+            Box::new(|| ()) as Box<dyn FnOnce()>
+        };
+        let child = || {
+            become_incomplete();
+            level::set_text(group, 0b11);
+            level::register_guest(("Late", "Late"), (true, true), changed);
+            assert!(!crate::text::flush(Duration::from_millis(1)));
+            assert!(init().is_err());
+            assert!(matches!(begin(), Err(Error::IncompleteFork)));
+            assert!(matches!(session.flush(), Err(Error::Forked)));
+            matches!(session.stop(), Err(Error::Forked))
+        };
+        check_child(
+            "session::forked::tests::a_child_without_the_locks_waits_for_nobody",
+            prepare,
+            child,
+        );
+    }
+}

@@ -18,7 +18,7 @@ use crate::session::segments::{Limits, Segments};
 use crate::session::stream::{Reopen, Stream};
 use crate::session::trace::Trace;
 use crate::session::{Session, dictionary, forked, heirs};
-use crate::sys::{barrier, pin};
+use crate::sys::{barrier, fork, pin};
 use protolog_core::FillPolicy;
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
@@ -27,6 +27,9 @@ use std::thread::Builder as ThreadBuilder;
 impl Builder {
     /// Starts the session.
     pub fn start(self) -> Result<Session, Error> {
+        if fork::is_incomplete() {
+            return Err(Error::IncompleteFork);
+        }
         if self.is_for_operator && forked::is_inherited() {
             // The program has started none of its own, so it goes on.
             heirs::start();
