@@ -115,7 +115,10 @@ fn the_rewritten_line_is_what_the_tool_writes() {
 /// Compiles the fragments of a page in one class: an enum is a member, the rest are statements of a method.
 fn compile_fragments(dir: &TempDir, text: &str) {
     let (mut members, mut statements) = (String::new(), String::new());
-    for block in page::blocks(text).iter().filter(|block| block.language == "java") {
+    // A program with a `main` is compiled and run as a whole.
+    let is_fragment =
+        |block: &&page::Block| block.language == "java" && !block.text.contains(" main(");
+    for block in page::blocks(text).iter().filter(is_fragment) {
         let is_member = block.text.starts_with("enum ");
         let end = if is_member { block.text.find("\n}\n").map_or(0, |at| at + 3) } else { 0 };
         members.push_str(&block.text[..end]);

@@ -64,6 +64,21 @@ fn processes() {
 }
 
 #[test]
+fn crashes() {
+    try_page("docs/guides/crashes.md");
+}
+
+#[test]
+fn switching() {
+    try_page("docs/guides/switching.md");
+}
+
+#[test]
+fn without_macros() {
+    try_page("docs/guides/without-macros.md");
+}
+
+#[test]
 fn plugins() {
     try_page("docs/guides/plugins.md");
 }
