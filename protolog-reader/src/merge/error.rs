@@ -1,6 +1,6 @@
 //! The errors of a merge.
 
-use crate::looks::Looks;
+use crate::bytes::looks::Looks;
 use std::{fmt, io};
 
 /// A merge failed; its result is unusable.

@@ -2,7 +2,7 @@
 //!
 //! Everything that is local to one trace is made global: sequences get new ids; clock snapshots for the whole trace come
 //! first, in the order of time; the dictionaries become one. All other packets are copied in the order of the inputs; readers
-//! sort them by time. A message or loss that several inputs have is copied once ([`overlap`]).
+//! sort them by time. A message or loss that several inputs have is copied once ([`overlaps`](crate::inputs::overlaps)).
 //!
 //! Each input is read twice: first it is [surveyed](survey), so that contradictions are found before anything is written,
 //! then it is copied.
@@ -11,35 +11,29 @@
 //! 100 bytes for each message of a thread and a time that a later input has too. Each message and group of the result has the
 //! same meaning in all inputs, or there is no result.
 
-mod apart;
-mod copy;
+mod changes;
+mod copier;
 mod error;
-mod expansion;
-mod hold;
-mod input;
-mod local;
-mod overlap;
-mod packet;
-mod place;
-mod stream;
+mod held_packets;
+mod input_expansion;
+mod merge_input;
+mod packet_contents;
+mod packet_place;
+mod packet_stream;
+mod processes_apart;
 mod survey;
 
 pub use error::MergeError;
-pub use input::MergeInput;
+pub use merge_input::MergeInput;
 
-pub(crate) use apart::{name_suffix, pid_apart};
-pub(crate) use local::InputClocks;
-pub(crate) use overlap::Overlaps;
-pub(crate) use packet::process_info;
-pub(crate) use place::ThreadIds;
-
-use crate::limits::Limits;
-use crate::{hole, resync, sessions};
-use copy::Copier;
-use expansion::InputExpansion;
+use crate::damage::limits::Limits;
+use crate::damage::{hole, resync};
+use crate::sequences::sessions;
+use copier::Copier;
+use input_expansion::InputExpansion;
+use packet_stream::TraceEnd;
 use protolog_recording::PacketWriter;
 use std::io::Write;
-use stream::TraceEnd;
 use survey::Survey;
 
 /// The report of a merge.

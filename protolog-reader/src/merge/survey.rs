@@ -1,18 +1,19 @@
 //! The survey of all inputs before the first packet is written: sequences, clock snapshots, boots, dictionaries.
 
+use super::changes::Changes;
 use super::error::MergeError;
-use super::expansion::InputExpansion;
-use super::input::MergeInput;
-use super::local::{Changes, InputClocks};
-use super::overlap::Overlaps;
-use super::packet::{PacketContents, good_part, without_sequence};
-use super::place::Places;
-use super::stream::{self, Piece, Stop, TraceEnd};
-use crate::clock::ClockSnapshot;
+use super::input_expansion::InputExpansion;
+use super::merge_input::MergeInput;
+use super::packet_contents::{PacketContents, good_part, without_sequence};
+use super::packet_place::Places;
+use super::packet_stream::{self, Piece, Stop, TraceEnd};
+use crate::bytes::looks::Looks;
+use crate::clocks::ClockSnapshot;
+use crate::damage::limits::NESTING;
 use crate::dictionary::elements::{self, Element};
 use crate::dictionary::{Group, Message};
-use crate::limits::NESTING;
-use crate::looks::Looks;
+use crate::inputs::input_clocks::{ClockNumbers, InputClocks};
+use crate::inputs::overlaps::Overlaps;
 use protozero::{Field, Reader};
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -34,7 +35,7 @@ pub(super) struct Survey {
     clocks: InputClocks,
     /// The inputs that may have anything that another one has.
     concerned: HashSet<usize>,
-    clock_changes: HashMap<usize, Changes>,
+    clock_numbers: HashMap<usize, ClockNumbers>,
     /// The ids that several processes have.
     shared_pids: Vec<u32>,
     /// The processes of inputs that an earlier merge has told apart, by pid.
@@ -79,7 +80,7 @@ impl Survey {
         let mut places = Places::of_times();
         self.holes = 0;
         let inflated = InputExpansion::new(expansion);
-        let end = stream::packets(trace, &inflated, &mut |piece| {
+        let end = packet_stream::packets(trace, &inflated, &mut |piece| {
             let bytes = match piece {
                 Piece::Packet(bytes) => bytes,
                 Piece::Hole(_) => {
@@ -147,7 +148,7 @@ impl Survey {
             if depth >= NESTING {
                 return Ok(());
             }
-            stream::bundle(compressed, inflated, &mut |piece| match piece {
+            packet_stream::bundle(compressed, inflated, &mut |piece| match piece {
                 Piece::Packet(bytes) => {
                     self.add_packet((index, bytes), inputs, places, (depth + 1, inflated))
                 }
@@ -196,7 +197,8 @@ impl Survey {
 
     /// The changes to the packets of an input, where they mean something else in another one.
     pub(super) fn changes(&self, input: usize) -> Changes {
-        let mut changes = self.clock_changes.get(&input).cloned().unwrap_or_default();
+        let clocks = self.clock_numbers.get(&input).cloned().unwrap_or_default();
+        let mut changes = Changes::of_clocks(clocks);
         for (pid, process) in self.overlaps.processes_of(input, &self.shared_pids) {
             changes.set_process(pid, process);
             if !self.told_apart.contains(&(input, pid)) {
@@ -211,7 +213,7 @@ impl Survey {
         if let Some(boots) = self.clocks.incomparable() {
             return Err(MergeError::Boots { inputs: boots.map(|it| inputs[it].name().to_owned()) });
         }
-        self.clock_changes = self.clocks.changes();
+        self.clock_numbers = self.clocks.numbers();
         self.shared_pids = self.overlaps.shared_pids();
         self.concerned = self.overlaps.concerned();
         Ok(())

@@ -1,0 +1,98 @@
+//! What a packet says of the whole trace: dictionaries, names of processes and threads, statistics.
+
+use std::sync::Arc;
+
+use protozero::{DecodeError, Field};
+
+use super::Collected;
+use crate::inputs::pid_apart::name_suffix;
+use crate::losses::stats::{self, ServiceLosses};
+use crate::packets::trace_packet::Packet;
+use crate::sequences::thread;
+
+/// `ProcessTree.processes` and `ProcessTree.threads`, whose first fields are pid and tid.
+const PROCESSES: u32 = 1;
+const THREADS: u32 = 2;
+const ID: u32 = 1;
+/// `ProcessTree.Process.cmdline`
+const COMMAND: u32 = 3;
+/// `ProcessTree.Thread.name` and `tgid`
+const THREAD_NAME: u32 = 2;
+const THREAD_PROCESS: u32 = 3;
+
+impl Collected {
+    /// Applies what a packet of this thread says of the whole trace.
+    pub(super) fn apply_trace_wide(
+        &mut self,
+        thread: u32,
+        packet: &Packet<'_>,
+    ) -> Result<(), DecodeError> {
+        if let Some(viewer_config) = packet.viewer_config {
+            Arc::make_mut(&mut self.dictionary).add_packet(viewer_config)?;
+        }
+        if let Some(process) = packet.process {
+            let (mut pid, mut name) = thread::parse_process(process)?;
+            if let Some(local) = packet.local_pid {
+                Arc::make_mut(&mut self.told_apart).insert(pid);
+                name.truncate(name.strip_suffix(&name_suffix(local)).map_or(name.len(), str::len));
+                pid = local;
+            }
+            let own = self.threads.get(thread);
+            let processes = Arc::make_mut(&mut self.processes);
+            if own.process.is_some() && own.pid == Some(pid) {
+                processes.insert((pid, own.process), name.clone());
+            }
+            processes.insert((pid, None), name);
+        }
+        if let Some(thread) = packet.track_thread {
+            let thread = thread::parse_descriptor(thread)?;
+            self.name_thread(packet.local_pid.or(thread.pid), thread.tid, thread.name);
+        }
+        if let Some(tree) = packet.process_tree {
+            self.apply_process_tree(tree)?;
+        }
+        if let Some(stats) = packet.trace_stats {
+            match stats::parse_buffer_stats(stats)? {
+                Some(buffer) => self.stats.buffer = Some(buffer),
+                None => self.stats.service = ServiceLosses::parse(stats)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn name_thread(&mut self, pid: Option<u32>, tid: Option<u32>, name: Option<String>) {
+        if let (Some(pid), Some(tid), Some(name)) = (pid, tid, name) {
+            self.thread_names.insert((pid, tid), name);
+        }
+    }
+
+    /// Takes the names of a list of processes and threads, where nobody else names them.
+    fn apply_process_tree(&mut self, tree: Field<'_>) -> Result<(), DecodeError> {
+        for field in tree.as_message()? {
+            let field = field?;
+            let (mut id, mut owner, mut name) = (None, None, None);
+            let is_thread = field.number == THREADS;
+            if !is_thread && field.number != PROCESSES {
+                continue;
+            }
+            for part in field.as_message()? {
+                let part = part?;
+                match (is_thread, part.number) {
+                    (true, THREAD_NAME) => name = Some(thread::text(part)?),
+                    (true, THREAD_PROCESS) => owner = Some(part.as_u32()?),
+                    (_, ID) => id = Some(part.as_u32()?),
+                    (false, COMMAND) if name.is_none() => name = Some(thread::text(part)?),
+                    _ => {}
+                }
+            }
+            let name = name.filter(|name| !name.is_empty());
+            if is_thread {
+                self.name_thread(owner, id, name);
+            } else if let (Some(pid), Some(name)) = (id, name) {
+                let processes = Arc::make_mut(&mut self.processes);
+                processes.entry((pid, None)).or_insert(name);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,7 @@
+//! Several traces that are read as one: what is local to one of them and looks the same in another.
+
+pub(crate) mod conflicts;
+pub(crate) mod input_clocks;
+pub(crate) mod overlaps;
+pub(crate) mod pid_apart;
+pub(crate) mod thread_ids;

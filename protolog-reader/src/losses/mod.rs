@@ -1,0 +1,4 @@
+//! Losses, one by one and summed up, with everything else that went wrong.
+
+pub(crate) mod loss;
+pub(crate) mod stats;

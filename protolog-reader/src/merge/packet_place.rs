@@ -1,0 +1,268 @@
+//! Where each packet belongs: its thread, its time, and what it says apart from the ids of its sequence. Two packets that are
+//! equal in all three are the same, whatever trace they are in.
+//!
+//! This is the same reading as that of [`crate::decode::collect`], without the log: of a string only its hash is kept.
+//!
+//! Invariant: what can't be told for certain is none, so that nothing counts as the same by accident.
+
+use super::packet_contents::fields;
+use crate::clocks::{
+    ClockSnapshot, CustomClocks, Moment, TRACE_CLOCK, default_clock, is_of_sequence,
+};
+use crate::inputs::thread_ids::{ThreadIds, mix};
+use crate::packets::message_fields::{self, MessageField};
+use crate::packets::trace_packet::Packet;
+use crate::sequences::sequence_state::parse_interned;
+use crate::sequences::thread::{self, Source};
+use foldhash::HashMap;
+use protolog_core::schema::{interned_data, track_event};
+use protolog_core::{ParamKind, hash};
+use protozero::{DecodeError, Field};
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Place {
+    /// The thread.
+    pub(super) origin: ThreadIds,
+    /// The fingerprint of its process, if the thread has one.
+    pub(super) process: Option<u64>,
+    /// The time, in a clock that all traces share.
+    pub(super) moment: Moment,
+    /// The time of losses that the packet reports.
+    pub(super) loss_moment: Moment,
+    /// The incremental clock of the sequence that the packet's timestamp advances.
+    pub(super) advanced: Option<u32>,
+    /// The clocks of the sequence that the packet defines.
+    pub(super) defined: Vec<u32>,
+    /// The hash of what was logged; none if nothing was, or if its strings are not known.
+    pub(super) logged: Option<u64>,
+}
+
+/// The state of one input.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    /// Indices of sequences, by their ids.
+    indices: HashMap<u32, usize>,
+    sequences: Vec<Sequence>,
+    /// The sequence of the packet before, with its index: mostly that of the next.
+    recent: Option<(u32, usize)>,
+    shared_clocks: CustomClocks,
+    primary: Option<u32>,
+    latest: Option<Moment>,
+    /// Only threads and times are wanted.
+    only_times: bool,
+    /// True after a hole.
+    is_torn: bool,
+}
+
+/// The state of a sequence; see [`crate::sequences::sequence_state`].
+#[derive(Debug, Default)]
+struct Sequence {
+    started: bool,
+    /// True after a hole, until the state is cleared: nothing is known of its clocks.
+    is_torn: bool,
+    valid: bool,
+    /// Hashes of strings, by kind and id.
+    strings: HashMap<(u32, u64), u64>,
+    default_clock: Option<u32>,
+    clocks: CustomClocks,
+    origin: ThreadIds,
+    process: Option<u64>,
+    source: Source,
+    last: Option<Moment>,
+}
+
+impl Places {
+    /// For threads and times alone.
+    pub(super) fn of_times() -> Self {
+        Self { only_times: true, ..Self::default() }
+    }
+
+    /// Forgets the state of all sequences, after a hole in the input.
+    pub(super) fn tear(&mut self) {
+        self.is_torn = true;
+        self.sequences.clear();
+        self.indices.clear();
+        self.recent = None;
+    }
+
+    /// The index of a sequence.
+    fn index(&mut self, id: u32) -> usize {
+        if let Some((_, index)) = self.recent.filter(|(recent, _)| *recent == id) {
+            return index;
+        }
+        let index = *self.indices.entry(id).or_insert_with(|| {
+            self.sequences.push(Sequence { is_torn: self.is_torn, ..Sequence::default() });
+            self.sequences.len() - 1
+        });
+        self.recent = Some((id, index));
+        index
+    }
+
+    /// Applies the next packet of the input.
+    pub(super) fn next(&mut self, packet: &Packet<'_>) -> Result<Place, DecodeError> {
+        let index = self.index(packet.sequence);
+        let Self { sequences, shared_clocks, primary, latest, only_times, .. } = self;
+        let sequence = &mut sequences[index];
+        if packet.dropped && (sequence.started || !packet.first_on_sequence) {
+            sequence.forget(false);
+        }
+        sequence.started = true;
+        if packet.cleared {
+            sequence.forget(true);
+            (sequence.default_clock, sequence.is_torn) = (None, false);
+        }
+        if let Some(defaults) = packet.defaults {
+            sequence.default_clock = default_clock(defaults)?;
+        }
+        if let (Some(interned), false) = (packet.interned, *only_times) {
+            sequence.intern(interned)?;
+        }
+        let (mut read, mut defined) = (None, Vec::new());
+        if let Some(snapshot) = packet.snapshot {
+            let snapshot = ClockSnapshot::parse(snapshot)?;
+            *primary = primary.or(snapshot.primary);
+            read = snapshot.moment(*primary);
+            snapshot.define(read, &mut sequence.clocks, shared_clocks);
+            defined.extend(snapshot.ids().filter(|id| is_of_sequence(*id)));
+            note(read, &mut sequence.last, latest);
+        }
+        sequence.identify(packet)?;
+        let clock = match packet.clock {
+            TRACE_CLOCK => sequence.default_clock.unwrap_or(TRACE_CLOCK),
+            clock => clock,
+        };
+        let is_incremental = is_of_sequence(clock) && sequence.clocks.is_incremental(clock);
+        let known = packet.timestamp.filter(|_| clock != TRACE_CLOCK || !sequence.is_torn);
+        let found = known.and_then(|ticks| {
+            if is_of_sequence(clock) {
+                sequence.clocks.moment(clock, ticks)
+            } else {
+                shared_clocks.shared_moment(clock, ticks)
+            }
+        });
+        note(found, &mut sequence.last, latest);
+        let moment = found.unwrap_or(sequence.last.or(*latest).unwrap_or(Moment::UNKNOWN).guess());
+        let logged = if *only_times { None } else { sequence.logged(packet)? };
+        Ok(Place {
+            origin: sequence.origin,
+            process: sequence.process,
+            moment,
+            loss_moment: read.filter(|_| moment.guessed).unwrap_or(moment),
+            advanced: packet.timestamp.and(is_incremental.then_some(clock)),
+            defined,
+            logged,
+        })
+    }
+}
+
+fn note(moment: Option<Moment>, last: &mut Option<Moment>, latest: &mut Option<Moment>) {
+    *last = moment.or(*last);
+    if let Some(moment) = moment
+        && latest.is_none_or(|latest| latest.ns <= moment.ns)
+    {
+        *latest = Some(moment);
+    }
+}
+
+impl Sequence {
+    fn forget(&mut self, valid: bool) {
+        self.valid = valid;
+        self.strings.clear();
+    }
+
+    fn intern(&mut self, interned: Field<'_>) -> Result<(), DecodeError> {
+        if !self.valid {
+            return Ok(());
+        }
+        for field in interned.as_message()? {
+            let field = field?;
+            let is_known_kind = matches!(
+                field.number,
+                interned_data::PROTOLOG_STRING_ARGS | interned_data::PROTOLOG_STACKTRACE
+            );
+            if is_known_kind {
+                let (iid, bytes, _) = parse_interned(field)?;
+                self.strings.entry((field.number, iid)).or_insert_with(|| hash(bytes));
+            }
+        }
+        Ok(())
+    }
+
+    fn identify(&mut self, packet: &Packet<'_>) -> Result<(), DecodeError> {
+        let mut set = |source, thread: &thread::Thread| {
+            if source >= self.source {
+                (self.source, self.origin) = (source, ThreadIds::of(thread));
+                self.process = thread.process;
+            }
+        };
+        if let Some(pid) = packet.trusted_pid {
+            set(Source::Service, &thread::Thread { pid: Some(pid), ..thread::Thread::default() });
+        }
+        if let Some(descriptor) = packet.thread {
+            let mut thread = thread::parse_descriptor(descriptor)?;
+            thread.pid = packet.local_pid.or(thread.pid);
+            set(Source::Descriptor, &thread);
+        }
+        if let Some(info) = packet.sequence_info {
+            set(Source::Sequence, &thread::parse_sequence_info(info)?);
+        }
+        Ok(())
+    }
+
+    /// The hash of the message and the event in a packet, with the strings that they refer to.
+    fn logged(&self, packet: &Packet<'_>) -> Result<Option<u64>, DecodeError> {
+        if packet.needs_state && !self.valid {
+            return Ok(None);
+        }
+        let (mut content, mut is_known) = (Content::default(), true);
+        let mut string = |kind, iid| {
+            let known = self.strings.get(&(kind, iid));
+            is_known &= known.is_some();
+            known.copied().unwrap_or(0)
+        };
+        if let Some(message) = packet.message {
+            message_fields::visit(message.as_message()?, |field| match field {
+                MessageField::MessageId(id) => content.add(4, id),
+                MessageField::String(iid) => {
+                    let hash = string(interned_data::PROTOLOG_STRING_ARGS, iid);
+                    content.add(ParamKind::Str as usize, hash);
+                }
+                MessageField::Int(value) => content.add(ParamKind::Int as usize, value as u64),
+                MessageField::Float(value) => {
+                    content.add(ParamKind::Float as usize, value.to_bits());
+                }
+                MessageField::Bool(value) => content.add(ParamKind::Bool as usize, value.into()),
+                MessageField::StackTrace(iid) => {
+                    content.add(5, string(interned_data::PROTOLOG_STACKTRACE, iid));
+                }
+                MessageField::Unsigned(bits) => content.add(6, bits.into()),
+            })?;
+        }
+        if let Some(event) = packet.track_event {
+            // A merge may have given its track another number.
+            for (field, whole) in fields(event.as_bytes()?) {
+                if field.number != track_event::TRACK_UUID {
+                    content.add(7, hash(whole));
+                }
+            }
+        }
+        let is_any = packet.message.is_some() || packet.track_event.is_some();
+        Ok((is_any && is_known).then(|| content.hash()))
+    }
+}
+
+/// The content of a packet, as a hash for each kind of value: writers order the kinds as they like.
+#[derive(Debug, Default)]
+struct Content([u64; 8]);
+
+impl Content {
+    fn add(&mut self, kind: usize, value: u64) {
+        let sum = &mut self.0[kind];
+        *sum = mix(*sum ^ mix(value.wrapping_add(kind as u64 + 1)));
+    }
+
+    fn hash(&self) -> u64 {
+        self.0.iter().fold(0, |sum, value| mix(sum ^ value).wrapping_add(*value))
+    }
+}

@@ -1,0 +1,472 @@
+//! One JSON object per line, for machines.
+//!
+//! ```json
+//! {"type":"message","ts":1000,"time":"2026-11-20T18:27:01.000001Z","level":"DEBUG","tag":"Net","group":"demo::AppLog::Net","pid":1234,"tid":1240,"id":"2f1c6d0a9be85377","template":"sent %d bytes","args":[512],"message":"sent 512 bytes"}
+//! {"type":"loss","ts":2000,"reason":"buffer_full","group":"demo::AppLog::Disk","count":3,"pid":1234,"tid":1240}
+//! ```
+//!
+//! With spans, a thread that enters or leaves one has a line, with the nanoseconds that it was in there. Where the end was lost, it has
+//! `end_lost` and the nanoseconds that it was at most (`longest`), at the time by which it had ended; where it is not in the trace, `end_missing`:
+//!
+//! ```json
+//! {"type":"span_end","ts":3000,"pid":1234,"tid":1240,"span":"request","target":"demo","depth":0,"duration":2000,"args":{"id":5}}
+//! ```
+//!
+//! At the end stands a line for each process whose session has no end, since it was killed or is still running:
+//!
+//! ```json
+//! {"type":"unended","pid":1234}
+//! ```
+//!
+//! Where several messages have one id, and the values fit more than one of them, or none, the message is a guess, and has `message_guessed`.
+//!
+//! `ts` is the trace's clock in nanoseconds, `time` the wall clock in UTC. Unknown members are omitted. Ids are hexadecimal,
+//! because many JSON parsers have no 64-bit integers; floats that JSON can't express are strings.
+
+//!
+//! Invariant: each line is one object, in UTF-8, whatever a trace holds: all text passes through
+//! serde_json, and has escapes for all that a terminal would obey.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::ptr;
+
+use foldhash::HashMap;
+use jiff::Timestamp;
+use protolog_core::{Arg, Conversion, Level, ParamKind};
+
+use crate::dictionary::Message;
+use crate::dictionary::message_plan::{self, FastValue, Form, Part, is_set};
+use crate::formatting::fixed_decimals;
+use crate::formatting::printable::{is_plain, printable_json};
+use crate::formatting::snippet::{Snippet, push_start};
+use crate::log::Log;
+use crate::log::entry::Entry;
+use crate::log::fast_values::{BlockHints, FastValues, Prepared};
+use crate::log::log_items::Item;
+use crate::log::render::{self, Rendering};
+use crate::log::values::Values;
+use crate::losses::loss::Loss;
+use crate::spans::span_slice::{SpanArg, SpanSlice};
+use crate::times::NS;
+use crate::times::wall_times::WallTimes;
+
+/// Writes items as lines of JSON.
+#[derive(Debug)]
+pub struct JsonWriter<'a> {
+    log: &'a Log,
+    /// Members of process and thread, by the index of the thread.
+    threads: Vec<Option<Vec<u8>>>,
+    /// Members that all entries of a message have in common, and where to look for the values of the next one.
+    messages: Prepared<'a, MessageMembers>,
+    hints: BlockHints,
+    /// The same for the slow path, by the address in the dictionary: of one id there may be several.
+    slow_messages: HashMap<(*const Message, bool), MessageMembers>,
+    /// The values of an entry.
+    args: Vec<FastArg>,
+    /// True if all lines take the slow path, for a comparison of both.
+    is_slow: bool,
+    walls: WallTimes,
+    /// The last second, and the member up to its decimals.
+    second: (i64, Snippet),
+    text: String,
+}
+
+/// Members of a message: before the values and after the text; and the parts of its text.
+#[derive(Debug)]
+struct MessageMembers {
+    common: Vec<u8>,
+    location: Vec<u8>,
+    texts: Vec<Snippet>,
+}
+
+/// A value that stands in a line: where, and what it is but for a string.
+#[derive(Debug)]
+struct FastArg {
+    at: Range<usize>,
+    value: Option<FastNumber>,
+}
+
+/// A value that is no string, and whether it is unsigned.
+#[derive(Clone, Copy, Debug)]
+struct FastNumber(FastValue<'static>, bool);
+
+impl<'a> JsonWriter<'a> {
+    /// A writer for the items of `log`.
+    pub fn new(log: &'a Log) -> Self {
+        Self {
+            log,
+            threads: Vec::new(),
+            messages: Prepared::default(),
+            hints: BlockHints::default(),
+            slow_messages: HashMap::default(),
+            args: Vec::new(),
+            is_slow: false,
+            walls: WallTimes::default(),
+            second: (i64::MIN, Snippet::new("")),
+            text: String::new(),
+        }
+    }
+
+    /// Appends the line of `item` to `out`, with its line end.
+    pub fn write(&mut self, item: &Item<'_>, out: &mut Vec<u8>) {
+        match item {
+            Item::Entry(entry) => {
+                let start = out.len();
+                if self.is_slow || self.fast_entry(entry, out).is_none() {
+                    out.truncate(start);
+                    self.entry(entry, out);
+                }
+            }
+            Item::Loss(loss) => self.loss(loss, out),
+            Item::SpanBegin(slice) => self.span(slice, false, out),
+            Item::SpanEnd(slice) => self.span(slice, true, out),
+        }
+        out.extend_from_slice(b"}\n");
+    }
+
+    /// Makes all lines take the slow path, which are the same.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_slow_path(mut self) -> Self {
+        self.is_slow = true;
+        self
+    }
+
+    /// Appends the members of an entry by the fast path; none if that is left to the slow one.
+    fn fast_entry(&mut self, entry: &Entry<'_>, out: &mut Vec<u8>) -> Option<()> {
+        out.extend_from_slice(b"{\"type\":\"message\",\"ts\":");
+        message_plan::push_integer(out, entry.time(), false);
+        self.push_time_and_thread(entry.time(), entry.time_is_guess(), entry.thread_index(), out);
+        let (id, mut values) = entry.fast_values(&mut self.hints)?;
+        let log = self.log;
+        let prepare =
+            |message: &Message| MessageMembers::new(log, id, (message, message.template()));
+        let (message, members) = self.messages.get(log.dictionary(), id, prepare)?;
+        out.extend_from_slice(&members.common);
+        let args = &mut self.args;
+        push_fast_args(out, message, &mut values, args)?;
+        out.extend_from_slice(b",\"message\":\"");
+        let (mut texts, mut args) = (members.texts.iter(), args.iter());
+        for part in message.plan().parts() {
+            match part {
+                Part::Text(_) => texts.next()?.push(out),
+                Part::Conversion(conversion, form) => {
+                    args.next()?.push_text(out, (conversion, *form))?;
+                }
+            }
+        }
+        out.push(b'"');
+        out.extend_from_slice(&members.location);
+        Some(())
+    }
+
+    /// Appends the lines that follow the last item.
+    pub fn write_end(&self, out: &mut Vec<u8>) {
+        for pid in &self.log.stats().unended {
+            out.extend_from_slice(format!("{{\"type\":\"unended\",\"pid\":{pid}}}\n").as_bytes());
+        }
+    }
+
+    fn entry(&mut self, entry: &Entry<'_>, out: &mut Vec<u8>) {
+        let values = entry.values();
+        self.start("message", entry.time(), entry.time_is_guess(), entry.thread_index(), out);
+        let log = self.log;
+        let members = values.message().map(|message| {
+            let members = self.slow_messages.entry((ptr::from_ref(message), values.is_cut));
+            let (id, template) = (values.message_id(), values.template().unwrap_or_default());
+            &*members.or_insert_with(|| MessageMembers::new(log, id, (message, template)))
+        });
+        match members {
+            Some(members) => out.extend_from_slice(&members.common),
+            None => push_id(out, values.message_id()),
+        }
+        push_args(out, &values);
+        self.text.clear();
+        render::write(&mut self.text, Rendering::Full, &values)
+            .expect("a string takes every write");
+        push_member(out, "message", &self.text);
+        if values.message_is_guess() {
+            out.extend_from_slice(b",\"message_guessed\":true");
+        }
+        out.extend_from_slice(members.map_or(&[], |members| &members.location));
+        if let Some(stack_trace) = entry.stack_trace() {
+            push_member(out, "stack_trace", stack_trace);
+        }
+    }
+
+    fn loss(&mut self, loss: &Loss, out: &mut Vec<u8>) {
+        self.start("loss", loss.time, loss.guessed, loss.thread, out);
+        push_member(out, "reason", loss.reason.name());
+        if let Some(id) = loss.group {
+            push_member(out, "group", &self.log.dictionary().group_name(id));
+        }
+        if let Some(count) = loss.count {
+            push_number(out, "count", count);
+        }
+    }
+
+    fn span(&mut self, slice: &SpanSlice, is_end: bool, out: &mut Vec<u8>) {
+        let (kind, time) =
+            if is_end { ("span_end", slice.end_time()) } else { ("span_begin", None) };
+        self.start(kind, time.unwrap_or(slice.begin), false, slice.thread_index(), out);
+        push_member(out, "span", &slice.name);
+        push_member(out, "target", &slice.target);
+        if let Some(number) = slice.number() {
+            push_number(out, "span_id", number);
+        }
+        push_number(out, "depth", slice.depth);
+        if let Some(duration) = slice.duration() {
+            push_number(out, "duration", duration);
+            if let (true, Some(busy), Some(age)) = (is_end, slice.busy(), slice.age()) {
+                push_number(out, "busy", busy);
+                push_number(out, "age", age);
+            }
+        } else if let Some(longest) = slice.longest() {
+            push_number(out, "longest", longest);
+            out.extend_from_slice(b",\"end_lost\":true");
+        } else if !slice.may_end {
+            out.extend_from_slice(b",\"end_missing\":true");
+        }
+        let known = if is_end { slice.args.len() } else { slice.begin_args };
+        out.extend_from_slice(b",\"args\":{");
+        // As for the trace's own fields: of two values of one name, the newest counts.
+        let args: BTreeMap<&str, &SpanArg> =
+            slice.args.iter().take(known).map(|arg| (&*arg.name, arg)).collect();
+        for (index, (name, arg)) in args.into_iter().enumerate() {
+            out.extend_from_slice(if index == 0 { b"" } else { b"," });
+            push_string(out, name);
+            out.push(b':');
+            if arg.is_text {
+                push_string(out, &arg.value);
+            } else {
+                out.extend_from_slice(arg.value.as_bytes());
+            }
+        }
+        out.push(b'}');
+    }
+
+    /// Appends type, time and thread.
+    fn start(&mut self, r#type: &str, ts: i64, is_guess: bool, thread: u32, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"{\"type\":\"");
+        out.extend_from_slice(r#type.as_bytes());
+        out.push(b'"');
+        push_number(out, "ts", ts);
+        self.push_time_and_thread(ts, is_guess, thread, out);
+    }
+
+    /// Appends what follows a time of the trace's clock.
+    fn push_time_and_thread(&mut self, ts: i64, is_guess: bool, thread: u32, out: &mut Vec<u8>) {
+        if is_guess {
+            out.extend_from_slice(b",\"ts_guessed\":true");
+        }
+        self.push_wall_time(ts, out);
+        let index = thread as usize;
+        if self.threads.len() <= index {
+            self.threads.resize(index + 1, None);
+        }
+        let members = self.threads[index].get_or_insert_with(|| thread_members(self.log, thread));
+        out.extend_from_slice(members);
+    }
+
+    /// Appends the wall clock in UTC, if it is known.
+    fn push_wall_time(&mut self, ts: i64, out: &mut Vec<u8>) {
+        let Some(wall) = self.walls.convert(self.log, ts) else { return };
+        let (second, ns) = (wall.div_euclid(NS), wall.rem_euclid(NS));
+        if self.second.0 != second {
+            let Ok(time) = Timestamp::from_second(second) else { return };
+            let text = time.to_string();
+            let start = format!(",\"time\":\"{}", text.trim_end_matches('Z'));
+            self.second = (second, Snippet::new(start));
+        }
+        self.second.1.push(out);
+        if ns != 0 {
+            out.push(b'.');
+            fixed_decimals::push_digits(out, ns as u32, 9);
+            while out.pop_if(|digit| *digit == b'0').is_some() {}
+        }
+        out.extend_from_slice(b"Z\"");
+    }
+}
+
+impl MessageMembers {
+    fn new(log: &Log, id: u64, (message, template): (&Message, &str)) -> Self {
+        let (mut common, mut location) = (Vec::new(), Vec::new());
+        if let Some(level) = message.level.map(Level::name) {
+            push_member(&mut common, "level", level);
+        }
+        if let Some(known) = log.dictionary().group(message.group) {
+            push_member(&mut common, "tag", &known.tag);
+            push_member(&mut common, "group", &known.name);
+        }
+        push_id(&mut common, id);
+        push_member(&mut common, "template", template);
+        if !message.location.is_empty() {
+            push_member(&mut location, "location", &message.location);
+        }
+        let texts = message.plan().parts().iter().filter_map(|part| match part {
+            Part::Text(text) => Some(Snippet::new(escaped(text.as_str()))),
+            Part::Conversion(..) => None,
+        });
+        Self { common, location, texts: texts.collect() }
+    }
+}
+
+fn thread_members(log: &Log, index: u32) -> Vec<u8> {
+    let (thread, mut out) = (log.thread(index), Vec::new());
+    for (name, id) in [("pid", thread.pid), ("tid", thread.tid)] {
+        if let Some(id) = id {
+            push_number(&mut out, name, id);
+        }
+    }
+    let process = log.process_name(thread);
+    for (name, text) in [("thread", thread.name.as_deref()), ("process", process)] {
+        if let Some(text) = text {
+            push_member(&mut out, name, text);
+        }
+    }
+    out
+}
+
+/// Appends the id in hexadecimal.
+fn push_id(out: &mut Vec<u8>, id: u64) {
+    out.extend_from_slice(b",\"id\":\"");
+    let digits = (0..16).rev().map(|digit| b"0123456789abcdef"[(id >> (4 * digit)) as usize & 15]);
+    out.extend(digits);
+    out.push(b'"');
+}
+
+/// Appends the values, if they are just those that the template takes, and notes where they stand.
+fn push_fast_args(
+    out: &mut Vec<u8>,
+    message: &Message,
+    values: &mut FastValues<'_, '_>,
+    args: &mut Vec<FastArg>,
+) -> Option<()> {
+    args.clear();
+    out.extend_from_slice(b",\"args\":[");
+    for (conversion, index) in message.plan().conversions().zip(0..) {
+        if index > 0 {
+            out.push(b',');
+        }
+        let is_unsigned = is_set(message.unsigned, index);
+        let start = out.len();
+        if conversion.verb.kind() == ParamKind::Str {
+            let (window, len) = values.next_string()?;
+            push_utf8(out, window, len);
+            args.push(FastArg { at: start + 1..out.len() - 1, value: None });
+            continue;
+        }
+        let value = match values.next(conversion.verb.kind())? {
+            FastValue::Str(_) => return None,
+            FastValue::Int(value) => {
+                message_plan::push_integer(out, value, is_unsigned);
+                FastValue::Int(value)
+            }
+            FastValue::Float(value) => {
+                push_float(out, value);
+                FastValue::Float(value)
+            }
+            FastValue::Bool(value) => {
+                out.extend_from_slice(message_plan::bool_text(value));
+                FastValue::Bool(value)
+            }
+        };
+        args.push(FastArg { at: start..out.len(), value: Some(FastNumber(value, is_unsigned)) });
+    }
+    out.push(b']');
+    values.are_done().then_some(())
+}
+
+impl FastArg {
+    /// Appends the value as a conversion has it, in a string; none if that is left to the slow path.
+    fn push_text(&self, out: &mut Vec<u8>, conversion: (&Conversion, Form)) -> Option<()> {
+        if let Form::Str | Form::Decimal | Form::Bool = conversion.1 {
+            out.extend_from_within(self.at.clone());
+            return Some(());
+        }
+        // No number has a character that JSON escapes.
+        let FastNumber(value, is_unsigned) = self.value?;
+        message_plan::push_value(out, conversion, value, is_unsigned)
+    }
+}
+
+/// Appends the values in the order of the template.
+fn push_args(out: &mut Vec<u8>, values: &Values<'_>) {
+    out.extend_from_slice(b",\"args\":[");
+    for (index, arg) in values.args().into_iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        match arg {
+            Arg::Str(text) => push_string(out, text),
+            Arg::Int(value) => out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes()),
+            Arg::Uint(value) => out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes()),
+            Arg::Float(value) => push_float(out, value),
+            Arg::Bool(value) => out.extend_from_slice(message_plan::bool_text(value)),
+        }
+    }
+    out.push(b']');
+}
+
+fn push_member(out: &mut Vec<u8>, name: &str, text: &str) {
+    push_name(out, name);
+    push_string(out, text);
+}
+
+fn push_number(out: &mut Vec<u8>, name: &str, number: impl itoa::Integer) {
+    push_name(out, name);
+    out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+}
+
+fn push_name(out: &mut Vec<u8>, name: &str) {
+    out.extend_from_slice(b",\"");
+    out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(b"\":");
+}
+
+/// Appends a float; one that JSON can't express becomes a string.
+fn push_float(out: &mut Vec<u8>, value: f64) {
+    if value.is_finite() {
+        push_json(out, &value);
+    } else {
+        push_string(out, &value.to_string());
+    }
+}
+
+fn push_string(out: &mut Vec<u8>, text: &str) {
+    push_json(out, text);
+}
+
+/// Appends a string that is known to be UTF-8: the first bytes of a window.
+fn push_utf8(out: &mut Vec<u8>, window: &[u8], len: usize) {
+    let start = out.len();
+    out.push(b'"');
+    push_start(out, window, len);
+    let text = &out[start + 1..];
+    let is_escaped = |byte: u8| matches!(byte, b'"' | b'\\');
+    if is_plain(text) && !text.iter().fold(false, |any, byte| any | is_escaped(*byte)) {
+        out.push(b'"');
+    } else {
+        out.truncate(start);
+        let text = window.get(..len).unwrap_or_default();
+        push_string(out, str::from_utf8(text).unwrap_or_default());
+    }
+}
+
+/// A text as a part of a string.
+fn escaped(text: &str) -> String {
+    let quoted = serde_json::to_string(text).expect("a string takes every write");
+    printable_json(&quoted[1..quoted.len() - 1]).into_owned()
+}
+
+fn push_json(out: &mut Vec<u8>, value: &(impl serde::Serialize + ?Sized)) {
+    let start = out.len();
+    serde_json::to_writer(&mut *out, value).expect("a vector takes every write");
+    let json = str::from_utf8(&out[start..]).unwrap_or_default();
+    if let Cow::Owned(printable) = printable_json(json) {
+        out.truncate(start);
+        out.extend_from_slice(printable.as_bytes());
+    }
+}

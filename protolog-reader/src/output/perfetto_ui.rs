@@ -1,0 +1,431 @@
+//! Packets that make a log visible in Perfetto's UI without a query.
+//!
+//! The UI shows `ProtoLog` messages nowhere by itself, of any version. It has a table and a track for logs of Android, so each message becomes
+//! one of these, beside the message as it is; a loss becomes one, too, and a mark on a track of its own. Threads get their names, and chosen
+//! arguments become counters.
+//!
+//! A trace that has such packets gets new ones in their place, with the counters that they had.
+//!
+//! Invariants: all is appended, on sequences that the trace does not have, in packets whose first field says what they are for, so that they
+//! are found again, and replaced; what needs the wall clock, as the times of Android's logs do, is
+//! counted where the trace does not know it.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use std::io::{self, Write};
+
+use protolog_core::schema::{
+    debug_annotation, packet, process_descriptor, sequence_flags, thread_descriptor, trace,
+    track_descriptor, track_event,
+};
+use protolog_core::{Arg, Level};
+use protolog_recording::PacketWriter;
+use protozero::{Field, Heap, Message, Reader};
+
+use crate::damage::limits::Limits;
+use crate::inputs::pid_apart::name_suffix;
+use crate::log::Log;
+use crate::log::entry::Entry;
+use crate::log::log_items::Item;
+use crate::log::render::Rendering;
+use crate::log::values::beginning;
+use crate::sequences::thread::Thread;
+use crate::spans::slices::SliceRepair;
+use crate::traces::read_error::{ReadError, ReadErrorKind};
+use crate::traces::whole_trace::Trace;
+
+/// `TracePacket.android_log`
+const ANDROID_LOG: u32 = 39;
+/// `AndroidLogPacket.events`
+const EVENTS: u32 = 1;
+/// The fields of `AndroidLogPacket.LogEvent`.
+mod log_event {
+    pub(super) const LOG_ID: u32 = 1;
+    pub(super) const PID: u32 = 2;
+    pub(super) const TID: u32 = 3;
+    pub(super) const TIMESTAMP: u32 = 5;
+    pub(super) const TAG: u32 = 6;
+    pub(super) const PRIORITY: u32 = 7;
+    pub(super) const MESSAGE: u32 = 8;
+}
+/// `TrackDescriptor.name`
+const TRACK_NAME: u32 = 2;
+/// `TrackDescriptor.counter`
+const TRACK_COUNTER: u32 = 8;
+/// `TrackEvent.double_counter_value`
+const COUNTER_VALUE: u32 = 44;
+/// A value of `TrackEvent.type`.
+const TYPE_COUNTER: u32 = 4;
+
+/// The bytes of a name that each message repeats.
+const MOST_OF_NAME: usize = 256;
+/// Events of one packet.
+const BATCH: usize = 256;
+/// The first track of ours; those of processes and threads are made of their ids.
+const FIRST_TRACK: u64 = 0x7072_6f74_6f6c_6f67;
+/// The name of a span of which only the end is known.
+const BEGIN_LOST: &str = "(its begin was lost)";
+/// The sequence of what is added: the traces' own are numbered from 1.
+const SEQUENCE: u32 = 0x7fff_0000;
+
+/// An argument to show as a counter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CounterArg {
+    /// A part of the template.
+    pub template: String,
+    /// The number of the argument, from 1.
+    pub argument: usize,
+    /// The part is all of it.
+    pub is_whole: bool,
+}
+
+impl CounterArg {
+    fn is_of(&self, template: &str) -> bool {
+        if self.is_whole { template == self.template } else { template.contains(&self.template) }
+    }
+}
+
+/// The amounts that were added for the UI.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AddedForUi {
+    /// Messages and losses in the table of logs.
+    pub events: u64,
+    /// Messages that are not, since the trace does not relate its clock to the wall clock.
+    pub without_wall_clock: u64,
+    /// Values of each counter, in the order in which they were asked for.
+    pub counter_values: Vec<u64>,
+    /// Texts that are left out, since the trace expands to more than its limit.
+    pub cut_texts: u64,
+}
+
+/// The trace with what the UI shows, in place of what it had of that. Counters that it had stay, behind those that are asked for.
+///
+/// The texts of messages may be so many times the size of the trace, as [`Limits::of_expansion`] says.
+///
+/// # Errors
+///
+/// If the trace can't be read.
+pub fn for_perfetto_ui(
+    trace: Vec<u8>,
+    counters: &[CounterArg],
+    expansion: u64,
+) -> Result<(Vec<u8>, AddedForUi), ReadError> {
+    let (mut trace, known) = without_perfetto_ui(trace);
+    let is_asked_for = |known: &CounterArg| {
+        counters.iter().any(|it| it.argument == known.argument && it.is_of(&known.template))
+    };
+    let kept = known.into_iter().filter(|known| !is_asked_for(known));
+    let counters: Vec<CounterArg> = counters.iter().cloned().chain(kept).collect();
+    let limits = Limits::of_expansion(trace.len() as u64, expansion);
+    let log = Trace::from_bytes(trace.clone()).with_limits(limits).with_slices().read()?;
+    let added = write(&log, &counters, &mut trace).map_err(ReadErrorKind::Io)?;
+    Ok((trace, added))
+}
+
+/// The packets to append to a trace that was just written, so that the UI shows it.
+///
+/// # Errors
+///
+/// If the trace can't be read.
+pub fn perfetto_ui_packets(trace: &[u8]) -> Result<Vec<u8>, ReadError> {
+    let log = Trace::from_bytes(trace.to_vec()).with_slices().read()?;
+    let mut packets = Vec::new();
+    write(&log, &[], &mut packets).map_err(ReadErrorKind::Io)?;
+    Ok(packets)
+}
+
+/// Appends to `out`, which has the trace of `log`, what the UI shows.
+fn write(log: &Log, counters: &[CounterArg], out: &mut dyn Write) -> io::Result<AddedForUi> {
+    let (counter_values, cut_texts) = (vec![0; counters.len()], log.stats().cut_texts);
+    let added = AddedForUi { counter_values, cut_texts, ..AddedForUi::default() };
+    let mut ui = UiWriter {
+        log,
+        counters,
+        to: PacketWriter::new(out),
+        events: Vec::new(),
+        tracks: HashMap::new(),
+        added,
+    };
+    ui.name_threads()?;
+    for item in log.items() {
+        ui.item(item)?;
+    }
+    ui.flush_events()?;
+    for repair in log.slice_repairs() {
+        ui.repair(*repair)?;
+    }
+    Ok(ui.added)
+}
+
+/// The use of a track of ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum TrackKey {
+    Losses,
+    /// A counter, and the message that it is an argument of.
+    Counter(usize, u64),
+}
+
+/// An event of the table of logs.
+struct LogEvent<'a> {
+    wall: i64,
+    thread: &'a Thread,
+    tag: &'a str,
+    /// As in Android: 2 for verbose to 7 for fatal.
+    priority: u32,
+    text: String,
+}
+
+struct UiWriter<'a, 'b> {
+    log: &'a Log,
+    counters: &'a [CounterArg],
+    to: PacketWriter<'b>,
+    events: Vec<LogEvent<'a>>,
+    tracks: HashMap<TrackKey, u64>,
+    added: AddedForUi,
+}
+
+/// The trace without what [`for_perfetto_ui`] has added to it, or to what it was merged of; and the counters among that.
+fn without_perfetto_ui(trace: Vec<u8>) -> (Vec<u8>, Vec<CounterArg>) {
+    let (mut reader, mut kept, mut from) = (Reader::new(&trace), Vec::new(), 0);
+    let (mut at, mut counters) = (0, Vec::new());
+    while let Some(Ok(field)) = reader.next() {
+        let end = reader.offset() as usize;
+        if is_for_ui(&field) {
+            counters.extend(counter_of(field).filter(|counter| !counters.contains(counter)));
+            kept.extend_from_slice(&trace[from..at]);
+            from = end;
+        }
+        at = end;
+    }
+    if from == 0 {
+        return (trace, counters);
+    }
+    // With what can't be read.
+    kept.extend_from_slice(&trace[from..]);
+    (kept, counters)
+}
+
+fn is_for_ui(field: &Field<'_>) -> bool {
+    let mut fields = field.as_message().into_iter().flatten();
+    let first = fields.next().and_then(Result::ok);
+    field.number == trace::PACKET && first.is_some_and(|it| it.number == packet::FOR_UI)
+}
+
+/// The counter that a packet of ours describes.
+fn counter_of(packet: Field<'_>) -> Option<CounterArg> {
+    let descriptor = child(packet, packet::TRACK_DESCRIPTOR)?;
+    child(descriptor, TRACK_COUNTER)?;
+    let name = std::str::from_utf8(child(descriptor, TRACK_NAME)?.as_bytes().ok()?).ok()?;
+    let (template, number) = name.strip_suffix(']')?.rsplit_once(" [")?;
+    let (template, argument) = (template.to_owned(), number.parse().ok()?);
+    Some(CounterArg { template, argument, is_whole: true })
+}
+
+/// The first field of this number.
+fn child(message: Field<'_>, number: u32) -> Option<Field<'_>> {
+    let mut fields = message.as_message().ok()?.map_while(Result::ok);
+    fields.find(|field| field.number == number)
+}
+
+/// The beginning of a text with a name in it, with a mark where it ends: a name stands in the trace once, however many messages have it.
+fn shortened(text: &str) -> Cow<'_, str> {
+    if text.len() <= MOST_OF_NAME {
+        return text.into();
+    }
+    format!("{}…", beginning(text, MOST_OF_NAME)).into()
+}
+
+impl<'a> UiWriter<'a, '_> {
+    /// Names threads and processes by descriptors, not by tracks: trace_processor takes a second track of a thread for another thread.
+    fn name_threads(&mut self) -> io::Result<()> {
+        let mut processes = BTreeMap::new();
+        for thread in self.log.threads() {
+            let (Some(own), Some(tid)) = (thread.pid, thread.tid) else { continue };
+            let Some(pid) = self.log.pid_apart(thread) else { continue };
+            processes.insert(pid, (own, self.log.process_name(thread)));
+            self.write(|to| {
+                if pid != own {
+                    to.uint32(packet::LOCAL_PID, own);
+                }
+                to.uint32(packet::SEQUENCE_FLAGS, sequence_flags::INCREMENTAL_STATE_CLEARED);
+                let mut fields = to.nested(packet::THREAD_DESCRIPTOR);
+                fields.uint32(thread_descriptor::PID, pid).uint32(thread_descriptor::TID, tid);
+                if let Some(name) = &thread.name {
+                    fields.string(thread_descriptor::THREAD_NAME, name);
+                }
+            })?;
+        }
+        for (pid, (own, name)) in processes {
+            let Some(name) = name else { continue };
+            let mut name = Cow::Borrowed(name);
+            self.write(|to| {
+                if pid != own {
+                    to.uint32(packet::LOCAL_PID, own);
+                    name.to_mut().push_str(&name_suffix(own));
+                }
+                to.uint32(packet::SEQUENCE_FLAGS, sequence_flags::INCREMENTAL_STATE_CLEARED);
+                let mut fields = to.nested(packet::PROCESS_DESCRIPTOR);
+                fields.uint32(process_descriptor::PID, pid);
+                fields.string(process_descriptor::PROCESS_NAME, &name);
+            })?;
+        }
+        Ok(())
+    }
+
+    fn item(&mut self, item: Item<'a>) -> io::Result<()> {
+        match item {
+            Item::Entry(entry) => {
+                self.counters_of(&entry)?;
+                let values = entry.values();
+                let group = values.group(self.log);
+                let tag =
+                    group.map_or(
+                        "?",
+                        |group| if group.tag.is_empty() { &group.name } else { &group.tag },
+                    );
+                let mut text = values.text(Rendering::Full);
+                if let Some(stack) = entry.stack_trace() {
+                    text.push('\n');
+                    text.push_str(stack);
+                }
+                self.event(entry.time(), entry.thread(), tag, values.level(), text)
+            }
+            // Slices are in the trace already.
+            Item::SpanBegin(_) | Item::SpanEnd(_) => Ok(()),
+            Item::Loss(loss) => {
+                let text = shortened(&loss.describe(self.log.dictionary())).into_owned();
+                let track = self.track(TrackKey::Losses, "lost messages", false)?;
+                self.track_event(loss.time, track, |event| {
+                    event.uint32(track_event::TYPE, track_event::TYPE_INSTANT);
+                    event.string(track_event::NAME, &text);
+                })?;
+                let thread = self.log.thread_of(loss);
+                self.event(loss.time, thread, "LOST", Some(Level::Warn), text)
+            }
+        }
+    }
+
+    /// Adds the edge of a span that was lost: an end of another span would pass for its end, and whatever follows would be within it.
+    fn repair(&mut self, repair: SliceRepair) -> io::Result<()> {
+        let SliceRepair { track, time, is_end } = repair;
+        self.track_event(time, track, |event| {
+            let (kind, mark) = if is_end {
+                (track_event::TYPE_SLICE_END, "end_lost")
+            } else {
+                event.string(track_event::NAME, BEGIN_LOST);
+                (track_event::TYPE_SLICE_BEGIN, "begin_lost")
+            };
+            event.uint32(track_event::TYPE, kind);
+            let mut annotation = event.nested(track_event::DEBUG_ANNOTATIONS);
+            annotation.string(debug_annotation::NAME, mark);
+            annotation.bool(debug_annotation::BOOL_VALUE, true);
+        })
+    }
+
+    /// Adds an event to the table of logs.
+    fn event(
+        &mut self,
+        time: i64,
+        thread: &'a Thread,
+        tag: &'a str,
+        level: Option<Level>,
+        text: String,
+    ) -> io::Result<()> {
+        let Some(wall) = self.log.wall_time(time) else {
+            self.added.without_wall_clock += 1;
+            return Ok(());
+        };
+        // The table needs one of messages in no dictionary, too.
+        let priority = level.unwrap_or(Level::Info) as u32 + 2;
+        self.events.push(LogEvent { wall, thread, tag, priority, text });
+        self.added.events += 1;
+        if self.events.len() == BATCH { self.flush_events() } else { Ok(()) }
+    }
+
+    fn flush_events(&mut self) -> io::Result<()> {
+        if self.events.is_empty() {
+            return Ok(());
+        }
+        let (events, log_of) = (std::mem::take(&mut self.events), self.log);
+        self.write(|to| {
+            let mut log = to.nested(ANDROID_LOG);
+            for LogEvent { wall, thread, tag, priority, text } in &events {
+                let mut event = log.nested(EVENTS);
+                event.uint32(log_event::LOG_ID, 0);
+                event.uint32(log_event::PID, log_of.pid_apart(thread).unwrap_or(0));
+                event.uint32(log_event::TID, thread.tid.unwrap_or(0));
+                event.uint64(log_event::TIMESTAMP, *wall as u64);
+                event
+                    .string(log_event::TAG, &shortened(tag))
+                    .uint32(log_event::PRIORITY, *priority);
+                event.string(log_event::MESSAGE, text);
+            }
+        })
+    }
+
+    /// Adds the values of the arguments of an entry that are counters.
+    fn counters_of(&mut self, entry: &Entry<'a>) -> io::Result<()> {
+        let Some(message) = entry.message().filter(|_| !self.counters.is_empty()) else {
+            return Ok(());
+        };
+        for (index, counter) in self.counters.iter().enumerate() {
+            if !counter.is_of(message.template()) {
+                continue;
+            }
+            let value = match entry.values().args().get(counter.argument.wrapping_sub(1)) {
+                Some(Arg::Int(value)) => *value as f64,
+                Some(Arg::Uint(value)) => *value as f64,
+                Some(Arg::Float(value)) => *value,
+                Some(Arg::Bool(value)) => f64::from(u8::from(*value)),
+                Some(Arg::Str(_)) | None => continue,
+            };
+            // `counter_of` reads it.
+            let name = format!("{} [{}]", message.template(), counter.argument);
+            let track = self.track(TrackKey::Counter(index, entry.message_id()), &name, true)?;
+            self.track_event(entry.time(), track, |event| {
+                event.uint32(track_event::TYPE, TYPE_COUNTER).double(COUNTER_VALUE, value);
+            })?;
+            self.added.counter_values[index] += 1;
+        }
+        Ok(())
+    }
+
+    /// The id of a track of ours, which is described when it is first asked for.
+    fn track(&mut self, key: TrackKey, name: &str, is_counter: bool) -> io::Result<u64> {
+        let next = FIRST_TRACK + self.tracks.len() as u64;
+        let track = *self.tracks.entry(key).or_insert(next);
+        if track == next {
+            self.write(|to| {
+                let mut descriptor = to.nested(packet::TRACK_DESCRIPTOR);
+                descriptor.uint64(track_descriptor::UUID, track).string(TRACK_NAME, name);
+                if is_counter {
+                    drop(descriptor.nested(TRACK_COUNTER));
+                }
+            })?;
+        }
+        Ok(track)
+    }
+
+    /// Writes a packet that is known by its first field.
+    fn write(&mut self, fill: impl FnOnce(&mut Message<'_, Heap>)) -> io::Result<()> {
+        self.to.write_with(SEQUENCE, |to| {
+            to.bool(packet::FOR_UI, true);
+            fill(to);
+        })
+    }
+
+    fn track_event(
+        &mut self,
+        time: i64,
+        track: u64,
+        fill: impl FnOnce(&mut Message<'_, Heap>),
+    ) -> io::Result<()> {
+        self.write(|to| {
+            to.uint64(packet::TIMESTAMP, time as u64);
+            let mut event = to.nested(packet::TRACK_EVENT);
+            event.uint64(track_event::TRACK_UUID, track);
+            fill(&mut event);
+        })
+    }
+}

@@ -1,0 +1,4 @@
+//! The spans of the `tracing` bridge, as a trace has them and as they are shown.
+
+pub(crate) mod slices;
+pub(crate) mod span_slice;
