@@ -144,8 +144,9 @@ final class Segments implements AutoCloseable {
             Location part = place.sibling(part(name));
             unfinished = part;
             try {
-                TraceFile file = TraceFile.createNew(part, place.sibling(name), compression);
-                old.add(name);
+                Location complete = place.sibling(name);
+                TraceFile file = TraceFile.createNew(part, complete, compression);
+                note(name, file);
                 begun = System.nanoTime();
                 unfinished = null;
                 return file;
@@ -153,6 +154,16 @@ final class Segments implements AutoCloseable {
                 // Another process uses the same path.
                 unfinished = null;
             }
+        }
+    }
+
+    /** Adds a new segment to those that there are; without memory for that, it is none. */
+    private void note(String name, TraceFile file) throws IOException {
+        try {
+            old.add(name);
+        } catch (RuntimeException | Error e) {
+            file.remove();
+            throw e;
         }
     }
 

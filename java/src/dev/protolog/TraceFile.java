@@ -23,18 +23,22 @@ final class TraceFile {
 
     /** Opens the file by the rules of {@link OutputRules}; an existing one is emptied, or replaced if others may read it. */
     static TraceFile create(Location place, int compression) throws IOException {
-        OutputFile file = Outputs.openEmpty(place);
-        try {
-            return new TraceFile(file, null, compression);
-        } catch (RuntimeException | Error e) {
-            file.close();
-            throw e;
-        }
+        return of(Outputs.openEmpty(place), null, compression);
     }
 
     /** Creates a file that is not there yet; it becomes {@code name} when it is complete. */
     static TraceFile createNew(Location place, Location name, int compression) throws IOException {
-        return new TraceFile(Outputs.createNew(place), name, compression);
+        return of(Outputs.createNew(place), name, compression);
+    }
+
+    /** Takes over a file, which is closed where there is no memory for that: its claim would stay for good. */
+    private static TraceFile of(OutputFile file, Location name, int compression) throws IOException {
+        try {
+            return new TraceFile(file, name, compression);
+        } catch (RuntimeException | Error e) {
+            file.close();
+            throw e;
+        }
     }
 
     Path path() {
