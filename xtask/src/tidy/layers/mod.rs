@@ -11,7 +11,7 @@ use table::{LAYERS, Layer};
 /// One finding per import that leads upwards, and per module without a layer.
 pub(super) fn check(targets: &[Target]) -> Vec<Place> {
     let mut found = Vec::new();
-    for crate_layers in &LAYERS {
+    for crate_layers in LAYERS {
         let wanted = |target: &&Target| {
             target.package == crate_layers.package
                 && target

@@ -13,7 +13,9 @@ pub(super) struct Layers {
 /// A name for messages, and the modules.
 pub(super) type Layer = (&'static str, &'static [&'static str]);
 
-pub(super) const LAYERS: [Layers; 1] = [Layers {
+pub(super) const LAYERS: &[Layers] = &[RT, READER];
+
+const RT: Layers = Layers {
     package: "protolog-rt",
     layers: &[
         // Atomics, the standard library's or those of the models; what everybody may use.
@@ -51,4 +53,35 @@ pub(super) const LAYERS: [Layers; 1] = [Layers {
             ],
         ),
     ],
-}];
+};
+
+const READER: Layers = Layers {
+    package: "protolog-reader",
+    layers: &[
+        // Pieces of text output, which know nothing of a log.
+        ("formatting", &["formatting"]),
+        // Where bytes come from, and how they are inflated.
+        ("bytes", &["bytes"]),
+        // Packets on the wire, without the state of their sequence.
+        ("packets", &["packets"]),
+        ("clocks", &["clocks"]),
+        // Holes, the way back to packets, limits.
+        ("damage", &["damage"]),
+        // The state that packets set for later ones; threads and sessions.
+        ("sequences", &["sequences"]),
+        ("dictionary", &["dictionary"]),
+        ("losses", &["losses"]),
+        ("spans", &["spans"]),
+        // Several traces as one: what a merge and the decoder both have to know of them.
+        ("inputs", &["inputs"]),
+        ("merge", &["merge"]),
+        // From packets to records.
+        ("decode", &["decode"]),
+        ("log", &["log"]),
+        // The ways to read one: whole, as it grows, page by page.
+        ("traces", &["traces", "pages"]),
+        // For people, machines and the Perfetto UI.
+        ("times", &["times"]),
+        ("output", &["output"]),
+    ],
+};
