@@ -26,11 +26,13 @@ pub enum LossCause {
     /// The file could not be written. The trace reports it once writing works again; until then, only the running
     /// session does.
     WriteFailed = loss_cause::WRITE_FAILED as u8,
+    /// Another program emptied, cut or deleted the file that had the message, which nobody may have copied before.
+    Removed = loss_cause::REMOVED as u8,
 }
 
 impl LossCause {
     /// All causes, by their number in traces, which counts from 1.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::BufferFull,
         Self::Overwritten,
         Self::Reentrant,
@@ -39,6 +41,7 @@ impl LossCause {
         Self::Forked,
         Self::TemplateLimit,
         Self::WriteFailed,
+        Self::Removed,
     ];
 
     /// The cause with this number in traces.
@@ -57,6 +60,7 @@ impl LossCause {
             Self::Forked => "forked",
             Self::TemplateLimit => "template_limit",
             Self::WriteFailed => "write_failed",
+            Self::Removed => "removed",
         }
     }
 
@@ -71,6 +75,7 @@ impl LossCause {
             Self::Forked => "the process was forked in the middle of a call",
             Self::TemplateLimit => "too many distinct messages without a dictionary entry",
             Self::WriteFailed => "the file could not be written",
+            Self::Removed => "removed from the file by another program",
         }
     }
 }
@@ -85,6 +90,6 @@ mod tests {
             assert_eq!(cause as usize, index + 1);
             assert_eq!(LossCause::from_wire(cause as u32), Some(cause));
         }
-        assert_eq!((LossCause::from_wire(0), LossCause::from_wire(9)), (None, None));
+        assert_eq!((LossCause::from_wire(0), LossCause::from_wire(10)), (None, None));
     }
 }

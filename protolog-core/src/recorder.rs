@@ -41,6 +41,7 @@
 //! Invariants: nothing here touches memory; every function is total. Offsets up to 48 stay in later versions.
 
 use crate::hash;
+use crate::schema::loss_cause;
 
 /// The first bytes of a recording.
 pub const MAGIC: [u8; 8] = *b"protorec";
@@ -81,8 +82,10 @@ pub const LOSSES_AT: usize = 256;
 pub const LOSSES: usize = 64;
 /// Offset of the loss counters by cause.
 pub const OTHER_LOSSES_AT: usize = LOSSES_AT + 16 * LOSSES;
-/// Number of loss counters by cause.
+/// Number of loss counters by cause that stand there, from cause 1 up. The others have a place of their own.
 pub const OTHER_LOSSES: usize = 8;
+/// Offset of the number of messages that another program removed from the trace file, a u64.
+pub const REMOVED_AT: usize = SESSION_ID_AT + 16;
 /// Size of a metadata record's header, in bytes.
 pub const RECORD_HEADER_SIZE: usize = 8;
 
@@ -169,6 +172,15 @@ pub enum HeaderError {
     ByteOrder,
     /// A field has an impossible value.
     Corrupt,
+}
+
+/// The offset of the counter of losses by a cause; none if this version has no such cause.
+pub const fn other_losses_at(cause: u32) -> Option<usize> {
+    match cause {
+        loss_cause::REMOVED => Some(REMOVED_AT),
+        1.. if cause as usize <= OTHER_LOSSES => Some(OTHER_LOSSES_AT + 8 * (cause as usize - 1)),
+        _ => None,
+    }
 }
 
 impl Position {

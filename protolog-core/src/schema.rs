@@ -368,4 +368,6 @@ pub mod loss_cause {
     pub const TEMPLATE_LIMIT: u32 = 7;
     /// The file could not be written.
     pub const WRITE_FAILED: u32 = 8;
+    /// Another program emptied, cut or deleted the file that had the message.
+    pub const REMOVED: u32 = 9;
 }

@@ -37,6 +37,7 @@ pub use rest::TraceFile;
 pub use scan::{Inflate, TraceSurvey};
 pub use tail::Tail;
 
+use protolog_core::LossCause;
 use protolog_core::recorder::{self, Header, HeaderError, VERSION};
 use std::fmt;
 use std::io::{self, Write};
@@ -86,7 +87,8 @@ impl<'a> Recording<'a> {
     /// True if messages were dropped before the process died, which the trace file may report already.
     pub fn has_losses(&self) -> bool {
         let keys = (0..recorder::LOSSES).map(|slot| recorder::LOSSES_AT + 16 * slot + 8);
-        let others = (0..recorder::OTHER_LOSSES).map(|slot| recorder::OTHER_LOSSES_AT + 8 * slot);
+        let causes = LossCause::ALL.into_iter();
+        let others = causes.filter_map(|cause| recorder::other_losses_at(cause as u32));
         keys.chain(others).any(|at| self.counter(at) > 0)
     }
 

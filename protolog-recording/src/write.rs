@@ -12,15 +12,15 @@ use super::sequence::{Missing, Part, SequenceReader};
 use super::{Flaw, Recording, Recovered, TraceSurvey};
 use crate::packets::PacketWriter;
 use crate::thread::Thread;
-use protolog_core::process_track;
 use protolog_core::recorder::{
-    LOSSES, LOSSES_AT, MESSAGE_COUNTS, METADATA_LOST_AT, OTHER_LOSSES, OTHER_LOSSES_AT,
-    OTHER_MESSAGE_COUNT_AT, Position, message_count_at, next_record, parse_loss_key,
+    LOSSES, LOSSES_AT, MESSAGE_COUNTS, METADATA_LOST_AT, OTHER_MESSAGE_COUNT_AT, Position,
+    message_count_at, next_record, other_losses_at, parse_loss_key,
 };
 use protolog_core::schema::{
     clock as clock_field, clock_id, clock_snapshot, loss, loss_cause, message_data, packet,
     sequence_flags, sequence_info, thread_descriptor, track_event, viewer_config,
 };
+use protolog_core::{LossCause, process_track};
 use protozero::{Heap, Message, Reader};
 use std::collections::HashSet;
 use std::io;
@@ -311,8 +311,9 @@ pub(super) fn losses(recording: &Recording<'_>) -> impl Iterator<Item = (u32, u3
         let (group, cause) = parse_loss_key(recording.counter(at))?;
         Some((group, cause, recording.counter(at + 8)))
     });
-    let others = (0..OTHER_LOSSES)
-        .map(|index| (0, index as u32 + 1, recording.counter(OTHER_LOSSES_AT + 8 * index)));
+    let others = LossCause::ALL.into_iter().map(|cause| cause as u32);
+    let others =
+        others.filter_map(|cause| Some((0, cause, recording.counter(other_losses_at(cause)?))));
     counters.chain(others)
 }
 

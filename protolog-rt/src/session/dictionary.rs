@@ -6,6 +6,7 @@
 //! Invariant: a message is written once per session, with all lines at which it was found by then.
 
 use super::counts::{Count, Counts};
+use super::gap::Gap;
 use crate::dictionary::{
     fields, for_each_element, for_each_note, for_each_reached_group, for_each_stripped, group_of,
     message_id, stripped_message,
@@ -100,15 +101,18 @@ impl Dictionary {
         sums.into_iter().map(loss).collect()
     }
 
-    /// Returns messages that could not be written as drops, by group.
-    pub(super) fn unwritten(&self, messages: &Counts) -> Vec<LossCount> {
-        let mut groups = BTreeMap::<u32, u64>::new();
-        for Count { id, messages, .. } in messages.all() {
-            let group = id.and_then(|id| self.group_id(id)).unwrap_or_default();
-            *groups.entry(group).or_default() += messages;
+    /// Returns the messages of a gap as drops, by group.
+    pub(super) fn unwritten(&self, gap: &Gap) -> Vec<LossCount> {
+        let mut groups = BTreeMap::<(LossCause, u32), u64>::new();
+        let causes = [(LossCause::WriteFailed, &gap.messages), (LossCause::Removed, &gap.removed)];
+        for (cause, counts) in causes {
+            for Count { id, messages, .. } in counts.all() {
+                let group = id.and_then(|id| self.group_id(id)).unwrap_or_default();
+                *groups.entry((cause, group)).or_default() += messages;
+            }
         }
-        let cause = LossCause::WriteFailed;
-        groups.into_iter().map(|(group, count)| LossCount { group, cause, count }).collect()
+        let loss = |((cause, group), count)| LossCount { group, cause, count };
+        groups.into_iter().map(loss).collect()
     }
 
     /// Returns messages, bytes and drops of each group.

@@ -45,8 +45,10 @@ pub(super) struct Drain {
     held_bytes: usize,
     /// Bytes of all [`Sequence::pieces`].
     pieces_bytes: usize,
-    /// Messages that earlier files could not get.
+    /// Messages that earlier files do not have.
     pub(super) lost_before: u64,
+    /// Those of them that somebody else has removed from one.
+    pub(super) removed_before: u64,
     /// Something was copied since [`Self::take_copied`].
     has_copied: bool,
     /// What the file lacks is left in the recording: the session ends.
@@ -143,7 +145,10 @@ impl Drain {
                 progress.set_position(writer, sequence.position(false, true));
             }
         }
-        progress.set_write_failed(self.lost_before + file.lost.messages());
+        progress.set_lost(
+            self.lost_before + file.lost.messages(),
+            self.removed_before + file.removed_messages(),
+        );
         progress.commit(file.position());
         self.freed += self.held.len();
         self.held_bytes = 0;

@@ -10,6 +10,7 @@ mod fitting;
 mod kept;
 mod outside;
 
+use outside::Outside;
 pub(super) use outside::OutsideChange;
 
 use super::bundles::{Bundles, bundles};
@@ -104,10 +105,11 @@ pub(super) struct TraceFile {
     beginning: u64,
     /// The messages that were given to it.
     pub(super) counts: Counts,
-    /// Those of them that could not be written.
+    /// Those of them that it does not have.
     pub(super) lost: Counts,
     /// Those of them, and of earlier files, that no trace reports yet.
     pub(super) gap: Gap,
+    outside: Outside,
 }
 
 /// The packets that are written where there is no room for all.
@@ -137,7 +139,7 @@ pub(super) struct Finished {
     pub(super) bytes: u64,
     /// The messages that were given to it.
     pub(super) counts: Counts,
-    /// Those of them that could not be written.
+    /// Those of them that it does not have.
     pub(super) lost: Counts,
     /// Drops that it does not report.
     pub(super) gap: Gap,
@@ -247,6 +249,7 @@ impl TraceFile {
             counts: Counts::default(),
             lost: Counts::default(),
             gap: Gap::default(),
+            outside: Outside::default(),
         }
     }
 
@@ -290,6 +293,7 @@ impl TraceFile {
         let to = self.buffer.get_mut(self.used..).unwrap_or_default();
         let done = Seal::new(sequence).convert(sized, count, to, &mut self.counts);
         self.used += done.length;
+        self.note_drops(sized);
         self.flush_if_full();
         done.messages
     }

@@ -1,4 +1,4 @@
-//! The gap in a file that could not be written for a while, until a trace reports it.
+//! The gap in a file that could not be written for a while, or that somebody else has cut, until a trace reports it.
 //!
 //! A file on a full disk, for example, is continued when it can be written again. Until then the gap grows: messages, which
 //! are counted here, and records of drops among the packets, which are reported once more.
@@ -12,10 +12,12 @@ use protolog_core::schema::{loss, packet};
 use protozero::{Field, Reader};
 
 /// See the module.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Gap {
-    /// Missing messages that no trace reports.
+    /// Messages that could not be written, and that no trace reports.
     pub(super) messages: Counts,
+    /// The same that somebody else has removed from a file.
+    pub(super) removed: Counts,
     /// Drops that were counted as reported.
     pub(super) reported: Vec<LossCount>,
 }
@@ -23,7 +25,7 @@ pub(super) struct Gap {
 impl Gap {
     /// Returns whether there is nothing to report.
     pub(super) fn is_empty(&self) -> bool {
-        self.messages.messages() == 0 && self.reported.is_empty()
+        self.messages.messages() == 0 && self.removed.messages() == 0 && self.reported.is_empty()
     }
 
     /// Adds packets in a file's form, and returns the messages among them. Packets that end with `own` are the session's own.
@@ -36,9 +38,7 @@ impl Gap {
             if packet.first() == Some(&MESSAGE) && !packet.ends_with(own) {
                 continue;
             }
-            let fields = Reader::new(packet).map_while(Result::ok);
-            let losses = fields.filter(|field| field.number == packet::LOSS);
-            losses.filter_map(record).for_each(|lost| lost.add_to(&mut self.reported));
+            records(packet).for_each(|lost| lost.add_to(&mut self.reported));
         }
         messages
     }
@@ -46,8 +46,15 @@ impl Gap {
     /// Adds the gap of another file.
     pub(super) fn add(&mut self, other: Self) {
         self.messages.add(&other.messages);
+        self.removed.add(&other.removed);
         other.reported.into_iter().for_each(|lost| lost.add_to(&mut self.reported));
     }
+}
+
+/// Returns the records of drops in a packet.
+pub(super) fn records(packet: &[u8]) -> impl Iterator<Item = LossCount> + '_ {
+    let fields = Reader::new(packet).map_while(Result::ok);
+    fields.filter(|field| field.number == packet::LOSS).filter_map(record)
 }
 
 /// Decodes a record of drops.

@@ -10,8 +10,8 @@
 use super::recorder::Recorder;
 use crate::loss::{LossCause, LossCount};
 use protolog_core::recorder::{
-    GENERATION_AT, OTHER_LOSSES_AT, POSITIONS, Position, REPORTED_LOSS_SIZE, TRACE_BYTES_AT,
-    TRACE_FILE_AT, TRACE_FILE_SIZE,
+    GENERATION_AT, POSITIONS, Position, REPORTED_LOSS_SIZE, TRACE_BYTES_AT, TRACE_FILE_AT,
+    TRACE_FILE_SIZE, other_losses_at,
 };
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
@@ -58,10 +58,16 @@ impl Progress {
         self.lacks_file = [true; 2];
     }
 
-    /// Notes the number of messages that could not be written to any file.
-    pub(super) fn set_write_failed(&self, messages: u64) {
-        let at = OTHER_LOSSES_AT + WORD * (LossCause::WriteFailed as usize - 1);
-        self.recorder.store(at, messages);
+    /// Notes the number of messages that no file has, and that of those among them that another program removed.
+    pub(super) fn set_lost(&self, messages: u64, removed: u64) {
+        let write_failed = messages.saturating_sub(removed);
+        for (cause, count) in
+            [(LossCause::WriteFailed, write_failed), (LossCause::Removed, removed)]
+        {
+            if let Some(at) = other_losses_at(cause as u32) {
+                self.recorder.store(at, count);
+            }
+        }
     }
 
     /// Moves a writer's position.

@@ -32,8 +32,8 @@ use crate::sys::{file, modules, process};
 use protolog_core::FillPolicy;
 use protolog_core::recorder::{
     BuildId, ClockSource, Header, LOSSES, LOSSES_AT, MAGIC, METADATA_LOST_AT, METADATA_USED_AT,
-    NEEDLESS, OTHER_LOSSES_AT, OTHER_MESSAGE_COUNT_AT, POSITIONS, RING_AT, SESSION_ID_AT, VERSION,
-    loss_key, message_count_at, record_header,
+    NEEDLESS, OTHER_MESSAGE_COUNT_AT, POSITIONS, RING_AT, SESSION_ID_AT, VERSION, loss_key,
+    message_count_at, other_losses_at, record_header,
 };
 use protolog_files::Location;
 use protolog_shmem::{Buffer, Memory, PAGE, size};
@@ -353,9 +353,11 @@ impl Mirror for Recorder {
         if self.pid != std::process::id() {
             return;
         }
-        let other = OTHER_LOSSES_AT + 8 * (cause as usize - 1);
         let counter = self.counter(loss_key(group, cause as u32));
-        counter.unwrap_or(self.header.u64(other)).fetch_add(count, Ordering::Relaxed);
+        let other = || other_losses_at(cause as u32).map(|at| self.header.u64(at));
+        if let Some(counter) = counter.or_else(other) {
+            counter.fetch_add(count, Ordering::Relaxed);
+        }
     }
 }
 

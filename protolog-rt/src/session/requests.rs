@@ -3,6 +3,7 @@
 //! Invariant: a flush that was requested is done, or ends with the thread.
 
 use super::counts::Counts;
+use super::gap::Gap;
 use crate::error::clone_io_error;
 use crate::loss::LossCount;
 use crate::stats::GroupStats;
@@ -69,8 +70,8 @@ pub(super) struct SoFar {
     pub(super) earlier: Vec<GroupStats>,
     /// The messages in this file.
     pub(super) counts: Counts,
-    /// The messages that could not be written, and that no file reports yet.
-    pub(super) unreported: Counts,
+    /// What no file reports yet.
+    pub(super) unreported: Gap,
 }
 
 impl Requests {

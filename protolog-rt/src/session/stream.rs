@@ -156,7 +156,7 @@ impl Stream {
             reported: [self.reported.clone(), self.trace.reported()].concat(),
             earlier: self.earlier.groups.clone(),
             counts,
-            unreported: file.gap.messages.clone(),
+            unreported: file.gap.clone(),
         }
     }
 
@@ -287,13 +287,14 @@ impl Stream {
         let next = Trace::continued(Arc::clone(&self.core), file);
         let old = std::mem::replace(&mut self.trace, next);
         self.drain.lost_before += old.file.lost.messages();
+        self.drain.removed_before += old.file.removed_messages();
         let TraceEnd { summary, reported, before, gap, error } =
             old.end("protolog session goes on");
         self.earlier.add(summary);
         for lost in reported {
             lost.add_to(&mut self.reported);
         }
-        self.trace.file.gap.add(gap);
+        self.trace.file.take_over(gap);
         self.trace.skip_unattributed_before(before);
         self.drain.begin_file(&mut self.trace.file, &self.reported);
         error
@@ -325,7 +326,7 @@ impl Stream {
         let Some(error) = self.failed_file.or(error) else { return Ok(self.earlier) };
         // No trace reports the messages that this one lacks. The drops are among the losses of the files already.
         let dictionary = Dictionary::known();
-        let losses = dictionary.losses(dictionary.unwritten(&gap.messages));
+        let losses = dictionary.losses(dictionary.unwritten(&gap));
         let buffer = self.earlier.buffer;
         self.earlier.add(Summary { losses, buffer, ..Summary::default() });
         Err(StopError::new(error, self.earlier))

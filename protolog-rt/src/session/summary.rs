@@ -1,9 +1,9 @@
 //! The summary of a session that goes on: messages written and dropped so far, by group.
 
 use super::core::Core;
-use super::counts::Counts;
 use super::dictionary::Dictionary;
 use super::forked;
+use super::gap::Gap;
 use super::snapshot;
 use crate::stats::Summary;
 use crate::sync::Ordering;
@@ -17,7 +17,7 @@ const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 /// Returns the messages written and dropped so far. A session that streams is flushed first.
 pub(crate) fn so_far(core: &Core) -> Summary {
     let (mut summary, mut reported) = (Summary::default(), Vec::new());
-    let mut unwritten = Counts::default();
+    let mut unwritten = Gap::default();
     if core.pid != std::process::id() {
         // A forked child: it is the parent's, whose locks may be held.
         return Summary { why_empty: Some(forked::WHY_EMPTY.into()), ..summary };

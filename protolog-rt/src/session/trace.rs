@@ -7,6 +7,7 @@ use super::dictionary::Dictionary;
 use super::file::{Finished, TraceFile};
 use super::gap::Gap;
 use super::process::describe_process;
+use super::remains::Remains;
 use super::wire::{OWN_SEQUENCE, sequence_id};
 use crate::clock;
 use crate::error::Error;
@@ -101,9 +102,10 @@ impl Trace {
         self.file.flush();
     }
 
-    /// Counts all messages of the file as lost, since it has them no longer, and has what is written next report that. Returns their number.
-    pub(super) fn lose_all(&mut self) -> u64 {
-        self.file.lose_all(&self.reported.pending())
+    /// Counts all messages of the file as lost but those that remain in it, and has what is written next report that. Returns
+    /// their number.
+    pub(super) fn lose_all_but(&mut self, remains: &Remains) -> u64 {
+        self.file.lose_all_but(remains, self.reported.pending())
     }
 
     /// Writes what every trace begins with.
@@ -140,7 +142,7 @@ impl Trace {
         if gap.is_empty() {
             return;
         }
-        let (pid, mut losses) = (self.core.pid, self.dictionary.unwritten(&gap.messages));
+        let (pid, mut losses) = (self.core.pid, self.dictionary.unwritten(&gap));
         self.count(&losses);
         losses.extend(gap.reported);
         self.own_packet(|to| {

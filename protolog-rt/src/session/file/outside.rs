@@ -8,9 +8,24 @@
 use super::TraceFile;
 use crate::error::Error;
 use crate::loss::LossCount;
-use std::fs::{self, File};
-use std::io::{self, BufRead as _, BufReader, Read as _, Seek, SeekFrom};
+use crate::session::gap::{Gap, records};
+use crate::session::packets::Seal;
+use crate::session::remains::Remains;
+use crate::session::wire::{OWN_SEQUENCE, split};
+use protolog_core::schema::packet;
+use protozero::wire::{WireType, tag};
+use std::fs;
+use std::io::{self, Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
+
+/// The losses by what somebody else does to a file.
+#[derive(Debug, Default)]
+pub(super) struct Outside {
+    /// The number of messages that were removed.
+    removed: u64,
+    /// The drops that it was given to report, but for those of the trace itself: of threads, and of files before.
+    drops: Vec<LossCount>,
+}
 
 /// A change by somebody else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,16 +61,48 @@ impl TraceFile {
         is_other.then_some(OutsideChange::Moved)
     }
 
-    /// Counts all messages that the file has as lost, and has the next one report them and the drops that this one `reported`. Returns their
-    /// number.
-    pub(in crate::session) fn lose_all(&mut self, reported: &[LossCount]) -> u64 {
-        let had = self.counts.except(&self.lost);
-        self.lost.add(&had);
-        self.gap.messages.add(&had);
-        for lost in reported {
-            lost.add_to(&mut self.gap.reported);
+    /// Counts all messages that the file has as lost but those that remain in it, and has the next one report them and the drops that
+    /// this one `reported`. Returns their number.
+    pub(in crate::session) fn lose_all_but(
+        &mut self,
+        remains: &Remains,
+        reported: Vec<LossCount>,
+    ) -> u64 {
+        let removed = self.counts.except(&self.lost).except(&remains.messages);
+        self.lost.add(&removed);
+        self.outside.removed += removed.messages();
+        self.gap.removed.add(&removed);
+        let mut due = reported;
+        self.outside.drops.iter().for_each(|lost| lost.add_to(&mut due));
+        // Those that it got and does not have, whatever has kept them from it.
+        for known in &remains.reported {
+            let same =
+                |lost: &&mut LossCount| (lost.group, lost.cause) == (known.group, known.cause);
+            if let Some(lost) = due.iter_mut().find(same) {
+                lost.count = lost.count.saturating_sub(known.count);
+            }
         }
-        had.messages()
+        due.retain(|lost| lost.count > 0);
+        self.gap.reported = due;
+        removed.messages()
+    }
+
+    /// Returns the number of messages that somebody else has removed from it.
+    pub(in crate::session) fn removed_messages(&self) -> u64 {
+        self.outside.removed
+    }
+
+    /// Reports the gap of the file before, too.
+    pub(in crate::session) fn take_over(&mut self, gap: Gap) {
+        gap.reported.iter().for_each(|lost| lost.add_to(&mut self.outside.drops));
+        self.gap.add(gap);
+    }
+
+    /// Notes the drops that a thread reports in the first of these packets, which a chunk begins with.
+    pub(super) fn note_drops(&mut self, sized: &[u8]) {
+        if let Some((first, _)) = split(sized).filter(|(first, _)| first.first() == Some(&CLOCKS)) {
+            records(first).for_each(|lost| lost.add_to(&mut self.outside.drops));
+        }
     }
 
     /// Writes nothing more, because of `error`.
@@ -64,9 +111,13 @@ impl TraceFile {
         self.can_continue = false;
     }
 
-    /// Goes on in a file of which so many bytes are left, after the last whole packet.
-    pub(in crate::session) fn go_on_after_cut(&mut self, left: u64) -> io::Result<()> {
-        let end = if left == 0 { 0 } else { end_of_packets(&self.file, left)? };
+    /// Returns what is left in the first `length` bytes of the file.
+    pub(in crate::session) fn remains(&self, length: u64) -> io::Result<Remains> {
+        Remains::read(&self.file, length, Seal::new(OWN_SEQUENCE).bytes())
+    }
+
+    /// Goes on at `end`, where a packet ends.
+    pub(in crate::session) fn go_on_at(&mut self, end: u64) -> io::Result<()> {
         self.file.set_len(end)?;
         self.file.seek(SeekFrom::Start(end))?;
         self.written = end;
@@ -74,47 +125,5 @@ impl TraceFile {
     }
 }
 
-/// Returns the end of the last whole packet in the first `length` bytes of a trace.
-fn end_of_packets(file: &File, length: u64) -> io::Result<u64> {
-    let mut file = file;
-    file.seek(SeekFrom::Start(0))?;
-    let mut reader = BufReader::new(file.take(length));
-    let mut end = 0;
-    while let Some(packet) = skip_packet(&mut reader)? {
-        end += packet;
-    }
-    Ok(end)
-}
-
-/// Skips a packet, and returns its size with tag and length; none at the end, within a packet, or at what is no packet.
-fn skip_packet(reader: &mut BufReader<io::Take<&File>>) -> io::Result<Option<u64>> {
-    let (mut size, mut length, mut shift) = (1, 0u64, 0);
-    let mut byte = [0];
-    if reader.read(&mut byte)? == 0 || byte != [PACKET_TAG] {
-        return Ok(None);
-    }
-    loop {
-        if reader.read(&mut byte)? == 0 || shift > 28 {
-            return Ok(None);
-        }
-        size += 1;
-        length |= u64::from(byte[0] & 0x7f) << shift;
-        shift += 7;
-        if byte[0] & 0x80 == 0 {
-            break;
-        }
-    }
-    let mut left = length;
-    while left > 0 {
-        let here = reader.fill_buf()?.len().min(usize::try_from(left).unwrap_or(usize::MAX));
-        if here == 0 {
-            return Ok(None);
-        }
-        reader.consume(here);
-        left -= here as u64;
-    }
-    Ok(Some(size + length))
-}
-
-/// The tag of `Trace.packet`.
-const PACKET_TAG: u8 = 0x0a;
+/// The first byte of the packet that a chunk begins with.
+const CLOCKS: u8 = tag(packet::CLOCK_SNAPSHOT, WireType::Bytes) as u8;

@@ -2,7 +2,7 @@
 //!
 //! | somebody | the session |
 //! |---|---|
-//! | empties or cuts the file (`copytruncate`) | begins a trace once more where the file ends, and reports what was lost |
+//! | empties or cuts the file (`copytruncate`) | begins a trace once more where the file ends, and reports what is not left |
 //! | deletes it | goes on in a new file, or segment, which reports what was lost |
 //! | renames it, or puts another one in its place | completes it, and goes on in a new file. One that is there is kept as at a start |
 //!
@@ -15,6 +15,7 @@ use crate::error::Error;
 use crate::session::earlier::{self, Earlier};
 use crate::session::file::{FileForm, OutsideChange, TraceFile};
 use crate::session::file_place::FilePlace;
+use crate::session::remains::Remains;
 use crate::session::report;
 use std::io;
 
@@ -50,9 +51,12 @@ impl Stream {
     }
 
     fn follow_cut(&mut self, left: u64) {
-        let lost = self.trace.lose_all();
+        let read = self.trace.file.remains(left);
+        let (remains, unread) =
+            read.map_or_else(|error| (Remains::default(), Err(error)), |remains| (remains, Ok(())));
+        let lost = self.trace.lose_all_but(&remains);
         report::changed_outside(&self.core, "emptied or cut", lost);
-        if let Err(error) = self.trace.file.go_on_after_cut(left) {
+        if let Err(error) = unread.and_then(|()| self.trace.file.go_on_at(remains.end)) {
             let path = self.trace.file.path().to_path_buf();
             return self.trace.file.fail(Error::File { path, error });
         }
@@ -64,7 +68,7 @@ impl Stream {
 
     fn follow_deletion(&mut self) {
         if !self.is_deleted {
-            let lost = self.trace.lose_all();
+            let lost = self.trace.lose_all_but(&Remains::default());
             report::changed_outside(&self.core, "deleted", lost);
         }
         self.is_deleted = true;

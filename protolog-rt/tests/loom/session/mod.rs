@@ -44,7 +44,7 @@ pub(crate) mod progress {
             match *self {}
         }
 
-        pub(crate) fn set_write_failed(&self, _: u64) {
+        pub(crate) fn set_lost(&self, _: u64, _: u64) {
             match *self {}
         }
 
@@ -87,6 +87,11 @@ pub(crate) mod file {
         pub(crate) fn copy(&mut self, sequence: u32, bytes: &[u8]) -> bool {
             self.packet(sequence, bytes);
             true
+        }
+
+        /// By nobody.
+        pub(crate) fn removed_messages(&self) -> u64 {
+            0
         }
 
         /// Nothing is gathered.
