@@ -3,6 +3,7 @@
 //! Invariant: settings that contradict each other are refused at the start, with the name of the method.
 
 mod forks;
+pub(super) mod heirs;
 mod last_run;
 mod memory;
 mod start;

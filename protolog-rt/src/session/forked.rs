@@ -1,7 +1,7 @@
 //! A forked child whose parent records. The sessions are the parent's: its thread writes their files, and the child has none of them.
 //!
 //! So what the child logs is recorded nowhere until a session starts in it: its own, or one that goes on for a session of the parent
-//! ([`super::heirs`]). A program that becomes a daemon after its start may not know. Where no session goes on, the child's first message that the
+//! ([`super::builder::heirs`]). A program that becomes a daemon after its start may not know. Where no session goes on, the child's first message that the
 //! parent's sessions would record says so in a line on standard error, and switches all levels off for sessions;
 //! [`Summary::why_empty`](crate::Summary::why_empty) and operators get the same answer.
 //!

@@ -25,7 +25,6 @@ pub(crate) mod file_place;
 pub(crate) mod forked;
 mod gap;
 mod heads;
-mod heirs;
 mod leftover;
 mod packets;
 pub(crate) mod previous;
@@ -51,6 +50,7 @@ mod write_behind;
 pub use self::builder::{Builder, RecordingPlace};
 
 use self::active::Active;
+use self::builder::heirs;
 use self::core::Core;
 use self::file_place::FilePlace;
 use self::stop_error::StopError;

@@ -3,7 +3,7 @@
 //! - [`thread_end`], [`exit`]: what runs last on a thread, and in the process.
 //! - [`process`], [`thread`]: ids, the process's user, a thread's name, which signals it handles.
 //! - [`environment`]: variables, which a set-user-id program does not believe.
-//! - [`time`]: clocks, the zone, the boot id.
+//! - [`time`]: clocks, the boot id. [`zone`]: the time zone.
 //! - [`mapping`]: memory, of a process's own or of a file.
 //! - [`mod@file`]: room in a file, whose it is, files in memory; [`create`]: files that only their user may read;
 //!   [`file_lock`]: locks by which other processes see who writes a file.
@@ -44,6 +44,7 @@ pub(crate) mod socket;
 pub(crate) mod thread;
 pub(crate) mod thread_end;
 pub(crate) mod time;
+pub(crate) mod zone;
 
 use std::io;
 

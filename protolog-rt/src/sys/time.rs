@@ -1,9 +1,8 @@
-//! Time: the kernel's clocks, the zone of the process, the id of the machine's boot.
+//! Time: the kernel's clocks, the id of the machine's boot.
 //!
 //! Invariant: MONOTONIC and BOOTTIME are those of the machine, also in a time namespace (time_namespaces(7)), as containers and restored
 //! processes may have: traces of processes inside and outside have one clock.
 
-use super::fork::{ForkLock, Order, is_incomplete};
 use std::sync::atomic::{AtomicI64, Ordering};
 
 /// A clock of the kernel.
@@ -74,24 +73,6 @@ pub(crate) fn may_read_counter() -> bool {
     }
     #[cfg(not(target_arch = "x86_64"))]
     false
-}
-
-/// Asks the C library how many seconds the zone of the process is ahead of UTC, `second` seconds after the epoch. None in a child of a
-/// fork that was not complete, which may wait for that library's lock for ever.
-pub(crate) fn zone_offset(second: i64) -> Option<i64> {
-    /// Held while the C library has its own lock on the zone, which not every one makes free in a forked child.
-    static ZONE: ForkLock<()> = ForkLock::new(Order::Zone, ());
-    if is_incomplete() {
-        return None;
-    }
-    let _zone = ZONE.lock_unless_forking();
-    // SAFETY: a tm is integers and a pointer; all zeros are valid for it.
-    let mut time: libc::tm = unsafe { core::mem::zeroed() };
-    // SAFETY: both pointers are to values of ours that live through the call.
-    let known = unsafe { libc::localtime_r(&raw const second, &raw mut time) };
-    // Zones are within a day of UTC.
-    let is_unknown = known.is_null() || time.tm_gmtoff.abs() > 86_400;
-    Some(if is_unknown { 0 } else { time.tm_gmtoff })
 }
 
 /// Returns the id of the machine's boot, which tells times of BOOTTIME before and after a start apart.

@@ -3,7 +3,7 @@
 //! Invariants: nothing is allocated, and no lock is taken but where the zone is asked for, so that a signal handler may
 //! print; the zone is asked for at most once in a quarter of an hour, since offsets change at no other times.
 
-use crate::sys::time;
+use crate::sys::zone;
 use core::cell::Cell;
 use core::fmt;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
@@ -69,7 +69,7 @@ fn zone_offset(second: i64) -> i64 {
     if known >> 18 == quarter || ASKING.replace(true) {
         return last;
     }
-    let asked = time::zone_offset(second);
+    let asked = zone::offset(second);
     if let Some(offset) = asked {
         KNOWN.store(quarter << 18 | (offset + 0x20000), Relaxed);
     }
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn the_offset_is_remembered_for_its_quarter() {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() as i64;
-        let offset = time::zone_offset(now).expect("no fork");
+        let offset = zone::offset(now).expect("no fork");
         assert_eq!((zone_offset(now), zone_offset(now)), (offset, offset));
     }
 }

@@ -4,6 +4,7 @@
 //! they are emptied and removed after the last step that can fail.
 
 use super::Builder;
+use super::heirs;
 use crate::clock;
 use crate::error::Error;
 use crate::level;
@@ -17,7 +18,7 @@ use crate::session::requests::Requests;
 use crate::session::segments::{Limits, Segments};
 use crate::session::stream::{Reopen, Stream};
 use crate::session::trace::Trace;
-use crate::session::{Session, dictionary, forked, heirs};
+use crate::session::{Session, dictionary, forked};
 use crate::sys::{barrier, fork, pin};
 use protolog_core::FillPolicy;
 use std::sync::Arc;

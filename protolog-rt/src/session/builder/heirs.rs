@@ -12,9 +12,9 @@
 //!   it is taken neither in a child whose fork is incomplete, nor between the handlers of this thread's own fork, which hold it.
 
 use super::Builder;
-use super::active::Active;
-use super::{forked, signals};
 use crate::error::Error;
+use crate::session::active::Active;
+use crate::session::{forked, signals};
 use crate::sys::create::random;
 use crate::sys::fork::{self, ForkLock, Order};
 use crate::text_queue;
@@ -84,7 +84,7 @@ pub(super) fn note_start(active: &Arc<Active>, settings: Option<Builder>) {
 }
 
 /// Starts the heirs of the parent's sessions in a forked child, unless that was done. Returns whether there are any that run.
-pub(super) fn start() -> bool {
+pub(in crate::session) fn start() -> bool {
     let process = std::process::id();
     let has_begun = locked(|all| {
         let mut has_any = false;
@@ -130,7 +130,7 @@ fn start_heir(settings: &Builder, process: u32) -> Result<Arc<Active>, Error> {
 }
 
 /// Returns the session that goes on in this process for `active`, which is its parent's or that of a process further up.
-pub(super) fn of(active: &Arc<Active>) -> Option<Arc<Active>> {
+pub(in crate::session) fn of(active: &Arc<Active>) -> Option<Arc<Active>> {
     let process = std::process::id();
     locked(|all| {
         let mut at = active;
@@ -143,18 +143,18 @@ pub(super) fn of(active: &Arc<Active>) -> Option<Arc<Active>> {
 }
 
 /// A session has ended: whoever is forked from now on has nothing to go on with.
-pub(super) fn forget(ended: &Arc<Active>) {
+pub(in crate::session) fn forget(ended: &Arc<Active>) {
     revoke(ended);
     locked(|all| all.heirs.retain(|heir| !Arc::ptr_eq(&heir.active, ended)));
 }
 
 /// A session records no more, whether or not its file could be written: the same holds for it, though the program may have it still.
-pub(super) fn revoke(ended: &Arc<Active>) {
+pub(in crate::session) fn revoke(ended: &Arc<Active>) {
     locked(|all| all.wills.retain(|will| will.session.as_ptr() != Arc::as_ptr(ended)));
 }
 
 /// The program has dropped `active`, which is its parent's or that of a process further up: nothing goes on for it here.
-pub(super) fn renounce(active: &Arc<Active>) {
+pub(in crate::session) fn renounce(active: &Arc<Active>) {
     locked(|all| {
         let mut next = Some(Arc::clone(active));
         while let Some(dropped) = next {
@@ -195,7 +195,8 @@ mod tests {
             drop(trace);
             goes_on
         };
-        let name = "session::heirs::tests::what_an_operator_starts_in_a_child_ends_nothing";
+        let name =
+            "session::builder::heirs::tests::what_an_operator_starts_in_a_child_ends_nothing";
         check_child(name, begin, child);
     }
 }
