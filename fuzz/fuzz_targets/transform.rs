@@ -9,9 +9,10 @@
 mod holds;
 
 use libfuzzer_sys::fuzz_target;
-use protologtool::groups::from_java_source;
+use protologtool::lang::java::groups::from_java_source;
 use protologtool::ids::MessageIds;
-use protologtool::lang::java::{Android, Dialect, Java};
+use protologtool::lang::java::Java;
+use protologtool::lang::jvm::dialect::{Android, Dialect};
 use protologtool::pipeline::Settings;
 use protologtool::source::Source;
 use std::sync::LazyLock;

@@ -13,8 +13,10 @@
 mod args;
 pub mod binary;
 pub mod call;
+pub mod call_counts;
 mod cells;
 pub mod cli;
+mod colors;
 pub mod command;
 pub mod diagnostic;
 pub mod encoding;

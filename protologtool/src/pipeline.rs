@@ -6,15 +6,16 @@
 
 mod shown;
 
-use crate::call::{Call, CallCounts, Checked};
-use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::call::{Call, Checked};
+use crate::call_counts::CallCounts;
+use crate::diagnostic::{Code, Diagnostic, Report, Severity};
 use crate::groups::{Group, Groups};
 use crate::ids::MessageIds;
 use crate::lang::java::Java;
+use crate::lang::jvm::lookups::Lookups;
+use crate::lang::jvm::wrapper::{Wrapper, Wrappers};
 use crate::lang::kotlin::Kotlin;
-use crate::lang::lookups::Lookups;
 use crate::lang::rust::Rust;
-use crate::lang::wrapper::{Wrapper, Wrappers};
 use crate::lang::{self, Found, Inputs, Kind, Language, kotlin};
 use crate::lint::lint;
 use crate::rewrite::{Overlap, PlanBuilder};
@@ -97,22 +98,6 @@ impl Processed {
             lookups: Lookups::default(),
             kept: None,
         }
-    }
-}
-
-/// Diagnostics of one source.
-#[derive(Debug)]
-pub struct Report {
-    /// The source.
-    pub source: Source,
-    /// The diagnostics, in source order.
-    pub diagnostics: Vec<Diagnostic>,
-}
-
-impl Report {
-    /// Number of errors.
-    pub fn errors(&self) -> usize {
-        self.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error).count()
     }
 }
 

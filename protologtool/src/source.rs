@@ -1,4 +1,4 @@
-//! One source file: its path, its bytes, and where its lines begin.
+//! One source file: its language, its path, its bytes, and where its lines begin.
 //!
 //! Bytes, not text: a file may hold bytes that are no UTF-8 (in a comment, say), and they must come out as they went in.
 //! Lines end with LF, CR LF or a lone CR, as Java has it; lines and columns are counted from 1, columns in characters.
@@ -6,6 +6,29 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+
+/// The languages of sources, by their file names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `.java`
+    Java,
+    /// `.kt`
+    Kotlin,
+    /// `.rs`
+    Rust,
+}
+
+impl Kind {
+    /// The language of the source at `path`; none if its name ends otherwise.
+    pub fn of_path(path: &Path) -> Option<Self> {
+        match path.extension()?.to_str()? {
+            "java" => Some(Self::Java),
+            "kt" => Some(Self::Kotlin),
+            "rs" => Some(Self::Rust),
+            _ => None,
+        }
+    }
+}
 
 /// A file that was read.
 #[derive(Clone, Debug)]

@@ -1,10 +1,10 @@
 //! Java: tree-sitter's own time on the declarations that hold calls is what can't be avoided.
 
 use crate::measure::measure;
-use protologtool::groups::from_java_source;
 use protologtool::ids::MessageIds;
 use protologtool::lang::Language;
 use protologtool::lang::java::Java;
+use protologtool::lang::java::groups::from_java_source;
 use protologtool::pipeline::{Settings, process, process_source};
 use protologtool::source::Source;
 use protologtool::system::Real;

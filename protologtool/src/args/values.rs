@@ -1,6 +1,6 @@
 //! Parsers of the values of flags: they check what the text alone shows.
 
-use crate::lang::Kind;
+use crate::source::Kind;
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::time::Duration;

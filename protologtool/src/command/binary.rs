@@ -4,10 +4,10 @@
 
 use super::clashes;
 use super::generate::stale;
-use crate::args::Reporting;
 use crate::args::values::dictionary;
 use crate::binary;
 use crate::diagnostic::Reporter;
+use crate::diagnostic::Reporting;
 use crate::exit::{Exit, Failure};
 use crate::output::{self, OutputProgram, Outputs, cant_read};
 use crate::system::System;

@@ -6,18 +6,19 @@ use super::release::AndroidFlags;
 use super::target::{CodeRequest, JavaTarget, Refusal, TargetRequest};
 use super::{clashes, javac};
 use crate::args::Sources;
-use crate::call::CallCounts;
-use crate::diagnostic::{Code, Diagnostic, Notice, Reporter, Severity};
+use crate::call_counts::CallCounts;
+use crate::diagnostic::{Code, Diagnostic, Notice, Report, Reporter, Severity};
 use crate::encoding::SourceEncoding;
 use crate::exit::Failure;
 use crate::groups::{self, GroupNumbers, Groups};
 use crate::ids::MessageIds;
 use crate::incremental::Incremental;
 use crate::lang::Kind;
-use crate::lang::java::Java;
+use crate::lang::java::{self, Java};
+use crate::lang::kotlin;
 use crate::lang::rust::{self, CrateChoice, Rust};
 use crate::output::{self, Previous};
-use crate::pipeline::{self, Processed, Report, Settings};
+use crate::pipeline::{self, Processed, Settings};
 use crate::source::Source;
 use crate::system::{Decoded, System};
 use std::collections::HashSet;
@@ -406,8 +407,8 @@ fn read_groups(
     let path = groups_file(sources)?;
     let source = Source::new(&path, read(&path)?);
     let read = match Kind::of_path(&path) {
-        Some(Kind::Kotlin) => groups::from_kotlin_source(&source, class),
-        _ => groups::from_java_source(&source, class),
+        Some(Kind::Kotlin) => kotlin::groups::from_kotlin_source(&source, class),
+        _ => java::groups::from_java_source(&source, class),
     };
     match read {
         Ok(groups) => Ok(Some(groups)),

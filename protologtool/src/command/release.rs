@@ -10,7 +10,7 @@ use crate::args::DialectChoice;
 use crate::exit::Failure;
 use crate::groups::GroupNumbers;
 use crate::inject::{AOSP_PACKAGE, ImplTemplate};
-use crate::lang::java::{Android, Dialect, Guard};
+use crate::lang::jvm::dialect::{Android, Dialect, Guard};
 
 /// The facts that a run knows.
 #[derive(Clone, Copy, Debug)]

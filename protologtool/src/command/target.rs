@@ -5,13 +5,15 @@
 
 use super::release::{AndroidDictionary, AndroidFlags, Evidence, Release};
 use crate::args::{DialectChoice, IdChoice};
+use crate::diagnostic::Report;
 use crate::exit::Failure;
 use crate::groups::{GroupClash, Groups};
 use crate::ids::MessageIds;
 use crate::inject::{AOSP_TEMPLATE, ImplTemplate, Values, class_number};
-use crate::lang::java::{Dialect, Java};
+use crate::lang::java::Java;
+use crate::lang::jvm::dialect::Dialect;
 use crate::output::cant_read;
-use crate::pipeline::{Processed, Report};
+use crate::pipeline::Processed;
 use crate::source::Source;
 use crate::system::System;
 use std::path::{Path, PathBuf};

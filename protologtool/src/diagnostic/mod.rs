@@ -14,17 +14,34 @@ mod code;
 mod json;
 mod render;
 mod reporter;
+mod reporting;
 mod sarif;
 
 pub use code::Code;
-pub(crate) use render::COLORS;
 pub use render::{Style, render, summary};
 pub(crate) use reporter::{Gathered, Reporter};
+pub(crate) use reporting::{MessageFormat, Reporting};
 pub(crate) use sarif::uri;
 
 use crate::source::{Position, Source};
 use std::fmt;
 use std::ops::Range;
+
+/// Diagnostics of one source.
+#[derive(Debug)]
+pub struct Report {
+    /// The source.
+    pub source: Source,
+    /// The diagnostics, in source order.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Report {
+    /// Number of errors.
+    pub fn errors(&self) -> usize {
+        self.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error).count()
+    }
+}
 
 /// One problem in one source.
 #[derive(Clone, Debug, PartialEq, Eq)]

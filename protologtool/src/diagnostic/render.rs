@@ -1,6 +1,7 @@
 //! Diagnostics as text for people: a line that editors and build logs can jump from, then the snippet in the look of rustc.
 
 use super::{Diagnostic, Severity};
+use crate::colors::{BOLD, CYAN, RED, RESET, YELLOW};
 use crate::exit::printable_lines;
 use crate::source::Source;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
@@ -13,14 +14,6 @@ pub struct Style {
     /// With ANSI colours.
     pub color: bool,
 }
-
-/// The sequences that change colours here. A terminal obeys no others in what is printed for people.
-pub(crate) const COLORS: [&str; 5] = [RESET, BOLD, RED, YELLOW, CYAN];
-const RESET: &str = "\x1b[0m";
-const BOLD: &str = "\x1b[1m";
-const RED: &str = "\x1b[1;31m";
-const YELLOW: &str = "\x1b[1;33m";
-const CYAN: &str = "\x1b[1;36m";
 
 /// The diagnostic as text, with a line end.
 pub fn render(diagnostic: &Diagnostic, source: &Source, style: Style) -> String {

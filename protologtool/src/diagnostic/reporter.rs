@@ -4,9 +4,10 @@
 //! every format, since it is no part of the result.
 
 use super::render::counts;
-use super::{Diagnostic, Notice, Severity, Style, json, render, sarif, summary};
-use crate::args::{MessageFormat, Reporting};
-use crate::call::CallCounts;
+use super::{
+    Diagnostic, MessageFormat, Notice, Reporting, Severity, Style, json, render, sarif, summary,
+};
+use crate::call_counts::CallCounts;
 use crate::exit::{Exit, Failure};
 use crate::source::Source;
 use crate::system::System;

@@ -1,29 +1,15 @@
-//! The groups that log calls may name, wherever their definition was read from.
+//! The groups that log calls may name, wherever their definition was read from: the model, and groups from a jar. Those
+//! of sources are read by each language of [`crate::lang`].
 //!
 //! Invariant: names and ids are unique within a [`Groups`].
 
 mod jar;
-mod java_calls;
-mod java_construct;
-mod java_object;
-mod java_settable;
-mod java_source;
-mod kotlin_object;
-mod kotlin_source;
-mod kotlin_value;
-pub(crate) mod rust_source;
 
 pub use jar::{JarError, from_jar};
-pub use java_source::from_java_source;
-pub use kotlin_source::from_kotlin_source;
 
 use crate::diagnostic::Diagnostic;
 use protolog_core::group_id;
 use std::collections::HashMap;
-
-/// The interfaces of groups, ours and Android's.
-const INTERFACES: [&str; 2] =
-    ["dev.protolog.IProtoLogGroup", "com.android.internal.protolog.common.IProtoLogGroup"];
 
 /// One group.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -14,8 +14,8 @@ mod passes;
 mod result;
 mod state;
 
-use crate::lang::lookups::{Lookups, is_of_package};
-use crate::lang::wrapper::Wrappers;
+use crate::lang::jvm::lookups::{Lookups, is_of_package};
+use crate::lang::jvm::wrapper::Wrappers;
 use crate::lang::{Kind, kotlin};
 use crate::pipeline::{KnownResults, Processed};
 use crate::system::{Reader, Stamp, System};

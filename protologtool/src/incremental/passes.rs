@@ -5,7 +5,7 @@
 //!           of instance 11, runs code 12 }
 //! ```
 
-use crate::lang::wrapper::{TagSource, Wrapper};
+use crate::lang::jvm::wrapper::{TagSource, Wrapper};
 use protolog_core::Level;
 use protozero::{DecodeError, Heap, Message as Fields, Reader};
 

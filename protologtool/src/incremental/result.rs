@@ -107,7 +107,7 @@ fn location(place: &str, fields: Reader<'_>) -> Result<Location, DecodeError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::call::CallCounts;
+    use crate::call_counts::CallCounts;
 
     #[test]
     fn results_are_read_as_written() {

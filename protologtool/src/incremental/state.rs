@@ -10,8 +10,8 @@
 //! Invariant: a file that is cut, damaged or of another version is none at all.
 
 use super::{passes, result};
-use crate::lang::lookups::Lookups;
-use crate::lang::wrapper::Wrapper;
+use crate::lang::jvm::lookups::Lookups;
+use crate::lang::jvm::wrapper::Wrapper;
 use crate::pipeline::Processed;
 use crate::system::Stamp;
 use protolog_core::hash;

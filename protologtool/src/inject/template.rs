@@ -5,7 +5,7 @@ use crate::lang::java::lexer;
 use crate::lang::java::syntax::{
     children, descendants, field_text, has_modifier, is_type_declaration, parse, text,
 };
-use crate::lang::java::{Android, Guard, MaskType, StaticMethod};
+use crate::lang::jvm::dialect::{Android, Guard, MaskType, StaticMethod};
 use crate::source::Source;
 use memchr::memmem;
 use protolog_core::Level;

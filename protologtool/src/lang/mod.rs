@@ -4,58 +4,32 @@
 //! To add one: a directory here, a type that implements [`Language`], a [`Kind`] with its line in [`crate::pipeline`], and
 //! pairs of texts under `tests/`.
 
-pub(crate) mod argument_type;
-pub(crate) mod constants;
-mod exception;
 pub mod java;
+pub mod jvm;
 pub mod kotlin;
-mod looks;
-pub mod lookups;
-pub(crate) mod rivals;
+mod near;
 pub mod rust;
-pub mod wrapper;
 
-use crate::call::{Call, CallCounts};
+use crate::call::Call;
+use crate::call_counts::CallCounts;
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::groups::{Group, Groups};
 use crate::ids::MessageIds;
-use crate::lang::constants::{ConstantEffort, KnownConstants};
 use crate::lang::java::{Classes, Java, Library, TypeId, Unit};
+use crate::lang::jvm::constants::{ConstantEffort, KnownConstants};
+use crate::lang::jvm::lookups::Lookups;
 use crate::lang::kotlin::{KotlinLibrary, OtherFiles};
-use crate::lang::lookups::Lookups;
 use crate::rewrite::{Edit, PlanBuilder};
+pub use crate::source::Kind;
 use crate::source::Source;
 use crate::system::System;
+use jvm::rivals::{self, Rival, RivalKind, Rivals, TYPES_OF_KOTLIN};
+use jvm::wrapper::{Wrapper, Wrappers};
 use protolog_core::{Level, Template};
-use rivals::{Rival, RivalKind, Rivals, TYPES_OF_KOTLIN};
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
-use wrapper::{Wrapper, Wrappers};
-
-/// The languages of sources, by their file names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// `.java`
-    Java,
-    /// `.kt`
-    Kotlin,
-    /// `.rs`
-    Rust,
-}
-
-impl Kind {
-    /// The language of the source at `path`; none if its name ends otherwise.
-    pub fn of_path(path: &Path) -> Option<Self> {
-        match path.extension()?.to_str()? {
-            "java" => Some(Self::Java),
-            "kt" => Some(Self::Kotlin),
-            "rs" => Some(Self::Rust),
-            _ => None,
-        }
-    }
-}
 
 /// The inputs of a run, where names of one file lead to others.
 pub struct Inputs<'a> {
@@ -100,7 +74,7 @@ impl<'a> Inputs<'a> {
 
     /// The declarations of the inputs that have this name.
     pub(crate) fn rivals(&self, name: &str) -> &[Rival] {
-        let made = || rivals::search(self.system, self.paths, &self.names);
+        let made = || rivals::search(self.system, self.paths, &self.names, package_of);
         self.rivals.get_or_init(made).get(name).map_or(&[], Vec::as_slice)
     }
 
@@ -163,6 +137,16 @@ impl Classes for Inputs<'_> {
 impl fmt::Debug for Inputs<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Inputs").field("library", &self.library).finish_non_exhaustive()
+    }
+}
+
+/// The package of a source of this language, as its header says.
+fn package_of(language: Kind, text: &[u8]) -> String {
+    match language {
+        Kind::Kotlin => {
+            kotlin::package::package(&String::from_utf8_lossy(text)).unwrap_or_default()
+        }
+        _ => java::lexer::package(text),
     }
 }
 

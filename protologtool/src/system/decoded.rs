@@ -2,7 +2,7 @@
 
 use super::{DirectoryEntry, Fill, Lock, OutputDirectory, Reader, Staged, Stamp, System};
 use crate::encoding::SourceEncoding;
-use crate::lang::Kind;
+use crate::source::Kind;
 use std::ffi::OsStr;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};

@@ -7,7 +7,7 @@ use super::{
     DirectoryEntry, Fill, Lock, MOST_HELD, OpenFile, OutputDirectory, Reader, Staged, Stamp,
     System, found, has_record_lock, join, staged, too_large, whole,
 };
-use crate::diagnostic::COLORS;
+use crate::colors::COLORS;
 use protolog_core::escape::controls_output;
 use protolog_files::{Directory, Location, Refused, Root, Tree, read_with_holes};
 use protolog_reader::{ByteSource, FoundRecording};

@@ -13,10 +13,12 @@
 use crate::cases::{self, CaseFile, FromText};
 use crate::unit::{self, Kind};
 use protologtool::diagnostic::{Style, render};
-use protologtool::groups::{GroupNumbers, Groups, from_java_source};
+use protologtool::groups::{GroupNumbers, Groups};
 use protologtool::ids::MessageIds;
 use protologtool::inject::{Generated, ImplTemplate, Values};
-use protologtool::lang::java::{Android, Dialect, Java};
+use protologtool::lang::java::Java;
+use protologtool::lang::java::groups::from_java_source;
+use protologtool::lang::jvm::dialect::{Android, Dialect};
 use protologtool::pipeline::{Processed, Settings, process_source};
 use protologtool::source::Source;
 use std::path::PathBuf;
@@ -176,12 +178,12 @@ impl Case {
 
 /// Number of errors; warnings change nothing in what is rewritten.
 pub(crate) fn errors(processed: &Processed) -> usize {
-    processed.report.as_ref().map_or(0, protologtool::pipeline::Report::errors)
+    processed.report.as_ref().map_or(0, protologtool::diagnostic::Report::errors)
 }
 
 /// The diagnostics as people see them.
 pub(crate) fn shown(processed: &Processed) -> String {
-    let show = |report: &protologtool::pipeline::Report| {
+    let show = |report: &protologtool::diagnostic::Report| {
         let show = |diagnostic| render(diagnostic, &report.source, Style::default());
         report.diagnostics.iter().map(show).collect()
     };

@@ -2,7 +2,7 @@
 
 use crate::case::{CLASS, errors as count_errors, settings, shown};
 use protologtool::groups::{Group, GroupNumbers, Groups};
-use protologtool::lang::java::{Android, Guard};
+use protologtool::lang::jvm::dialect::{Android, Guard};
 use protologtool::pipeline::{Processed, process_source};
 use protologtool::source::Source;
 
@@ -173,7 +173,7 @@ fn counts(imports: &str, statement: &str, calls: usize, errors: usize) {
 #[track_caller]
 fn count(groups: Groups, text: &str, calls: usize, errors: usize) {
     let processed = process(Android::ANDROID_17, groups, "MyTestFile.java", text);
-    let found = processed.report.as_ref().map_or(0, protologtool::pipeline::Report::errors);
+    let found = processed.report.as_ref().map_or(0, protologtool::diagnostic::Report::errors);
     assert_eq!((processed.messages.len(), found), (calls, errors), "{text}\n{}", shown(&processed));
     assert_eq!(processed.rewritten.is_some(), calls > 0, "{text}");
 }

@@ -4,7 +4,7 @@ use crate::case::{Release, fixtures, groups};
 use protolog_testkit::expect_file;
 use protologtool::diagnostic::{Style, render};
 use protologtool::inject::{ImplTemplate, Values};
-use protologtool::lang::java::{Android, Guard, MaskType};
+use protologtool::lang::jvm::dialect::{Android, Guard, MaskType};
 use protologtool::source::{Source, line_ends};
 
 fn read(text: &str) -> Result<ImplTemplate, String> {

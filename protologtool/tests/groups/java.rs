@@ -3,7 +3,7 @@
 use super::random::Choices;
 use super::{Sources, compare, count, write};
 use protolog_testkit::{compile_java, temp_dir};
-use protologtool::groups::from_java_source;
+use protologtool::lang::java::groups::from_java_source;
 use protologtool::source::Source;
 use std::fmt::Write;
 use std::path::PathBuf;

@@ -4,7 +4,7 @@ use super::compiler::compile;
 use super::random::Choices;
 use super::{Sources, compare, count, write};
 use protolog_testkit::{kotlin, temp_dir};
-use protologtool::groups::from_kotlin_source;
+use protologtool::lang::kotlin::groups::from_kotlin_source;
 use protologtool::source::Source;
 
 #[test]

@@ -2,7 +2,8 @@
 
 use crate::fixture::{entries_of, fixtures, jar};
 use protolog_testkit::{assert_eq_text, kotlin, run, temp_dir, tool};
-use protologtool::groups::{GroupNumbers, from_jar, from_kotlin_source};
+use protologtool::groups::{GroupNumbers, from_jar};
+use protologtool::lang::kotlin::groups::from_kotlin_source;
 use protologtool::source::Source;
 use std::fmt::Write;
 use std::process::Command;

@@ -1,7 +1,8 @@
 //! The same groups from a class's source and from its class file.
 
 use crate::fixture::{compiled, fixtures};
-use protologtool::groups::{from_jar, from_java_source};
+use protologtool::groups::from_jar;
+use protologtool::lang::java::groups::from_java_source;
 use protologtool::source::Source;
 use std::fs;
 

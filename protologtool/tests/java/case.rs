@@ -6,9 +6,10 @@
 use crate::cases::{self, CaseFile, FromText};
 use crate::unit::{self, Kind};
 use protologtool::diagnostic::{Style, render};
-use protologtool::groups::{Groups, from_java_source};
+use protologtool::groups::Groups;
 use protologtool::ids::MessageIds;
 use protologtool::lang::java::Java;
+use protologtool::lang::java::groups::from_java_source;
 use protologtool::pipeline::{Processed, Settings, process_source};
 use protologtool::source::Source;
 use std::path::PathBuf;

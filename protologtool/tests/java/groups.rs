@@ -3,7 +3,8 @@
 use crate::case::{Case, case_files};
 use protolog_testkit::{compile_java, expect_file, run_java, temp_dir};
 use protologtool::diagnostic::{Style, render};
-use protologtool::groups::{Groups, from_java_source};
+use protologtool::groups::Groups;
+use protologtool::lang::java::groups::from_java_source;
 use protologtool::lang::java::place;
 use std::fmt::Write;
 use std::path::PathBuf;

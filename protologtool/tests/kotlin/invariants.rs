@@ -3,7 +3,7 @@
 use crate::case::{all_cases, process, rewritten, settings, settings_of};
 use crate::holds::check;
 use proptest::prelude::*;
-use protologtool::lang::java::{Android, Dialect};
+use protologtool::lang::jvm::dialect::{Android, Dialect};
 use protologtool::source::Source;
 
 /// The forms of rewritten code.

@@ -2,7 +2,7 @@
 
 use crate::case::{case_files, process, rewritten, shown};
 use protolog_testkit::expect_file;
-use protologtool::pipeline::Report;
+use protologtool::diagnostic::Report;
 
 #[test]
 fn before_and_after() {

@@ -3,12 +3,12 @@
 //! Invariant: settings that are wrong, such as a half-typed class of groups, leave the last right ones in use.
 
 use super::LspArgs;
-use crate::args::{MessageFormat, Reporting};
 use crate::command::inputs;
 use crate::diagnostic::{Diagnostic, Gathered, Reporter};
+use crate::diagnostic::{MessageFormat, Reporting};
 use crate::lang::Inputs;
 use crate::lang::java::lexer::{self, TokenKind};
-use crate::lang::wrapper::Wrappers;
+use crate::lang::jvm::wrapper::Wrappers;
 use crate::pipeline::{self, Processed, Settings, ShownCall};
 use crate::source::Source;
 use crate::system::System;

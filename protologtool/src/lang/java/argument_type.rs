@@ -8,7 +8,7 @@ use super::place::MemberCalls;
 use super::syntax::{field_text, text, unparenthesized};
 use crate::call::{Checked, without_fixes};
 use crate::diagnostic::Diagnostic;
-use crate::lang::argument_type::{ArgumentType, misfits};
+use crate::lang::jvm::argument_type::{ArgumentType, misfits};
 use protolog_core::Template;
 use tree_sitter::Node;
 

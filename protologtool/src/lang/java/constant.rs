@@ -14,7 +14,7 @@ use super::syntax::{
 };
 use super::value::{NotConstant, Number, Value, not_constant};
 use crate::call::Text;
-use crate::lang::constants::{FoundConstant, MAX_DEPTH};
+use crate::lang::jvm::constants::{FoundConstant, MAX_DEPTH};
 use tree_sitter::Node;
 
 const TOO_LONG: &str = "is too long, or takes too many steps for its file";

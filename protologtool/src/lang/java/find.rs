@@ -18,7 +18,7 @@ use super::{Java, JavaShape};
 use crate::call::Call;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::groups::Groups;
-use crate::lang::wrapper::Wrapper;
+use crate::lang::jvm::wrapper::Wrapper;
 use crate::lang::{UnreadCalls, reference};
 use crate::source::Source;
 use memchr::memmem;

@@ -21,7 +21,7 @@ use super::resolve::Resolver;
 use super::syntax::{children, dotted, field_text, has_modifier, is_type_body, parse_member, text};
 use super::unit::Unit;
 use super::value::Value;
-use crate::lang::wrapper::Wrapper;
+use crate::lang::jvm::wrapper::Wrapper;
 use std::borrow::Cow;
 use tree_sitter::Node;
 

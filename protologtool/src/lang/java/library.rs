@@ -8,8 +8,8 @@
 use super::outline::TypeId;
 use super::secondary::Secondary;
 use super::unit::Unit;
-use crate::lang::constants::ConstantEffort;
-use crate::lang::lookups::Lookups;
+use crate::lang::jvm::constants::ConstantEffort;
+use crate::lang::jvm::lookups::Lookups;
 use crate::system::System;
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -3,7 +3,7 @@
 use crate::groups::{Group, Groups};
 use crate::ids::MessageIds;
 use crate::lang::java::Java;
-use crate::lang::looks;
+use crate::lang::jvm::looks;
 use crate::pipeline::{Settings, process_source};
 use crate::source::Source;
 

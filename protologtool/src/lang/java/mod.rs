@@ -19,7 +19,6 @@ mod brackets;
 mod broken;
 pub(crate) mod constant;
 mod context;
-mod dialect;
 mod doubts;
 mod effects;
 pub(crate) mod emit;
@@ -28,6 +27,7 @@ mod fields;
 mod find;
 mod flow;
 mod form;
+pub mod groups;
 mod header;
 mod initialiser;
 pub(crate) mod instance;
@@ -42,7 +42,6 @@ mod looks;
 mod marks;
 pub(crate) mod meaning;
 mod names;
-mod near;
 mod newer;
 pub(crate) mod outline;
 mod passed;
@@ -59,10 +58,8 @@ mod wrapper;
 
 pub(crate) use constant::constant_text;
 pub use context::Context;
-pub use dialect::{Android, Dialect, Guard, MaskType, StaticMethod};
 pub use form::Forms;
 pub(crate) use library::{Classes, Library};
-pub(crate) use near::{distance, is_alone, nearest, suggestion};
 pub(crate) use outline::TypeId;
 pub(crate) use unit::Unit;
 
@@ -71,7 +68,9 @@ use crate::call::Call;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::encoding::SourceEncoding;
 use crate::groups::Groups;
-use crate::lang::wrapper::Wrappers;
+use crate::lang::jvm::dialect::Dialect;
+use crate::lang::jvm::groups::canonical;
+use crate::lang::jvm::wrapper::Wrappers;
 use crate::rewrite::PlanBuilder;
 use crate::source::Source;
 use find::FileCalls;
@@ -207,11 +206,6 @@ impl Java {
     fn simple_name(&self) -> &str {
         self.protolog.rsplit('.').next().unwrap_or(&self.protolog)
     }
-}
-
-/// A class's canonical name, from a name in which `$` may stand before the name of a nested class.
-pub fn canonical(class: &str) -> String {
-    class.replace('$', ".")
 }
 
 /// Package path and file name: `com/foo/Bar.java`.

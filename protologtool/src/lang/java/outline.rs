@@ -10,7 +10,7 @@
 //! what is wrong.
 
 use super::lexer::{Token, TokenKind};
-use crate::lang::looks;
+use crate::lang::jvm::looks;
 use std::ops::Range;
 
 /// Types nested deeper than this are left to the members that hold them.

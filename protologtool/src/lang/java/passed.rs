@@ -13,7 +13,7 @@ use super::unit::Unit;
 use super::wrapper::stays;
 use super::{JavaShape, PassedOn};
 use crate::call::{Call, Checked, Text};
-use crate::lang::wrapper::{RUNS_CODE, Wrapper};
+use crate::lang::jvm::wrapper::{RUNS_CODE, Wrapper};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use tree_sitter::Node;

@@ -12,7 +12,7 @@ use super::meaning::{Declared, Handle, MethodOwner, Site, Type, TypeRef, Variabl
 use super::outline::{MemberKind, TypeId, TypeKind};
 use super::scopes::Inherited;
 use super::syntax::field_text;
-use crate::lang::constants::ConstantEffort;
+use crate::lang::jvm::constants::ConstantEffort;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::path::PathBuf;

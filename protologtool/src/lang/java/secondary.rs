@@ -4,7 +4,7 @@
 //! package are searched once, for declarations of another name than the file's. Only a file that may have the one in question is
 //! parsed.
 
-use crate::lang::lookups::is_of_package;
+use crate::lang::jvm::lookups::is_of_package;
 use crate::system::{Reader, System};
 use memchr::memmem::Finder;
 use std::collections::HashMap;

@@ -12,7 +12,7 @@ use super::lexer::{self, Token, TokenKind};
 use super::newer;
 use super::outline::{Member, MemberKind};
 use super::unit::Unit;
-use crate::lang::looks;
+use crate::lang::jvm::looks;
 use std::cell::RefCell;
 use std::slice;
 use tree_sitter::{Node, Parser, Point, Range, Tree};

@@ -1,11 +1,11 @@
 //! The exception behind the arguments of a call, as far as the source says what is one: see [`exception`].
 
-use super::Dialect;
 use super::invocation::Invocation;
 use super::meaning::Variable;
 use super::place::MemberCalls;
 use super::syntax::{field_text, text, unparenthesized};
-use crate::lang::exception;
+use crate::lang::jvm::dialect::Dialect;
+use crate::lang::jvm::exception;
 use tree_sitter::Node;
 
 impl MemberCalls<'_, '_, '_> {

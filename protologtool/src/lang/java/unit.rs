@@ -5,7 +5,7 @@ use super::escapes::Translated;
 use super::lexer::{self, Token, TokenKind};
 use super::names::Names;
 use super::outline::{MemberId, MemberKind, Outline, TypeId};
-use crate::lang::looks;
+use crate::lang::jvm::looks;
 use protolog_core::hash;
 use std::borrow::Cow;
 use std::cell::Cell;

@@ -4,7 +4,6 @@
 //! Such a method does nothing else, and no other can take its place: it is static, private or final, and not overloaded.
 
 use super::constant::{Evaluator, arguments};
-use super::dialect::Dialect;
 use super::initialiser::runs_code;
 use super::instance::{is_final_class, is_plain_class, is_tag, tag_of};
 use super::invocation::{Candidate, Invocation};
@@ -14,7 +13,8 @@ use super::syntax::{children, field_text, has_modifier, text, unparenthesized};
 use super::value::Value;
 use crate::call::Text;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::lang::wrapper::{TAG_OF_TEMPLATE, TagSource, Wrapper};
+use crate::lang::jvm::dialect::Dialect;
+use crate::lang::jvm::wrapper::{TAG_OF_TEMPLATE, TagSource, Wrapper};
 use protolog_core::Level;
 use tree_sitter::Node;
 

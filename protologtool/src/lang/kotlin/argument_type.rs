@@ -5,7 +5,7 @@ use super::kinds::type_of;
 use super::read::CallReader;
 use crate::call::{Checked, without_fixes};
 use crate::diagnostic::Diagnostic;
-use crate::lang::argument_type::{ArgumentType, misfits};
+use crate::lang::jvm::argument_type::{ArgumentType, misfits};
 use protolog_core::Template;
 use std::ops::Range;
 

@@ -4,7 +4,7 @@
 use super::names::ScopedFile;
 use super::scopes::{DeclaredKind, DeclaredName};
 use crate::lang::Kind;
-use crate::lang::wrapper::{Wrapper, Wrappers};
+use crate::lang::jvm::wrapper::{Wrapper, Wrappers};
 use crate::system::{Reader, System};
 use std::collections::HashMap;
 use std::path::PathBuf;

@@ -13,7 +13,7 @@ use super::receivers::has_receiver;
 use super::scopes::{DeclaredKind, DeclaredName};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::lang::Kind;
-use crate::lang::rivals::{Rival, RivalKind, TYPES_OF_KOTLIN};
+use crate::lang::jvm::rivals::{Rival, RivalKind, TYPES_OF_KOTLIN};
 
 impl CallReader<'_, '_> {
     /// The note on a log call that may be a call of something else; none if it is one for certain.

@@ -11,8 +11,7 @@
 use super::{Kotlin, KotlinShape};
 use crate::call::Call;
 use crate::lang::Message;
-use crate::lang::java::emit::cache_index;
-use crate::lang::java::{Android, Dialect, Guard, MaskType};
+use crate::lang::jvm::dialect::{Android, Dialect, Guard, MaskType, cache_index};
 use crate::rewrite::PlanBuilder;
 use crate::source::Source;
 use protolog_core::{MAX_PARAMS, Verb};

@@ -4,7 +4,7 @@
 //! makes no difference; and the grammar of tree-sitter reads `"$n"` as text, and would add 3.4 MB to the program.
 
 use super::lexer::{Lexeme, LexemeKind, lex};
-use crate::lang::looks;
+use crate::lang::jvm::looks;
 use std::borrow::Cow;
 use std::ops::{Deref, Range};
 use std::sync::Arc;

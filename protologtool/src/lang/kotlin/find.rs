@@ -8,7 +8,7 @@ use super::{Kotlin, KotlinShape};
 use crate::call::Call;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::groups::Groups;
-use crate::lang::wrapper::{Wrapper, Wrappers};
+use crate::lang::jvm::wrapper::{Wrapper, Wrappers};
 use crate::lang::{Inputs, UnreadCalls, reference};
 use crate::source::Source;
 use protolog_core::Level;

@@ -7,7 +7,7 @@ use super::lexer::LexemeKind;
 use super::names::ScopedFile;
 use super::scopes::{DeclaredKind, DeclaredName};
 use super::template::constant_text;
-use crate::lang::wrapper::Wrapper;
+use crate::lang::jvm::wrapper::Wrapper;
 use std::ops::Range;
 use std::sync::PoisonError;
 

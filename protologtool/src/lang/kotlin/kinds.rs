@@ -7,7 +7,7 @@ use super::lexer::LexemeKind;
 use super::names::ScopedFile;
 use super::receivers::has_receiver;
 use super::scopes::{DeclaredKind, DeclaredName};
-use crate::lang::rivals::RivalKind;
+use crate::lang::jvm::rivals::RivalKind;
 use std::ops::Range;
 
 /// The conversion for the expression of these tokens.

@@ -8,7 +8,7 @@ use super::lexer::LexemeKind;
 use super::names::{OtherFiles, ParsedFile, ScopedFile};
 use super::scopes::{DeclaredKind, DeclaredName};
 use super::template;
-use crate::lang::constants::{ConstantEffort, FoundConstant, KnownConstants};
+use crate::lang::jvm::constants::{ConstantEffort, FoundConstant, KnownConstants};
 use crate::system::{Reader, System};
 use memchr::memmem::Finder;
 use std::collections::HashMap;
@@ -250,8 +250,8 @@ fn declared(text: &[u8]) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lang::looks;
-    use crate::lang::rivals::Rival;
+    use crate::lang::jvm::looks;
+    use crate::lang::jvm::rivals::Rival;
     use crate::system::Memory;
     use std::fmt::Write as _;
 

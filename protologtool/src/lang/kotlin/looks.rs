@@ -2,8 +2,8 @@
 
 use crate::groups::{Group, Groups};
 use crate::lang::java::Java;
+use crate::lang::jvm::looks;
 use crate::lang::kotlin::{Kotlin, find::find};
-use crate::lang::looks;
 use crate::source::Source;
 use std::fmt::Write as _;
 

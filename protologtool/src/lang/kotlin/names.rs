@@ -3,8 +3,8 @@
 use super::declarations::declarations;
 use super::file::{FileParts, Import, KotlinFile};
 use super::scopes::{DeclaredName, Nest, Scopes};
-use crate::lang::constants::ConstantEffort;
-use crate::lang::rivals::Rival;
+use crate::lang::jvm::constants::ConstantEffort;
+use crate::lang::jvm::rivals::Rival;
 use std::collections::HashMap;
 use std::fmt::Debug;
 use std::ops::Deref;

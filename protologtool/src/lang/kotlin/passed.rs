@@ -11,7 +11,7 @@ use super::template::{Piece, constant_text};
 use super::wrapper_calls::WrapperCall;
 use crate::call::{Call, Checked, Text};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::lang::wrapper::RUNS_CODE;
+use crate::lang::jvm::wrapper::RUNS_CODE;
 use std::borrow::Cow;
 use std::ops::Range;
 

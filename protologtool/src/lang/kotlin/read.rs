@@ -10,7 +10,7 @@ use super::{Kotlin, KotlinShape};
 use crate::call::{Call, Checked, Text};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::groups::Groups;
-use crate::lang::java::{is_alone, nearest, suggestion};
+use crate::lang::near::{is_alone, nearest, suggestion};
 use protolog_core::{Level, Template};
 use std::ops::Range;
 

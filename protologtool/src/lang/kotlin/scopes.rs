@@ -2,7 +2,7 @@
 //!
 //! Members of receivers (`with(x) { … }`) are not known.
 
-use crate::lang::looks;
+use crate::lang::jvm::looks;
 use std::collections::HashMap;
 use std::ops::Range;
 

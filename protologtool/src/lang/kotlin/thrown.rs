@@ -2,8 +2,8 @@
 
 use super::file::KotlinFile;
 use super::read::CallReader;
-use crate::lang::exception;
-use crate::lang::java::Dialect;
+use crate::lang::jvm::dialect::Dialect;
+use crate::lang::jvm::exception;
 use std::ops::Range;
 
 impl CallReader<'_, '_> {

@@ -17,7 +17,7 @@ use super::tag::{is_name_of, tag_of};
 use super::template::{Piece, constant_text, pieces};
 use crate::call::Text;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::lang::wrapper::{TAG, TagSource, Wrapper};
+use crate::lang::jvm::wrapper::{TAG, TagSource, Wrapper};
 use protolog_core::{Level, Piece as TemplatePiece, Template, Verb};
 use std::ops::Range;
 use std::path::Path;

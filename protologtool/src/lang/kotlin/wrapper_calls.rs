@@ -5,7 +5,7 @@ use super::names::{MAX_ALIASES, ScopedFile};
 use super::scopes::DeclaredName;
 use super::tag::Instance;
 use super::wrapper::OwnWrapper;
-use crate::lang::wrapper::Wrapper;
+use crate::lang::jvm::wrapper::Wrapper;
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;

@@ -2,6 +2,7 @@
 
 use super::attributes::Attribute;
 use super::crates::ModuleId;
+use super::groups::{self, Derive, GroupEnum};
 use super::invocation::{InvocationReader, LogMacro, MacroInvocation};
 use super::resolve::{PathResolver, Space};
 use super::table::Table;
@@ -11,7 +12,6 @@ use super::{MACROS, RustShape, crates::Module};
 use crate::call::Call;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::groups::Groups;
-use crate::groups::rust_source::{self, Derive, GroupEnum};
 use crate::lang::UnreadCalls;
 use crate::source::Source;
 use proc_macro2::{Group, TokenTree};
@@ -180,7 +180,7 @@ impl Visitor for CallVisitor<'_> {
         let krate = place.scopes.last().map_or(0, |scope| scope.module.krate);
         let krate = self.resolver.crates.name(krate);
         let (group_enum, mut problems) =
-            rust_source::read(found, krate, &derives, place.spans, self.source);
+            groups::read(found, krate, &derives, place.spans, self.source);
         self.found.enums.push(group_enum);
         self.found.diagnostics.append(&mut problems);
     }

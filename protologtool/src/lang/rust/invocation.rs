@@ -9,7 +9,7 @@ use super::{RustShape, literal};
 use crate::call::{Call, Text};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::groups::Groups;
-use crate::lang::java::{distance, is_alone};
+use crate::lang::near::{distance, is_alone};
 use crate::source::Source;
 use proc_macro2::{Group, Spacing, TokenTree};
 use protolog_core::{Level, as_log_call, first_placeholder};

@@ -13,6 +13,7 @@
 pub(crate) mod attributes;
 mod crates;
 mod find;
+mod groups;
 mod invocation;
 pub(crate) mod literal;
 mod manifest;

@@ -7,16 +7,16 @@
 //!
 //! Invariant: the number of lines stays, and no comment gets lost; [`Block`] sees to it.
 
-use super::super::dialect::{Android, Guard};
 use super::super::lexer::{self, TokenKind};
 use super::super::{Context, Java, JavaShape};
 use super::block::Block;
 use super::{group, quoted};
 use crate::call::Call;
 use crate::lang::Message;
+use crate::lang::jvm::dialect::{Android, Guard, cache_index};
 use crate::rewrite::PlanBuilder;
 use crate::source::Source;
-use protolog_core::{Level, ParamKind};
+use protolog_core::ParamKind;
 
 pub(super) fn emit(
     java: &Java,
@@ -72,11 +72,6 @@ fn tail(form: &Android, call: &Call<JavaShape>) -> &'static str {
 /// lambda or of a switch rule.
 fn needs_block(form: &Android, call: &Call<JavaShape>) -> bool {
     form.guard != Guard::None && call.shape.context != Context::Statement
-}
-
-/// A level's index in the fields of `Cache`.
-pub(crate) const fn cache_index(level: Level) -> u8 {
-    level.severity()
 }
 
 /// The declaration of a local up to its value, and what closes the value.

@@ -8,14 +8,14 @@ mod quote;
 pub(crate) use quote::quoted;
 
 use super::place::OtherCall;
-use super::{Dialect, Java, JavaShape, lexer, trivia};
+use super::{Java, JavaShape, lexer, trivia};
 use crate::call::Call;
 use crate::lang::Message;
+use crate::lang::jvm::dialect::Dialect;
 use crate::rewrite::{Edit, PlanBuilder};
 use crate::source::Source;
 use std::ops::Range;
 
-pub(crate) use android::cache_index;
 use block::LocalNames;
 
 /// Rewrites a log call.

@@ -8,8 +8,8 @@
 //! The rules for enums and settings are those of the derive. What is there on conditions stays so: the expansion repeats
 //! them, and a group's number among the groups is the sum of those before it that are there.
 
-use super::Group;
 use crate::diagnostic::{Code, Diagnostic};
+use crate::groups::Group;
 use crate::lang::rust::attributes::{Attribute, Removal, all_of, presence};
 use crate::lang::rust::tokens::{
     Erasure, Path, Spans, content, is_punct, is_word, plain, shown as text, split_at_commas,

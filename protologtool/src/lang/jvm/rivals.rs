@@ -8,13 +8,11 @@
 //! Which of them a compiler chooses depends on types that are not known here. So where one could be reached, a call is listed,
 //! rather than rewritten. The inputs are searched once, when the first call could reach one; what libraries declare is not known.
 
-use super::Kind;
-use super::kotlin::package::package;
-use crate::lang::java::lexer as java_lexer;
+use crate::source::Kind;
 use crate::system::{Reader, System};
 use memchr::memmem::Finder;
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The types of the language that calls rely on: no instance of one can be called.
 pub(crate) const TYPES_OF_KOTLIN: [&str; 11] = [
@@ -54,8 +52,13 @@ pub(crate) enum RivalKind {
 /// The declarations by their names.
 pub(crate) type Rivals = HashMap<String, Vec<Rival>>;
 
-/// All declarations of `names` in the inputs.
-pub(crate) fn search(system: &dyn System, inputs: &[PathBuf], names: &[String]) -> Rivals {
+/// All declarations of `names` in the inputs, whose packages `package_of` tells.
+pub(crate) fn search(
+    system: &dyn System,
+    inputs: &[PathBuf],
+    names: &[String],
+    package_of: fn(Kind, &[u8]) -> String,
+) -> Rivals {
     let finders: Vec<(&String, Finder<'_>)> =
         names.iter().map(|name| (name, Finder::new(name.as_str()))).collect();
     let (mut found, mut reader) = (Rivals::new(), Reader::default());
@@ -66,7 +69,8 @@ pub(crate) fn search(system: &dyn System, inputs: &[PathBuf], names: &[String]) 
         }
         for (name, finder) in &finders {
             for kind in kinds(reader.bytes(), finder, language) {
-                let rival = rival(path, language, reader.bytes(), kind);
+                let package = package_of(language, reader.bytes());
+                let rival = Rival { path: path.clone(), language, package, kind };
                 let list = found.entry((*name).clone()).or_default();
                 if !list.contains(&rival) {
                     list.push(rival);
@@ -75,14 +79,6 @@ pub(crate) fn search(system: &dyn System, inputs: &[PathBuf], names: &[String]) 
         }
     }
     found
-}
-
-fn rival(path: &Path, language: Kind, text: &[u8], kind: RivalKind) -> Rival {
-    let package = match language {
-        Kind::Kotlin => package(&String::from_utf8_lossy(text)).unwrap_or_default(),
-        _ => java_lexer::package(text),
-    };
-    Rival { path: path.to_path_buf(), language, package, kind }
 }
 
 /// The kinds of the declarations of a name in a text.

@@ -3,9 +3,9 @@
 //! A property that is looked for is one of the body of an enum's constant, of its class, of what that extends in the same file, or
 //! a parameter of the constructor.
 
-use super::Group;
-use super::INTERFACES;
-use super::kotlin_value::{Evaluated, KotlinEvaluator, KotlinValue, Members, Unknown};
+use super::value::{Evaluated, KotlinEvaluator, KotlinValue, Members, Unknown};
+use crate::groups::Group;
+use crate::lang::jvm::groups::INTERFACES;
 use crate::lang::kotlin::file::KotlinFile;
 use crate::lang::kotlin::names::ScopedFile;
 use crate::lang::kotlin::scopes::{DeclaredKind, DeclaredName};

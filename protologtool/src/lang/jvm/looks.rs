@@ -2,16 +2,16 @@
 //! file: a program may have written one of any shape.
 
 #[cfg(not(test))]
-pub(super) fn count(_: usize) {}
+pub(in crate::lang) fn count(_: usize) {}
 
 #[cfg(test)]
-pub(super) fn count(looks: usize) {
+pub(in crate::lang) fn count(looks: usize) {
     counted::LOOKS.set(counted::LOOKS.get() + looks);
 }
 
 /// The number of looks of this thread that `work` takes.
 #[cfg(test)]
-pub(super) fn of<R>(work: impl FnOnce() -> R) -> (R, usize) {
+pub(in crate::lang) fn of<R>(work: impl FnOnce() -> R) -> (R, usize) {
     counted::LOOKS.set(0);
     let done = work();
     (done, counted::LOOKS.get())
@@ -19,7 +19,7 @@ pub(super) fn of<R>(work: impl FnOnce() -> R) -> (R, usize) {
 
 /// Files with twice and four times as many calls take no more looks for each.
 #[cfg(test)]
-pub(super) fn assert_linear(shape: &str, looks: impl Fn(usize) -> usize) {
+pub(in crate::lang) fn assert_linear(shape: &str, looks: impl Fn(usize) -> usize) {
     let (some, twice, more) = (looks(50), looks(100), looks(200));
     // Numbers have more digits in a longer file.
     assert!(

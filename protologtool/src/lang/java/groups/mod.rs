@@ -12,13 +12,17 @@
 //! ```
 //!
 //! The class of such objects is one of the same file; or it is Android's `ProtoLogGroup`, of which the constructors are
-//! known. How a group is evaluated: [`java_object`](super::java_object).
+//! known. How a group is evaluated: [`object`].
 
-use super::java_object::{Given, Object, problem, with_subject};
-use super::java_settable::SettableFields;
-use super::{Group, Groups, java_calls};
+mod calls;
+mod construct;
+mod object;
+mod settable;
+
 use crate::diagnostic::{Code, Diagnostic};
+use crate::groups::{Group, Groups};
 use crate::lang::java::constant::{Calls, Evaluator, arguments, nothing_known};
+use crate::lang::java::lexer;
 use crate::lang::java::meaning::{Handle, Site, Type};
 use crate::lang::java::outline::TypeId;
 use crate::lang::java::resolve::Resolver;
@@ -28,11 +32,12 @@ use crate::lang::java::syntax::{
 };
 use crate::lang::java::unit::Unit;
 use crate::lang::java::value::{NotConstant, Value, not_constant};
-use crate::lang::java::{canonical, lexer};
+use crate::lang::jvm::groups::{canonical, unique};
 use crate::source::Source;
+use object::{Given, Object, problem, with_subject};
+use settable::SettableFields;
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
-use std::fmt::Display;
+use std::collections::HashMap;
 use std::rc::Rc;
 use tree_sitter::Node;
 
@@ -106,40 +111,8 @@ fn read(unit: &Unit<'_>, class: &str) -> Result<(Groups, Option<Diagnostic>), Ve
     if !problems.is_empty() {
         return Err(problems);
     }
-    unique(class, &groups, &places).map(|groups| (groups, unknown_ids)).map_err(|clash| vec![clash])
-}
-
-/// The groups, if names and ids are unique; `places` are where they are declared.
-fn unique(class: &str, groups: &[Group], places: &[Node<'_>]) -> Result<Groups, Diagnostic> {
-    let at = |second: usize, message: String, help: &str| {
-        Diagnostic::error(Code::IdClash, places[second].byte_range(), message).help(help)
-    };
-    let mut names = BTreeMap::new();
-    for (second, group) in groups.iter().enumerate() {
-        if names.insert(&group.full_name, second).is_some() {
-            let message = format!("two groups call themselves `{}`", group.full_name);
-            return Err(at(second, message, "give one of them another name"));
-        }
-    }
-    let clash = |(first, second): (usize, usize), id: &dyn Display, help: &str| {
-        let [first_name, second_name] = [first, second].map(|at| &groups[at].full_name);
-        let message = format!("`{first_name}` and `{second_name}` have the same id `{id}`");
-        at(second, message, help)
-    };
-    if let Some((positions, id)) = same_declared_id(groups) {
-        return Err(clash(positions, &id, "let `getId()` return another number for one of them"));
-    }
-    let made = Groups::new(class, groups.to_vec());
-    made.map_err(|same| clash(same.positions, &same.id, "rename one of the two groups"))
-}
-
-/// Two groups for which `getId()` returns the same.
-pub(super) fn same_declared_id(groups: &[Group]) -> Option<((usize, usize), i32)> {
-    let mut known = BTreeMap::new();
-    groups.iter().enumerate().find_map(|(second, group)| {
-        let id = group.declared_id? as i32;
-        known.insert(id, second).map(|first| ((first, second), id))
-    })
+    let places: Vec<_> = places.iter().map(Node::byte_range).collect();
+    unique(class, groups, &places).map(|groups| (groups, unknown_ids)).map_err(|clash| vec![clash])
 }
 
 /// The declaration of the type with this canonical name.
@@ -290,7 +263,7 @@ impl<'t> GroupReader<'_, 't, '_> {
             None => names.canonical(created),
         };
         let group = Group::new(&class, own_name.as_str(), enabled, true, tag.as_str());
-        let id = java_calls::hash_code(own_name.as_str());
+        let id = calls::hash_code(own_name.as_str());
         Ok((group.written(name).with_declared_id(id), None))
     }
 
@@ -298,7 +271,7 @@ impl<'t> GroupReader<'_, 't, '_> {
     fn given(&self, made: Node<'t>) -> Vec<Given> {
         let list = made.child_by_field_name("arguments").map(arguments).unwrap_or_default();
         let value = |node: &Node<'_>| {
-            let (known, calls) = (&nothing_known, Some(java_calls::value as Calls));
+            let (known, calls) = (&nothing_known, Some(calls::value as Calls));
             let (resolver, site) = (self.resolver, self.site(*node));
             Evaluator { resolver, site, known, calls, needed: None }.value(*node)
         };

@@ -26,7 +26,7 @@ pub(crate) enum ArgumentType {
 
 impl ArgumentType {
     /// The type that Java and Kotlin call this; none if it may be any.
-    pub(super) fn named(name: &str) -> Option<Self> {
+    pub(in crate::lang) fn named(name: &str) -> Option<Self> {
         Some(match name {
             "String" | "CharSequence" | "StringBuilder" => Self::Text,
             "byte" | "short" | "int" | "long" | "Byte" | "Short" | "Int" | "Integer" | "Long" => {
@@ -61,7 +61,7 @@ impl ArgumentType {
 }
 
 /// The errors for arguments, by their bytes, whose types do not fit the conversions of the template.
-pub(super) fn misfits(
+pub(in crate::lang) fn misfits(
     source: &[u8],
     template: &Template<'_>,
     arguments: impl IntoIterator<Item = (Range<usize>, Option<ArgumentType>)>,

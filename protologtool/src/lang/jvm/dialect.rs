@@ -9,6 +9,8 @@
 //!
 //! Releases between differ in single points, so that an Android form is a set of them.
 
+use protolog_core::Level;
+
 /// The form of rewritten code.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Dialect {
@@ -104,10 +106,15 @@ impl MaskType {
     }
 
     /// The mask as a literal of the type.
-    pub(super) fn literal(self, bits: u64) -> String {
+    pub(in crate::lang) fn literal(self, bits: u64) -> String {
         match self {
             Self::Int => (bits as i32).to_string(),
             Self::Long => format!("{}L", bits as i64),
         }
     }
+}
+
+/// A level's index in the fields of `Cache`.
+pub(crate) const fn cache_index(level: Level) -> u8 {
+    level.severity()
 }

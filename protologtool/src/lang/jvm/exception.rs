@@ -15,19 +15,19 @@ const ENDINGS: [&str; 6] = ["exception", "error", "throwable", "Exception", "Err
 const GIVERS: [&str; 4] = ["getCause", "getTargetException", "exceptionOrNull", "cause"];
 
 /// Returns whether a type, as it is written, is one of exceptions.
-pub(super) fn is_type(written: &str) -> bool {
+pub(in crate::lang) fn is_type(written: &str) -> bool {
     let name = written.trim_end_matches(['?', '!']).trim_end();
     let name = name.rsplit('.').next().unwrap_or(name);
     TYPES.iter().any(|end| name.ends_with(end))
 }
 
 /// Returns whether a variable of no declared type is named like an exception.
-pub(super) fn is_name(name: &str) -> bool {
+pub(in crate::lang) fn is_name(name: &str) -> bool {
     NAMES.contains(&name) || ENDINGS.iter().any(|end| name.ends_with(end))
 }
 
 /// Returns whether a method or property of this name gives an exception.
-pub(super) fn is_giver(name: &str) -> bool {
+pub(in crate::lang) fn is_giver(name: &str) -> bool {
     GIVERS.contains(&name)
 }
 

@@ -7,19 +7,20 @@
 //! ```
 //!
 //! The class of such objects is one of the same file, or they are of classes without a name. How a group is evaluated:
-//! [`kotlin_object`](super::kotlin_object).
+//! [`object`].
 
-use super::java_source::same_declared_id;
-use super::kotlin_object::{KotlinObject, NoGroup, constants, fields};
-use super::kotlin_value::Unknown;
-use super::{Group, GroupClash, Groups, INTERFACES};
+mod object;
+mod value;
+
 use crate::diagnostic::{Code, Diagnostic};
-use crate::lang::java::canonical;
+use crate::groups::{Group, Groups};
+use crate::lang::jvm::groups::{INTERFACES, canonical, unique};
 use crate::lang::kotlin::names::ScopedFile;
 use crate::lang::kotlin::scopes::{DeclaredKind, DeclaredName};
 use crate::source::Source;
-use std::collections::HashSet;
+use object::{KotlinObject, NoGroup, constants, fields};
 use std::ops::Range;
+use value::Unknown;
 
 /// A group, the token that names it, and why its id is not known.
 type ReadGroup = Result<(Group, usize, Option<Unknown>), Diagnostic>;
@@ -70,9 +71,6 @@ pub fn from_kotlin_source(source: &Source, class: &str) -> Result<Groups, Vec<Di
     if !problems.is_empty() {
         return Err(problems);
     }
-    if let Some(problem) = same(&groups, &places) {
-        return Err(vec![problem]);
-    }
     let warning = unknown_ids.map(|unknown| {
         let range = named.file.bytes_of(&unknown.tokens);
         let message = format!(
@@ -82,8 +80,7 @@ pub fn from_kotlin_source(source: &Source, class: &str) -> Result<Groups, Vec<Di
         let help = "give the groups' jar by `--loggroups-jar`; else groups are counted from 1";
         Diagnostic::warning(Code::Groups, range, message).help(help)
     });
-    let made =
-        Groups::new(class.clone(), groups).map_err(|clash| vec![same_id(&clash, &places)])?;
+    let made = unique(class, groups, &places).map_err(|clash| vec![clash])?;
     Ok(made.with_unknown_ids(warning))
 }
 
@@ -101,29 +98,6 @@ fn clash_of_names(named: &ScopedFile<'_>, declared: &DeclaredName) -> Option<Dia
     let help = "make the groups objects of a class in an `object`, or the enum one of Java";
     let range = named.file.bytes_of(&(name..name + 1));
     Some(Diagnostic::error(Code::Groups, range, message).help(help))
-}
-
-/// The error for two groups of one name, or of one id that they declare.
-fn same(groups: &[Group], places: &[Range<usize>]) -> Option<Diagnostic> {
-    let error = |at: usize, message: String, help: &str| {
-        Diagnostic::error(Code::IdClash, places[at].clone(), message).help(help)
-    };
-    let mut names = HashSet::new();
-    if let Some(second) = groups.iter().position(|group| !names.insert(&group.full_name)) {
-        let message = format!("two groups call themselves `{}`", groups[second].full_name);
-        return Some(error(second, message, "give one of them another name"));
-    }
-    let ((first, second), id) = same_declared_id(groups)?;
-    let [first, second_name] = [first, second].map(|at| &groups[at].full_name);
-    let message = format!("`{first}` and `{second_name}` have the same id `{id}`");
-    Some(error(second, message, "let `getId()` return another number for one of them"))
-}
-
-fn same_id(clash: &GroupClash, places: &[Range<usize>]) -> Diagnostic {
-    let (first, second) = &clash.names;
-    let message = format!("`{first}` and `{second}` have the same id `{}`", clash.id);
-    Diagnostic::error(Code::IdClash, places[clash.positions.1].clone(), message)
-        .help("rename one of the two groups")
 }
 
 fn of_constants(named: &ScopedFile<'_>, declared: &DeclaredName, class: &str) -> Vec<ReadGroup> {

@@ -5,8 +5,8 @@
 //!
 //! Invariant: a field has a value here only if it has that value when the class is initialised.
 
-use super::java_object::{Given, Object, Variables, parameters};
-use super::java_settable::{fields_of, target};
+use super::object::{Given, Object, Variables, parameters};
+use super::settable::{fields_of, target};
 use crate::lang::java::constant::arguments;
 use crate::lang::java::syntax::{
     children, descendants, field_text, has_modifier, members, text, unparenthesized,

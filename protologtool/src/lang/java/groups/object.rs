@@ -1,14 +1,15 @@
 //! A group while it is evaluated from source: the object that a constant of an enum, or a `new …`, makes.
 //!
-//! The constructor that fits its arguments is run ([`java_construct`](super::java_construct)); then the getters are
+//! The constructor that fits its arguments is run ([`construct`](super::construct)); then the getters are
 //! evaluated over the fields. Only what a getter asks for must be known, so a constructor may do other things too. What is not
 //! understood makes the fields unknown that it may set, and an unknown field that is asked for is a problem that names its
 //! place; but `getId()` need not be known, since the ids of a dictionary can be counted.
 
-use super::java_settable::SettableFields;
-use super::{Group, java_calls};
+use super::calls;
+use super::settable::SettableFields;
 use crate::call::Text;
 use crate::diagnostic::{Code, Diagnostic};
+use crate::groups::Group;
 use crate::lang::java::constant::{Calls, Evaluator, arguments};
 use crate::lang::java::lexer;
 use crate::lang::java::meaning::Site;
@@ -120,7 +121,7 @@ impl<'e, 't, 's> Object<'e, 't, 's> {
     ) -> Result<Value, NotConstant> {
         let known = |node: Node<'_>| self.known(node, frame, step);
         let site = Site { offset: expression.start_byte(), owner: Some(self.owner), locals: None };
-        let calls = Some(java_calls::value as Calls);
+        let calls = Some(calls::value as Calls);
         Evaluator { resolver: self.resolver, site, known: &known, calls, needed: None }
             .value(expression)
     }
