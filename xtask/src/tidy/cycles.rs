@@ -1,99 +1,87 @@
-//! No file imports itself by way of others: cycles of files make a crate impossible to read in any order.
+//! No module imports itself by way of others: circles make a crate impossible to read in any order.
 //!
-//! A module and its parent may name each other, so the two directions between them are no part of a cycle. Tests may
-//! import what they like.
+//! Looked at are the modules of one parent, each with all that lies below it: a way that leaves a file for its folder's
+//! module and goes on from there comes back as well. So a module and its parent may name each other, and nothing else
+//! may. Tests may import what they like.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::model::{Import, Target};
+use super::model::{Import, ModulePath, Target};
 use super::{Finding, Place};
 
-/// One finding per file that lies on a cycle: the shortest cycle through it.
+/// One finding per module that lies on a circle of such modules: the shortest one through it.
 pub(super) fn check(targets: &[Target]) -> Vec<Place> {
-    let graph = ImportGraph::new(targets);
     let mut found = Vec::new();
-    for file in graph.edges.keys() {
-        let Some(cycle) = graph.shortest_cycle(file) else { continue };
-        let steps: Vec<String> = cycle
-            .iter()
-            .map(|(from, edge)| {
-                format!("\n    {from}:{} imports {}, by `{}`", edge.line, edge.to, edge.text)
-            })
-            .collect();
-        let what = format!("imports itself by way of others; cut one of these:{}", steps.concat());
-        let file = (*file).to_owned();
-        found.push(Place { file, finding: Finding { line: 0, what } });
+    for target in targets {
+        for graph in sibling_graphs(target).values() {
+            for module in graph.keys() {
+                let Some(cycle) = shortest_cycle(graph, module) else { continue };
+                let steps: Vec<String> = cycle
+                    .iter()
+                    .map(|Edge { import, .. }| {
+                        let (from, to) = (target.file(&import.from), target.file(&import.to));
+                        format!("\n    {from}:{} imports {to}, by `{}`", import.line, import.text)
+                    })
+                    .collect();
+                let what =
+                    format!("imports itself by way of others; cut one of these:{}", steps.concat());
+                let file = target.file(module).to_owned();
+                found.push(Place { file, finding: Finding { line: 0, what } });
+            }
+        }
     }
     found
 }
 
-/// Files, and the imports from each.
-struct ImportGraph<'a> {
-    edges: BTreeMap<&'a str, Vec<Edge<'a>>>,
-}
+/// The modules of one parent, and the imports from each into others of them.
+type Graph<'a> = BTreeMap<&'a [String], Vec<Edge<'a>>>;
 
 #[derive(Clone, Copy)]
 struct Edge<'a> {
-    to: &'a str,
-    line: usize,
-    text: &'a str,
+    to: &'a [String],
+    import: &'a Import,
 }
 
-impl<'a> ImportGraph<'a> {
-    fn new(targets: &'a [Target]) -> Self {
-        let mut edges: BTreeMap<&str, Vec<Edge>> = BTreeMap::new();
-        for target in targets {
-            for import in target.imports.iter().filter(|import| counts(target, import)) {
-                let to = target.file(&import.to);
-                let edge = Edge { to, line: import.line, text: &import.text };
-                edges.entry(target.file(&import.from)).or_default().push(edge);
-            }
+/// The graph of the modules below each module. An import stands where the ways to its ends part.
+fn sibling_graphs(target: &Target) -> BTreeMap<ModulePath, Graph<'_>> {
+    let mut graphs: BTreeMap<ModulePath, Graph> = BTreeMap::new();
+    for import in &target.imports {
+        if import.is_test || target.is_test(&import.to) {
+            continue;
         }
-        Self { edges }
+        let shared = import.from.iter().zip(&import.to).take_while(|(a, b)| a == b).count();
+        let (Some(from), Some(to)) = (import.from.get(..=shared), import.to.get(..=shared)) else {
+            continue;
+        };
+        if target.file(from) != target.file(to) {
+            let graph = graphs.entry(from[..shared].to_vec()).or_default();
+            graph.entry(from).or_default().push(Edge { to, import });
+        }
     }
-
-    /// The edges of a shortest way from a file to itself, each with the file that it starts from.
-    fn shortest_cycle(&self, start: &'a str) -> Option<Vec<(&'a str, Edge<'a>)>> {
-        // Through which edge each file was reached first.
-        let mut reached: BTreeMap<&str, (&str, Edge)> = BTreeMap::new();
-        let mut open = VecDeque::from([start]);
-        let mut seen = BTreeSet::new();
-        while let Some(from) = open.pop_front() {
-            for edge in self.edges.get(from).into_iter().flatten() {
-                if seen.insert(edge.to) {
-                    reached.insert(edge.to, (from, *edge));
-                    open.push_back(edge.to);
-                }
-            }
-        }
-        let mut cycle = vec![*reached.get(start)?];
-        while cycle[cycle.len() - 1].0 != start {
-            cycle.push(reached[cycle[cycle.len() - 1].0]);
-        }
-        cycle.reverse();
-        Some(cycle)
-    }
+    graphs
 }
 
-/// True for an import between two files of which neither is the other's parent.
-fn counts(target: &Target, import: &Import) -> bool {
-    let (from, to) = (target.file(&import.from), target.file(&import.to));
-    let file_root = |module: &[String]| {
-        let mut module = module.to_vec();
-        while module
-            .split_last()
-            .is_some_and(|(_, parent)| target.file(parent) == target.file(&module))
-        {
-            module.pop();
+/// The edges of a shortest way from a module to itself.
+fn shortest_cycle<'a>(graph: &Graph<'a>, start: &'a [String]) -> Option<Vec<Edge<'a>>> {
+    // Through which edge each module was reached first, and from where.
+    let mut reached: BTreeMap<&[String], (&[String], Edge)> = BTreeMap::new();
+    let (mut open, mut seen) = (VecDeque::from([start]), BTreeSet::new());
+    while let Some(from) = open.pop_front() {
+        for edge in graph.get(from).into_iter().flatten() {
+            if seen.insert(edge.to) {
+                reached.insert(edge.to, (from, *edge));
+                open.push_back(edge.to);
+            }
         }
-        module
-    };
-    let (a, b) = (file_root(&import.from), file_root(&import.to));
-    let is_parent = |a: &[String], b: &[String]| {
-        b.split_last().is_some_and(|(_, parent)| file_root(parent) == a)
-    };
-    let is_test = import.is_test || target.is_test(&import.to);
-    !is_test && from != to && !is_parent(&a, &b) && !is_parent(&b, &a)
+    }
+    let (mut at, mut cycle) = (start, Vec::new());
+    while cycle.is_empty() || at != start {
+        let (from, edge) = reached.get(at)?;
+        cycle.push(*edge);
+        at = from;
+    }
+    cycle.reverse();
+    Some(cycle)
 }
 
 #[cfg(test)]
@@ -138,5 +126,18 @@ mod tests {
              == a/src/d.rs\nuse crate::{b::B, c::C};\n",
             &[&way("a/src/b.rs", [b, c]), &way("a/src/c.rs", [c, b])],
         );
+    }
+
+    /// `time` needs `fork::lock`, whose module `fork` needs `time`; no two files name each other.
+    #[test]
+    fn a_circle_through_a_parent_is_one() {
+        let text = "== a/src/lib.rs\nmod time;\nmod fork;\n\
+             == a/src/time.rs\npub struct T;\nuse crate::fork::lock::L;\n\
+             == a/src/fork.rs\npub mod lock;\npub struct F;\nuse crate::time::T;\n\
+             == a/src/fork/lock.rs\npub struct L;\nuse super::F;\n";
+        let target = Target::read("a", "a/src/lib.rs", true, &sources(text));
+        let found: Vec<String> =
+            super::check(&[target]).into_iter().map(|place| place.file).collect();
+        assert_eq!(found, ["a/src/fork.rs", "a/src/time.rs"]);
     }
 }

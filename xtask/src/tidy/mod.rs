@@ -7,10 +7,10 @@
 //! |---|---|
 //! | a file opens with a doc; 500 lines without tests; a Rust function 70 | [`length`], [`opening`] |
 //! | `unsafe` only in the files that may; an `allow` has its reason; no test is ignored | [`rust`] |
-//! | a mark of unfinished work has the number of its issue; no paths of one machine | [`words`] |
+//! | no paths of one machine | [`words`] |
 //! | dependencies point one way; the runtime stays small | [`packages`] |
 //! | licences, versions and sources of crates from outside; unsafe code among them | [`supply`] |
-//! | a module imports from its layer and those below; no cycle of files | [`layers`], [`cycles`] |
+//! | a module imports from its layer and those below; no circle of files or folders | [`layers`], [`cycles`] |
 //! | no static lock that forks do not know | [`locks`] |
 //! | one name, one type; none of the standard library's | [`names`] |
 //! | a file that is no source and no data of tests is named by another | [`belonging`] |
@@ -221,9 +221,10 @@ mod tests {
 //! A module.
 
 /// How many there are.
-const COUNT: usize = 3; // see #12: to be read from a file
+const COUNT: usize = 3; // TODO(#12): read it from a file.
 
-/// Files that were removed, such as one below /home/linuxbrew/.linuxbrew.
+// How it is found: TODO.
+/// Files that were removed, such as one below \"/home/linuxbrew\".
 fn gone_files() -> usize {
     COUNT
 }

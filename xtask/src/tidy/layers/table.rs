@@ -13,7 +13,7 @@ pub(super) struct Layers {
 /// A name for messages, and the modules.
 pub(super) type Layer = (&'static str, &'static [&'static str]);
 
-pub(super) const LAYERS: &[Layers] = &[RT, READER];
+pub(super) const LAYERS: &[Layers] = &[RT, READER, TOOL];
 
 const RT: Layers = Layers {
     package: "protolog-rt",
@@ -83,5 +83,30 @@ const READER: Layers = Layers {
         // For people, machines and the Perfetto UI.
         ("times", &["times"]),
         ("output", &["output"]),
+    ],
+};
+
+const TOOL: Layers = Layers {
+    package: "protolog-tool",
+    layers: &[
+        // Values: nothing here knows what it is used for.
+        (
+            "base",
+            &["cells", "colors", "encoding", "exit", "first_process", "source", "call_counts"],
+        ),
+        // Everything outside the process: files, environment, output.
+        ("system", &["system"]),
+        // What is wrong, and how it is shown.
+        ("diagnostic", &["diagnostic"]),
+        // What a run reads and makes, whatever the language.
+        ("model", &["groups", "ids", "call", "lint", "rewrite"]),
+        ("languages", &["lang"]),
+        // The class that rewritten Android code calls; the way of one source.
+        ("pipeline", &["inject", "pipeline"]),
+        // Runs over many sources, and what comes of them.
+        ("runs", &["args", "binary", "output", "incremental"]),
+        ("commands", &["command"]),
+        // What programs call.
+        ("entry", &["cli", "worker"]),
     ],
 };

@@ -210,8 +210,9 @@ impl<'a> Reader<'a> {
         if inner || !is_item {
             return after;
         }
+        let starts = |with: &[&str]| words[1..].starts_with(with);
         match words.first() {
-            Some(&"cfg") if words[1..].starts_with(&["(", "test"]) => {
+            Some(&"cfg") if starts(&["(", "test"]) || starts(&["(", "all", "(", "test"]) => {
                 self.attributes.is_test = true;
             }
             Some(&"cfg") if words.contains(&"test") && !words.contains(&"not") => {
