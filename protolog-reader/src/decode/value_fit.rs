@@ -1,6 +1,5 @@
 //! The fit of an entry's values to the template of its message.
 
-use crate::decode::collect::text_budget::SHORT;
 use crate::dictionary::Dictionary;
 use crate::dictionary::collision;
 use crate::losses::stats::Stats;
@@ -10,6 +9,9 @@ use crate::sequences::sequence_state::Interned;
 /// The messages that the fast path knows: ids with the numbers of values that they take, each at a place that its id chooses.
 #[derive(Debug, Default)]
 pub(crate) struct KnownFits(Vec<(u64, u32)>);
+
+/// Texts up to this size are short, in bytes.
+pub(crate) const SHORT: usize = 256;
 
 /// A power of two. A program has as many messages that it logs often, or fewer.
 const FITS: usize = 256;

@@ -1,6 +1,6 @@
 //! Counts that need the dictionary: values that do not fit their templates, and losses by reason and group.
 
-use crate::decode::collect::text_budget::SHORT;
+use crate::decode::value_fit::SHORT;
 use crate::decode::value_fit::count_values;
 use crate::dictionary::Message;
 use crate::log::Log;

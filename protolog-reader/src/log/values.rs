@@ -5,7 +5,7 @@
 use protolog_core::{Arg, Level};
 use std::borrow::Cow;
 
-use crate::decode::collect::text_budget::SHORT;
+use crate::decode::value_fit::SHORT;
 use crate::dictionary::message_plan::is_set;
 use crate::dictionary::{Group, Message};
 use crate::log::Log;

@@ -9,11 +9,9 @@
 
 use super::{CUT_STRING, CUT_TEMPLATE, Collected, NO_STRING};
 use crate::damage::limits::Limits;
+use crate::decode::value_fit::SHORT;
 use crate::dictionary::Dictionary;
 use crate::losses::stats::Stats;
-
-/// Texts up to this size are short, in bytes.
-pub(crate) const SHORT: usize = 256;
 
 /// The size of long texts in one message, of which some are the same, in bytes.
 const REPEATED: u64 = 1 << 20;
