@@ -89,8 +89,8 @@ impl Filter {
                 continue;
             }
             written.push((group.clone(), levels));
-            if known.contains(group) {
-                overrides.push((group.clone(), true, levels));
+            if let Some(full) = full_name(group, known) {
+                overrides.push((full.clone(), true, levels));
                 continue;
             }
             let ends = |full: &&String| closeness(group, full) >= Some(Closeness::End);
@@ -168,6 +168,14 @@ impl Filter {
     pub(super) fn levels_of_any_group(&self) -> u8 {
         self.overrides.iter().fold(self.default, |all, (.., levels)| all | levels)
     }
+}
+
+/// Returns the group that has `name` as its full name, as it stands or else in other letters or in quotation marks.
+fn full_name<'a>(name: &str, known: &'a BTreeSet<String>) -> Option<&'a String> {
+    let is_whole = |full: &&String| closeness(name, full) == Some(Closeness::Whole);
+    let mut whole = known.iter().filter(is_whole);
+    let only = whole.next().filter(|_| whole.next().is_none());
+    known.get(name).or(only)
 }
 
 /// Returns whether a name may be one of groups. A filter that can't match anything is a mistake.
@@ -340,6 +348,19 @@ mod tests {
         let filter = Filter::new(&config, &known).unwrap();
         for group in ["net::Log::Tcp", "net::Log::Udp", "b::Log::Net"] {
             assert_eq!(filter.levels(group), levels_at_least(Some(Level::Debug)), "{group}");
+        }
+    }
+
+    /// Of the groups that a name is the end of, one may have it as its full name: in other letters, or in quotation marks.
+    #[test]
+    fn a_full_name_is_no_ambiguous_end() {
+        let known = ["net", "a::Log::Net", "b::Log::Net"].map(String::from).into();
+        for name in ["net", "NET", "\"net\""] {
+            let config = config(TracingMode::Default, None, &[(name, Some(Level::Debug))]);
+            let filter = Filter::new(&config, &known).unwrap();
+            let levels = ["net", "net::tcp", "b::Log::Net"].map(|group| filter.levels(group));
+            let debug = levels_at_least(Some(Level::Debug));
+            assert_eq!(levels, [debug, debug, levels_at_least(Some(Level::Wtf))], "{name}");
         }
     }
 
