@@ -10,10 +10,12 @@ enum LossCause {
     /** The message is there, with a truncated string. */
     TRUNCATED(4, "truncated, since an argument was too long"),
     TEMPLATE_LIMIT(7, "too many distinct messages without a dictionary entry"),
-    WRITE_FAILED(8, "the file could not be written");
+    WRITE_FAILED(8, "the file could not be written"),
+    /** Another program emptied, cut or deleted the file that had the message. */
+    REMOVED(9, "removed from the file by another program");
 
     /** The largest number of a cause. */
-    static final int MAX_WIRE = 8;
+    static final int MAX_WIRE = 9;
     private static final LossCause[] ALL = values();
 
     final int wire;

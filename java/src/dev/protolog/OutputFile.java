@@ -248,12 +248,13 @@ final class OutputFile implements AutoCloseable {
         return false;
     }
 
-    /** Cuts a regular file. */
+    /** Cuts a regular file. What is written next comes there. */
     void truncate(long size) throws IOException {
         if (file == null) {
             throw new FileSystemException(path().toString(), null, "what was written to a pipe or device can't be taken back");
         }
         file.setLength(size);
+        file.seek(size);
     }
 
     /** Waits until a regular file is on the disk. */

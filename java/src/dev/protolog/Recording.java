@@ -45,6 +45,7 @@ final class Recording {
     private static final int TRACE_BYTES_AT = 160;
     private static final int POSITIONS_AT_AT = 176;
     private static final int SESSION_ID_AT = 184;
+    private static final int REMOVED_AT = 200;
     private static final int LOSSES_AT = 256;
     private static final int LOSSES = 64;
     private static final int OTHER_LOSSES_AT = LOSSES_AT + 16 * LOSSES;
@@ -246,6 +247,11 @@ final class Recording {
             }
         }
         add(OTHER_LOSSES_AT + 8 * (cause.wire() - 1), 1);
+    }
+
+    /** Notes the number of messages that another program has removed from the trace file. */
+    synchronized void setRemoved(long messages) {
+        store(REMOVED_AT, messages);
     }
 
     private long get(int at) {

@@ -34,6 +34,8 @@ final class SequenceReader {
     /** Messages that were passed on or reported as missing or damaged. */
     private long messages;
     private long recorded;
+    /** Those of the files before. */
+    private long recordedBefore;
     private boolean hasBegun;
     /** The chunk that is read, or the one that comes next. */
     private int current;
@@ -58,7 +60,7 @@ final class SequenceReader {
     private long reportedDamage;
 
     /** A reader's state between two chunks, which nothing changes. */
-    record State(TraceOutput out, long messages, long recorded, boolean hasBegun, int current, int done, byte[] partial, long partialAt,
+    record State(TraceOutput out, long messages, long recorded, long recordedBefore, boolean hasBegun, int current, int done, byte[] partial, long partialAt,
             byte[] thread, long time, ProtoWriter interned, boolean isStale, Losses reported, long damaged, long reportedDamage) {}
 
     /** {@code followsState}: the trace is divided into files. */
@@ -87,8 +89,8 @@ final class SequenceReader {
 
     State save() {
         ProtoWriter strings = new ProtoWriter(interned.size()).raw(interned.array(), 0, interned.size());
-        return new State(out, messages, recorded, hasBegun, current, done, partial, partialAt, thread, time, strings, isStale,
-                reported.copy(), damaged, reportedDamage);
+        return new State(out, messages, recorded, recordedBefore, hasBegun, current, done, partial, partialAt, thread, time, strings,
+                isStale, reported.copy(), damaged, reportedDamage);
     }
 
     /** Goes back to a state, which is used up. */
@@ -96,6 +98,7 @@ final class SequenceReader {
         out = state.out;
         messages = state.messages;
         recorded = state.recorded;
+        recordedBefore = state.recordedBefore;
         hasBegun = state.hasBegun;
         current = state.current;
         done = state.done;
@@ -118,10 +121,16 @@ final class SequenceReader {
         isStateUnknown = isStale && !followsState;
     }
 
-    /** Counts the messages that were passed on as damaged: the file has them no longer. */
-    void loseAll() {
-        damaged += recorded;
-        recorded = 0;
+    /** What follows is for another file than what came before. */
+    void beginFile() {
+        recordedBefore = recorded;
+    }
+
+    /** Counts the messages that were passed on to the present file as lost, but for those that are left in it. Returns their number. */
+    long loseAllBut(Remains remains) {
+        long lost = Math.max(0, recorded - recordedBefore - remains.messages(sequence));
+        recorded -= lost;
+        return lost;
     }
 
     /** The most bytes that come before those of the next chunk: the state that the file lacks, and the beginning of a packet. */

@@ -22,6 +22,8 @@ record SessionStats(long messages, long lost, long bytes, List<OfGroup> groups) 
 
         private final SessionDictionary dictionary;
         private Map<String, long[]> groups = new TreeMap<>();
+        /** Those of the files before; never changed. */
+        private Map<String, long[]> before = Map.of();
         private final long[] ids = new long[SLOTS];
         private final long[][] groupsOfIds = new long[SLOTS][];
 
@@ -39,17 +41,44 @@ record SessionStats(long messages, long lost, long bytes, List<OfGroup> groups) 
             of[1] += bytes;
         }
 
-        /** A copy of the counts. */
-        Map<String, long[]> copy() {
-            Map<String, long[]> copy = new TreeMap<>();
-            groups.forEach((name, of) -> copy.put(name, of.clone()));
-            return copy;
+        /** The counts at one time. */
+        record State(Map<String, long[]> groups, Map<String, long[]> before) {}
+
+        State save() {
+            return new State(copy(groups), before);
         }
 
-        /** Counts on from a copy. */
-        void restore(Map<String, long[]> copy) {
-            groups = copy;
+        /** Goes back to a state, which is used up. */
+        void restore(State state) {
+            before = state.before;
+            set(state.groups);
+        }
+
+        /** Counts on for another file. */
+        void beginFile() {
+            before = copy(groups);
+        }
+
+        /** Counts of the present file only what is left in it. */
+        void keepOnly(Map<String, long[]> left) {
+            Map<String, long[]> kept = copy(before);
+            left.forEach((name, of) -> kept.merge(name, of.clone(), (one, other) -> new long[] {one[0] + other[0], one[1] + other[1]}));
+            set(kept);
+        }
+
+        Map<String, long[]> groups() {
+            return groups;
+        }
+
+        private void set(Map<String, long[]> counts) {
+            groups = counts;
             Arrays.fill(groupsOfIds, null);
+        }
+
+        private static Map<String, long[]> copy(Map<String, long[]> counts) {
+            Map<String, long[]> copy = new TreeMap<>();
+            counts.forEach((name, of) -> copy.put(name, of.clone()));
+            return copy;
         }
 
         private long[] find(long message, int slot) {

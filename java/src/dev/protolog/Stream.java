@@ -63,8 +63,8 @@ final class Stream {
     /** Null where nothing has changed since the recording was told of the file. */
     private Checkpoint checkpoint;
     private IOException failure;
-    /** True while the file has to begin once more: somebody else has emptied it. */
-    private boolean isRestarting;
+    /** What is left of the file while it has to begin once more, since somebody else has cut it; null otherwise. */
+    private Remains remains;
     /** True once {@link #finish} has written the rest. */
     private boolean isFinished;
     /** The failure where there is no memory for another one. */
@@ -75,7 +75,7 @@ final class Stream {
 
     /** All that changes between two generations of the recording. */
     private record Checkpoint(TraceFile file, TraceOutput.Mark mark, ByteBuffer trace, long earlierBytes, Set<Integer> inFile, List<Saved> readers,
-            Map<String, long[]> counts, Map<Integer, Long> changed, Map<Integer, Long> changedBefore, HeldChunks.Mark held, int ownPackets, long wallDistance) {}
+            SessionStats.Written.State counts, Losses reportedBefore, Map<Integer, Long> changed, Map<Integer, Long> changedBefore, HeldChunks.Mark held, int ownPackets, long wallDistance) {}
 
     Stream(SessionCore session, SessionConfig config, BootClock.Moment started) throws IOException {
         this.session = session;
@@ -142,8 +142,8 @@ final class Stream {
                     throw new IOException("no memory is left to complete the trace");
                 }
                 if (file.isRemoved()) {
-                    losses.loseAll();
-                    counts.restore(new TreeMap<>());
+                    losses.loseAllBut(Remains.none(session.dictionary()));
+                    counts.keepOnly(Map.of());
                     throw new NoSuchFileException(file.path().toString(), null, "the file was deleted meanwhile");
                 }
                 Losses total = session.total().copy();
@@ -230,24 +230,23 @@ final class Stream {
     }
 
     /**
-     * Begins the file once more if somebody else has emptied or cut it ({@code copytruncate}): nothing of what follows could be read
-     * otherwise. The messages that it had count as lost. After an error it can be done again.
+     * Begins a trace once more, behind what is left, if somebody else has emptied or cut the file ({@code copytruncate}): what follows could not
+     * be read otherwise. After an error it can be done again.
      */
     private void followCut() throws IOException {
-        if (!isRestarting && !file.isCut()) {
+        remains = remains == null ? file.remainsOfCut(session.dictionary()) : remains;
+        if (remains == null) {
             return;
         }
-        boolean isNew = !isRestarting;
-        isRestarting = true;
-        long had = losses.loseAll();
-        counts.restore(new TreeMap<>());
-        file.restart();
-        begin(session.clock().moment(), "protolog session goes on");
-        losses.write(out, losses.reported().all());
-        isRestarting = false;
-        if (isNew && had > 0) {
-            losses.printCut(file.path(), had);
+        long lost = losses.loseAllBut(remains);
+        counts.keepOnly(remains.groups());
+        if (lost > 0) {
+            losses.printCut(file.path(), lost);
         }
+        file.restart(remains.end());
+        begin(session.clock().moment(), "protolog session goes on");
+        losses.write(out, losses.due(remains));
+        remains = null;
     }
 
     /** A change of the file. */
@@ -278,8 +277,8 @@ final class Stream {
             states.add(new Saved(reader, reader.save()));
         }
         ByteBuffer trace = session.recording() == null ? null : session.recording().trace();
-        checkpoint = new Checkpoint(file, out.mark(), trace, earlierBytes, new TreeSet<>(inFile), states, counts.copy(), new HashMap<>(changed),
-                new HashMap<>(changedBefore), held.mark(), ownPackets, wallDistance);
+        checkpoint = new Checkpoint(file, out.mark(), trace, earlierBytes, new TreeSet<>(inFile), states, counts.save(), losses.reportedBefore(),
+                new HashMap<>(changed), new HashMap<>(changedBefore), held.mark(), ownPackets, wallDistance);
     }
 
     /** Goes back to the checkpoint, if something has changed since. After an error it can be done again. */
@@ -304,6 +303,7 @@ final class Stream {
             to.readers.get(i).reader.restore(to.readers.get(i).state);
         }
         counts.restore(to.counts);
+        losses.beginFile(to.reportedBefore);
         changed = to.changed;
         changedBefore = to.changedBefore;
         held.rewind(to.held);
@@ -381,6 +381,9 @@ final class Stream {
         earlierBytes += out.written();
         file = segments.open();
         ended = old;
+        readers.values().forEach(SequenceReader::beginFile);
+        counts.beginFile();
+        losses.beginFile(losses.reported());
         begin(session.clock().moment(), "protolog session goes on");
         closeEnded();
         setCheckpoint();
@@ -408,7 +411,7 @@ final class Stream {
             changed.put(writer, reader.position());
         });
         if (session.recording() != null) {
-            session.recording().setTrace(file.realPath(), losses.reported().all());
+            session.recording().setTrace(file.realPath(), losses.reportedBefore().all());
         }
         commit();
         file.setBegun();

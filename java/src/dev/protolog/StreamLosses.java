@@ -6,14 +6,18 @@ import java.util.Collection;
 import java.util.List;
 
 /**
- * The losses of a session that streams: those that its threads count, damaged messages, and messages of a file that somebody else has emptied. The
- * last two count as {@link LossCause#WRITE_FAILED}.
+ * The losses of a session that streams: those that its threads count, damaged messages, which count as {@link LossCause#WRITE_FAILED},
+ * and messages of a file that somebody else has emptied, cut or deleted.
  *
  * <p>Invariant: the readers of the sequences know what the trace reports.
  */
 final class StreamLosses {
     private final SessionCore session;
     private final Collection<SequenceReader> readers;
+    /** The messages that somebody else has removed. */
+    private long removed;
+    /** The losses that the files before report; never changed. */
+    private Losses reportedBefore = new Losses();
 
     StreamLosses(SessionCore session, Collection<SequenceReader> readers) {
         this.session = session;
@@ -24,6 +28,9 @@ final class StreamLosses {
     List<Losses.Count> all() {
         List<Losses.Count> losses = session.total().all();
         addDamage(losses, readers.stream().mapToLong(SequenceReader::damaged).sum());
+        if (removed > 0) {
+            losses.add(new Losses.Count(0, LossCause.REMOVED, removed));
+        }
         return losses;
     }
 
@@ -36,7 +43,20 @@ final class StreamLosses {
     Losses reported() {
         Losses reported = new Losses();
         readers.forEach(reader -> reader.reported().all().forEach(count -> count.addTo(reported)));
+        if (removed > 0) {
+            reported.add(0, LossCause.REMOVED, removed);
+        }
         return reported;
+    }
+
+    /** Those that files before the present one report. */
+    Losses reportedBefore() {
+        return reportedBefore;
+    }
+
+    /** What follows is for another file, or for the one again for which this was said. */
+    void beginFile(Losses before) {
+        reportedBefore = before;
     }
 
     /** Those of {@code total} that the trace does not report: of no sequence, of threads that found no chunk any more, and what an error has kept from either. */
@@ -46,11 +66,21 @@ final class StreamLosses {
         return losses;
     }
 
-    /** Counts all messages that the file has as lost. Returns their number. */
-    long loseAll() {
-        long had = readers.stream().mapToLong(SequenceReader::recorded).sum();
-        readers.forEach(SequenceReader::loseAll);
-        return had;
+    /** Counts the messages of the file as lost that are not left in it. Returns their number. */
+    long loseAllBut(Remains remains) {
+        long lost = readers.stream().mapToLong(reader -> reader.loseAllBut(remains)).sum();
+        removed += lost;
+        if (session.recording() != null) {
+            session.recording().setRemoved(removed);
+        }
+        return lost;
+    }
+
+    /** Those that the file has to report, and that are not among what is left of it. */
+    List<Losses.Count> due(Remains remains) {
+        Losses known = reportedBefore.copy();
+        remains.reported().all().forEach(count -> count.addTo(known));
+        return reported().without(known);
     }
 
     /** Writes a packet that reports losses, if there are any. */

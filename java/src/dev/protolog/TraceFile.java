@@ -82,20 +82,21 @@ final class TraceFile {
         file.keepLock();
     }
 
-    /** True if somebody else has cut the file, while nothing is buffered. */
-    boolean isCut() throws IOException {
-        return file.isRegular() && file.size() < out.written();
-    }
-
     /** True if nothing leads to the file any more: somebody else has removed it. */
     boolean isRemoved() {
         return file.isRegular() && file.isRemoved();
     }
 
-    /** Empties the file. */
-    void restart() throws IOException {
-        file.truncate(0);
-        out.rewind(new TraceOutput.Mark(0, out.packetBytes()));
+    /** What is left of it if somebody else has cut it, while nothing is buffered; null otherwise. */
+    Remains remainsOfCut(SessionDictionary dictionary) throws IOException {
+        boolean isCut = file.isRegular() && file.size() < out.written();
+        return isCut ? Remains.read(file.in(), file.size(), dictionary) : null;
+    }
+
+    /** Goes on at {@code end}, where a packet ends. */
+    void restart(long end) throws IOException {
+        file.truncate(end);
+        out.rewind(new TraceOutput.Mark(end, out.packetBytes()));
     }
 
     /** The bytes that were written so far, for other threads. */

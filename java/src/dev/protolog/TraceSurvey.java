@@ -188,7 +188,7 @@ final class TraceSurvey {
     }
 
     /** The packets of a bundle, as far as they are sound. */
-    private static byte[] inflated(byte[] bundle) {
+    static byte[] inflated(byte[] bundle) {
         Inflater inflater = new Inflater();
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         byte[] part = new byte[1 << 16];

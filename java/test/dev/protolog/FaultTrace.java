@@ -54,7 +54,11 @@ final class FaultTrace {
     }
 
     private void read(Path file) throws IOException, ProtoReader.MalformedException {
-        ProtoReader packets = new ProtoReader(Files.readAllBytes(file));
+        readPackets(Files.readAllBytes(file));
+    }
+
+    private void readPackets(byte[] bytes) {
+        ProtoReader packets = new ProtoReader(bytes);
         try {
             while (packets.next()) {
                 readPacket(packets.bytes());
@@ -73,6 +77,7 @@ final class FaultTrace {
             switch (fields.field()) {
                 case 10 -> sequence = fields.varint();
                 case 12 -> interned = fields.bytes();
+                case 50 -> readPackets(TraceSurvey.inflated(fields.bytes()));
                 case 13 -> isFirst = (fields.varint() & 1) != 0;
                 case 104 -> message = fields.bytes();
                 case 105 -> readDictionary(fields.message());

@@ -9,6 +9,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 
@@ -37,6 +38,10 @@ final class OutsideChangeTest {
         Path file = directory.resolve("app.pftrace");
         try {
             goesOnAfterCuts(file);
+            for (int compression : new int[] {0, 6}) {
+                losesWhatWasCutOff(directory, compression, false);
+                losesWhatWasCutOff(directory, compression, true);
+            }
             keepsItsLock(file);
             saysThatItWasDeleted(file);
         } finally {
@@ -70,6 +75,67 @@ final class OutsideChangeTest {
         check("what a reader can't make sense of", trace.problems, List.of());
         check("the messages", trace.numbers, List.of(7L, 8L));
         check("the losses of the trace", trace.lost(), (long) lost);
+    }
+
+    /** {@code isRotated}: an earlier file of the session is whole. */
+    private static void losesWhatWasCutOff(Path directory, int compression, boolean isRotated) throws Exception {
+        Path file = Files.createDirectory(directory.resolve(compression + "-" + isRotated)).resolve("app.pftrace");
+        Session.Builder builder = Session.builder().file(file).enableAll();
+        if (compression > 0) {
+            builder.compress(compression);
+        }
+        if (isRotated) {
+            builder.segmentBytes(100_000);
+        }
+        Session session = builder.start();
+        int logged = 0;
+        while (isRotated && segments(file).size() < 2) {
+            round(logged++);
+            session.flush();
+        }
+        round(logged++);
+        session.flush();
+        Path last = segments(file).get(segments(file).size() - 1);
+        long first = Files.size(last);
+        round(logged++);
+        session.flush();
+        // Within a packet.
+        cut(last, first + 3);
+        session.flush();
+        long second = Files.size(last);
+        round(logged++);
+        session.flush();
+        cut(last, second);
+        round(logged++);
+        session.flush();
+        SessionStats stats = session.stats();
+        Summary summary = session.stop();
+        long there = (logged - 2L) * ROUND;
+        check("messages and losses", summary.messages() + " and " + summary.lost(), there + " and " + 2 * ROUND);
+        check("of the statistics", stats.messages() + " and " + stats.lost(), there + " and " + 2 * ROUND);
+        FaultTrace trace = FaultTrace.read(segments(file), Set.of());
+        check("what a reader can't make sense of", trace.problems, List.of());
+        check("the messages", (long) trace.numbers.size(), there);
+        check("the losses of the trace", trace.losses, Map.of(LossCause.REMOVED, 2L * ROUND));
+    }
+
+    private static void round(int round) {
+        for (int number = 0; number < ROUND; number++) {
+            ProtoLog.d(Log.QUIET, "%d in a %s", round, round + ". text");
+        }
+    }
+
+    private static void cut(Path file, long left) throws IOException {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+            channel.truncate(left);
+        }
+    }
+
+    /** The file, or its parts, the last one at the end. */
+    private static List<Path> segments(Path file) throws IOException {
+        try (Stream<Path> files = Files.list(file.getParent())) {
+            return files.filter(path -> path.getFileName().toString().contains(".pftrace")).sorted().toList();
+        }
     }
 
     private static void keepsItsLock(Path file) throws IOException {
