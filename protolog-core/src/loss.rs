@@ -26,7 +26,8 @@ pub enum LossCause {
     /// The file could not be written. The trace reports it once writing works again; until then, only the running
     /// session does.
     WriteFailed = loss_cause::WRITE_FAILED as u8,
-    /// Another program emptied, cut or deleted the file that had the message, which nobody may have copied before.
+    /// Another program emptied, cut or deleted the file that had the message, which nobody may have
+    /// copied before.
     Removed = loss_cause::REMOVED as u8,
 }
 

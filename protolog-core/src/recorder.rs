@@ -82,7 +82,8 @@ pub const LOSSES_AT: usize = 256;
 pub const LOSSES: usize = 64;
 /// Offset of the loss counters by cause.
 pub const OTHER_LOSSES_AT: usize = LOSSES_AT + 16 * LOSSES;
-/// Number of loss counters by cause that stand there, from cause 1 up. The others have a place of their own.
+/// Number of loss counters by cause that stand there, from cause 1 up. The others have a place of
+/// their own.
 pub const OTHER_LOSSES: usize = 8;
 /// Offset of the number of messages that another program removed from the trace file, a u64.
 pub const REMOVED_AT: usize = SESSION_ID_AT + 16;

@@ -1,5 +1,5 @@
-//! Trace files of which another program takes a part away while they are written: only what was in that part is lost, and counted by
-//! a cause of its own.
+//! Trace files of which another program takes a part away while they are written: only what was in
+//! that part is lost, and counted by a cause of its own.
 
 mod common;
 
@@ -93,7 +93,8 @@ fn only_what_was_cut_off_is_lost() {
         let second = length(&path);
         log(3);
         session.flush().expect("flush");
-        // Within a packet of round 2, as a program that rounds to blocks does; then all that came with round 4.
+        // Within a packet of round 2, as a program that rounds to blocks does; then all that came
+        // with round 4.
         cut(&path, first + 3);
         session.flush().expect("flush");
         assert_eq!(session.summary().lost(), 102, "{:?}", session.summary());
@@ -114,7 +115,8 @@ fn only_what_was_cut_off_is_lost() {
     }
 }
 
-/// A chunk begins with the drops of its thread before. Those that another program cut off are reported once more, and the others are not.
+/// A chunk begins with the drops of its thread before. Those that another program cut off are
+/// reported once more, and the others are not.
 #[test]
 fn drops_that_were_cut_off_are_reported_again() {
     let _lock = lock_sessions();

@@ -170,7 +170,8 @@ impl Filter {
     }
 }
 
-/// Returns the group that has `name` as its full name, as it stands or else in other letters or in quotation marks.
+/// Returns the group that has `name` as its full name, as it stands or else in other letters or in
+/// quotation marks.
 fn full_name<'a>(name: &str, known: &'a BTreeSet<String>) -> Option<&'a String> {
     let is_whole = |full: &&String| closeness(name, full) == Some(Closeness::Whole);
     let mut whole = known.iter().filter(is_whole);
@@ -351,7 +352,8 @@ mod tests {
         }
     }
 
-    /// Of the groups that a name is the end of, one may have it as its full name: in other letters, or in quotation marks.
+    /// Of the groups that a name is the end of, one may have it as its full name: in other letters,
+    /// or in quotation marks.
     #[test]
     fn a_full_name_is_no_ambiguous_end() {
         let known = ["net", "a::Log::Net", "b::Log::Net"].map(String::from).into();

@@ -1,4 +1,5 @@
-//! The gap in a file that could not be written for a while, or that somebody else has cut, until a trace reports it.
+//! The gap in a file that could not be written for a while, or that somebody else has cut, until a
+//! trace reports it.
 //!
 //! A file on a full disk, for example, is continued when it can be written again. Until then the gap grows: messages, which
 //! are counted here, and records of drops among the packets, which are reported once more.

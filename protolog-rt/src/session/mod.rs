@@ -191,9 +191,11 @@ use std::sync::Arc;
 ///
 /// A session that streams looks at its file before it writes. If the file was renamed or replaced, as `logrotate` does, the session completes
 /// it, and goes on in a new one at its path ([`Session::reopen`] does so at once). If it was deleted, the session goes on in a new
-/// one, or in the next segment; if it was emptied or cut (`copytruncate`), behind what is left. Messages that are in the file no more count as
-/// lost ([`LossCause::Removed`](crate::LossCause::Removed)), and a line on standard error says so, since nobody knows whether there is a copy.
-/// `stop` returns an error if there can be no new file. [`Builder::segment_age`] rotates without a loss.
+/// one, or in the next segment; if it was emptied or cut (`copytruncate`), behind what is left.
+/// Messages that are in the file no more count as lost
+/// ([`LossCause::Removed`](crate::LossCause::Removed)), and a line on standard error says so, since
+/// nobody knows whether there is a copy. `stop` returns an error if there can be no new file.
+/// [`Builder::segment_age`] rotates without a loss.
 ///
 /// # Other users
 ///

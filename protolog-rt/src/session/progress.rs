@@ -58,7 +58,8 @@ impl Progress {
         self.lacks_file = [true; 2];
     }
 
-    /// Notes the number of messages that no file has, and that of those among them that another program removed.
+    /// Notes the number of messages that no file has, and that of those among them that another
+    /// program removed.
     pub(super) fn set_lost(&self, messages: u64, removed: u64) {
         let write_failed = messages.saturating_sub(removed);
         for (cause, count) in

@@ -1,6 +1,8 @@
-//! What is left of a trace file that somebody else has cut: its whole packets, with their messages and the drops that they report.
+//! What is left of a trace file that somebody else has cut: its whole packets, with their messages
+//! and the drops that they report.
 //!
-//! Invariant: messages are left only if a reader finds them; those of bundles that can't be inflated are not.
+//! Invariant: messages are left only if a reader finds them; those of bundles that can't be
+//! inflated are not.
 
 use super::bundles;
 use super::counts::Counts;
@@ -51,7 +53,8 @@ impl Remains {
     }
 }
 
-/// Reads a packet with its tag and size, of at most `left` bytes. False at the end, within a packet, or at what is no packet.
+/// Reads a packet with its tag and size, of at most `left` bytes. False at the end, within a
+/// packet, or at what is no packet.
 fn read_packet(reader: &mut impl Read, left: u64, packet: &mut Vec<u8>) -> io::Result<bool> {
     packet.clear();
     let mut next = |packet: &mut Vec<u8>| -> io::Result<bool> {

@@ -102,8 +102,8 @@ impl Trace {
         self.file.flush();
     }
 
-    /// Counts all messages of the file as lost but those that remain in it, and has what is written next report that. Returns
-    /// their number.
+    /// Counts all messages of the file as lost but those that remain in it, and has what is written
+    /// next report that. Returns their number.
     pub(super) fn lose_all_but(&mut self, remains: &Remains) -> u64 {
         self.file.lose_all_but(remains, self.reported.pending())
     }

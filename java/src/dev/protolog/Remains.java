@@ -8,10 +8,11 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * What is left of a trace file that somebody else has cut: its whole packets, with their messages and the losses that they report. As
- * {@code protolog-rt/src/session/remains.rs}.
+ * What is left of a trace file that somebody else has cut: its whole packets, with their messages
+ * and the losses that they report. As {@code protolog-rt/src/session/remains.rs}.
  *
- * <p>Invariant: messages are left only if a reader finds them; those of bundles that can't be inflated are not.
+ * <p>Invariant: messages are left only if a reader finds them; those of bundles that can't be
+ * inflated are not.
  */
 final class Remains {
     private static final int PACKET = 0x0a;
@@ -69,7 +70,10 @@ final class Remains {
         return counts.groups();
     }
 
-    /** Reads a packet of at most {@code left} bytes with its tag. Its size; 0 at the end, within a packet, or at what is no packet. */
+    /**
+     * Reads a packet of at most {@code left} bytes with its tag. Its size; 0 at the end, within a
+     * packet, or at what is no packet.
+     */
     private int readPacket(InputStream in, long left, int depth) throws IOException {
         if (in.read() != PACKET) {
             return 0;

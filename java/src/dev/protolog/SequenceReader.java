@@ -126,7 +126,10 @@ final class SequenceReader {
         recordedBefore = recorded;
     }
 
-    /** Counts the messages that were passed on to the present file as lost, but for those that are left in it. Returns their number. */
+    /**
+     * Counts the messages that were passed on to the present file as lost, but for those that are
+     * left in it. Returns their number.
+     */
     long loseAllBut(Remains remains) {
         long lost = Math.max(0, recorded - recordedBefore - remains.messages(sequence));
         recorded -= lost;

@@ -63,7 +63,7 @@ final class Stream {
     /** Null where nothing has changed since the recording was told of the file. */
     private Checkpoint checkpoint;
     private IOException failure;
-    /** What is left of the file while it has to begin once more, since somebody else has cut it; null otherwise. */
+    /** What is left of a file that somebody else has cut, until it has begun once more; or null. */
     private Remains remains;
     /** True once {@link #finish} has written the rest. */
     private boolean isFinished;
@@ -230,8 +230,8 @@ final class Stream {
     }
 
     /**
-     * Begins a trace once more, behind what is left, if somebody else has emptied or cut the file ({@code copytruncate}): what follows could not
-     * be read otherwise. After an error it can be done again.
+     * Begins a trace once more, behind what is left, if somebody else has cut the file: what follows
+     * could not be read otherwise. After an error it can be done again.
      */
     private void followCut() throws IOException {
         remains = remains == null ? file.remainsOfCut(session.dictionary()) : remains;

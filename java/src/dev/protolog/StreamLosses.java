@@ -6,8 +6,9 @@ import java.util.Collection;
 import java.util.List;
 
 /**
- * The losses of a session that streams: those that its threads count, damaged messages, which count as {@link LossCause#WRITE_FAILED},
- * and messages of a file that somebody else has emptied, cut or deleted.
+ * The losses of a session that streams: those that its threads count, damaged messages, which count
+ * as {@link LossCause#WRITE_FAILED}, and messages of a file that somebody else has emptied, cut or
+ * deleted.
  *
  * <p>Invariant: the readers of the sequences know what the trace reports.
  */

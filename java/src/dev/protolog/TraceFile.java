@@ -31,7 +31,10 @@ final class TraceFile {
         return of(Outputs.createNew(place), name, compression);
     }
 
-    /** Takes over a file, which is closed where there is no memory for that: its claim would stay for good. */
+    /**
+     * Takes over a file, which is closed where there is no memory for that: its claim would stay
+     * for good.
+     */
     private static TraceFile of(OutputFile file, Location name, int compression) throws IOException {
         try {
             return new TraceFile(file, name, compression);
@@ -87,7 +90,7 @@ final class TraceFile {
         return file.isRegular() && file.isRemoved();
     }
 
-    /** What is left of it if somebody else has cut it, while nothing is buffered; null otherwise. */
+    /** What is left of it if somebody else has cut it, while nothing is buffered; or null. */
     Remains remainsOfCut(SessionDictionary dictionary) throws IOException {
         boolean isCut = file.isRegular() && file.size() < out.written();
         return isCut ? Remains.read(file.in(), file.size(), dictionary) : null;

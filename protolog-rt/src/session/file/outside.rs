@@ -23,7 +23,8 @@ use std::os::unix::fs::MetadataExt;
 pub(super) struct Outside {
     /// The number of messages that were removed.
     removed: u64,
-    /// The drops that it was given to report, but for those of the trace itself: of threads, and of files before.
+    /// The drops that it was given to report, but for those of the trace itself: of threads, and of
+    /// files before.
     drops: Vec<LossCount>,
 }
 
@@ -61,8 +62,8 @@ impl TraceFile {
         is_other.then_some(OutsideChange::Moved)
     }
 
-    /// Counts all messages that the file has as lost but those that remain in it, and has the next one report them and the drops that
-    /// this one `reported`. Returns their number.
+    /// Counts all messages that the file has as lost but those that remain in it, and has the next
+    /// one report them and the drops that this one `reported`. Returns their number.
     pub(in crate::session) fn lose_all_but(
         &mut self,
         remains: &Remains,
@@ -98,7 +99,8 @@ impl TraceFile {
         self.gap.add(gap);
     }
 
-    /// Notes the drops that a thread reports in the first of these packets, which a chunk begins with.
+    /// Notes the drops that a thread reports in the first of these packets, which a chunk begins
+    /// with.
     pub(super) fn note_drops(&mut self, sized: &[u8]) {
         if let Some((first, _)) = split(sized).filter(|(first, _)| first.first() == Some(&CLOCKS)) {
             records(first).for_each(|lost| lost.add_to(&mut self.outside.drops));
