@@ -28,10 +28,12 @@ mod incremental;
 pub mod inject;
 pub mod lang;
 pub mod lint;
+mod logs;
 pub mod output;
 pub mod pipeline;
 pub mod rewrite;
 pub mod source;
+mod suggest;
 pub mod system;
 pub mod worker;
 

@@ -2,7 +2,8 @@
 //!
 //! The parser's own texts are kept for kinds of errors that are not known here.
 
-use crate::command::{binary, suggest};
+use crate::command::binary;
+use crate::suggest;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::ffi::OsString;
 use std::num::ParseIntError;

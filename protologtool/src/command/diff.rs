@@ -16,14 +16,14 @@ mod values;
 
 use crate::args::Expansion;
 use crate::args::level::level;
-use crate::command::read_log::{self, TextSources};
-use crate::command::suggest::{did_you_mean_group, list, name_forms};
-use crate::command::trace_paths;
 use crate::exit::{Exit, Failure, printable_lines};
+use crate::logs::filter;
+use crate::logs::named_logs::{NamedLogs, WholeLog};
 use crate::output::reason;
+use crate::suggest::{did_you_mean_group, list, name_forms};
 use crate::system::System;
 use protolog_core::control::matches_group;
-use protolog_reader::{Level, Log, printable};
+use protolog_reader::{Level, printable};
 use std::collections::BTreeSet;
 use std::io;
 use std::path::PathBuf;
@@ -132,13 +132,13 @@ enum DiffFormat {
 pub(crate) fn run(args: &DiffArgs, system: &dyn System) -> Result<Exit, Failure> {
     let (mut is_whole, mut names) = (true, BTreeSet::new());
     let mut read = |path: &PathBuf| {
-        let (log, is_all) = read(path, args, system)?;
+        let WholeLog { log, has_all, .. } = read(path, args, system)?;
         let shown = printable(&path.to_string_lossy());
         for line in log.summary().to_string().lines() {
             system.print_error(&format!("warning: `{shown}`: {line}\n"));
         }
         system.print_error(&args.expansion.hint(log.stats()));
-        is_whole &= is_all && log.is_complete() && !log.stats().has_losses();
+        is_whole &= has_all && log.is_complete() && !log.stats().has_losses();
         names.extend(log.dictionary().groups().map(|group| group.name.clone()));
         Ok(Tally::of(&log, |level, group| args.admits(level, group)))
     };
@@ -168,18 +168,15 @@ pub(crate) fn run(args: &DiffArgs, system: &dyn System) -> Result<Exit, Failure>
     })
 }
 
-/// The log of a run: of a trace, or of all traces in a directory; and whether that is all of them.
-fn read(path: &PathBuf, args: &DiffArgs, system: &dyn System) -> Result<(Log, bool), Failure> {
-    let named = std::slice::from_ref(path);
-    let traces = trace_paths::expand(named, system)?;
-    let dictionaries = &args.viewer_config;
-    if let [trace] = &traces[..] {
-        return Ok((read_log::whole(trace, dictionaries, args.expansion, system)?, true));
-    }
-    let note = |line: &str| system.print_error(line);
-    let (bytes, merged) = read_log::gather_whole((&traces, named), args.expansion, system, &note)?;
-    let mut texts = TextSources::load(dictionaries, system)?.with_expansion(args.expansion);
-    Ok((texts.log(bytes, path)?, merged.is_whole()))
+/// The log at a path, which may be a directory.
+fn read(path: &PathBuf, args: &DiffArgs, system: &dyn System) -> Result<WholeLog, Failure> {
+    let logs = NamedLogs {
+        paths: std::slice::from_ref(path),
+        dictionaries: &args.viewer_config,
+        has_spans: false,
+        expansion: args.expansion,
+    };
+    logs.whole(path, system, &|line| system.print_error(line))
 }
 
 impl DiffArgs {
@@ -203,7 +200,7 @@ impl DiffArgs {
     fn check_groups(&self, known: &BTreeSet<String>, system: &dyn System) -> Result<(), Failure> {
         let is_known = |wanted: &str| known.iter().any(|name| matches_group(wanted, name));
         let forms = || name_forms(known.iter().map(String::as_str));
-        let problems = read_log::unknown(&self.group, "group", is_known, did_you_mean_group, forms);
+        let problems = filter::unknown(&self.group, "group", is_known, did_you_mean_group, forms);
         if self.group.is_empty() || self.group.iter().any(|wanted| is_known(wanted)) {
             system.print_error(&printable_lines(&problems));
             return Ok(());

@@ -26,7 +26,6 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use viewer_config::{Dictionary, Statements};
 
-pub(super) use crate::args::values::dictionary;
 pub(super) use crate::output::cant_read;
 
 /// The results of the inputs, if nothing is wrong with them.

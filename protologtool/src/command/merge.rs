@@ -1,14 +1,15 @@
 //! `merge`: traces of several processes in, one trace out.
 
-use super::stream;
 use crate::args::{Expansion, LogOutput};
-use crate::command::trace_paths::{self, Moved};
 use crate::exit::{Exit, Failure};
-use crate::output::{cant_read, cant_write, is_standard, once, reason, write_one};
+use crate::logs::merge_report::{failure, problems};
+use crate::logs::pipe_input;
+use crate::logs::trace_paths::{self, Moved};
+use crate::output::{cant_write, is_standard, once, write_one};
 use crate::system::System;
 use protolog_reader::{
-    AddedForUi, ByteSource, CounterArg, MergeError, MergeInput, Merged, SourceReader,
-    for_perfetto_ui, merge_within, printable,
+    AddedForUi, ByteSource, CounterArg, MergeInput, Merged, SourceReader, for_perfetto_ui,
+    merge_within, printable,
 };
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -120,33 +121,6 @@ fn inputs_of(args: &MergeArgs, system: &dyn System) -> Result<Vec<PathBuf>, Fail
     Ok(paths)
 }
 
-/// Says what is missing of the inputs, a line each.
-pub(super) fn problems(merged: &Merged, expansion: Expansion) -> Vec<String> {
-    let cut = |name: &String| format!("warning: `{}` ends within a packet\n", printable(name));
-    let mut lines: Vec<String> = merged.truncated.iter().map(cut).collect();
-    let left_out = merged.left_out.iter();
-    lines.extend(left_out.map(|it| format!("warning: {}: it is left out\n", printable(it))));
-    for name in &merged.cut {
-        let name = printable(name);
-        lines.push(format!(
-            "warning: `{name}` expands to more than its limit: a part is left out\n"
-        ));
-    }
-    lines.extend((!merged.cut.is_empty()).then(|| expansion.advice()));
-    match merged.malformed {
-        0 => {}
-        1 => lines.push("warning: 1 packet can't be read\n".to_owned()),
-        more => lines.push(format!("warning: {more} packets can't be read\n")),
-    }
-    match merged.malformed_elements {
-        0 => {}
-        1 => lines.push("warning: 1 dictionary entry can't be read\n".to_owned()),
-        more => lines.push(format!("warning: {more} dictionary entries can't be read\n")),
-    }
-    lines.extend(merged.gaps().iter().map(|gap| format!("warning: {gap}\n")));
-    lines
-}
-
 /// Says what several traces have.
 fn duplicates(merged: &Merged) -> Option<String> {
     let counted = |count: u64, one: &str, many: &str| {
@@ -242,19 +216,6 @@ pub(super) fn counter(text: &str) -> Result<CounterArg, String> {
     Ok(CounterArg { template: template.to_owned(), argument, is_whole: false })
 }
 
-/// The failure of a merge into the file `output`.
-pub(super) fn failure(error: &MergeError, output: &Path) -> Failure {
-    let text = match error {
-        MergeError::Read { input, error } => return cant_read(Path::new(input), error),
-        MergeError::Write(error) => {
-            format!("can't write `{}`: {}", output.display(), reason(error))
-        }
-        // Names of groups are in it, with lines of their own.
-        other => printable(&other.to_string()),
-    };
-    Failure::new(text).help(error.help())
-}
-
 /// A trace in a file. It is read twice, whatever has its name by then.
 struct InputFile<'a> {
     path: &'a Path,
@@ -315,32 +276,8 @@ impl MergeInput for InputFile<'_> {
         if self.path != Path::new("-") && !self.system.is_pipe(self.path) {
             return self.system.open(self.path);
         }
-        let bytes = stream::read(self.path, self.system)?;
+        let bytes = pipe_input::read(self.path, self.system)?;
         Ok(Box::new(self.kept.get_or_init(|| bytes).as_slice()))
-    }
-
-    fn may_be_left_out(&self) -> bool {
-        self.is_found
-    }
-}
-
-/// A trace under the name of what it was made of.
-pub(super) struct Made<'a> {
-    /// The name in messages.
-    pub(super) name: Cow<'a, str>,
-    /// The trace.
-    pub(super) source: Box<dyn ByteSource>,
-    /// It was found in a directory, and not named.
-    pub(super) is_found: bool,
-}
-
-impl MergeInput for Made<'_> {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn open(&self) -> io::Result<Box<dyn Read + '_>> {
-        Ok(Box::new(SourceReader::new(&*self.source)))
     }
 
     fn may_be_left_out(&self) -> bool {

@@ -3,7 +3,6 @@
 pub(crate) mod binary;
 pub(crate) mod check;
 mod clashes;
-mod complete;
 pub(crate) mod configuration;
 pub(crate) mod diff;
 mod fix;
@@ -17,10 +16,6 @@ pub(crate) mod page;
 pub(crate) mod read_log;
 pub(crate) mod recover;
 mod release;
-mod segment_names;
-mod stream;
-pub(crate) mod suggest;
 mod target;
-mod trace_paths;
 pub(crate) mod transform;
 pub(crate) mod view;

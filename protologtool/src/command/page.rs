@@ -1,9 +1,9 @@
 //! `man` and `completions`: made from the table of flags, so that they can't fall behind it.
 
 use crate::args::{Completions, Man};
-use crate::command::suggest;
 use crate::exit::{Exit, Failure};
 use crate::output::reason;
+use crate::suggest;
 use crate::system::System;
 use clap_complete::Shell;
 use std::io;

@@ -3,17 +3,19 @@
 mod in_place;
 mod list;
 
-use super::complete::{Completed, Completion, HEAD, complete_by, complete_trace};
-use super::merge::{self, Made};
-use super::segment_names::{is_part, segments_of};
-use super::{stream, trace_paths};
+use super::merge;
 use crate::args::{Expansion, LogOutput};
 use crate::exit::{Exit, Failure};
+use crate::logs::completion::HEAD;
+use crate::logs::merged_traces::MadeTrace;
+use crate::logs::rescue::{RescuedTrace, looks_like_trace, report_recovered, rescue_bytes};
+use crate::logs::segment_names::{is_part, segments_of};
+use crate::logs::{pipe_input, trace_paths};
 use crate::output::{cant_read, is_standard, once, write_one};
 use crate::system::System;
 use in_place::Incomplete;
 use list::Inventory;
-use protolog_reader::{Flaw, MergeInput, Recording, Recovered, printable, session_id};
+use protolog_reader::{MergeInput, Recording, Recovered, printable, session_id};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -66,15 +68,14 @@ pub(crate) struct RecoverArgs {
     inventory: Inventory,
 }
 
-/// A trace that was recovered.
-pub(super) struct Rescued {
+/// A trace that was recovered from a file that was named.
+struct Rescued {
     /// The file that was named.
     name: PathBuf,
-    pub(super) trace: Vec<u8>,
-    pub(super) report: Recovered,
-    /// True if it completes a trace file.
-    pub(super) completes: bool,
-    /// That trace file, to be completed in place.
+    /// Empty if it is completed in place.
+    trace: Vec<u8>,
+    report: Recovered,
+    /// The trace file that is to be completed in place.
     incomplete: Option<Incomplete>,
 }
 
@@ -113,7 +114,8 @@ pub(crate) fn run(args: &RecoverArgs, system: &dyn System) -> Result<Exit, Failu
         // The files that this command has locked are in use by nobody else.
         let may_be_used = incomplete.is_none();
         let warn = |line: &str| system.print_error(line);
-        is_whole &= tell(name, report, may_be_used, system, |line| print(system, line), warn);
+        is_whole &=
+            report_recovered(name, report, may_be_used, system, |line| print(system, line), warn);
     }
     if let Some(output) = &args.output {
         write_all(&rescued, output, args, system)?;
@@ -173,7 +175,7 @@ fn recover_one(path: &Path, args: &RecoverArgs, system: &dyn System) -> Result<R
     }
     let (incomplete, report) = in_place::find(path, system)?;
     let (name, trace) = (path.to_owned(), Vec::new());
-    Ok(Rescued { name, trace, report, completes: true, incomplete: Some(incomplete) })
+    Ok(Rescued { name, trace, report, incomplete: Some(incomplete) })
 }
 
 /// Writes the traces, as one, to `output`.
@@ -187,9 +189,9 @@ fn write_all(
     if let [Rescued { trace, .. }] = rescued {
         return write_trace(output, mode, trace, &args.recordings, system);
     }
-    let made: Vec<Made<'_>> = rescued
+    let made: Vec<MadeTrace<'_>> = rescued
         .iter()
-        .map(|one| Made {
+        .map(|one| MadeTrace {
             name: one.name.to_string_lossy(),
             source: Box::new(one.trace.clone()),
             is_found: false,
@@ -224,55 +226,8 @@ fn rescue(path: &Path, system: &dyn System) -> Result<Rescued, Failure> {
         let most = if is_trace { usize::MAX } else { Recording::MAX_BYTES as usize };
         system.read_from(path, 0, most).map_err(|error| cant_read(path, &error))?
     };
-    rescue_bytes(path, bytes, system)
-}
-
-/// The same, of a file with these bytes.
-pub(super) fn rescue_bytes(
-    path: &Path,
-    mut bytes: Vec<u8>,
-    system: &dyn System,
-) -> Result<Rescued, Failure> {
-    if !Recording::matches(&bytes) && looks_like_trace(&bytes) {
-        let done = complete_trace(path, &mut bytes, system);
-        return rescued(path, path, bytes, done);
-    }
-    let recording = Recording::parse(&bytes).map_err(|error| {
-        Failure::new(format!("can't recover `{}`: {error}", path.display())).help(error.help())
-    })?;
-    if let Some(file) = recording.trace() {
-        let id = recording.header().session_id;
-        // A segment has its other name once it was complete.
-        for at in [file.path.clone(), file.path.with_extension("")] {
-            let trace = system.read_named(&at, path, u64::MAX).ok();
-            let trace = trace.filter(|trace| session_id(trace) == id && file.is_at(&at));
-            if let Some(mut trace) = trace {
-                let done = complete_by(&at, path.to_path_buf(), &mut trace, system);
-                return rescued(path, &at, trace, done);
-            }
-        }
-    }
-    let mut trace = Vec::with_capacity(bytes.len());
-    let report = recording.write(&mut trace).map_err(|error| cant_read(path, &error))?;
-    let name = path.to_path_buf();
-    Ok(Rescued { name, trace, report, completes: false, incomplete: None })
-}
-
-/// The outcome for the trace in the file `at`, of these bytes; `path` is the file that was named.
-fn rescued(
-    path: &Path,
-    at: &Path,
-    trace: Vec<u8>,
-    done: io::Result<Completion>,
-) -> Result<Rescued, Failure> {
-    match done.map_err(|error| cant_read(at, &error))? {
-        Completion::Done(Completed { report, .. }) => {
-            let name = path.to_path_buf();
-            Ok(Rescued { name, trace, report, completes: true, incomplete: None })
-        }
-        Completion::Running => Err(in_place::still_written(at)),
-        Completion::None => Err(in_place::nothing_left(at)),
-    }
+    let RescuedTrace { trace, report, .. } = rescue_bytes(path, bytes, system)?;
+    Ok(Rescued { name: path.to_path_buf(), trace, report, incomplete: None })
 }
 
 /// The content of a file, as far as a recording may be long; of a trace, all of it.
@@ -282,62 +237,10 @@ fn read(path: &Path, file: io::Result<Box<dyn Read>>) -> Result<Vec<u8>, Failure
     let mut read = || -> io::Result<()> {
         file.by_ref().take(Recording::MAX_BYTES).read_to_end(&mut bytes)?;
         if !Recording::matches(&bytes) && looks_like_trace(&bytes) {
-            stream::read_up_to(stream::MOST_IN_MEMORY, &mut file, &mut bytes)?;
+            pipe_input::read_up_to(pipe_input::MOST_IN_MEMORY, &mut file, &mut bytes)?;
         }
         Ok(())
     };
     read().map_err(|error| cant_read(path, &error))?;
     Ok(bytes)
-}
-
-/// True if a file that begins with these bytes may be a trace.
-fn looks_like_trace(bytes: &[u8]) -> bool {
-    bytes.first() == Some(&TRACE)
-}
-
-/// The first byte of every trace.
-const TRACE: u8 = 0x0a;
-
-/// A number of things.
-pub(super) fn counted(count: u64, one: &str, many: &str) -> String {
-    if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
-}
-
-/// Says what was recovered, and warns of what is wrong with it. False where something is.
-pub(super) fn tell(
-    path: &Path,
-    report: &Recovered,
-    may_be_used: bool,
-    system: &dyn System,
-    print: impl Fn(&str),
-    warn: impl Fn(&str),
-) -> bool {
-    let shown = printable(&path.to_string_lossy());
-    let (pid, mut more) = (report.pid, String::new());
-    if report.overwritten > 0 {
-        // They may have been in the part that is cut off.
-        let is_cut = report.flaws.iter().any(|flaw| matches!(flaw, Flaw::Truncated(_)));
-        let others = if is_cut {
-            counted(report.overwritten, "other one is missing", "other ones are missing")
-        } else {
-            counted(report.overwritten, "older one was overwritten", "older ones were overwritten")
-        };
-        more = format!("; {others}");
-    }
-    if report.lost > 0 {
-        more = format!("{more}; {} lost when logged", counted(report.lost, "was", "were"));
-    }
-    let messages = counted(report.messages, "message", "messages");
-    let threads = counted(report.threads, "thread", "threads");
-    let line = format!("{shown}: process {pid}: {messages} of {threads}{more}");
-    print(&format!("{line}\n"));
-    if may_be_used && system.is_in_use(path) {
-        warn(&format!(
-            "warning: `{shown}` is in use: what its process writes meanwhile may be damaged\n"
-        ));
-    }
-    for flaw in &report.flaws {
-        warn(&format!("warning: `{shown}`: {flaw}\n"));
-    }
-    report.flaws.is_empty()
 }

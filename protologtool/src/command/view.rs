@@ -16,8 +16,10 @@ mod server;
 
 use crate::args::{Expansion, LogOutput};
 use crate::command::merge;
-use crate::command::read_log::{self, Filters, TextSources};
 use crate::exit::{Exit, Failure};
+use crate::logs::filter::Filters;
+use crate::logs::merged_traces::MERGED;
+use crate::logs::named_logs::{NamedLogs, WholeLog};
 use crate::output::{once, write_one};
 use crate::system::System;
 use flate2::Compression;
@@ -28,7 +30,7 @@ use http::{HttpServer, Shell};
 use log_files::LogFiles;
 use loopback::ListenAt;
 use opening::Opening;
-use protolog_reader::{CounterArg, Log, Times};
+use protolog_reader::{CounterArg, Times};
 use server::{DataSource, Known};
 use std::cell::Cell;
 use std::io::Write;
@@ -186,41 +188,17 @@ struct View<'a> {
     is_followed: Cell<bool>,
 }
 
-/// A log as it was read.
-struct ReadLog {
-    log: Log,
-    /// The reasons why it is not all that was in several traces; none of one trace.
-    missing: Vec<String>,
-    has_all: bool,
-}
-
-impl ReadLog {
-    /// Returns whether all of the traces could be read.
-    fn is_whole(&self) -> bool {
-        self.has_all && self.log.is_complete()
-    }
-}
-
 impl View<'_> {
     /// The log of all traces.
-    fn read(&self) -> Result<ReadLog, Failure> {
+    fn read(&self) -> Result<WholeLog, Failure> {
         let Self { args, system, .. } = self;
-        let traces = read_log::expand(&args.traces, *system)?;
-        let note = |line: &str| self.note(line);
-        let read = |trace, name: &Path| {
-            let mut texts = TextSources::load(&args.viewer_config, *system)?.with_slices(true);
-            texts = texts.with_expansion(args.expansion);
-            texts.log(trace, name)
+        let logs = NamedLogs {
+            paths: &args.traces,
+            dictionaries: &args.viewer_config,
+            has_spans: true,
+            expansion: args.expansion,
         };
-        if let [one] = &traces[..] {
-            let log = read(read_log::read_trace(one, *system, &note)?, one)?;
-            return Ok(ReadLog { log, missing: Vec::new(), has_all: true });
-        }
-        let (trace, merged) =
-            read_log::gather_whole((&traces, &args.traces), args.expansion, *system, &note)?;
-        let log = read(trace, Path::new("the merged traces"))?;
-        let missing = merge::problems(&merged, args.expansion);
-        Ok(ReadLog { log, missing, has_all: merged.is_whole() })
+        logs.whole(Path::new(MERGED), *system, &|line| self.note(line))
     }
 
     /// Prints a note, of the first reading only: a log that is followed is read again each second.
@@ -231,7 +209,7 @@ impl View<'_> {
     }
 
     /// The deflated columns of a log.
-    fn columns(&self, read: &ReadLog) -> Result<Vec<u8>, Failure> {
+    fn columns(&self, read: &WholeLog) -> Result<Vec<u8>, Failure> {
         let Self { args, system, .. } = self;
         let log = &read.log;
         let times = Times::local();

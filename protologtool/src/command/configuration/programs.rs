@@ -5,8 +5,8 @@
 use super::args::Choice;
 use super::process::ProcessName;
 use super::round::{ROUND, ask_all};
-use crate::command::suggest::did_you_mean;
 use crate::exit::{Exit, Failure};
+use crate::suggest::did_you_mean;
 use crate::system::System;
 use protolog_control::{Error, Found, MAX_REPLY_BYTES, Program, Socket, Whose, find_sockets};
 use std::collections::{BTreeMap, BTreeSet};

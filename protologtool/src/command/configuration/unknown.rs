@@ -2,7 +2,7 @@
 
 use super::process::ProcessName;
 use super::programs::Programs;
-use crate::command::suggest::{did_you_mean_group, list, name_forms};
+use crate::suggest::{did_you_mean_group, list, name_forms};
 use crate::system::System;
 use protolog_control::Program;
 use std::collections::BTreeSet;

@@ -10,22 +10,26 @@ mod pipe;
 mod recording;
 mod segments;
 
-use super::filter::{Filter, TimeLimits};
-use super::show::Show;
-use super::{ReadLogArgs, TextSources, spans_without_begin};
+use super::args::ReadLogArgs;
+use super::block_output::Stopped;
+use super::notes::spans_without_begin;
+use super::page_filter::PageFilter;
+use super::page_source::PageSource;
+use super::printer::Printer;
 use crate::args::Expansion;
-use crate::command::inputs::cant_read;
-use crate::command::trace_paths;
 use crate::exit::{Exit, Failure};
-use crate::output::{once, reason};
+use crate::logs::segment_names::{Segment, segments_of, session_of};
+use crate::logs::text_sources::TextSources;
+use crate::logs::trace_paths;
+use crate::output::cant_read;
+use crate::output::reason;
 use crate::system::System;
 use file::GrowingFile;
 use log::FollowedLog;
 use pipe::Pipe;
 use protolog_reader::{Follower, Log, ReadError, Recording, printable};
 use recording::GrowingRecording;
-use segments::{GrowingSegments, segments_of};
-pub(super) use segments::{Segment, session_of};
+use segments::GrowingSegments;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -39,7 +43,11 @@ const POLL_INTERVAL: Duration = Duration::from_millis(200);
 /// A log that grows.
 trait Growing {
     /// Reads what was added, and shows it part by part.
-    fn read(&mut self, show: &mut Shower<'_>, system: &dyn System) -> Result<Outlook, Stopped>;
+    fn read(
+        &mut self,
+        show: &mut GrowingPages<'_, '_>,
+        system: &dyn System,
+    ) -> Result<Outlook, Stopped>;
 }
 
 /// The outlook of a log after a look at it.
@@ -51,64 +59,66 @@ enum Outlook {
     Ended(Exit),
 }
 
-/// The reason why following ends.
-enum Stopped {
-    NobodyReads,
-    Failed(Failure),
+/// The logs that are followed.
+pub(super) struct GrowingLogs<'a> {
+    args: &'a ReadLogArgs,
+    system: &'a dyn System,
+    texts: TextSources<'a>,
+    logs: Logs,
+    /// The wall clock when following began.
+    now: i64,
+    exit: Exit,
 }
 
-impl From<Failure> for Stopped {
-    fn from(failure: Failure) -> Self {
-        Self::Failed(failure)
-    }
-}
-
-/// Follows the logs of `args`.
-pub(super) fn run(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Failure> {
-    match follow(args, system) {
-        Ok(exit) => Ok(exit),
-        Err(Stopped::NobodyReads) => Ok(Exit::Done),
-        Err(Stopped::Failed(failure)) => Err(failure),
-    }
-}
-
-fn follow(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Stopped> {
-    once(&args.traces, "trace", system)?;
-    let now = system.now();
-    args.filters.check_times(&args.form.times(), now)?;
-    let texts = TextSources::load(&args.viewer_config, system)?;
-    let dictionaries = texts.dictionaries().to_vec();
-    let pipes = args.traces.iter().filter(|path| is_pipe(path, system));
-    if let (Some(pipe), true) = (pipes.last(), args.traces.len() > 1) {
-        let failure = Failure::new(format!("can't follow `{}` beside others", pipe.display()));
-        return Err(failure.help("follow a pipe alone, and files by another run").into());
-    }
-    let mut show = Shower {
-        args,
-        lines: Show::new(&args.form, args.selection, system).with_expansion(args.expansion),
-        system,
-        texts,
-        missing: BTreeMap::new(),
-        limits: None,
-        now,
-        holds_files: true,
-    };
-    let mut logs =
-        Logs::new(Reading { dictionaries, has_spans: args.spans, expansion: args.expansion });
-    for path in &args.traces {
-        logs.add(path, system)?;
-    }
-    loop {
-        logs.look_into_directories(system);
-        show.holds_files = logs.growing.len() <= system.most_held();
-        let ended = logs.read(&mut show, system)?;
-        show.flush()?;
-        if let Some(exit) = ended {
-            return Ok(exit);
+impl<'a> GrowingLogs<'a> {
+    /// Begins to follow the logs of `args`.
+    pub(super) fn open(args: &'a ReadLogArgs, system: &'a dyn System) -> Result<Self, Failure> {
+        let now = system.now();
+        args.filters.check_times(&args.form.times(), now)?;
+        let texts = TextSources::load(&args.viewer_config, system)?;
+        let dictionaries = texts.dictionaries().to_vec();
+        let pipes = args.traces.iter().filter(|path| is_pipe(path, system));
+        if let (Some(pipe), true) = (pipes.last(), args.traces.len() > 1) {
+            let failure = Failure::new(format!("can't follow `{}` beside others", pipe.display()));
+            return Err(failure.help("follow a pipe alone, and files by another run"));
         }
-        if !logs.is_pipe {
-            thread::sleep(POLL_INTERVAL);
+        let mut logs =
+            Logs::new(Reading { dictionaries, has_spans: args.spans, expansion: args.expansion });
+        for path in &args.traces {
+            logs.add(path, system)?;
         }
+        Ok(Self { args, system, texts, logs, now, exit: Exit::Done })
+    }
+}
+
+impl<'a> PageSource<'a> for GrowingLogs<'a> {
+    fn filter(&self) -> Result<PageFilter<'a>, Failure> {
+        let Self { args, now, .. } = self;
+        Ok(PageFilter::of_growing_log(&args.filters, args.form.times(), *now))
+    }
+
+    fn print(&mut self, filter: PageFilter<'a>, printer: Printer<'_>) -> Result<(), Stopped> {
+        let Self { system, texts, logs, exit, .. } = self;
+        let missing = BTreeMap::new();
+        let mut pages =
+            GrowingPages { filter, printer, system: *system, texts, missing, holds_files: true };
+        loop {
+            logs.look_into_directories(*system);
+            pages.holds_files = logs.growing.len() <= system.most_held();
+            let ended = logs.read(&mut pages, *system)?;
+            pages.flush()?;
+            if let Some(ended) = ended {
+                *exit = ended;
+                return Ok(());
+            }
+            if !logs.is_pipe {
+                thread::sleep(POLL_INTERVAL);
+            }
+        }
+    }
+
+    fn report(&self) -> Exit {
+        self.exit
     }
 }
 
@@ -134,7 +144,7 @@ impl Reading {
     }
 }
 
-/// The logs that are followed.
+/// What is followed.
 struct Logs {
     growing: Vec<Box<dyn Growing>>,
     /// Directories, with the names in them and the sessions of segments that are followed.
@@ -254,7 +264,7 @@ impl Logs {
     /// more ends the others only if there are none.
     fn read(
         &mut self,
-        show: &mut Shower<'_>,
+        show: &mut GrowingPages<'_, '_>,
         system: &dyn System,
     ) -> Result<Option<Exit>, Stopped> {
         let (mut ended, mut index) = (None, 0);
@@ -308,28 +318,24 @@ fn is_pipe(path: &Path, system: &dyn System) -> bool {
     path == Path::new("-") || system.is_pipe(path)
 }
 
-/// Shows the parts of all logs.
-struct Shower<'a> {
-    args: &'a ReadLogArgs,
-    lines: Show<'a>,
-    system: &'a dyn System,
-    texts: TextSources<'a>,
+/// Prints the parts of all logs: what is added to one at a look is a page.
+struct GrowingPages<'a, 'b> {
+    filter: PageFilter<'a>,
+    printer: Printer<'b>,
+    system: &'b dyn System,
+    texts: &'b mut TextSources<'a>,
     /// Dictionaries that were looked for in vain, with the number of parts until they are again.
     missing: BTreeMap<u64, u32>,
-    /// The times that are asked for, once the first entry says of which date they are.
-    limits: Option<TimeLimits>,
-    /// The wall clock when following began.
-    now: i64,
     holds_files: bool,
 }
 
 /// Parts after which a dictionary is looked for again.
 const PARTS_BETWEEN_LOOKS: u32 = 50;
 
-impl Shower<'_> {
+impl GrowingPages<'_, '_> {
     /// Reads a part of the log at `path`, and shows it. Returns the number of bytes that were taken.
     fn read(&mut self, log: &mut FollowedLog, bytes: &[u8], path: &Path) -> Result<usize, Stopped> {
-        let Self { args, lines, system, texts, missing, limits, now, .. } = self;
+        let Self { filter, printer, system, texts, missing, .. } = self;
         let mut shown = Ok(());
         let find = |hash| {
             let left = missing.entry(hash).or_default();
@@ -347,20 +353,13 @@ impl Shower<'_> {
         let show = |part: &Log| {
             unread = Some(FollowedLog::unread(part));
             is_whole = part.is_complete();
-            if limits.is_none() {
-                let times = args.form.times();
-                *limits = args.filters.bounds(part, &times, *now);
-                if limits.is_some() {
-                    system.print_error(&args.filters.times_in_gaps(part, &times));
-                }
-            }
-            shown = match limits {
-                Some(limits) if limits.apply_to(part) => {
+            filter.learn_from(part, *system);
+            shown = match filter.on(part) {
+                Some(filter) => {
                     system.print_error(&spans_without_begin(part));
-                    let filter = Filter::on(&args.filters, *limits, part);
-                    lines.page(part, &filter).map_err(|error| cant_write(&error))
+                    printer.page(part, &filter)
                 }
-                _ => {
+                None => {
                     if part.items().next().is_some() && !std::mem::replace(is_left_out, true) {
                         let shown = printable(&path.to_string_lossy());
                         system.print_error(&format!(
@@ -383,16 +382,9 @@ impl Shower<'_> {
 
     /// Shows what was held back, and writes all.
     fn flush(&mut self) -> Result<(), Stopped> {
-        self.system.print_error(&self.lines.left_out());
-        self.lines.flush().map_err(|error| cant_write(&error))
+        self.system.print_error(&self.printer.left_out());
+        self.printer.flush()
     }
-}
-
-fn cant_write(error: &io::Error) -> Stopped {
-    if error.kind() == io::ErrorKind::BrokenPipe {
-        return Stopped::NobodyReads;
-    }
-    Failure::new(format!("can't write the log: {}", reason(error))).into()
 }
 
 fn failure(path: &Path, error: &ReadError) -> Failure {

@@ -12,9 +12,9 @@
 //!   user is this one, and to no link.
 //! - The recording is removed when the trace is complete on the disk.
 
-use super::TRACE;
-use crate::command::segment_names::{Segment, is_part};
 use crate::exit::Failure;
+use crate::logs::rescue::{TRACE, nothing_left, still_written};
+use crate::logs::segment_names::{Segment, is_part};
 use crate::output::{cant_read, cant_write, reason};
 use crate::system::{System, has_record_lock};
 use protolog_files::{Access, Directory, Entry, read_with_holes};
@@ -300,19 +300,6 @@ fn lock_trace(trace: &File) -> bool {
     let is_locked = lock(FlockOperation::NonBlockingLockExclusive)
         || is_shared && lock(FlockOperation::NonBlockingLockShared);
     is_locked && (is_shared || !is_marked)
-}
-
-pub(super) fn still_written(path: &Path) -> Failure {
-    let shown = path.display();
-    let help = format!(
-        "wait until its process has ended; `protologtool read-log {shown}` shows what is there"
-    );
-    Failure::new(format!("`{shown}` is still being written")).help(help)
-}
-
-pub(super) fn nothing_left(path: &Path) -> Failure {
-    Failure::new(format!("nothing is left that completes `{}`", path.display()))
-        .help("read it as it is, with `protologtool read-log`")
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@
 //! Invariant: the pieces of a template and the texts of its arguments, put together, are what `read-log` prints: where they would not be
 //! (missing or extra values, a message in no dictionary), the whole text stands in the columns.
 
-use crate::command::read_log::Filter;
+use crate::logs::filter::Filter;
 use protolog_core::{Piece, Template, Verb, render};
 use protolog_reader::{
     Arg, Entry, Item, Log, Loss, LossCause, LossReason, Rendering, SpanSlice, Thread, Values,
@@ -454,7 +454,7 @@ fn varint(to: &mut Vec<u8>, mut value: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::read_log::Filters;
+    use crate::logs::filter::Filters;
     use clap::Parser as _;
     use protolog_reader::{Times, Trace};
 

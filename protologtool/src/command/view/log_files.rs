@@ -5,8 +5,8 @@
 //!
 //! Invariant: reads the contents of recordings that are shown and in use alone; all else are facts of files.
 
-use crate::command::complete::HEAD;
-use crate::command::read_log;
+use crate::logs::completion::HEAD;
+use crate::logs::trace_paths::expand;
 use crate::system::System;
 use protolog_reader::{Recording, session_id};
 use sha2::{Digest, Sha256};
@@ -44,7 +44,7 @@ impl<'a> LogFiles<'a> {
 
     /// A text that changes whenever the log may have changed. It is short, however many files there are.
     pub(super) fn version(&self) -> String {
-        let files = read_log::expand(self.paths, self.system);
+        let files = expand(self.paths, self.system);
         let files = files.unwrap_or_else(|_| self.paths.to_vec());
         let mut state = String::new();
         for file in &files {

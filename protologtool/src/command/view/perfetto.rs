@@ -14,8 +14,10 @@ mod page;
 use super::ViewArgs;
 use super::http::{Asked, HttpServer, PageReply, Shell};
 use super::loopback::ListenAt;
-use crate::command::{merge, read_log};
+use crate::command::merge;
 use crate::exit::{Exit, Failure};
+use crate::logs::merged_traces::gather_whole;
+use crate::logs::trace_paths::expand;
 use crate::system::System;
 use hyper::{Method, StatusCode};
 use protolog_reader::for_perfetto_ui;
@@ -27,7 +29,7 @@ pub(super) const UI: &str = "https://ui.perfetto.dev";
 
 /// Serves the page until the UI has the trace.
 pub(super) fn run(args: &ViewArgs, ui: &str, system: &dyn System) -> Result<Exit, Failure> {
-    let traces = read_log::expand(&args.traces, system)?;
+    let traces = expand(&args.traces, system)?;
     let (trace, exit) = made_for_ui(args, &traces, system)?;
     let names: Vec<_> = traces
         .iter()
@@ -62,10 +64,9 @@ fn made_for_ui(
     traces: &[PathBuf],
     system: &dyn System,
 ) -> Result<(Vec<u8>, Exit), Failure> {
-    let (trace, merged) =
-        read_log::gather_whole((traces, &args.traces), args.expansion, system, &|line| {
-            system.print_error(line);
-        })?;
+    let (trace, merged) = gather_whole((traces, &args.traces), args.expansion, system, &|line| {
+        system.print_error(line);
+    })?;
     let expansion = args.expansion;
     let added = for_perfetto_ui(trace, &args.counter, expansion.max_expansion);
     let (trace, added) = added.map_err(|error| {

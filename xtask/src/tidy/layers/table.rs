@@ -92,7 +92,16 @@ const TOOL: Layers = Layers {
         // Values: nothing here knows what it is used for.
         (
             "base",
-            &["cells", "colors", "encoding", "exit", "first_process", "source", "call_counts"],
+            &[
+                "cells",
+                "colors",
+                "encoding",
+                "exit",
+                "first_process",
+                "source",
+                "call_counts",
+                "suggest",
+            ],
         ),
         // Everything outside the process: files, environment, output.
         ("system", &["system"]),
@@ -105,6 +114,8 @@ const TOOL: Layers = Layers {
         ("pipeline", &["inject", "pipeline"]),
         // Runs over many sources, and what comes of them.
         ("runs", &["args", "binary", "output", "incremental"]),
+        // The logs that commands read, and the filter of their entries.
+        ("logs", &["logs"]),
         ("commands", &["command"]),
         // What programs call.
         ("entry", &["cli", "worker"]),

@@ -16,12 +16,13 @@
 //! Invariant: no byte of a trace is shown twice; a packet that is not whole yet is left for the
 //! next look.
 
+use super::super::block_output::Stopped;
 use super::held::{Comparison, HeldFile};
 use super::log::FollowedLog;
-use super::{Growing, Outlook, Reading, Shower, Stopped};
-use crate::command::complete::{Completed, Completion, HEAD, complete_by};
-use crate::command::inputs::cant_read;
-use crate::command::recover::counted;
+use super::{Growing, GrowingPages, Outlook, Reading};
+use crate::logs::completion::{Completed, Completion, HEAD, complete_by};
+use crate::logs::rescue::counted;
+use crate::output::cant_read;
 use crate::system::System;
 use protolog_reader::{Recording, TraceHead, printable};
 use std::io;
@@ -137,7 +138,11 @@ impl GrowingFile {
     }
 
     /// Reads on to the end of the file.
-    fn read_on(&mut self, show: &mut Shower<'_>, system: &dyn System) -> Result<(), Stopped> {
+    fn read_on(
+        &mut self,
+        show: &mut GrowingPages<'_, '_>,
+        system: &dyn System,
+    ) -> Result<(), Stopped> {
         let mut size = PART;
         loop {
             let bytes = self.held.read(size);
@@ -158,7 +163,11 @@ impl GrowingFile {
     }
 
     /// Shows what did not reach the file, if its process has died.
-    fn complete(&mut self, show: &mut Shower<'_>, system: &dyn System) -> Result<(), Stopped> {
+    fn complete(
+        &mut self,
+        show: &mut GrowingPages<'_, '_>,
+        system: &dyn System,
+    ) -> Result<(), Stopped> {
         let path = self.held.path().to_owned();
         if self.recording.is_none() {
             self.recording = system.find_recording(&path, self.read_head().session_id);
@@ -192,7 +201,11 @@ impl GrowingFile {
     }
 
     /// Reads what was added to this file. True if there is another one in its place, which is next.
-    fn look(&mut self, show: &mut Shower<'_>, system: &dyn System) -> Result<bool, Stopped> {
+    fn look(
+        &mut self,
+        show: &mut GrowingPages<'_, '_>,
+        system: &dyn System,
+    ) -> Result<bool, Stopped> {
         let failed = |path: &Path, error: &io::Error| cant_read(path, error);
         // Before it is read: what was added until then is read.
         let is_replaced = self.held.is_replaced(system);
@@ -228,7 +241,11 @@ impl GrowingFile {
 }
 
 impl Growing for GrowingFile {
-    fn read(&mut self, show: &mut Shower<'_>, system: &dyn System) -> Result<Outlook, Stopped> {
+    fn read(
+        &mut self,
+        show: &mut GrowingPages<'_, '_>,
+        system: &dyn System,
+    ) -> Result<Outlook, Stopped> {
         // A program that starts again removes the file before it makes the new one.
         if !self.held.is_open() && self.held.open_again(system).is_err() {
             return Ok(Outlook::Open);

@@ -1,6 +1,6 @@
 //! A log that is followed, part by part: the decoder's state, and what was said about it.
 
-use crate::command::recover::counted;
+use crate::logs::rescue::counted;
 use protolog_reader::{Follower, Log, printable};
 use std::path::Path;
 

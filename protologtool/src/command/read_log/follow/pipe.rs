@@ -1,9 +1,10 @@
 //! A trace that comes through a pipe.
 
+use super::super::block_output::Stopped;
 use super::log::FollowedLog;
-use super::{Growing, Outlook, Shower, Stopped};
-use crate::command::inputs::cant_read;
+use super::{Growing, GrowingPages, Outlook};
 use crate::exit::{Exit, Failure};
+use crate::output::cant_read;
 use crate::system::System;
 use protozero::wire::decode_varint;
 use std::io::{ErrorKind, Read};
@@ -37,7 +38,7 @@ impl Pipe {
     }
 
     /// Shows what is whole.
-    fn show(&mut self, show: &mut Shower<'_>) -> Result<(), Stopped> {
+    fn show(&mut self, show: &mut GrowingPages<'_, '_>) -> Result<(), Stopped> {
         let taken = show.read(&mut self.log, &self.rest, &self.path)?;
         self.rest.drain(..taken);
         // A packet that says that it is larger may be damaged, and others may follow.
@@ -55,7 +56,11 @@ fn end_of_first(bytes: &[u8]) -> Option<usize> {
 
 impl Growing for Pipe {
     /// Waits until there is something.
-    fn read(&mut self, show: &mut Shower<'_>, system: &dyn System) -> Result<Outlook, Stopped> {
+    fn read(
+        &mut self,
+        show: &mut GrowingPages<'_, '_>,
+        system: &dyn System,
+    ) -> Result<Outlook, Stopped> {
         let read = loop {
             match self.input.read(&mut self.part) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}

@@ -2,10 +2,11 @@
 //!
 //! Invariant: what was overwritten between two looks is shown as lost.
 
+use super::super::block_output::Stopped;
 use super::log::FollowedLog;
-use super::{Growing, Outlook, Reading, Shower, Stopped};
-use crate::command::inputs::cant_read;
+use super::{Growing, GrowingPages, Outlook, Reading};
 use crate::exit::Failure;
+use crate::output::cant_read;
 use crate::system::{OpenFile, System};
 use protolog_reader::{Recording, Tail};
 use std::path::PathBuf;
@@ -39,7 +40,11 @@ impl GrowingRecording {
 
 impl GrowingRecording {
     /// Reads what was added to the file that is open. False if it is none yet.
-    fn look(&mut self, file: &dyn OpenFile, show: &mut Shower<'_>) -> Result<(), Stopped> {
+    fn look(
+        &mut self,
+        file: &dyn OpenFile,
+        show: &mut GrowingPages<'_, '_>,
+    ) -> Result<(), Stopped> {
         let copy = || {
             let copy = file.read_at(0, Recording::MAX_BYTES as usize);
             copy.map_err(|error| cant_read(&self.path, &error))
@@ -68,7 +73,11 @@ impl GrowingRecording {
 }
 
 impl Growing for GrowingRecording {
-    fn read(&mut self, show: &mut Shower<'_>, system: &dyn System) -> Result<Outlook, Stopped> {
+    fn read(
+        &mut self,
+        show: &mut GrowingPages<'_, '_>,
+        system: &dyn System,
+    ) -> Result<Outlook, Stopped> {
         if let Some(file) = self.file.take() {
             let there = system.file_id(&self.path);
             let is_replaced = matches!((&there, file.id()), (Ok(there), Ok(own)) if *there != own);

@@ -7,16 +7,15 @@
 //!
 //! Each is a trace by itself.
 
+use super::super::block_output::Stopped;
 use super::file::GrowingFile;
-use super::{Growing, HEAD, Outlook, Reading, Shower, Stopped};
-use crate::command::inputs::cant_read;
-pub(in super::super) use crate::command::segment_names::Segment;
-use crate::command::segment_names::is_part;
-pub(super) use crate::command::segment_names::segments_of;
+use super::{Growing, GrowingPages, Outlook, Reading};
+use crate::logs::segment_names::{Segment, is_part, segments_of, session_of};
+use crate::output::cant_read;
 use crate::system::System;
-use protolog_reader::{printable, session_id};
+use protolog_reader::printable;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Segments of which more come.
 pub(super) struct GrowingSegments {
@@ -87,19 +86,12 @@ impl GrowingSegments {
     }
 }
 
-/// The session that writes the trace at a path; none if its head is not there yet.
-pub(in super::super) fn session_of(path: &Path, system: &dyn System) -> Option<[u8; 16]> {
-    let head = system.read_from(path, 0, HEAD).ok().filter(|head| !head.is_empty())?;
-    let session = session_id(&head);
-    // A trace without a session has other packets.
-    (session != [0; 16] || head.len() > LEAST_HEAD).then_some(session)
-}
-
-/// A trace of so many bytes has the id of its session, if it has one.
-const LEAST_HEAD: usize = 4096;
-
 impl Growing for GrowingSegments {
-    fn read(&mut self, show: &mut Shower<'_>, system: &dyn System) -> Result<Outlook, Stopped> {
+    fn read(
+        &mut self,
+        show: &mut GrowingPages<'_, '_>,
+        system: &dyn System,
+    ) -> Result<Outlook, Stopped> {
         loop {
             let segments = segments_of(&self.set, system);
             if self.file.is_none() {

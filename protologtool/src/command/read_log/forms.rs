@@ -1,11 +1,16 @@
-//! Options for the form in which entries are shown: text, JSON, CSV, logfmt; or numbers in their place.
+//! The forms in which a log is printed: text, JSON, CSV, logfmt; or numbers in place of its entries.
 
-use super::columns::Column;
-use super::counts::CountBy;
-use super::links;
-use super::output_format::OutputFormat;
+pub(crate) mod columns;
+pub(crate) mod counts;
+pub(crate) mod line_writer;
+pub(crate) mod links;
+pub(crate) mod output_format;
+
 use crate::exit::Failure;
 use crate::system::System;
+use columns::Column;
+use counts::CountBy;
+use output_format::OutputFormat;
 use protolog_reader::{TimeFormat, TimeWriter, Times, printable};
 use std::path::PathBuf;
 
@@ -38,10 +43,10 @@ const TABLE_COLUMNS: [Column; 8] = [
 /// Options for the form of entries.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "How to show them")]
-pub(super) struct EntryForm {
+pub(crate) struct EntryForm {
     /// Format of the entries
     #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
-    pub(super) format: OutputFormat,
+    pub(crate) format: OutputFormat,
 
     /// Times: in this machine's time zone, in UTC, or in seconds since boot
     #[arg(long, value_enum, default_value_t = Zone::Local)]
@@ -49,15 +54,15 @@ pub(super) struct EntryForm {
 
     /// Form of times in text, CSV and logfmt [default: ms in text, iso elsewhere]
     #[arg(long, value_enum)]
-    pub(super) time_format: Option<TimeForm>,
+    pub(crate) time_format: Option<TimeForm>,
 
     /// Add the time since the entry before, in seconds
     #[arg(long, conflicts_with_all = ["count", "count_by", "top", "histogram"])]
-    pub(super) delta: bool,
+    pub(crate) delta: bool,
 
     /// The columns to show in text, CSV and logfmt, with commas between
     #[arg(long, value_enum, value_delimiter = ',', value_name = "COLUMN,…", conflicts_with_all = ["count", "count_by", "top", "histogram"])]
-    pub(super) columns: Vec<Column>,
+    pub(crate) columns: Vec<Column>,
 
     /// Colour lines by level; `auto` does so on a terminal, unless the environment variable NO_COLOR is set
     #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
@@ -65,27 +70,27 @@ pub(super) struct EntryForm {
 
     /// On a terminal, link tags and locations to the sources, in this form, with `{path}`, `{line}` and `{host}`; `none` for no links
     #[arg(long, value_name = "FORM", default_value = "file://{host}{path}", value_parser = links::form)]
-    pub(super) hyperlink_format: String,
+    pub(crate) hyperlink_format: String,
 
     /// The directory that the paths of sources are relative to
     #[arg(long, value_name = "DIR", default_value = ".")]
-    pub(super) source_root: PathBuf,
+    pub(crate) source_root: PathBuf,
 
     /// The number of entries, in place of the entries
     #[arg(long, conflicts_with_all = ["count_by", "top", "histogram"])]
-    pub(super) count: bool,
+    pub(crate) count: bool,
 
     /// The number of entries of each level, group and so on, in place of the entries
     #[arg(long, value_enum, value_name = "WHAT", conflicts_with_all = ["top", "histogram"])]
-    pub(super) count_by: Option<CountBy>,
+    pub(crate) count_by: Option<CountBy>,
 
     /// The call sites that take most bytes of the trace, with their rates, in place of the entries
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = TOP, conflicts_with = "histogram")]
-    pub(super) top: Option<usize>,
+    pub(crate) top: Option<usize>,
 
     /// The number of entries over time, in place of the entries
     #[arg(long)]
-    pub(super) histogram: bool,
+    pub(crate) histogram: bool,
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -96,7 +101,7 @@ enum Zone {
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
-pub(super) enum TimeForm {
+pub(crate) enum TimeForm {
     /// To the millisecond
     Ms,
     /// To the microsecond
@@ -116,7 +121,7 @@ enum Color {
 
 impl EntryForm {
     /// A warning if the zone of times is not known.
-    pub(super) fn warning(&self, system: &dyn System) -> String {
+    pub(crate) fn warning(&self, system: &dyn System) -> String {
         let zone = system.variable("TZ").filter(|zone| !zone.is_empty());
         let is_local = matches!(self.time, Zone::Local);
         match zone.filter(|_| is_local && Times::is_local_unknown()) {
@@ -129,7 +134,7 @@ impl EntryForm {
     }
 
     /// An error for a flag that means nothing in JSON, whose objects have all there is.
-    pub(super) fn check(&self) -> Result<(), Failure> {
+    pub(crate) fn check(&self) -> Result<(), Failure> {
         let flag = match self {
             _ if self.format != OutputFormat::Json => return Ok(()),
             _ if !self.columns.is_empty() => "--columns",
@@ -141,12 +146,12 @@ impl EntryForm {
     }
 
     /// Returns whether lines have colours.
-    pub(super) fn has_color(&self, system: &dyn System) -> bool {
+    pub(crate) fn has_color(&self, system: &dyn System) -> bool {
         self.color.wanted(system)
     }
 
     /// The times that are shown, and that a time on the command line is one of.
-    pub(super) fn times(&self) -> Times {
+    pub(crate) fn times(&self) -> Times {
         match self.time {
             Zone::Local => Times::local(),
             Zone::Utc => Times::utc(),
@@ -154,8 +159,13 @@ impl EntryForm {
         }
     }
 
+    /// Returns whether numbers take the place of entries.
+    pub(crate) fn has_numbers(&self) -> bool {
+        self.count || self.count_by.is_some() || self.top.is_some() || self.histogram
+    }
+
     /// The columns to show.
-    pub(super) fn columns(&self) -> Vec<Column> {
+    pub(crate) fn columns(&self) -> Vec<Column> {
         let mut columns = self.columns.clone();
         let is_text = self.format == OutputFormat::Text;
         if columns.is_empty() {
@@ -168,11 +178,11 @@ impl EntryForm {
         columns
     }
 
-    pub(super) fn time_writer(&self) -> TimeWriter {
+    pub(crate) fn time_writer(&self) -> TimeWriter {
         TimeWriter::new(self.times()).with_format(self.time_format())
     }
 
-    pub(super) fn time_format(&self) -> TimeFormat {
+    pub(crate) fn time_format(&self) -> TimeFormat {
         let is_text = self.format == OutputFormat::Text;
         let usual = if is_text { TimeFormat::Millis } else { TimeFormat::Iso };
         self.time_format.map_or(usual, TimeForm::format)
@@ -180,7 +190,7 @@ impl EntryForm {
 }
 
 impl TimeForm {
-    pub(super) fn format(self) -> TimeFormat {
+    pub(crate) fn format(self) -> TimeFormat {
         match self {
             Self::Ms => TimeFormat::Millis,
             Self::Us => TimeFormat::Micros,

@@ -1,25 +1,26 @@
-//! Names of the segments of a session, in parts.
+//! Segments of a session: their names, in parts, and the session that each is of.
 //!
 //! Invariants
 //! - A name says nothing for certain: its number may be that of a process, or a date.
-//! - No link of another user is taken for a segment, as for [what is found in directories](super::trace_paths).
+//! - No link of another user is taken for a segment, as for [what is found in directories](crate::logs::trace_paths).
 
 use crate::system::System;
+use protolog_reader::session_id;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 /// The name of a segment, in parts.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Segment {
+pub(crate) struct Segment {
     /// The path that the session was given.
-    pub(super) set: PathBuf,
-    pub(super) number: u64,
+    pub(crate) set: PathBuf,
+    pub(crate) number: u64,
 }
 
 impl Segment {
     /// The parts of `path`; none if it is no segment's.
-    pub(super) fn of(path: &Path) -> Option<Self> {
+    pub(crate) fn of(path: &Path) -> Option<Self> {
         let whole = if is_part(path) { path.with_extension("") } else { path.to_owned() };
         let extension = whole.extension()?.to_owned();
         let numbered = whole.with_extension("");
@@ -35,7 +36,7 @@ impl Segment {
 }
 
 /// The segments of a session that was given `set`, by number.
-pub(super) fn segments_of(set: &Path, system: &dyn System) -> BTreeMap<u64, PathBuf> {
+pub(crate) fn segments_of(set: &Path, system: &dyn System) -> BTreeMap<u64, PathBuf> {
     let directory = set.parent().filter(|it| *it != Path::new("")).unwrap_or(Path::new("."));
     let mut found = BTreeMap::new();
     for entry in system.entries(directory).unwrap_or_default() {
@@ -51,9 +52,23 @@ pub(super) fn segments_of(set: &Path, system: &dyn System) -> BTreeMap<u64, Path
 }
 
 /// Returns whether a segment with this path is not complete.
-pub(super) fn is_part(path: &Path) -> bool {
+pub(crate) fn is_part(path: &Path) -> bool {
     path.extension() == Some(OsStr::new("part"))
 }
+
+/// The session that writes the trace at a path; none if its head is not there yet.
+pub(crate) fn session_of(path: &Path, system: &dyn System) -> Option<[u8; 16]> {
+    let head = system.read_from(path, 0, SESSION_HEAD).ok().filter(|head| !head.is_empty())?;
+    let session = session_id(&head);
+    // A trace without a session has other packets.
+    (session != [0; 16] || head.len() > LEAST_HEAD).then_some(session)
+}
+
+/// A trace of so many bytes has the id of its session, if it has one.
+const LEAST_HEAD: usize = 4096;
+
+/// The part of a trace that is looked through for the id of its session, in bytes.
+const SESSION_HEAD: usize = 1 << 16;
 
 #[cfg(test)]
 mod tests {

@@ -13,7 +13,7 @@ use std::path::Path;
 const PARTS: [&str; 3] = ["{host}", "{path}", "{line}"];
 
 /// Makes links, each once.
-pub(super) struct Links<'a> {
+pub(crate) struct Links<'a> {
     root: &'a Path,
     form: &'a str,
     host: String,
@@ -23,7 +23,7 @@ pub(super) struct Links<'a> {
 
 impl<'a> Links<'a> {
     /// The links of lines of text; none where output is no terminal or `none` was asked for.
-    pub(super) fn new(form: &'a str, root: &'a Path, system: &'a dyn System) -> Option<Self> {
+    pub(crate) fn new(form: &'a str, root: &'a Path, system: &'a dyn System) -> Option<Self> {
         let is_dumb = system.variable("TERM").is_none_or(|it| it.is_empty() || it == "dumb");
         if !system.output_to_terminal() || is_dumb || form == "none" {
             return None;
@@ -34,7 +34,7 @@ impl<'a> Links<'a> {
     }
 
     /// The address of a location, `path:line`; none if its file is not there.
-    pub(super) fn address(&self, location: &str) -> Option<String> {
+    pub(crate) fn address(&self, location: &str) -> Option<String> {
         if let Some(known) = self.known.borrow().get(location) {
             return known.clone();
         }
@@ -62,7 +62,7 @@ impl<'a> Links<'a> {
 }
 
 /// The text within escape sequences that make it a link.
-pub(super) fn linked(text: &str, address: &str) -> String {
+pub(crate) fn linked(text: &str, address: &str) -> String {
     format!("\x1b]8;;{address}\x1b\\{text}\x1b]8;;\x1b\\")
 }
 
@@ -71,7 +71,7 @@ pub(super) fn linked(text: &str, address: &str) -> String {
 /// # Errors
 ///
 /// If it has no `{path}`, another part in braces, or characters that end a link.
-pub(super) fn form(text: &str) -> Result<String, String> {
+pub(crate) fn form(text: &str) -> Result<String, String> {
     let rest = PARTS.into_iter().fold(text.to_owned(), |rest, part| rest.replace(part, ""));
     let is_plain = rest.chars().all(|char| char.is_ascii_graphic() && !"{}".contains(char));
     if text == "none" || is_plain && text.contains(PARTS[1]) {

@@ -1,14 +1,14 @@
 //! Values of filters that match nothing in the trace, so that a misspelled one is not taken for silence.
 
 use super::{Filter, Filters, has_tag, is_thread};
-use crate::command::suggest::{did_you_mean, did_you_mean_group, list, name_forms};
+use crate::suggest::{did_you_mean, did_you_mean_group, list, name_forms};
 use protolog_core::control::matches_group;
 use protolog_reader::{Log, Thread, Times};
 use std::collections::BTreeSet;
 
 impl Filter<'_> {
     /// The warnings, each with the help line that follows it.
-    pub(in crate::command) fn problems(&self, times: &Times) -> Vec<String> {
+    pub(crate) fn problems(&self, times: &Times) -> Vec<String> {
         let log = self.log;
         let Filters { group, tag, thread, location, .. } = self.options;
         let groups = || log.dictionary().groups();
@@ -53,7 +53,7 @@ impl Filter<'_> {
 
 impl Filters {
     /// Notes of times that no clock of the zone has shown, as those that it was put forward over.
-    pub(in crate::command) fn times_in_gaps(&self, log: &Log, times: &Times) -> String {
+    pub(crate) fn times_in_gaps(&self, log: &Log, times: &Times) -> String {
         let options = [("--since", &self.since), ("--until", &self.until)];
         let note = |(option, text): (&str, &Option<String>)| {
             let text = text.as_deref()?;
@@ -67,7 +67,7 @@ impl Filters {
 }
 
 /// Warnings of the values that are not known, with the names that are there; `similar` words the one that was meant.
-pub(in crate::command) fn unknown(
+pub(crate) fn unknown(
     wanted: &[String],
     what: &str,
     is_known: impl Fn(&str) -> bool,

@@ -21,7 +21,7 @@ const VARIABLES: [&str; 2] = ["PROTOLOG_PAGER", "PAGER"];
 const LESS: (&str, &str) = ("LESS", "FRX");
 
 /// The way of output to the terminal.
-pub(super) struct Pager<'a> {
+pub(crate) struct Pager<'a> {
     system: &'a dyn System,
     process: Option<Process>,
 }
@@ -34,7 +34,7 @@ struct Process {
 
 impl<'a> Pager<'a> {
     /// Starts the pager, if output is to a terminal and one is wanted.
-    pub(super) fn start(is_wanted: bool, system: &'a dyn System) -> Self {
+    pub(crate) fn start(is_wanted: bool, system: &'a dyn System) -> Self {
         let is_terminal = || {
             let is_dumb = system.variable("TERM").is_none_or(|it| it.is_empty() || it == "dumb");
             system.output_to_terminal() && !is_dumb
@@ -48,7 +48,7 @@ impl<'a> Pager<'a> {
     /// # Errors
     ///
     /// `BrokenPipe` if the user has left the pager.
-    pub(super) fn write(&self, bytes: &[u8]) -> io::Result<()> {
+    pub(crate) fn write(&self, bytes: &[u8]) -> io::Result<()> {
         match &self.process {
             Some(process) => process.input.borrow_mut().write_all(bytes),
             None => self.system.write_output(bytes),
@@ -56,7 +56,7 @@ impl<'a> Pager<'a> {
     }
 
     /// Waits until the user has left the pager.
-    pub(super) fn finish(self) {
+    pub(crate) fn finish(self) {
         let Some(Process { mut child, input, signals }) = self.process else { return };
         drop(input);
         let _ = child.wait();

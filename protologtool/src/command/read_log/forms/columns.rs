@@ -12,7 +12,7 @@ use unicode_width::UnicodeWidthStr;
 
 /// A column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum Column {
+pub(crate) enum Column {
     Time,
     /// Time since the entry before, in seconds
     Delta,
@@ -30,7 +30,7 @@ pub(super) enum Column {
 }
 
 /// The columns of one item.
-pub(super) struct Row<'a> {
+pub(crate) struct Row<'a> {
     log: &'a Log,
     item: Item<'a>,
     values: Option<Values<'a>>,
@@ -40,7 +40,7 @@ pub(super) struct Row<'a> {
 
 impl Column {
     /// The name in the heads of CSV and the keys of logfmt.
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Time => "time",
             Self::Delta => "delta",
@@ -59,7 +59,7 @@ impl Column {
     }
 
     /// The usual width in lines of text; negative if aligned to the right.
-    pub(super) fn width(self) -> isize {
+    pub(crate) fn width(self) -> isize {
         match self {
             Self::Time | Self::Message | Self::Template => 0,
             Self::Delta => -11,
@@ -75,7 +75,7 @@ impl Column {
 
 impl<'a> Row<'a> {
     /// The row of an item, and the time of the one before it.
-    pub(super) fn new(log: &'a Log, item: Item<'a>, last: Option<i64>) -> Self {
+    pub(crate) fn new(log: &'a Log, item: Item<'a>, last: Option<i64>) -> Self {
         let values = match item {
             Item::Entry(entry) => Some(entry.values()),
             Item::Loss(_) | Item::SpanBegin(_) | Item::SpanEnd(_) => None,
@@ -86,7 +86,7 @@ impl<'a> Row<'a> {
     }
 
     /// Nanoseconds of the trace's clock.
-    pub(super) fn time(&self) -> i64 {
+    pub(crate) fn time(&self) -> i64 {
         match self.item {
             Item::Entry(entry) => entry.time(),
             Item::Loss(loss) => loss.time,
@@ -95,11 +95,11 @@ impl<'a> Row<'a> {
         }
     }
 
-    pub(super) fn level(&self) -> Option<Level> {
+    pub(crate) fn level(&self) -> Option<Level> {
         self.values.as_ref().and_then(Values::level)
     }
 
-    pub(super) fn is_loss(&self) -> bool {
+    pub(crate) fn is_loss(&self) -> bool {
         matches!(self.item, Item::Loss(_))
     }
 
@@ -126,7 +126,7 @@ impl<'a> Row<'a> {
     }
 
     /// The text of a column; empty if it is not known.
-    pub(super) fn text(&self, column: Column, times: &mut TimeWriter) -> Cow<'a, str> {
+    pub(crate) fn text(&self, column: Column, times: &mut TimeWriter) -> Cow<'a, str> {
         let number = |number: Option<u32>| {
             number.map_or(Cow::Borrowed(""), |number| number.to_string().into())
         };
@@ -224,7 +224,7 @@ fn seconds(ns: i64) -> String {
 }
 
 /// Appends lines of text: each line of the message has the columns before it.
-pub(super) fn write_text(
+pub(crate) fn write_text(
     row: &Row<'_>,
     columns: &[Column],
     times: &mut TimeWriter,
@@ -263,7 +263,7 @@ pub(super) fn write_text(
 }
 
 /// Appends a line of CSV, as RFC 4180 has it, that is safe to show and to open in a spreadsheet.
-pub(super) fn write_csv(
+pub(crate) fn write_csv(
     row: &Row<'_>,
     columns: &[Column],
     times: &mut TimeWriter,
@@ -325,7 +325,7 @@ fn push_logfmt(out: &mut String, name: &str, text: &str) {
 }
 
 /// A line of numbers in place of entries, with these names and values.
-pub(super) fn table_line(form: OutputFormat, cells: &[(&str, String)]) -> String {
+pub(crate) fn table_line(form: OutputFormat, cells: &[(&str, String)]) -> String {
     let mut line = String::new();
     for (index, (name, text)) in cells.iter().enumerate() {
         if form == OutputFormat::Logfmt {
@@ -339,7 +339,7 @@ pub(super) fn table_line(form: OutputFormat, cells: &[(&str, String)]) -> String
 }
 
 /// Appends a line of `key=value` pairs; values that need it are in quotes, with escapes as in JSON. Unknown ones are left out.
-pub(super) fn write_logfmt(
+pub(crate) fn write_logfmt(
     row: &Row<'_>,
     columns: &[Column],
     times: &mut TimeWriter,

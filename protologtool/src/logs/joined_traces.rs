@@ -8,9 +8,9 @@
 //! Invariants: segments are of one session, each is there once, and they are in the order of its writing; nothing is passed over before the
 //! survey is done, since it has to know what it reads.
 
-use super::follow::{Segment, session_of};
-use super::gather::Opener;
-use super::input::Parts;
+use crate::logs::merged_traces::Opener;
+use crate::logs::segment_names::{Segment, session_of};
+use crate::logs::trace_file::Parts;
 use protolog_reader::{ByteSource, printable};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,17 +19,17 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Traces that were joined.
-pub(super) struct Joined {
-    pub(super) parts: Parts,
+pub(crate) struct Joined {
+    pub(crate) parts: Parts,
     /// Lines about them, and a warning for each gap in their numbers.
-    pub(super) notes: Vec<String>,
-    pub(super) has_gaps: bool,
-    pub(super) gone: Gone,
+    pub(crate) notes: Vec<String>,
+    pub(crate) has_gaps: bool,
+    pub(crate) gone: Gone,
 }
 
 /// The files that are gone after the survey, by name.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Gone(Arc<Mutex<GoneFiles>>);
+pub(crate) struct Gone(Arc<Mutex<GoneFiles>>);
 
 #[derive(Debug, Default)]
 struct GoneFiles {
@@ -39,12 +39,12 @@ struct GoneFiles {
 
 impl Gone {
     /// Has the bytes of files that are gone passed over from now on.
-    pub(super) fn end_survey(&self) {
+    pub(crate) fn end_survey(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_surveyed = true;
     }
 
     /// The lines about files of which some was passed over.
-    pub(super) fn lines(&self) -> Vec<String> {
+    pub(crate) fn lines(&self) -> Vec<String> {
         let files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let line = |name: &String| {
             format!(
@@ -66,7 +66,7 @@ impl Gone {
 }
 
 /// Joins segments of one session; none if traces are anything else, or can't be read as they stand.
-pub(super) fn join_segments(traces: &[PathBuf], opener: &Opener<'_>) -> Option<Joined> {
+pub(crate) fn join_segments(traces: &[PathBuf], opener: &Opener<'_>) -> Option<Joined> {
     let mut numbered = BTreeMap::new();
     let (mut set, mut session) = (None, None);
     for path in traces {
@@ -102,7 +102,7 @@ pub(super) fn join_segments(traces: &[PathBuf], opener: &Opener<'_>) -> Option<J
 }
 
 /// Joins traces of several sessions; none if they can't be read as they stand.
-pub(super) fn join_sessions(traces: &[PathBuf], opener: &Opener<'_>) -> Option<Joined> {
+pub(crate) fn join_sessions(traces: &[PathBuf], opener: &Opener<'_>) -> Option<Joined> {
     let said = RefCell::new(Vec::new());
     let note = |line: &str| said.borrow_mut().push(line.to_owned());
     let opener = Opener::new(traces.len(), opener.system, &note);

@@ -2,8 +2,9 @@
 //!
 //! Its name is `<hash>.pb` if `--strip-to` was given the directory; otherwise each dictionary is read until one has the hash.
 
-use super::super::inputs::{cant_read, dictionary};
+use crate::args::values::dictionary;
 use crate::exit::Failure;
+use crate::output::cant_read;
 use crate::system::System;
 use std::path::{Path, PathBuf};
 use viewer_config::Dictionary;
@@ -12,18 +13,18 @@ use viewer_config::Dictionary;
 const MAX_BYTES: u64 = 256 << 20;
 
 /// The directories.
-pub(super) struct Shelf<'a> {
+pub(crate) struct DictionaryDirectories<'a> {
     directories: Vec<&'a PathBuf>,
     failure: Option<Failure>,
 }
 
-impl<'a> Shelf<'a> {
-    pub(super) fn new(directories: Vec<&'a PathBuf>) -> Self {
+impl<'a> DictionaryDirectories<'a> {
+    pub(crate) fn new(directories: Vec<&'a PathBuf>) -> Self {
         Self { directories, failure: None }
     }
 
     /// The dictionary with this hash.
-    pub(super) fn find(&mut self, hash: u64, system: &dyn System) -> Option<Dictionary> {
+    pub(crate) fn find(&mut self, hash: u64, system: &dyn System) -> Option<Dictionary> {
         self.directories.iter().find_map(|directory| {
             let named = directory.join(format!("{hash:016x}.pb"));
             read(&named, hash, system).or_else(|| match files(directory, system) {
@@ -37,7 +38,7 @@ impl<'a> Shelf<'a> {
     }
 
     /// The first error.
-    pub(super) fn finish(&mut self) -> Result<(), Failure> {
+    pub(crate) fn finish(&mut self) -> Result<(), Failure> {
         self.failure.take().map_or(Ok(()), Err)
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Invariant: what is held back takes at most the room that there is for it. The oldest goes first.
 
-use super::filter::Filter;
+use crate::logs::filter::Filter;
 use protolog_reader::{Item, Log};
 use std::collections::VecDeque;
 

@@ -15,7 +15,7 @@ const ENDINGS: [&str; 6] =
     [".pftrace", ".perfetto-trace", ".pftrace.gz", ".pftrace.zst", ".pftrace.part", ".rec"];
 
 /// The traces that are named, with those of a directory in its place, in the order of their names.
-pub(super) fn expand(paths: &[PathBuf], system: &dyn System) -> Result<Vec<PathBuf>, Failure> {
+pub(crate) fn expand(paths: &[PathBuf], system: &dyn System) -> Result<Vec<PathBuf>, Failure> {
     let mut traces = Vec::new();
     for path in paths {
         if path != Path::new("-") && system.is_directory(path) {
@@ -28,7 +28,7 @@ pub(super) fn expand(paths: &[PathBuf], system: &dyn System) -> Result<Vec<PathB
 }
 
 /// The traces in a directory. A failure if there are none; a warning of those that are left out.
-pub(super) fn traces_in(directory: &Path, system: &dyn System) -> Result<Vec<PathBuf>, Failure> {
+pub(crate) fn traces_in(directory: &Path, system: &dyn System) -> Result<Vec<PathBuf>, Failure> {
     let (traces, refused) = find(directory, system).map_err(|it| cant_read(directory, &it))?;
     if let Some((link, more)) = refused.split_first() {
         let link = link.display();
@@ -48,12 +48,12 @@ pub(super) fn traces_in(directory: &Path, system: &dyn System) -> Result<Vec<Pat
 }
 
 /// As [`traces_in`], for one that is looked into again and again.
-pub(super) fn traces_now_in(directory: &Path, system: &dyn System) -> Vec<PathBuf> {
+pub(crate) fn traces_now_in(directory: &Path, system: &dyn System) -> Vec<PathBuf> {
     find(directory, system).unwrap_or_default().0
 }
 
 /// The file that a directory had, and whose name is gone.
-pub(super) enum Moved {
+pub(crate) enum Moved {
     /// It has this name now.
     To(PathBuf),
     /// It was removed.
@@ -64,7 +64,7 @@ pub(super) enum Moved {
 
 /// Looks for a file that could not be opened. A segment gets its name without `.part` when it is
 /// complete, and the oldest one is removed, both at any moment. `known` are the files that were found with it.
-pub(super) fn moved(path: &Path, known: &[PathBuf], system: &dyn System) -> Moved {
+pub(crate) fn moved(path: &Path, known: &[PathBuf], system: &dyn System) -> Moved {
     let there = path.parent().and_then(|parent| system.entries(parent).ok());
     if there.unwrap_or_default().iter().any(|entry| entry.path == path) {
         return Moved::Nowhere;
@@ -76,12 +76,12 @@ pub(super) fn moved(path: &Path, known: &[PathBuf], system: &dyn System) -> Move
 }
 
 /// The line about a file that was removed.
-pub(super) fn removed(path: &Path) -> String {
+pub(crate) fn removed(path: &Path) -> String {
     format!("note: `{}` was removed meanwhile\n", printable(&path.to_string_lossy()))
 }
 
 /// The bytes of a regular file, which is one of so many that are read side by side; none of anything else.
-pub(super) fn source_of_many(
+pub(crate) fn source_of_many(
     path: &Path,
     count: usize,
     system: &dyn System,

@@ -15,8 +15,8 @@ const LEAST: u64 = 1 << 30;
 
 /// See the module.
 #[derive(Debug, Default)]
-pub(super) struct LineBudget {
-    pub(super) expansion: Expansion,
+pub(crate) struct LineBudget {
+    expansion: Expansion,
     /// Bytes that were read.
     read: u64,
     /// Bytes of lines so far.
@@ -28,25 +28,30 @@ pub(super) struct LineBudget {
 }
 
 impl LineBudget {
+    /// The budget of a trace that may expand to so many times its size.
+    pub(crate) fn new(expansion: Expansion) -> Self {
+        Self { expansion, ..Self::default() }
+    }
+
     /// Adds room for the lines of so many bytes of a trace.
-    pub(super) fn grow(&mut self, bytes: usize) {
+    pub(crate) fn grow(&mut self, bytes: usize) {
         self.read = self.read.saturating_add(bytes as u64);
     }
 
     /// The most bytes of lines that are held back.
-    pub(super) fn room(&self) -> usize {
+    pub(crate) fn room(&self) -> usize {
         let bytes = self.read.saturating_mul(self.expansion.max_expansion);
         usize::try_from(bytes.max(Limits::LEAST_EXPANDED)).unwrap_or(usize::MAX)
     }
 
     /// Notes whether lines that were held back are left out.
-    pub(super) fn set_held_cut(&mut self, is_cut: bool) {
+    pub(crate) fn set_held_cut(&mut self, is_cut: bool) {
         self.is_held_cut |= is_cut;
     }
 
     /// Takes the lines from this offset on, or takes them away if they do not fit.
     #[inline]
-    pub(super) fn take(&mut self, lines: &mut Vec<u8>, from: usize) {
+    pub(crate) fn take(&mut self, lines: &mut Vec<u8>, from: usize) {
         self.taken = self.taken.saturating_add((lines.len() - from) as u64);
         if self.taken > LEAST {
             self.cut(lines, from);
@@ -63,7 +68,7 @@ impl LineBudget {
     }
 
     /// The lines that say that lines were left out; empty if none were, or if it was said.
-    pub(super) fn report(&mut self) -> String {
+    pub(crate) fn report(&mut self) -> String {
         let is_cut = self.is_cut || self.is_held_cut;
         if !is_cut || std::mem::replace(&mut self.is_reported, true) {
             return String::new();

@@ -3,15 +3,15 @@
 //! Invariant: nothing is written; standard error says where the bytes are not those of the file.
 
 use crate::args::Expansion;
-use crate::command::complete::{Completed, Completion, HEAD, complete_trace};
-use crate::command::inputs::cant_read;
-use crate::command::recover::{Rescued, counted, rescue_bytes, tell};
-use crate::command::stream;
 use crate::exit::Failure;
+use crate::logs::completion::{Completed, Completion, HEAD, complete_trace};
+use crate::logs::pipe_input;
+use crate::logs::rescue::{RescuedTrace, counted, report_recovered, rescue_bytes};
+use crate::output::cant_read;
 use crate::output::reason;
 use crate::system::{Spool, System};
 use protolog_reader::{
-    ByteSource, Decompressed, Limits, Log, Recording, SourceReader, decompress, is_winscope_log,
+    ByteSource, Decompressed, Limits, Recording, SourceReader, decompress, is_winscope_log,
     printable, session_id, trace_of_winscope_log,
 };
 use std::io::{self, Read};
@@ -28,7 +28,7 @@ fn still_written(path: &Path) -> String {
 }
 
 /// The trace at `path`, `-` for standard input. `note` gets lines about what is not as it stands in the file.
-pub(in crate::command) fn read_trace(
+pub(crate) fn read_trace(
     path: &Path,
     system: &dyn System,
     note: &dyn Fn(&str),
@@ -38,7 +38,7 @@ pub(in crate::command) fn read_trace(
         return Err(directory(path, system));
     }
     let bytes = if is_input || system.is_pipe(path) {
-        stream::read(path, system)
+        pipe_input::read(path, system)
     } else {
         system.read_large(path)
     };
@@ -78,14 +78,14 @@ pub(in crate::command) fn read_trace(
 }
 
 /// A trace of which parts can be read.
-pub(super) struct Parts {
-    pub(super) source: Box<dyn ByteSource>,
+pub(crate) struct Parts {
+    pub(crate) source: Box<dyn ByteSource>,
     /// Set if the file is compressed as a whole.
-    pub(super) compressed: Option<Decompressed>,
+    pub(crate) compressed: Option<Decompressed>,
 }
 
 /// The bytes of a file that is a trace as it stands, in parts; none of anything else. `note` gets lines about what it lacks.
-pub(super) fn parts_of(
+pub(crate) fn parts_of(
     path: &Path,
     expansion: Expansion,
     system: &dyn System,
@@ -96,14 +96,14 @@ pub(super) fn parts_of(
 }
 
 /// All that comes through a pipe, `-` for standard input.
-pub(super) fn spooled(path: &Path, system: &dyn System) -> Result<Arc<dyn ByteSource>, Failure> {
-    let spool = stream::spool(path, system).and_then(Spool::into_source);
+pub(crate) fn spooled(path: &Path, system: &dyn System) -> Result<Arc<dyn ByteSource>, Failure> {
+    let spool = pipe_input::spool(path, system).and_then(Spool::into_source);
     Ok(spool.map_err(|error| cant_read(path, &error))?.into())
 }
 
 impl Parts {
     /// The parts of a trace as it stands, or compressed as a whole. None if it is no trace, or has to be read whole.
-    pub(super) fn of(source: Box<dyn ByteSource>, expansion: Expansion) -> Option<Self> {
+    pub(crate) fn of(source: Box<dyn ByteSource>, expansion: Expansion) -> Option<Self> {
         let head = source.read_at(0, HEAD).ok()?;
         if Recording::matches(&head) || is_winscope_log(&head) {
             return None;
@@ -127,7 +127,7 @@ type FindRecording<'a> = dyn Fn(&Path, [u8; 16]) -> Option<PathBuf> + 'a;
 
 /// The bytes of a file that is a trace as it stands, or is compressed as a whole; none of anything else. `find` finds the recording of a
 /// session.
-pub(super) fn source_of(
+pub(crate) fn source_of(
     path: &Path,
     (system, find): (&dyn System, &FindRecording<'_>),
     note: &dyn Fn(&str),
@@ -151,7 +151,7 @@ pub(super) fn source_of(
 }
 
 /// The trace of a file that was read whole: as it is, or what a recording makes.
-pub(super) fn made_of(
+pub(crate) fn made_of(
     path: &Path,
     bytes: Vec<u8>,
     system: &dyn System,
@@ -172,10 +172,10 @@ fn read_recording(
     system: &dyn System,
     note: &dyn Fn(&str),
 ) -> Result<Vec<u8>, Failure> {
-    let Rescued { trace, report, completes, .. } = rescue_bytes(path, bytes, system)?;
+    let RescuedTrace { trace, report, completes } = rescue_bytes(path, bytes, system)?;
     let recovered = |line: &str| note(&format!("note: recovered in memory: {line}"));
     // Flaws are warnings here: what is readable is shown.
-    let _ = tell(path, &report, true, system, recovered, note);
+    let _ = report_recovered(path, &report, true, system, recovered, note);
     let shown = path.display();
     let output = if completes { "" } else { " -o TRACE" };
     note(&format!("help: keep it with `protologtool recover {shown}{output}`\n"));
@@ -199,36 +199,4 @@ fn directory(path: &Path, system: &dyn System) -> Failure {
         None => "give the file that a session writes".to_owned(),
     };
     Failure::new(format!("can't read `{shown}`: is a directory")).help(help)
-}
-
-/// The line for a trace whose texts are in a dictionary elsewhere; empty for any other. One that is damaged, cut off or short of messages, as that of a
-/// process that died, may have lost its own.
-pub(super) fn hint_of_dictionary(log: &Log) -> &'static str {
-    let is_whole = log.is_complete() && !log.stats().has_losses();
-    if log.dictionary().missing().next().is_some() {
-        "help: name it, or a directory that holds it, by `--viewer-config`\n"
-    } else if log.stats().unknown_messages > 0 && log.dictionary().is_empty() && is_whole {
-        "help: name the dictionary that the tool wrote for the program by `--viewer-config`\n"
-    } else {
-        ""
-    }
-}
-
-/// The lines for a file in which there is nothing that could be shown; empty for any other.
-pub(super) fn hint_of_content(log: &Log) -> &'static str {
-    let stats = log.stats();
-    let dictionary = log.dictionary();
-    let is_ours = stats.buffer.is_some() || !stats.unended.is_empty();
-    let has_data = stats.entries > 0
-        || !log.losses().is_empty()
-        || !dictionary.is_empty()
-        || dictionary.groups().next().is_some();
-    if stats.bytes == 0 {
-        "help: look again when its session has written to it, or give another file\n"
-    } else if !is_ours && !has_data && stats.packets > 0 {
-        "warning: the trace has no data of ProtoLog, only of other data sources\n\
-         help: give the file of a session, or record with the data source `android.protolog`\n"
-    } else {
-        ""
-    }
 }

@@ -10,12 +10,12 @@ use regex::{Regex, RegexBuilder};
 
 mod problems;
 
-pub(in crate::command) use problems::unknown;
+pub(crate) use problems::unknown;
 
 /// Options that choose entries.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Which entries to show")]
-pub(in crate::command) struct Filters {
+pub(crate) struct Filters {
     /// Of this level or a more severe one; the first letter will do, and so does WARNING, err or fatal
     #[arg(long, value_name = "LEVEL", value_parser = level(), ignore_case = true)]
     level: Option<Level>,
@@ -59,13 +59,13 @@ pub(in crate::command) struct Filters {
 
 /// The times of a filter.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct TimeLimits {
+pub(crate) struct TimeLimits {
     since: Option<TimePoint>,
     until: Option<TimePoint>,
 }
 
 /// The options, with times that the log gives a meaning.
-pub(in crate::command) struct Filter<'a> {
+pub(crate) struct Filter<'a> {
     options: &'a Filters,
     log: &'a Log,
     since: Option<TimePoint>,
@@ -75,7 +75,7 @@ pub(in crate::command) struct Filter<'a> {
 
 impl Filters {
     /// The filter that the options mean for `log`; `now` is in nanoseconds since 1970.
-    pub(in crate::command) fn resolve<'a>(
+    pub(crate) fn resolve<'a>(
         &'a self,
         log: &'a Log,
         times: &Times,
@@ -95,7 +95,7 @@ impl Filters {
     }
 
     /// Returns whether all entries are shown.
-    pub(super) fn admit_all(&self) -> bool {
+    pub(crate) fn admit_all(&self) -> bool {
         let Self { level, group, tag, grep, invert: _, since, until, pid, thread, location } = self;
         let lists = [group, tag, thread, location];
         let has_times = since.is_some() || until.is_some();
@@ -104,14 +104,14 @@ impl Filters {
     }
 
     /// Returns whether entries of a thread are shown.
-    pub(super) fn admit_thread(&self, thread: &Thread) -> bool {
+    pub(crate) fn admit_thread(&self, thread: &Thread) -> bool {
         let is_of_process = thread.pid.is_some_and(|pid| self.pid.contains(&pid));
         (self.pid.is_empty() || is_of_process)
             && admits(&self.thread, |wanted| is_thread(thread, wanted))
     }
 
     /// The line about entries that were left out since nobody knows their level, group and place; empty where there are none.
-    pub(super) fn hint_of_unjudged(&self, log: &Log) -> &'static str {
+    pub(crate) fn hint_of_unjudged(&self, log: &Log) -> &'static str {
         if self.ask_for_messages() && log.stats().unknown_messages > 0 {
             "help: leave out `--level`, `--group`, `--tag` and `--location` to see what is in no dictionary: they can't judge it\n"
         } else {
@@ -129,7 +129,7 @@ impl Filters {
 impl Filters {
     /// The times that the options mean for a log of which more may come; none if it has no entry
     /// with a date yet.
-    pub(super) fn bounds(&self, log: &Log, times: &Times, now: i64) -> Option<TimeLimits> {
+    pub(crate) fn bounds(&self, log: &Log, times: &Times, now: i64) -> Option<TimeLimits> {
         let point = |text: &Option<String>| match text {
             Some(text) => times.parse(text, log, now).map(Some),
             None => Some(None),
@@ -138,7 +138,7 @@ impl Filters {
     }
 
     /// An error for a time that is none, whatever the log.
-    pub(super) fn check_times(&self, times: &Times, now: i64) -> Result<(), Failure> {
+    pub(crate) fn check_times(&self, times: &Times, now: i64) -> Result<(), Failure> {
         let mut texts = [&self.since, &self.until].into_iter().flatten();
         match texts.find(|text| !times.is_time(text, now)) {
             Some(text) => Err(no_time(text)),
@@ -175,31 +175,31 @@ fn instant(text: &str, log: &Log, times: &Times, now: i64) -> Result<TimePoint, 
 
 impl Filter<'_> {
     /// The filter of `options` for a page of a log, with times that were read before.
-    pub(super) fn on<'b>(options: &'b Filters, limits: TimeLimits, log: &'b Log) -> Filter<'b> {
+    pub(crate) fn on<'b>(options: &'b Filters, limits: TimeLimits, log: &'b Log) -> Filter<'b> {
         let admits_all = options.admit_all();
         Filter { options, log, since: limits.since, until: limits.until, admits_all }
     }
 
     /// The regular expression whose matches are worth marking.
-    pub(super) fn marked(&self) -> Option<&Regex> {
+    pub(crate) fn marked(&self) -> Option<&Regex> {
         self.options.grep.as_ref().filter(|_| !self.options.invert)
     }
 
     /// The first time that is shown, and the first after it that isn't.
-    pub(super) fn limits(&self) -> TimeLimits {
+    pub(crate) fn limits(&self) -> TimeLimits {
         TimeLimits { since: self.since, until: self.until }
     }
 }
 
 impl TimeLimits {
     /// Returns whether a log has times that can be compared with these.
-    pub(super) fn apply_to(&self, log: &Log) -> bool {
+    pub(crate) fn apply_to(&self, log: &Log) -> bool {
         let is_wall = |point: &Option<TimePoint>| matches!(point, Some(TimePoint::Wall(_)));
         !is_wall(&self.since) && !is_wall(&self.until) || log.wall_time(0).is_some()
     }
 
     /// A time of the trace before which nothing is shown, in nanoseconds.
-    pub(super) fn earliest(&self, log: &Log) -> Option<i64> {
+    pub(crate) fn earliest(&self, log: &Log) -> Option<i64> {
         Some(match self.since? {
             TimePoint::Trace(ns) => ns,
             TimePoint::Wall(wall) => log.times_at_wall(wall)?.0,
@@ -207,7 +207,7 @@ impl TimeLimits {
     }
 
     /// A time of the trace from which on nothing is shown, in nanoseconds.
-    pub(super) fn end(&self, log: &Log) -> Option<i64> {
+    pub(crate) fn end(&self, log: &Log) -> Option<i64> {
         Some(match self.until? {
             TimePoint::Trace(ns) => ns,
             TimePoint::Wall(wall) => log.times_at_wall(wall)?.1,
@@ -217,7 +217,7 @@ impl TimeLimits {
 
 impl Filter<'_> {
     /// Returns whether to show the item.
-    pub(in crate::command) fn admits(&self, item: &Item<'_>) -> bool {
+    pub(crate) fn admits(&self, item: &Item<'_>) -> bool {
         if self.admits_all {
             return true;
         }
@@ -262,7 +262,7 @@ impl Filter<'_> {
     }
 
     /// Returns whether a span is of a thread and a time that are shown, whatever is asked of messages.
-    pub(in crate::command) fn admits_slice(&self, slice: &SpanSlice) -> bool {
+    pub(crate) fn admits_slice(&self, slice: &SpanSlice) -> bool {
         let ends_before = |since| slice.end_time().is_some_and(|end| !self.has_reached(since, end));
         self.admits_thread(self.log.thread_of_slice(slice))
             && !self.since.as_ref().is_some_and(ends_before)

@@ -2,7 +2,6 @@
 
 use super::columns;
 use super::output_format::OutputFormat;
-use super::select::{HeldBack, Selected};
 use protolog_reader::{
     Item, Level, Log, TimeFormat, TimeWriter, Values, printable, printable_json, shortened,
 };
@@ -21,7 +20,7 @@ const SHOWN: usize = 1024;
 
 /// The property that entries are counted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum CountBy {
+pub(crate) enum CountBy {
     Level,
     Group,
     Tag,
@@ -32,7 +31,7 @@ pub(super) enum CountBy {
 }
 
 /// The counts of a log.
-pub(super) struct Counts {
+pub(crate) struct Counts {
     by: Option<CountBy>,
     counted: HashMap<String, Amount>,
     /// Times of entries, for the histogram.
@@ -47,26 +46,27 @@ struct Amount {
 }
 
 /// The part of an entry that is counted.
-pub(super) struct Counted {
+pub(crate) struct Counted {
     key: String,
     bytes: u64,
     time: i64,
 }
 
-impl HeldBack for Option<Counted> {
-    fn bytes(&self) -> usize {
-        size_of::<Selected<Self>>() + self.as_ref().map_or(0, |counted| counted.key.capacity())
+impl Counted {
+    /// The bytes that it has in memory beside its own.
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.key.capacity()
     }
 }
 
 impl Counts {
     /// Counts by something, or by call site, with bytes.
-    pub(super) fn new(by: Option<CountBy>) -> Self {
+    pub(crate) fn new(by: Option<CountBy>) -> Self {
         Self { by, counted: HashMap::new(), times: Vec::new(), span: None }
     }
 
     /// Adds an entry.
-    pub(super) fn add(&mut self, counted: Counted) {
+    pub(crate) fn add(&mut self, counted: Counted) {
         let Counted { key, bytes, time } = counted;
         let (first, last) = self.span.unwrap_or((time, time));
         self.span = Some((first.min(time), last.max(time)));
@@ -77,7 +77,7 @@ impl Counts {
     }
 
     /// The part of an item that is counted; losses have no place in a table of entries, and are reported as everywhere.
-    pub(super) fn of(by: Option<CountBy>, log: &Log, item: &Item<'_>) -> Option<Counted> {
+    pub(crate) fn of(by: Option<CountBy>, log: &Log, item: &Item<'_>) -> Option<Counted> {
         let Item::Entry(entry) = item else { return None };
         let values = entry.values();
         let thread = entry.thread();
@@ -108,7 +108,7 @@ impl Counts {
     }
 
     /// The number of all entries.
-    pub(super) fn total(&self, form: OutputFormat) -> String {
+    pub(crate) fn total(&self, form: OutputFormat) -> String {
         let entries = self.times.len();
         match form {
             OutputFormat::Text => format!("{entries}\n"),
@@ -121,7 +121,7 @@ impl Counts {
     }
 
     /// The table, the greatest amount first; with `by_bytes` of bytes, else of entries.
-    pub(super) fn table(self, most: usize, form: OutputFormat) -> String {
+    pub(crate) fn table(self, most: usize, form: OutputFormat) -> String {
         let by_bytes = self.by.is_none();
         let seconds = self.span.map_or(0.0, |(first, last)| last.abs_diff(first) as f64 / 1e9);
         let mut lines: Vec<(String, Amount)> = self.counted.into_iter().collect();
@@ -159,7 +159,7 @@ impl Counts {
     }
 
     /// Bars of the number of entries over time; times have a form that tells the bars apart, unless there is one.
-    pub(super) fn histogram(
+    pub(crate) fn histogram(
         self,
         log: &Log,
         times: TimeWriter,

@@ -6,23 +6,27 @@
 //!
 //! Invariant: the number of open files has a limit, however many traces there are.
 
-use super::input::{read_trace, source_of};
 use crate::args::Expansion;
-use crate::command::inputs::cant_read;
-use crate::command::merge::{self, Made};
-use crate::command::trace_paths::{self, Moved};
 use crate::exit::Failure;
+use crate::logs::merge_report;
+use crate::logs::trace_file::{read_trace, source_of};
+use crate::logs::trace_paths::{self, Moved};
+use crate::output::cant_read;
 use crate::system::{Spool, System};
-use protolog_reader::{ByteSource, MergeInput, Merged, merge_within, places_of_recording};
+use protolog_reader::{
+    ByteSource, MergeInput, Merged, SourceReader, merge_within, places_of_recording,
+};
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// The name of several traces that became one, in messages.
-pub(super) const MERGED: &str = "the merged traces";
+pub(crate) const MERGED: &str = "the merged traces";
 
 /// As [`gather`], in memory.
-pub(in crate::command) fn gather_whole(
+pub(crate) fn gather_whole(
     traces: (&[PathBuf], &[PathBuf]),
     expansion: Expansion,
     system: &dyn System,
@@ -35,7 +39,7 @@ pub(in crate::command) fn gather_whole(
 
 /// Makes one trace of several, and says what is not in it. `note` gets what is said. What was found in
 /// a directory, and is not among those that were `named`, may be left out.
-pub(super) fn gather(
+pub(crate) fn gather(
     (paths, named): (&[PathBuf], &[PathBuf]),
     expansion: Expansion,
     system: &dyn System,
@@ -47,12 +51,12 @@ pub(super) fn gather(
     for path in paths {
         let is_found = !named.contains(path);
         match opener.open(path) {
-            Ok(source) => made.push(Made { name: path.to_string_lossy(), source, is_found }),
+            Ok(source) => made.push(MadeTrace { name: path.to_string_lossy(), source, is_found }),
             Err(failure) if !is_found => return Err(failure),
             Err(failure) => match trace_paths::moved(path, paths, system) {
                 Moved::To(path) if let Ok(source) = opener.open(&path) => {
                     let name = path.to_string_lossy().into_owned().into();
-                    made.push(Made { name, source, is_found });
+                    made.push(MadeTrace { name, source, is_found });
                 }
                 Moved::To(_) | Moved::Away => note(&trace_paths::removed(path)),
                 Moved::Nowhere => {
@@ -65,9 +69,9 @@ pub(super) fn gather(
     let inputs: Vec<&dyn MergeInput> = made.iter().map(|it| it as &dyn MergeInput).collect();
     let mut trace = Spool::new();
     let mut merged = merge_within(&inputs, expansion.max_expansion, &mut trace)
-        .map_err(|error| merge::failure(&error, Path::new("-")))?;
+        .map_err(|error| merge_report::failure(&error, Path::new("-")))?;
     merged.left_out.extend(left_out);
-    for line in merge::problems(&merged, expansion) {
+    for line in merge_report::problems(&merged, expansion) {
         note(&line);
     }
     if merged.packets == 0 && merged.left_out.len() >= inputs.len() {
@@ -78,18 +82,18 @@ pub(super) fn gather(
 }
 
 /// Opens the traces of a set.
-pub(super) struct Opener<'a> {
+pub(crate) struct Opener<'a> {
     /// The number of traces.
     traces: usize,
     /// The sessions that have recordings in each directory in which one was looked for.
     sessions: RefCell<HashMap<PathBuf, HashSet<[u8; 16]>>>,
-    pub(super) system: &'a dyn System,
-    pub(super) note: &'a dyn Fn(&str),
+    pub(crate) system: &'a dyn System,
+    pub(crate) note: &'a dyn Fn(&str),
 }
 
 impl<'a> Opener<'a> {
     /// For so many traces.
-    pub(super) fn new(traces: usize, system: &'a dyn System, note: &'a dyn Fn(&str)) -> Self {
+    pub(crate) fn new(traces: usize, system: &'a dyn System, note: &'a dyn Fn(&str)) -> Self {
         let sessions = RefCell::default();
         Self { traces, sessions, system, note }
     }
@@ -115,7 +119,7 @@ impl<'a> Opener<'a> {
     }
 
     /// The bytes of a file that is a trace as it stands; none of anything else.
-    pub(super) fn open_as_it_stands(&self, path: &Path) -> Option<Box<dyn ByteSource>> {
+    pub(crate) fn open_as_it_stands(&self, path: &Path) -> Option<Box<dyn ByteSource>> {
         let find = |path: &Path, session_id| self.find_recording(path, session_id);
         let source = source_of(path, (self.system, &find), self.note)?;
         if self.traces <= self.system.most_held() {
@@ -123,5 +127,29 @@ impl<'a> Opener<'a> {
         } else {
             self.system.source_by_name(path).ok()?
         }
+    }
+}
+
+/// A trace under the name of what it was made of.
+pub(crate) struct MadeTrace<'a> {
+    /// The name in messages.
+    pub(crate) name: Cow<'a, str>,
+    /// The trace.
+    pub(crate) source: Box<dyn ByteSource>,
+    /// It was found in a directory, and not named.
+    pub(crate) is_found: bool,
+}
+
+impl MergeInput for MadeTrace<'_> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn open(&self) -> io::Result<Box<dyn Read + '_>> {
+        Ok(Box::new(SourceReader::new(&*self.source)))
+    }
+
+    fn may_be_left_out(&self) -> bool {
+        self.is_found
     }
 }

@@ -19,17 +19,17 @@ const HEAD: u64 = 64 << 10;
 const MOST_ZEROS: u64 = 64 << 20;
 
 /// The most bytes that are kept in memory.
-pub(super) const MOST_IN_MEMORY: u64 = 4 << 30;
+pub(crate) const MOST_IN_MEMORY: u64 = 4 << 30;
 
 /// The bytes at `path`, `-` for standard input.
-pub(super) fn read(path: &Path, system: &dyn System) -> io::Result<Vec<u8>> {
+pub(crate) fn read(path: &Path, system: &dyn System) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     copy(&mut open(path, system)?, &mut bytes, MOST_IN_MEMORY)?;
     Ok(bytes)
 }
 
 /// The same, for who reads parts of them: many bytes are in a file without a name.
-pub(super) fn spool(path: &Path, system: &dyn System) -> io::Result<Spool> {
+pub(crate) fn spool(path: &Path, system: &dyn System) -> io::Result<Spool> {
     let mut spool = Spool::new();
     let most = MOST_IN_MEMORY.max(Spool::room() / 2);
     copy(&mut open(path, system)?, &mut spool, most)?;
@@ -41,7 +41,7 @@ fn open(path: &Path, system: &dyn System) -> io::Result<Box<dyn Read>> {
 }
 
 /// Reads `from` to its end, with an error if there are more bytes than these.
-pub(super) fn read_up_to(most: u64, from: &mut impl Read, to: &mut impl Write) -> io::Result<()> {
+pub(crate) fn read_up_to(most: u64, from: &mut impl Read, to: &mut impl Write) -> io::Result<()> {
     io::copy(&mut from.take(most), to)?;
     if from.read(&mut [0])? > 0 {
         let text =

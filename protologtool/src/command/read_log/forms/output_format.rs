@@ -1,7 +1,7 @@
 //! The formats of entries, and of numbers in their place.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum OutputFormat {
+pub(crate) enum OutputFormat {
     /// Lines as logcat prints them
     Text,
     /// One JSON object a line

@@ -1,10 +1,10 @@
 //! The texts that a trace may lack: dictionaries, and directories of them.
 
-use super::input::Parts;
-use super::shelf::Shelf;
 use crate::args::Expansion;
-use crate::command::inputs::cant_read;
 use crate::exit::Failure;
+use crate::logs::dictionary_directories::DictionaryDirectories;
+use crate::logs::trace_file::Parts;
+use crate::output::cant_read;
 use crate::output::reason;
 use crate::system::System;
 use protolog_reader::{Limits, Log, PageOptions, Pages, ReadErrorKind, Trace, printable};
@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use viewer_config::{Collector, Dictionary, Format};
 
 /// See the module.
-pub(in crate::command) struct TextSources<'a> {
+pub(crate) struct TextSources<'a> {
     dictionaries: Vec<Dictionary>,
-    shelf: Shelf<'a>,
+    directories: DictionaryDirectories<'a>,
     system: &'a dyn System,
     has_slices: bool,
     expansion: u64,
@@ -22,10 +22,7 @@ pub(in crate::command) struct TextSources<'a> {
 
 impl<'a> TextSources<'a> {
     /// Reads dictionaries. Those in directories are read when they are asked for.
-    pub(in crate::command) fn load(
-        paths: &'a [PathBuf],
-        system: &'a dyn System,
-    ) -> Result<Self, Failure> {
+    pub(crate) fn load(paths: &'a [PathBuf], system: &'a dyn System) -> Result<Self, Failure> {
         let (directories, files): (Vec<_>, Vec<_>) =
             paths.iter().partition(|path| system.is_directory(path));
         let mut dictionaries = Vec::new();
@@ -34,7 +31,7 @@ impl<'a> TextSources<'a> {
         }
         Ok(Self {
             dictionaries,
-            shelf: Shelf::new(directories),
+            directories: DictionaryDirectories::new(directories),
             system,
             has_slices: false,
             expansion: Limits::EXPANSION,
@@ -42,34 +39,34 @@ impl<'a> TextSources<'a> {
     }
 
     /// Reads spans, too.
-    pub(in crate::command) fn with_slices(mut self, has_slices: bool) -> Self {
+    pub(crate) fn with_slices(mut self, has_slices: bool) -> Self {
         self.has_slices = has_slices;
         self
     }
 
     /// Reads traces that expand to so many times their size.
-    pub(in crate::command) fn with_expansion(mut self, expansion: Expansion) -> Self {
+    pub(crate) fn with_expansion(mut self, expansion: Expansion) -> Self {
         self.expansion = expansion.max_expansion;
         self
     }
 
     /// The dictionaries that are no directories.
-    pub(super) fn dictionaries(&self) -> &[Dictionary] {
+    pub(crate) fn dictionaries(&self) -> &[Dictionary] {
         &self.dictionaries
     }
 
     /// The dictionary with this hash, in one of the directories.
-    pub(super) fn find(&mut self, hash: u64) -> Option<Dictionary> {
-        self.shelf.find(hash, self.system)
+    pub(crate) fn find(&mut self, hash: u64) -> Option<Dictionary> {
+        self.directories.find(hash, self.system)
     }
 
     /// The first error of a directory.
-    pub(super) fn finish(&mut self) -> Result<(), Failure> {
-        self.shelf.finish()
+    pub(crate) fn finish(&mut self) -> Result<(), Failure> {
+        self.directories.finish()
     }
 
     /// The log of a trace that was read from `path`.
-    pub(in crate::command) fn log(&mut self, trace: Vec<u8>, path: &Path) -> Result<Log, Failure> {
+    pub(crate) fn log(&mut self, trace: Vec<u8>, path: &Path) -> Result<Log, Failure> {
         let limits = Limits::of_expansion(trace.len() as u64, self.expansion);
         let mut trace = Trace::from_bytes(trace).with_limits(limits);
         for dictionary in &self.dictionaries {
@@ -78,8 +75,8 @@ impl<'a> TextSources<'a> {
         if self.has_slices {
             trace = trace.with_slices();
         }
-        let log = trace.read_with(|hash| self.shelf.find(hash, self.system));
-        self.shelf.finish()?;
+        let log = trace.read_with(|hash| self.directories.find(hash, self.system));
+        self.directories.finish()?;
         log.map_err(|error| {
             let reason = match error.kind() {
                 ReadErrorKind::Io(error) => reason(error),
@@ -91,21 +88,21 @@ impl<'a> TextSources<'a> {
     }
 
     /// The same page by page, which is one page if need be.
-    pub(super) fn pages(&mut self, trace: Vec<u8>, path: &Path) -> Result<Pages, Failure> {
+    pub(crate) fn pages(&mut self, trace: Vec<u8>, path: &Path) -> Result<Pages, Failure> {
         Ok(Pages::of(self.log(trace, path)?))
     }
 
     /// The log of a trace at `path` page by page, if it has pages.
-    pub(super) fn survey(
+    pub(crate) fn survey(
         &mut self,
         Parts { source, compressed }: Parts,
         path: &Path,
     ) -> Result<Option<Pages>, Failure> {
         let (has_slices, expansion) = (self.has_slices, self.expansion);
         let options = PageOptions { has_slices, expansion, compressed, ..PageOptions::default() };
-        let find = |hash| self.shelf.find(hash, self.system);
+        let find = |hash| self.directories.find(hash, self.system);
         let pages = Pages::survey_with(source, &self.dictionaries, find, &options);
-        self.shelf.finish()?;
+        self.directories.finish()?;
         pages.map_err(|error| cant_read(path, &error))
     }
 }
