@@ -246,7 +246,7 @@ fn a_file_that_another_program_emptied_while_it_is_written_begins_anew() {
     i!(Log::Net, "after %d", 3);
     session.stop().unwrap();
     following.expect([
-        "1 message of followed_files::Log::Net: the file could not be written",
+        "1 message of followed_files::Log::Net: removed from the file by another program",
         "after 3",
     ]);
     let errors = following.errors();
