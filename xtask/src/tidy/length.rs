@@ -1,8 +1,7 @@
 //! Files have at most 500 lines without the tests in them, Rust functions at most 70.
 
-use super::mask::is_word;
+use super::parsed::Function;
 use super::{File, Finding, extension, is_data};
-use std::ops::Range;
 
 const FILE_LINES: usize = 500;
 const FUNCTION_LINES: usize = 70;
@@ -15,113 +14,22 @@ pub(super) fn check(file: &File) -> Vec<Finding> {
         return Vec::new();
     }
     let mut findings = Vec::new();
-    let lines = file.text.lines().count() - test_lines(file);
+    let tests: usize = file.code.tests.iter().map(|lines| lines.clone().count()).sum();
+    let lines = file.text.lines().count() - tests;
     if lines > FILE_LINES {
         let what = format!("{lines} lines without tests, the ceiling is {FILE_LINES}; split it");
         findings.push(Finding { line: 0, what });
     }
-    for Function { name, first, last } in functions(file.code) {
-        let lines = last - first + 1;
-        if lines > FUNCTION_LINES {
+    for Function { name, lines } in &file.code.functions {
+        let count = lines.clone().count();
+        if count > FUNCTION_LINES {
             let what = format!(
-                "function `{name}` has {lines} lines, the ceiling is {FUNCTION_LINES}; split it"
+                "function `{name}` has {count} lines, the ceiling is {FUNCTION_LINES}; split it"
             );
-            findings.push(Finding { line: first, what });
+            findings.push(Finding { line: *lines.start(), what });
         }
     }
     findings
-}
-
-/// Lines of the `#[cfg(test)] mod … { … }` blocks.
-fn test_lines(file: &File) -> usize {
-    let lines = |block: Range<usize>| file.code[block].matches('\n').count() + 1;
-    test_blocks(file.code).into_iter().map(lines).sum()
-}
-
-/// The code with empty lines in place of the `#[cfg(test)] mod … { … }` blocks.
-pub(super) fn without_tests(code: &str) -> String {
-    let mut kept = code.to_owned();
-    for block in test_blocks(code).into_iter().rev() {
-        let lines = code[block.clone()].matches('\n').count();
-        kept.replace_range(block, &"\n".repeat(lines));
-    }
-    kept
-}
-
-/// The `#[cfg(test)] mod … { … }` blocks, without the attribute.
-fn test_blocks(code: &str) -> Vec<Range<usize>> {
-    let (mut blocks, mut from) = (Vec::new(), 0);
-    while let Some(at) = code[from..].find("#[cfg(test)]") {
-        from += at + "#[cfg(test)]".len();
-        let rest = &code[from..];
-        if rest.trim_start().starts_with("mod ")
-            && let (Some(open), semicolon) = (rest.find('{'), rest.find(';'))
-            && semicolon.is_none_or(|semicolon| open < semicolon)
-        {
-            let close = from + open + closing_brace(&rest[open..]);
-            blocks.push(from..close);
-            from = close;
-        }
-    }
-    blocks
-}
-
-struct Function<'a> {
-    name: &'a str,
-    /// Lines from 1, of `fn` and of the closing brace.
-    first: usize,
-    last: usize,
-}
-
-/// The functions with a body, nested ones too.
-fn functions(code: &str) -> Vec<Function<'_>> {
-    let mut functions = Vec::new();
-    for (at, _) in code.match_indices("fn ") {
-        if code[..at].chars().next_back().is_some_and(is_word) {
-            continue;
-        }
-        let name = code[at + 3..].trim_start();
-        let name = &name[..name.find(|c| !is_word(c)).unwrap_or(name.len())];
-        // `fn(u8)` is a type; a declaration without body ends in a semicolon.
-        let Some(open) = body(&code[at..]).filter(|_| !name.is_empty()) else {
-            continue;
-        };
-        let line = |to: usize| code[..to].matches('\n').count() + 1;
-        let close = at + open + closing_brace(&code[at + open..]);
-        functions.push(Function { name, first: line(at), last: line(close) });
-    }
-    functions
-}
-
-/// Where the body of the function starts: its first brace, unless a semicolon outside brackets (`[u8; 4]`) comes before.
-fn body(code: &str) -> Option<usize> {
-    let mut depth = 0;
-    for (at, c) in code.char_indices() {
-        match c {
-            '[' | '(' => depth += 1,
-            ']' | ')' => depth -= 1,
-            '{' if depth == 0 => return Some(at),
-            ';' if depth == 0 => return None,
-            _ => {}
-        }
-    }
-    None
-}
-
-/// Where the brace that `code` starts with is closed; the end of an unbalanced text.
-fn closing_brace(code: &str) -> usize {
-    let mut depth = 0;
-    for (at, c) in code.char_indices() {
-        match c {
-            '{' => depth += 1,
-            '}' => depth -= 1,
-            _ => {}
-        }
-        if depth == 0 {
-            return at;
-        }
-    }
-    code.len()
 }
 
 #[cfg(test)]

@@ -26,11 +26,11 @@ mod layers;
 mod length;
 mod locks;
 mod manifests;
-mod mask;
 mod model;
 mod names;
 mod opening;
 mod packages;
+mod parsed;
 mod rust;
 mod rust_files;
 mod supply;
@@ -39,10 +39,12 @@ mod words;
 use std::fmt;
 use std::fs;
 use std::path::Path;
+use std::thread;
 
 use serde_json::Value;
 
-use self::model::{Sources, Target};
+use self::model::{ItemsOf, Sources, Target};
+use self::parsed::Parsed;
 use crate::{Result, workspace};
 
 /// One breach of a rule.
@@ -59,8 +61,8 @@ struct File<'a> {
     /// Relative to the workspace, `/` between parts.
     path: &'a str,
     text: &'a str,
-    /// For Rust: the text with comments, strings and characters blanked, see [`mask`].
-    code: &'a str,
+    /// For Rust: its code.
+    code: &'a Parsed,
 }
 
 /// A finding with its file.
@@ -119,8 +121,9 @@ pub(crate) fn run() -> Result<()> {
 
 /// The breaches of all rules but that on the package graph.
 fn broken(sources: &Sources, metadata: &Value) -> Vec<Place> {
-    let targets = targets(metadata, sources);
-    let codes: Vec<String> = sources.iter().map(|(path, text)| code_of(path, text)).collect();
+    let codes = parse_all(sources);
+    let items = sources.keys().cloned().zip(codes.iter().map(|code| code.items.clone())).collect();
+    let targets = targets(metadata, &items);
     let on_files = FILE_RULES.iter().flat_map(|rule| {
         sources.iter().zip(&codes).flat_map(move |((path, text), code)| {
             let place = |finding| Place { file: path.clone(), finding };
@@ -153,7 +156,7 @@ fn sources() -> Result<Sources> {
 }
 
 /// The targets of all packages of the workspace.
-fn targets(metadata: &Value, sources: &Sources) -> Vec<Target> {
+fn targets(metadata: &Value, sources: &ItemsOf) -> Vec<Target> {
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let (root, members) = (workspace::root(), list(&metadata["workspace_members"]));
@@ -179,9 +182,26 @@ fn targets(metadata: &Value, sources: &Sources) -> Vec<Target> {
     targets
 }
 
-/// The masked text of a Rust file; nothing for others.
-fn code_of(path: &str, text: &str) -> String {
-    if extension(path) == "rs" { mask::code_of(text) } else { String::new() }
+/// The code of all files in their order, parsed by as many threads as there are processors.
+fn parse_all(sources: &Sources) -> Vec<Parsed> {
+    let all: Vec<_> = sources.iter().collect();
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        let parts: Vec<_> = (0..threads)
+            .map(|first| {
+                let part = all.iter().skip(first).step_by(threads);
+                scope.spawn(move || part.map(|(path, text)| parsed(path, text)).collect::<Vec<_>>())
+            })
+            .collect();
+        let mut parts: Vec<_> =
+            parts.into_iter().map(|part| part.join().expect("no panic").into_iter()).collect();
+        (0..all.len()).filter_map(|at| parts[at % threads].next()).collect()
+    })
+}
+
+/// The code of a Rust file; nothing for others.
+fn parsed(path: &str, text: &str) -> Parsed {
+    if extension(path) == "rs" { Parsed::of(text) } else { Parsed::default() }
 }
 
 /// True for a file that is input or expectation of a test, so not written in the project's style.
@@ -207,7 +227,7 @@ impl fmt::Display for Finding {
 /// For the tests of the rules: the findings of `rule` in `text`, as they are printed.
 #[cfg(test)]
 fn found(rule: fn(&File) -> Vec<Finding>, path: &str, text: &str) -> Vec<String> {
-    let code = code_of(path, text);
+    let code = parsed(path, text);
     rule(&File { path, text, code: &code }).iter().map(ToString::to_string).collect()
 }
 

@@ -1,6 +1,6 @@
 //! Rules on Rust code: where `unsafe` may be, that an `allow` has its reason, that no test is ignored.
 
-use super::mask::is_word;
+use super::parsed::is_word;
 use super::{File, Finding, is_data};
 
 /// The files (or folders) whose work can't be done without unsafe code. A file that is not here gets none.
@@ -34,8 +34,11 @@ pub(super) fn check(file: &File) -> Vec<Finding> {
         return Vec::new();
     }
     let mut findings = Vec::new();
+    if let Some(problem) = &file.code.problem {
+        findings.push(Finding { line: 0, what: format!("can't be parsed: {problem}") });
+    }
     let source: Vec<&str> = file.text.lines().collect();
-    for (index, code) in file.code.lines().enumerate() {
+    for (index, code) in file.code.lines.iter().enumerate() {
         let mut add =
             |what: &str| findings.push(Finding { line: index + 1, what: what.to_owned() });
         if has_word(code, "unsafe") && !UNSAFE.iter().any(|place| file.path.starts_with(place)) {
@@ -109,7 +112,7 @@ mod tests {
             "#[allow(dead_code)] // the fork needs it\n",
             "// The fork needs it.\n#[inline]\n#[allow(dead_code)]\n",
         ] {
-            assert_eq!(found(check, "a.rs", good), [""; 0], "{good}");
+            assert_eq!(found(check, "a.rs", &format!("{good}fn f() {{}}\n")), [""; 0], "{good}");
         }
     }
 

@@ -5,8 +5,7 @@
 //! `protologtool/src/system/whole.rs`. So its functions are for tests, and for the
 //! few places below that have a reason.
 
-use super::length::without_tests;
-use super::mask::is_word;
+use super::parsed::is_word;
 use super::{File, Finding, extension, is_data};
 
 /// Names that open a file in any way but by `File::open`, or change a directory.
@@ -92,8 +91,8 @@ pub(super) fn check(file: &File) -> Vec<Finding> {
     if !is_product(file.path) {
         return Vec::new();
     }
-    let (code, mut used, mut findings) = (without_tests(file.code), Vec::new(), Vec::new());
-    for (index, line) in code.lines().enumerate() {
+    let (mut used, mut findings) = (Vec::new(), Vec::new());
+    for (number, line) in file.code.without_tests() {
         for name in FORBIDDEN.iter().filter(|name| has(line, name) || imports(line, name)) {
             if ALLOWED.iter().any(|(path, allowed, _)| (*path, *allowed) == (file.path, *name)) {
                 used.push(*name);
@@ -102,7 +101,7 @@ pub(super) fn check(file: &File) -> Vec<Finding> {
             let what = format!(
                 "`{name}` acts on a path; use protolog-files, which has the rules for that"
             );
-            findings.push(Finding { line: index + 1, what });
+            findings.push(Finding { line: number, what });
         }
     }
     let unused =
@@ -150,7 +149,8 @@ mod tests {
     #[test]
     fn one_crate_acts_on_paths() {
         for name in FORBIDDEN {
-            let text = format!("//! x\nfn f() {{\n    let a = std::{name}(path);\n}}\n");
+            let called = name.trim_end_matches('(');
+            let text = format!("//! x\nfn f() {{\n    let a = std::{called}(path);\n}}\n");
             let expected = format!(
                 ":3: `{name}` acts on a path; use protolog-files, which has the rules for that"
             );

@@ -5,17 +5,17 @@
 
 mod items;
 mod resolve;
-mod tokens;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-pub(super) use items::{Definition, Items};
+pub(super) use items::{Definition, Items, is_test, items};
 
-use super::mask;
-use items::items;
-
-/// The Rust files of the workspace: path and text.
+/// The text files of the workspace: path and text.
 pub(super) type Sources = BTreeMap<String, String>;
+
+/// The items of the Rust files, by path.
+pub(super) type ItemsOf = BTreeMap<String, Arc<Items>>;
 
 /// A module's names from the root of its crate; none for the root itself.
 pub(super) type ModulePath = Vec<String>;
@@ -28,7 +28,7 @@ pub(super) struct Target {
     pub(super) is_product: bool,
     pub(super) modules: BTreeMap<ModulePath, Node>,
     /// By path.
-    pub(super) files: BTreeMap<String, Items>,
+    pub(super) files: ItemsOf,
     pub(super) imports: Vec<Import>,
 }
 
@@ -54,7 +54,7 @@ pub(super) struct Import {
 
 impl Target {
     /// Reads the target whose root is the file `root`.
-    pub(super) fn read(package: &str, root: &str, is_product: bool, sources: &Sources) -> Self {
+    pub(super) fn read(package: &str, root: &str, is_product: bool, sources: &ItemsOf) -> Self {
         let (modules, files) = (BTreeMap::new(), BTreeMap::new());
         let package = package.to_owned();
         let mut target = Self { package, is_product, modules, files, imports: Vec::new() };
@@ -65,9 +65,8 @@ impl Target {
     }
 
     /// Adds a module that has a file of its own, and those below it.
-    fn add(&mut self, path: &ModulePath, node: Node, sources: &Sources) {
-        let Some(text) = sources.get(&node.file) else { return };
-        let found = items(&mask::code_of(text), text);
+    fn add(&mut self, path: &ModulePath, node: Node, sources: &ItemsOf) {
+        let Some(found) = sources.get(&node.file).cloned() else { return };
         let (file, is_test, cfg) = (node.file.clone(), node.is_test, node.cfg.clone());
         self.modules.insert(path.clone(), node);
         for module in &found.modules {
@@ -135,7 +134,7 @@ fn file_of(
     is_root: bool,
     names: &[String],
     named: Option<&str>,
-    sources: &Sources,
+    sources: &ItemsOf,
 ) -> Option<String> {
     let (folder, name) = file.rsplit_once('/').unwrap_or(("", file));
     if let Some(named) = named {
@@ -163,11 +162,12 @@ fn normal(path: &str) -> String {
 
 /// For the tests of the rules: files, each `path` a line `== path` before its text.
 #[cfg(test)]
-pub(super) fn sources(text: &str) -> Sources {
+pub(super) fn sources(text: &str) -> ItemsOf {
     let parts = text.split("== ").skip(1);
     let file = |part: &str| {
         let (path, text) = part.split_once('\n').unwrap_or((part, ""));
-        (path.to_owned(), text.to_owned())
+        let file = syn::parse_file(text).expect("Rust");
+        (path.to_owned(), Arc::new(items(&file)))
     };
     parts.map(file).collect()
 }

@@ -9,7 +9,8 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::super::packages::{PackageGraph, list, text};
-use super::super::{mask, rust};
+use super::super::parsed::code_lines;
+use super::super::rust::has_word;
 use crate::Result;
 
 /// The runtime.
@@ -64,7 +65,8 @@ fn folder_has_unsafe_code(folder: &Path) -> Result<bool> {
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             let source = fs::read_to_string(&path).map_err(failed)?;
             // Most files do not have it in a comment either.
-            source.contains("unsafe") && rust::has_word(&mask::code_of(&source), "unsafe")
+            source.contains("unsafe")
+                && code_lines(&source).iter().any(|line| has_word(line, "unsafe"))
         } else {
             false
         };

@@ -1,10 +1,9 @@
 //! Items found in small files.
 
 use super::{Definition, Items, items};
-use crate::tidy::mask::code_of;
 
 fn read(text: &str) -> Items {
-    items(&code_of(text), text)
+    items(&syn::parse_file(text).unwrap())
 }
 
 fn names(definitions: &[Definition]) -> Vec<&str> {
@@ -26,11 +25,11 @@ fn trees_of_imports_are_taken_apart() {
 #[test]
 fn paths_in_code_are_found() {
     let found = read(
-        "fn f(x: &'static str) -> a::B<c::D> { x.e(); g::h!(); <T as i::J>::k(); $crate::l::m() }\n\
-         macro_rules! n { () => { use $crate::o::P as _; } }\n",
+        "fn f(x: &'static str) -> a::B<c::D> { x.e(); g::h!(); <T as i::J>::k(); }\n\
+         macro_rules! n { () => { use $crate::o::P as _; $crate::l::m(); .x::y; ::z::w } }\n",
     );
     let paths: Vec<String> = found.paths.iter().map(|path| path.segments.join("::")).collect();
-    assert_eq!(paths, ["a::B", "c::D", "g::h", "i::J"]);
+    assert_eq!(paths, ["a::B", "c::D", "g::h", "i::J::k"]);
 }
 
 #[test]
