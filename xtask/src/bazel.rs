@@ -23,9 +23,8 @@ pub(crate) fn run() -> Result<()> {
     room.prepare()?;
     let checked = room.check(&MESSAGES).and_then(|()| {
         let net = room.workspace().join("net/Net.java");
-        let text = read(&net)?.replace("sent %d", "posted %d");
-        fs::write(&net, text)
-            .map_err(|error| format!("can't write `{}`: {error}", net.display()))?;
+        let text = workspace::read(&net)?.replace("sent %d", "posted %d");
+        workspace::write(&net, text)?;
         room.check(&[MESSAGES[0], &MESSAGES[1].replace("sent", "posted")])
     });
     checked.and(shell::run_quietly(&mut room.bazel(&["shutdown"])))
@@ -102,7 +101,7 @@ impl Room {
             let mut merge = Command::new(&self.tool);
             merge.arg("generate-viewer-config").arg("--merge").arg(built.join(path));
             shell::run_quietly(merge.arg("--viewer-config").arg(&json))?;
-            Ok::<_, String>(read(&json)?.matches("\"message\"").count())
+            Ok::<_, String>(workspace::read(&json)?.matches("\"message\"").count())
         };
         for (path, expected) in [
             ("net/net_protolog.pb", 1),
@@ -124,8 +123,4 @@ impl Room {
         }
         Ok(())
     }
-}
-
-fn read(path: &Path) -> Result<String> {
-    fs::read_to_string(path).map_err(|error| format!("can't read `{}`: {error}", path.display()))
 }

@@ -22,30 +22,20 @@ const PROGRAMS: [BridgedProgram; 4] = [
         libraries: |loggers| [vec![loggers.slf4j()], loggers.log4j()].concat(),
         left_out: "protolog-logback",
         ways: &[
-            Way {
-                name: "log4j: synchronous",
-                option: "-Dappender=trace",
-                args: &[],
-                prints: "false true\nfalse true\n40\n",
-            },
-            Way {
-                name: "log4j: AsyncAppender",
-                option: "-Dappender=async",
-                args: &["log4j"],
-                prints: "14\n",
-            },
-            Way {
-                name: "log4j: AsyncLogger",
-                option: "-Dlog4j2.contextSelector=org.apache.logging.log4j.core.async.AsyncLoggerContextSelector",
-                args: &["log4j"],
-                prints: "14\n",
-            },
-            Way {
-                name: "log4j: asynchronous loggers, one in another",
-                option: "-Dlog4j2.configurationFile=java/bridges/test/log4j2-mixed.xml",
-                args: &["log4j"],
-                prints: "14\n",
-            },
+            way("log4j: synchronous", "-Dappender=trace", &[], "false true\nfalse true\n40\n"),
+            way("log4j: AsyncAppender", "-Dappender=async", &["log4j"], "14\n"),
+            way(
+                "log4j: AsyncLogger",
+                "-Dlog4j2.contextSelector=org.apache.logging.log4j.core.async.AsyncLoggerContextSelector",
+                &["log4j"],
+                "14\n",
+            ),
+            way(
+                "log4j: asynchronous loggers, one in another",
+                "-Dlog4j2.configurationFile=java/bridges/test/log4j2-mixed.xml",
+                &["log4j"],
+                "14\n",
+            ),
         ],
     },
     BridgedProgram {
@@ -55,18 +45,8 @@ const PROGRAMS: [BridgedProgram; 4] = [
         libraries: Loggers::logback,
         left_out: "protolog-slf4j",
         ways: &[
-            Way {
-                name: "logback: synchronous",
-                option: "-Dappender=TRACE",
-                args: &[],
-                prints: "10\n",
-            },
-            Way {
-                name: "logback: AsyncAppender",
-                option: "-Dappender=ASYNC",
-                args: &[],
-                prints: "10\n",
-            },
+            way("logback: synchronous", "-Dappender=TRACE", &[], "10\n"),
+            way("logback: AsyncAppender", "-Dappender=ASYNC", &[], "10\n"),
         ],
     },
     BridgedProgram {
@@ -76,18 +56,8 @@ const PROGRAMS: [BridgedProgram; 4] = [
         libraries: Loggers::logback_1_5,
         left_out: "protolog-slf4j",
         ways: &[
-            Way {
-                name: "logback 1.5: synchronous",
-                option: "-Dappender=TRACE",
-                args: &[],
-                prints: "10\n",
-            },
-            Way {
-                name: "logback 1.5: AsyncAppender",
-                option: "-Dappender=ASYNC",
-                args: &[],
-                prints: "10\n",
-            },
+            way("logback 1.5: synchronous", "-Dappender=TRACE", &[], "10\n"),
+            way("logback 1.5: AsyncAppender", "-Dappender=ASYNC", &[], "10\n"),
         ],
     },
     BridgedProgram {
@@ -97,18 +67,8 @@ const PROGRAMS: [BridgedProgram; 4] = [
         libraries: Loggers::logback_1_5,
         left_out: "protolog-slf4j",
         ways: &[
-            Way {
-                name: "logback 1.5, fluent: synchronous",
-                option: "-Dappender=TRACE",
-                args: &[],
-                prints: "12 2\n",
-            },
-            Way {
-                name: "logback 1.5, fluent: AsyncAppender",
-                option: "-Dappender=ASYNC",
-                args: &[],
-                prints: "12 2\n",
-            },
+            way("logback 1.5, fluent: synchronous", "-Dappender=TRACE", &[], "12 2\n"),
+            way("logback 1.5, fluent: AsyncAppender", "-Dappender=ASYNC", &[], "12 2\n"),
         ],
     },
 ];
@@ -136,6 +96,15 @@ struct Way {
     option: &'static str,
     args: &'static [&'static str],
     prints: &'static str,
+}
+
+const fn way(
+    name: &'static str,
+    option: &'static str,
+    args: &'static [&'static str],
+    prints: &'static str,
+) -> Way {
+    Way { name, option, args, prints }
 }
 
 /// Builds the jars twice, runs programs with all bridges, and compares what their traces say.

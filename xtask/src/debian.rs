@@ -66,7 +66,7 @@ pub(crate) fn fetch(wanted: Option<&str>, has_source: bool) -> Result<()> {
     let compiler = Compiler::open(&dir)?;
     println!("unpacked: {} in {}", compiler.version()?, shown(&dir));
     let stamp = stamp(&dir);
-    fs::write(&stamp, "").map_err(|error| format!("can't write `{}`: {error}", stamp.display()))
+    workspace::write(&stamp, "")
 }
 
 fn dir(wanted: Option<&str>) -> PathBuf {

@@ -60,8 +60,8 @@ pub(crate) fn test() -> Result<()> {
     }
     for (number, fat) in FAT_JARS.iter().enumerate() {
         let project = dir.join(number.to_string());
-        write(&project.join("src/main/java/Main.java"), "class Main {}")?;
-        write(&project.join("pom.xml"), &pom(fat)?)?;
+        workspace::write(project.join("src/main/java/Main.java"), "class Main {}")?;
+        workspace::write(project.join("pom.xml"), &pom(fat)?)?;
         shell::run_without_output(maven(&dir, &project).arg("package"))?;
         let jar = project.join("target").join(fat.jar);
         let mut unzip = Command::new("unzip");
@@ -77,7 +77,7 @@ pub(crate) fn test() -> Result<()> {
 /// Makes a jar whose dictionary says which one it is.
 fn library(dir: &Path, name: &str) -> Result<PathBuf> {
     let (folder, jar) = (dir.join(name), dir.join(format!("{name}.jar")));
-    write(&folder.join(DICTIONARY), &format!("of {name}"))?;
+    workspace::write(folder.join(DICTIONARY), format!("of {name}"))?;
     let mut command = Command::new("jar");
     command.arg("cf").arg(&jar).arg("-C").arg(&folder).arg("META-INF");
     shell::run_quietly(&mut command)?;
@@ -123,10 +123,4 @@ fn maven(dir: &Path, project: &Path) -> Command {
     command.arg(format!("-Dmaven.repo.local={}", dir.join("repository").display()));
     command.env("MAVEN_OPTS", java::FIRST_COMPILER);
     command
-}
-
-fn write(path: &Path, text: &str) -> Result<()> {
-    let folder = path.parent().expect("a file lies in a folder");
-    let written = fs::create_dir_all(folder).and_then(|()| fs::write(path, text));
-    written.map_err(|error| format!("can't write `{}`: {error}", path.display()))
 }

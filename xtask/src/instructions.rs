@@ -5,7 +5,6 @@
 //! Only calls that got longer fail; the table of shorter ones is for `cargo xtask bless instructions`.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -101,8 +100,7 @@ pub(crate) fn bless() -> Result<()> {
     parts.push(now);
     parts.sort_by(|a, b| a.key.cmp(&b.key));
     let path = path();
-    fs::write(&path, format!("{HEAD}{}", text(&parts)))
-        .map_err(|error| format!("can't write `{}`: {error}", path.display()))
+    workspace::write(&path, format!("{HEAD}{}", text(&parts)))
 }
 
 fn path() -> PathBuf {
@@ -119,8 +117,7 @@ fn key() -> Result<String> {
 
 fn read() -> Result<Vec<Part>> {
     let path = path();
-    let text = fs::read_to_string(&path)
-        .map_err(|error| format!("can't read `{}`: {error}", path.display()))?;
+    let text = workspace::read(&path)?;
     parse(&text)
 }
 

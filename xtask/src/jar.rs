@@ -203,9 +203,7 @@ impl Jar {
         );
         let dir = classes.join("META-INF/maven").join(GROUP).join(self.name);
         let file = dir.join("pom.xml");
-        fs::create_dir_all(&dir)
-            .and_then(|()| fs::write(&file, text))
-            .map_err(|error| format!("can't write `{}`: {error}", file.display()))
+        workspace::write(&file, text)
     }
 
     fn pack(&self, dir: &Path, classes: &Path) -> Result<PathBuf> {
@@ -216,8 +214,7 @@ impl Jar {
             lines.extend(["Automatic-Module-Name: ", module, "\n"]);
         }
         let manifest = dir.join("classes").join(format!("{}.manifest", self.name));
-        fs::write(&manifest, lines)
-            .map_err(|error| format!("can't write `{}`: {error}", manifest.display()))?;
+        workspace::write(&manifest, lines)?;
         let mut jar = Command::new("jar");
         jar.args(["--create", "--date", DATE, "--file"])
             .arg(&file)

@@ -88,8 +88,7 @@ pub(crate) fn fetch() -> Result<()> {
         return Err(format!("the packages have no `{}`", missing.display()));
     }
     let stamp = stamp();
-    fs::write(&stamp, checksums())
-        .map_err(|error| format!("can't write `{}`: {error}", stamp.display()))
+    workspace::write(&stamp, checksums())
 }
 
 /// Those of all packages that are taken by a checksum.

@@ -5,7 +5,6 @@
 //! It shows each program that it runs as a command that one can paste. Exit codes: 0 done, 1 something is wrong with the project,
 //! 2 usage.
 
-mod axe;
 mod bazel;
 mod bench;
 mod bless;
@@ -22,7 +21,6 @@ mod instructions;
 mod jar;
 mod java;
 mod java_25;
-mod kotlin;
 mod loggers;
 mod maven;
 mod platforms;

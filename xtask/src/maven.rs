@@ -81,10 +81,7 @@ impl Maven {
         let sources = workspace::root().join(PROJECT).join("src");
         shell::run_quietly(Command::new("cp").arg("-r").arg(sources).arg(&self.project))?;
         let pom = self.project.join("pom.xml");
-        let write = |text: &str| {
-            fs::write(&pom, text)
-                .map_err(|error| format!("can't write `{}`: {error}", pom.display()))
-        };
+        let write = |text: &str| workspace::write(&pom, text);
         write(EMPTY)?;
         let fragment = shell::read(Command::new(&self.tool).arg("init").arg(&self.project))?;
         write(&put_in(EMPTY, &fragment)?)

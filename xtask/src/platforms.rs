@@ -110,9 +110,7 @@ fn write_package(dir: &Path) -> Result<()> {
     }
     let write = |name: &str, text: &[u8]| {
         let file = dir.join(name);
-        fs::create_dir_all(file.parent().unwrap_or(dir))
-            .and_then(|()| fs::write(&file, text))
-            .map_err(|error| format!("can't write `{}`: {error}", file.display()))
+        workspace::write(&file, text)
     };
     // The versions that the workspace has.
     let lock = fs::read(workspace::root().join("Cargo.lock"))

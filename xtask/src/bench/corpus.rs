@@ -71,8 +71,7 @@ pub(super) fn prepare(dir: &Path) -> Result<Corpus> {
         workspace::empty_dir(dir)?;
         shell::run(Command::new("python3").args(["-m", "zipfile", "-e"]).arg(archive).arg(dir))?;
         change(dir).map_err(|error| format!("can't prepare `{}`: {error}", dir.display()))?;
-        fs::write(&stamp, STAMP.1)
-            .map_err(|error| format!("can't write `{}`: {error}", stamp.display()))?;
+        workspace::write(&stamp, STAMP.1)?;
     }
     measure(dir, "java").map_err(|error| format!("can't read `{}`: {error}", dir.display()))
 }

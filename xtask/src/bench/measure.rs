@@ -1,11 +1,10 @@
 //! Measuring a program: wall time, processor time, peak memory.
 
-use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use crate::{Result, shell};
+use crate::{Result, shell, workspace};
 
 /// The time and memory of one run.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,8 +29,7 @@ pub(super) fn program(program: &Path, args: &[String], dir: &Path, report: &Path
         .arg(program)
         .args(args)
         .current_dir(dir);
-    fs::write(report, "")
-        .map_err(|error| format!("can't write `{}`: {error}", report.display()))?;
+    workspace::write(report, "")?;
     let begun = Instant::now();
     // Not `run_quietly`: its error would show some thousand arguments.
     let status = time.status().map_err(|error| format!("can't start `bash`: {error}"))?;
@@ -39,8 +37,7 @@ pub(super) fn program(program: &Path, args: &[String], dir: &Path, report: &Path
     if !status.success() {
         return Err(format!("`{}` ended with {status}", shell::line(&Command::new(program))));
     }
-    let text = fs::read_to_string(report)
-        .map_err(|error| format!("can't read `{}`: {error}", report.display()))?;
+    let text = workspace::read(report)?;
     let (cpu, peak) = figures(&text)
         .ok_or_else(|| format!("can't read the figures `{}` of time", text.trim()))?;
     Ok(Run { wall, cpu: Some(cpu), peak: Some(peak) })

@@ -19,7 +19,10 @@ use std::process::Command;
 
 use self::report::Report;
 use crate::install::{self, Tool};
-use crate::{Result, shell, tools, workspace};
+use crate::tools::{
+    CC, CXX, JAVA, JDK_SOURCE, KOTLIN, LOGGERS, NODE, NPM, PYTHON, STRACE, TIME, VALGRIND, ZSTD,
+};
+use crate::{Result, shell, workspace};
 
 /// A bench: its name, its subject, the tools that it needs, and the function that runs it.
 type Bench = (&'static str, &'static str, &'static [Tool], fn(&mut Report) -> Result<()>);
@@ -29,49 +32,49 @@ pub(crate) const BENCHES: [Bench; 8] = [
     (
         "tool",
         "protologtool over the sources of a JDK and of Kotlin, beside the floor: reading the same files",
-        &[tools::CC, tools::PYTHON, tools::TIME, tools::JDK_SOURCE, tools::NPM, tools::KOTLIN],
+        &[CC, PYTHON, TIME, JDK_SOURCE, NPM, KOTLIN],
         |_| tool::run(),
     ),
     (
         "runtime",
         "log calls off and on, beside a load, a clock and seven peers; threads, bytes, sudden ends",
-        &[tools::CC, tools::VALGRIND],
+        &[CC, VALGRIND],
         runtime::run,
     ),
     (
         "read",
         "traces to text, to JSON, filtered, beside cat, zstd, trace_processor, babeltrace2 and defmt",
-        &[tools::CC, tools::TIME, tools::NODE, tools::ZSTD],
+        &[CC, TIME, NODE, ZSTD],
         read::run,
     ),
     (
         "protozero",
         "the protobuf writer beside straight copies, C++ ProtoZero, PbMsg and prost",
-        &[tools::CXX, tools::VALGRIND],
+        &[CXX, VALGRIND],
         |_| outside::protozero(),
     ),
     (
         "compile",
         "what log calls cost to compile, and their code, beside `log` and `tracing`",
-        &[tools::CC],
+        &[CC],
         |_| compile::run(),
     ),
     (
         "experiments",
         "ways that the write path could have gone: ids of texts, chunks, prefetch, encoding later",
-        &[tools::CC],
+        &[CC],
         |_| outside::experiments(),
     ),
     (
         "control",
         "a switch from outside, beside a Binder transaction; 1,000 programs listed and switched",
-        &[tools::CC, tools::STRACE],
+        &[CC, STRACE],
         |_| control::run(),
     ),
     (
         "java",
         "the Java runtime beside java.util.logging, Log4j 2, Logback and JFR",
-        &[tools::CC, tools::JAVA, tools::NPM, tools::LOGGERS],
+        &[CC, JAVA, NPM, LOGGERS],
         java::run,
     ),
 ];

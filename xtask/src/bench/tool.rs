@@ -44,13 +44,13 @@ pub(super) fn run() -> Result<()> {
 fn beside_floors(corpus: &Corpus, target: &Path) -> Result<()> {
     let list = target.join("bench/files");
     let paths = corpus.files.iter().map(|file| corpus.dir.join(&file.path).display().to_string());
-    write(&list, &paths.collect::<Vec<_>>().join("\n"))?;
+    workspace::write(&list, paths.collect::<Vec<_>>().join("\n"))?;
     let mut bench =
         shell::cargo(&["bench", "--locked", "--package=protolog-tool", "--bench=speed"]);
     bench.arg("--").arg(&list).arg(corpus::GROUPS_CLASS);
     bench.arg(corpus.dir.join(corpus::GROUPS_SOURCE));
     let packages = target.join("bench/packages");
-    write(&packages, &rust_packages()?.join("\n"))?;
+    workspace::write(&packages, rust_packages()?.join("\n"))?;
     shell::run(bench.arg(&packages))
 }
 
@@ -185,7 +185,7 @@ impl ToolBench<'_> {
         let output = |name: &str| self.target.join("bench").join(name).display().to_string();
         let list = self.target.join("bench/arguments");
         let paths: Vec<String> = files.iter().map(|file| file.path.display().to_string()).collect();
-        write(&list, &paths.join("\n"))?;
+        workspace::write(&list, paths.join("\n"))?;
         let options = [
             ["--protolog-class", "dev.protolog.ProtoLog"],
             ["--loggroups-class", corpus::GROUPS_CLASS],
@@ -206,8 +206,7 @@ impl ToolBench<'_> {
         let reader = thread::spawn(move || {
             let (begun, used) = (Instant::now(), cpu_seconds());
             for path in &paths {
-                let bytes = fs::read(path)
-                    .map_err(|error| format!("can't read `{}`: {error}", path.display()))?;
+                let bytes = workspace::read_bytes(path)?;
                 std::hint::black_box(bytes);
             }
             let cpu = cpu_seconds().zip(used).map(|(now, then)| now - then);
@@ -221,10 +220,6 @@ impl ToolBench<'_> {
 fn cpu_seconds() -> Option<f64> {
     let text = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     Some(text.split_whitespace().next()?.parse::<u64>().ok()? as f64 / 1e9)
-}
-
-fn write(path: &Path, text: &str) -> Result<()> {
-    fs::write(path, text).map_err(|error| format!("can't write `{}`: {error}", path.display()))
 }
 
 fn size(files: &[SourceFile]) -> u64 {

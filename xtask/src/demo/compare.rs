@@ -1,15 +1,12 @@
 //! Comparing what two runs printed.
 
-use std::fs;
 use std::path::Path;
 
-use crate::Result;
+use crate::{Result, workspace};
 
 /// The number of lines of two files that are equal; an error with the first difference where they are not.
 pub(super) fn equal_lines(one: &Path, other: &Path) -> Result<usize> {
-    let read = |path: &Path| {
-        fs::read(path).map_err(|error| format!("can't read `{}`: {error}", path.display()))
-    };
+    let read = |path: &Path| workspace::read_bytes(path);
     let (one_bytes, other_bytes) = (read(one)?, read(other)?);
     match first_difference(&one_bytes, &other_bytes) {
         None => Ok(one_bytes.split_inclusive(|byte| *byte == b'\n').count()),

@@ -164,8 +164,7 @@ fn read_both(layout: &Layout) -> Result<()> {
         println!("$ {}", shell::line(&tool));
         let text = shell::read(tool.current_dir(workspace::root()))?;
         let path = layout.printed(which, "log");
-        fs::write(&path, text)
-            .map_err(|error| format!("can't write `{}`: {error}", path.display()))?;
+        workspace::write(&path, text)?;
     }
     let lines = compare::equal_lines(
         &layout.printed("written", "log"),
@@ -186,8 +185,7 @@ fn ask_perfetto(layout: &Layout) -> Result<()> {
 
 fn dictionary(layout: &Layout) -> Result<()> {
     let path = layout.dictionary("json");
-    let text = fs::read_to_string(&path)
-        .map_err(|error| format!("can't read `{}`: {error}", path.display()))?;
+    let text = workspace::read(&path)?;
     let json: Value =
         serde_json::from_str(&text).map_err(|error| format!("`{}`: {error}", path.display()))?;
     let messages = json["messages"].as_object().map_or(0, serde_json::Map::len);

@@ -36,8 +36,7 @@ fn record(layout: &Layout) -> Result<()> {
 
 fn read(layout: &Layout) -> Result<()> {
     let text = shell::read(&mut read_log(layout, &[]))?;
-    fs::write(layout.log(), &text)
-        .map_err(|error| format!("can't write `{}`: {error}", layout.log().display()))?;
+    workspace::write(layout.log(), &text)?;
     let lines = text.lines().count();
     if lines == 0 {
         return Err("the trace holds no message".to_owned());
@@ -59,8 +58,7 @@ fn ask_perfetto(layout: &Layout) -> Result<()> {
         row["messages"].as_u64()
     };
     let counted: u64 = rows.lines().filter_map(count).sum();
-    let log = fs::read_to_string(layout.log())
-        .map_err(|error| format!("can't read `{}`: {error}", layout.log().display()))?;
+    let log = workspace::read(layout.log())?;
     let lines = log.lines().count() as u64;
     if counted != lines {
         return Err(format!("trace_processor has {counted} messages, read-log {lines}"));

@@ -14,14 +14,13 @@
 //! | no static lock that forks do not know | [`locks`] |
 //! | one name, one type; none of the standard library's | [`names`] |
 //! | a file that is no source and no data of tests is named by another | [`belonging`] |
-//! | one class of Java opens files for writing, and one crate of Rust | [`java_files`], [`rust_files`] |
-//! | Java formats numbers by a locale that it names | [`java_locale`] |
+//! | one class of Java opens files for writing, and one crate of Rust | [`java`], [`rust_files`] |
+//! | Java formats numbers by a locale that it names | [`java`] |
 //! | exceptions in the lint tables have reasons; each package inherits the table | [`manifests`] |
 
 mod belonging;
 mod cycles;
-mod java_files;
-mod java_locale;
+mod java;
 mod layers;
 mod length;
 mod locks;
@@ -37,7 +36,6 @@ mod supply;
 mod words;
 
 use std::fmt;
-use std::fs;
 use std::path::Path;
 use std::thread;
 
@@ -80,14 +78,13 @@ type FileRule = fn(&File) -> Vec<Finding>;
 /// A rule on the modules of all crates.
 type ModuleRule = fn(&[Target]) -> Vec<Place>;
 
-const FILE_RULES: [FileRule; 8] = [
+const FILE_RULES: [FileRule; 7] = [
     opening::check,
     length::check,
     rust::check,
     words::check,
     manifests::check,
-    java_files::check,
-    java_locale::check,
+    java::check,
     rust_files::check,
 ];
 
@@ -146,8 +143,7 @@ fn check_found(found: &[Place], expected: &[&str]) {
 fn sources() -> Result<Sources> {
     let mut sources = Sources::new();
     for path in workspace::files()? {
-        let bytes = fs::read(workspace::root().join(&path))
-            .map_err(|error| format!("can't read `{}`: {error}", path.display()))?;
+        let bytes = workspace::read_bytes(workspace::root().join(&path))?;
         if let Ok(text) = String::from_utf8(bytes) {
             sources.insert(path.to_string_lossy().into_owned(), text);
         }

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{Corpus, ROUNDS, SourceFile, ToolBench, caption, table, write};
+use super::{Corpus, ROUNDS, SourceFile, ToolBench, caption, table};
 use crate::bench::measure::{self, Run};
 use crate::{Result, workspace};
 
@@ -45,8 +45,7 @@ pub(super) fn run(bench: &ToolBench<'_>) -> Result<()> {
 fn runs(bench: &ToolBench<'_>, files: &[SourceFile]) -> Result<[Vec<Run>; 3]> {
     let changed = files.iter().find(|file| file.calls > 0).ok_or("no file has a call")?;
     let changed = bench.corpus.dir.join(&changed.path);
-    let text = fs::read(&changed)
-        .map_err(|error| format!("can't read `{}`: {error}", changed.display()))?;
+    let text = workspace::read_bytes(&changed)?;
     let text = String::from_utf8_lossy(&text);
     let path = |name: &str| bench.target.join("bench").join(name).display().to_string();
     let output = ["--output-dir", &path("sources"), "--depfile", &path("out.d")].map(str::to_owned);
@@ -57,10 +56,10 @@ fn runs(bench: &ToolBench<'_>, files: &[SourceFile]) -> Result<[Vec<Run>; 3]> {
         // The stamps of the outputs do not count yet.
         bench.run(files, 1, &output)?;
         same.push(bench.run(files, 1, &output)?);
-        write(&changed, &format!("{text}// {round}\n"))?;
+        workspace::write(&changed, format!("{text}// {round}\n"))?;
         one.push(bench.run(files, 1, &output)?);
     }
-    write(&changed, &text)?;
+    workspace::write(&changed, &*text)?;
     Ok([first, same, one])
 }
 
