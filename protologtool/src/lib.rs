@@ -3,7 +3,8 @@
 //! The command's way: [`cli`] parses arguments, [`command`] runs them, [`pipeline`] takes each source through
 //! [`lang`] (find, emit), [`call`] (check) and [`rewrite`] (plan, apply), [`output`] writes what came of it. [`groups`] says
 //! which groups there are, [`ids`] makes ids, [`inject`] the class that rewritten Android code calls, [`diagnostic`] says
-//! what is wrong, [`system`] is everything outside: files, environment, output. [`worker`] runs many commands in one process.
+//! what is wrong, `target` which dialect a run has, [`system`] is everything outside: files, environment, output. [`worker`]
+//! runs many commands in one process.
 //!
 //! Invariants: bytes outside an edit never change, no line moves, rewriting what was rewritten changes nothing; every
 //! problem of every file is found in one run; outputs are written whole, all of them, or not at all; nothing in here
@@ -35,6 +36,7 @@ pub mod rewrite;
 pub mod source;
 mod suggest;
 pub mod system;
+mod target;
 pub mod worker;
 
 /// What a connection to `view` returns to any bytes, for the fuzz target.

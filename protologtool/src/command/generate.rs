@@ -2,12 +2,12 @@
 
 use super::clashes;
 use super::inputs::{Done, RunRequest, process};
-use super::release::AndroidFlags;
 use crate::args::{DictionaryType, Generate};
 use crate::diagnostic::{Code, Notice, Reporter, Severity};
 use crate::exit::{Exit, Failure};
 use crate::output::{self, Outputs};
 use crate::system::System;
+use crate::target::AndroidFlags;
 use std::path::{Path, PathBuf};
 use viewer_config::{Collector, Dictionary, Format};
 

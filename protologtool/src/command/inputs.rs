@@ -2,8 +2,6 @@
 
 mod files;
 
-use super::release::AndroidFlags;
-use super::target::{CodeRequest, JavaTarget, Refusal, TargetRequest};
 use super::{clashes, javac};
 use crate::args::Sources;
 use crate::call_counts::CallCounts;
@@ -21,6 +19,7 @@ use crate::output::{self, Previous};
 use crate::pipeline::{self, Processed, Settings};
 use crate::source::Source;
 use crate::system::{Decoded, System};
+use crate::target::{self, AndroidFlags, CodeRequest, JavaTarget, Refusal, TargetRequest};
 use std::collections::HashSet;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -368,7 +367,7 @@ fn warn_of_class(sources: &Sources, processed: &[Processed], reporter: &mut Repo
             severity: Severity::Warning,
             code: Code::UnusedClass,
             message: format!("no source names the class `{class}`: there is nothing to rewrite"),
-            help: Some(super::release::advice(class)),
+            help: Some(target::advice(class)),
         });
     }
 }

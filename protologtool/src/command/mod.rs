@@ -15,7 +15,5 @@ pub(crate) mod merge;
 pub(crate) mod page;
 pub(crate) mod read_log;
 pub(crate) mod recover;
-mod release;
-mod target;
 pub(crate) mod transform;
 pub(crate) mod view;

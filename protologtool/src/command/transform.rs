@@ -1,14 +1,13 @@
 //! `transform-protolog-calls`: sources in, rewritten sources out, and the dictionary in the same pass if wanted.
 
 use super::inputs::{RunRequest, process};
-use super::release::AndroidFlags;
-use super::target::CodeRequest;
 use crate::args::Transform;
 use crate::diagnostic::Reporter;
 use crate::exit::{Exit, Failure};
 use crate::inject::Values;
 use crate::output::{self, Outputs};
 use crate::system::System;
+use crate::target::{AndroidFlags, CodeRequest};
 use std::path::PathBuf;
 use viewer_config::Format;
 

@@ -1,9 +1,12 @@
-//! The form of the output: its dialect, its ids, and the class that rewritten code calls.
+//! The answer to which dialect a run has and what form its output: dialect, ids, and the class that rewritten code calls.
 //!
-//! [`release`](super::release) decides on the dialect. A template tells Android's releases apart, where there is one: the file that
+//! [`release`] decides on the dialect; the dialects themselves are in [`crate::lang::jvm::dialect`]. A template tells Android's releases apart, where there is one: the file that
 //! is named, one among the sources, or, for Android's own class, the one at the path that AOSP's tool knows.
 
-use super::release::{AndroidDictionary, AndroidFlags, Evidence, Release};
+mod release;
+
+pub(crate) use release::{AndroidFlags, advice};
+
 use crate::args::{DialectChoice, IdChoice};
 use crate::diagnostic::Report;
 use crate::exit::Failure;
@@ -16,51 +19,52 @@ use crate::output::cant_read;
 use crate::pipeline::Processed;
 use crate::source::Source;
 use crate::system::System;
+use release::{AndroidDictionary, Evidence, Release};
 use std::path::{Path, PathBuf};
 
 /// The command line's choices.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct TargetRequest<'a> {
+pub(crate) struct TargetRequest<'a> {
     /// The class whose calls are meant.
-    pub(super) protolog_class: &'a str,
+    pub(crate) protolog_class: &'a str,
     /// The files that are processed.
-    pub(super) sources: &'a [PathBuf],
+    pub(crate) sources: &'a [PathBuf],
     /// These, and the file that the groups were read from.
-    pub(super) inputs: &'a [PathBuf],
-    pub(super) dialect: DialectChoice,
-    pub(super) ids: Option<IdChoice>,
+    pub(crate) inputs: &'a [PathBuf],
+    pub(crate) dialect: DialectChoice,
+    pub(crate) ids: Option<IdChoice>,
     /// Flags that only Android's rules pass.
-    pub(super) flags: AndroidFlags,
+    pub(crate) flags: AndroidFlags,
     /// None if no code is written.
-    pub(super) code: Option<CodeRequest<'a>>,
+    pub(crate) code: Option<CodeRequest<'a>>,
 }
 
 /// The command line's choices for rewritten code.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct CodeRequest<'a> {
+pub(crate) struct CodeRequest<'a> {
     /// The class that it calls, if that exists.
-    pub(super) implementation: Option<&'a str>,
+    pub(crate) implementation: Option<&'a str>,
     /// The template of that class, if it is to be made.
-    pub(super) template: Option<&'a Path>,
+    pub(crate) template: Option<&'a Path>,
     /// The values of the class's fields.
-    pub(super) values: Values<'a>,
+    pub(crate) values: Values<'a>,
 }
 
 /// The form of the output.
 #[derive(Debug)]
-pub(super) struct JavaTarget {
-    pub(super) java: Java,
-    pub(super) groups: Groups,
-    pub(super) ids: MessageIds,
+pub(crate) struct JavaTarget {
+    pub(crate) java: Java,
+    pub(crate) groups: Groups,
+    pub(crate) ids: MessageIds,
     /// The form of a dictionary for Android.
-    pub(super) dictionary: Option<AndroidDictionary>,
+    pub(crate) dictionary: Option<AndroidDictionary>,
     /// The class that rewritten code calls, as one more file, and the file that it was made from.
-    pub(super) generated: Option<(Processed, PathBuf)>,
+    pub(crate) generated: Option<(Processed, PathBuf)>,
 }
 
 /// Why nothing can come out.
 #[derive(Debug)]
-pub(super) enum Refusal {
+pub(crate) enum Refusal {
     /// The command line is wrong, or a file can't be read.
     Failure(Failure),
     /// The template is wrong.
@@ -77,7 +81,7 @@ impl From<Failure> for Refusal {
 
 impl TargetRequest<'_> {
     /// Decides.
-    pub(super) fn target(
+    pub(crate) fn target(
         &self,
         groups: Groups,
         system: &dyn System,

@@ -44,10 +44,10 @@ pub(super) struct Release {
 
 /// The form of a dictionary for Android.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct AndroidDictionary {
-    pub(super) numbers: GroupNumbers,
+pub(crate) struct AndroidDictionary {
+    pub(crate) numbers: GroupNumbers,
     /// True if JSON is AOSP's to the byte.
-    pub(super) is_json_of_aosp: bool,
+    pub(crate) is_json_of_aosp: bool,
 }
 
 /// The releases that the class of the calls tells apart.
@@ -131,7 +131,7 @@ impl Evidence<'_> {
 }
 
 /// The advice on a class of the calls that no source names.
-pub(super) fn advice(class: &str) -> String {
+pub(crate) fn advice(class: &str) -> String {
     let of_sources = "check `--protolog-class` against the imports of the sources";
     match class.strip_prefix(AOSP_PACKAGE) {
         Some(".common.ProtoLog") => {

@@ -113,7 +113,7 @@ const TOOL: Layers = Layers {
         // The class that rewritten Android code calls; the way of one source.
         ("pipeline", &["inject", "pipeline"]),
         // Runs over many sources, and what comes of them.
-        ("runs", &["args", "binary", "output", "incremental"]),
+        ("runs", &["args", "binary", "output", "target", "incremental"]),
         // The logs that commands read, and the filter of their entries.
         ("logs", &["logs"]),
         ("commands", &["command"]),
