@@ -205,8 +205,15 @@ impl Init {
         }
         level::look_for_host();
         if let Some(host) = copies::host() {
-            let directory = self.directory.as_deref().and_then(Path::to_str);
-            host.listen(directory.unwrap_or_default());
+            let directory = self.directory.unwrap_or_default();
+            let Some(text) = directory.to_str() else {
+                return vec![format!(
+                    "can't listen in `{}`: its name is not UTF-8, and the program's copy of protolog-rt takes no other\n\
+                     help: name a directory of another name, or none",
+                    directory.display()
+                )];
+            };
+            host.listen(text);
             return Vec::new();
         }
         close_on_fork::register();

@@ -8,7 +8,7 @@
 
 use super::at_host::AtHost;
 use super::group::{GroupInfo, GroupSet};
-use crate::sync::Ordering;
+use crate::sync::{AtomicBool, Ordering};
 use crate::sys::copies::{self, Apart, NewGroup};
 use crate::sys::pin;
 use crate::text_queue;
@@ -28,6 +28,23 @@ pub(crate) fn look() {
         );
         text_queue::write_line(text.as_bytes());
     }
+}
+
+/// As [`look`], for a session that starts. Says once if it lacks messages of the program that it is in: a
+/// copy that has joined records its own ones, and the linker chose the host.
+pub(crate) fn look_for_session() {
+    look();
+    static IS_SAID: AtomicBool = AtomicBool::new(false);
+    let Some(module) = copies::module_of_both() else { return };
+    if IS_SAID.swap(true, Ordering::Relaxed) {
+        return;
+    }
+    let text = format!(
+        "protolog: `{module}` has two copies of protolog-rt inside: this session records the messages of one, and \
+         the sessions of the other record those of both\n\
+         help: have one version of protolog-rt in the program, see `cargo tree --duplicates`\n"
+    );
+    text_queue::write_line(text.as_bytes());
 }
 
 /// Registers the groups of an enum with the host, if there is one. Another thread that does the same is waited for.

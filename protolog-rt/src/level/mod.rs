@@ -20,7 +20,7 @@ pub(crate) use at_host::AtHost;
 pub(crate) use group::create_group;
 pub use group::{GroupInfo, GroupSet, ProtoLogGroup};
 pub(crate) use group::{is_switch_on, register_on_first_call};
-pub(crate) use joined::look as look_for_host;
+pub(crate) use joined::{look as look_for_host, look_for_session};
 pub use page::SwitchPage;
 pub(crate) use page::call_bits;
 pub(crate) use settings::{PatternSetting, SettingSource};

@@ -154,6 +154,14 @@ pub(crate) fn host() -> Option<&'static Interface> {
     unsafe { HOST.load(Ordering::Relaxed).as_ref() }
 }
 
+/// Returns the path of the module that this copy is in if the host is in the same one, as in a program
+/// that has two versions of the crate.
+pub(crate) fn module_of_both() -> Option<String> {
+    let host = std::ptr::from_ref(host()?).expose_provenance();
+    let own = modules::find(Interface::own_address())?.name;
+    modules::find(host).is_some_and(|its| its.name == own).then_some(own)
+}
+
 /// The first copy of the process.
 struct First {
     version: u32,

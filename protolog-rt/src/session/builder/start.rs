@@ -48,7 +48,7 @@ impl Builder {
             return Err(Error::NoFile);
         }
         pin::keep_runtime_loaded();
-        level::look_for_host();
+        level::look_for_session();
         let filter = Filter::new(&self.config, &dictionary::known_groups())?;
         clock::prepare();
         barrier::prepare();
