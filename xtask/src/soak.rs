@@ -13,59 +13,118 @@ use crate::{
     Result, bazel, bench, fuzz, java, platforms, programs, python, shell, toolchain, workspace,
 };
 
-/// The steps in their order, each with what it checks.
-pub(crate) const STEPS: [(&str, &str); 18] = [
+/// A step: its name, what it checks, and its work, which adds to the list what it skips.
+type SoakStep = (&'static str, &'static str, fn(&mut Vec<String>) -> Result<()>);
+
+/// The steps in their order.
+pub(crate) const STEPS: [SoakStep; 18] = [
     (
         "stress",
         "many threads over the smallest buffer for a minute, 100,000 short threads, 3,000 forks: \
          nothing lost uncounted",
+        |_| {
+            // They take a few seconds in `test`.
+            let tests = "--test=stress --test=idle --test=fork --test=signals_sessions --test=threads --test=fork_locks";
+            let args = format!(
+                "--release --package=protolog-rt {tests} --features=log,tracing,compression --"
+            );
+            tests_with(&args, &[("PROTOLOG_STRESS_SECONDS", "60"), ("PROTOLOG_SOAK", "1")])
+        },
     ),
     (
         "kill",
         "processes that record or stream are killed, some hundred times: nothing committed is lost, \
          and the newest messages of a ring are left",
+        |_| {
+            let recorder = "--release --package=protolog-rt --test=recorder -- kill:: newest::";
+            tests_with(recorder, &[(ROUNDS, "400")])?;
+            // Each way of setting up a session, so that it is as many in all.
+            let crash = "--release --package=protolog-rt --test=crash --features=compression --";
+            tests_with(crash, &[(ROUNDS, "100")])?;
+            let java = "--release --package=protolog-tool --test=java_runtime -- killed::";
+            tests_with(java, &[(ROUNDS, "50")])
+        },
     ),
     (
         "java",
         "the Java runtime: 10 million messages over the smallest buffer, by every collector, 100,000 threads of each kind, and each place failing once for want of memory or stack",
+        |_| {
+            java::fail_everywhere()?;
+            let tests = "--release --package=protolog-tool --test=java_runtime -- stress:: threads:: idle::";
+            let (messages, threads) = ("PROTOLOG_JAVA_MESSAGES", "PROTOLOG_JAVA_THREADS");
+            tests_with(tests, &[(messages, "10000000"), (threads, "100000")])
+        },
     ),
     (
         "oldest",
         "the tools build with the oldest Rust that they promise, the runtime and `protolog-control` for glibc, musl and Android on aarch64",
+        |skipped| {
+            toolchain::check_promise(&toolchain::TOOLS, skipped)?;
+            platforms::check_all(skipped)
+        },
     ),
-    ("damage", "500 damaged copies of a trace: never fewer rows or texts than in trace_processor"),
-    ("loom", "the models of the write path, with more preemptions than in `test`"),
-    ("asan", "tests of the runtime and its shared memory under AddressSanitizer"),
-    ("valgrind", "unit tests of the runtime and its shared memory under memcheck"),
-    ("miri", "the parts of the write path that Miri can run"),
+    (
+        "damage",
+        "500 damaged copies of a trace: never fewer rows or texts than in trace_processor",
+        |_| {
+            let web_dist = python::environment().web_dist;
+            let web_dist = ("PERFETTO_WEB_DIST", web_dist.to_str().unwrap_or_default());
+            let copies = ("PROTOLOG_DAMAGED_COPIES", "500");
+            tests_with("--package=protolog-reader --test=damage --", &[copies, web_dist])
+        },
+    ),
+    ("loom", "the models of the write path, with more preemptions than in `test`", |_| {
+        models(Some(3))
+    }),
+    ("asan", "tests of the runtime and its shared memory under AddressSanitizer", asan),
+    ("valgrind", "unit tests of the runtime and its shared memory under memcheck", valgrind),
+    ("miri", "the parts of the write path that Miri can run", miri),
     (
         "rust",
         "real crates with log calls anywhere, rewritten and compiled: more of them than in `test`",
+        |_| of_tool("--test=rust real --", ("PROTOLOG_REAL_RUST", "all")),
     ),
-    ("matrix", "notes of log calls in programs, in every way of building: none lost, none doubled"),
+    (
+        "matrix",
+        "notes of log calls in programs, in every way of building: none lost, none doubled",
+        |_| of_tool("--test=binary matrix --", ("PROTOLOG_MATRIX", "all")),
+    ),
     (
         "jdk",
         "log calls in all sources of a JDK, a large module compiled before and after, and 10,000 constant expressions",
+        |_| of_tool("--release --test=java -- real:: constants::", IN_FULL),
     ),
     (
         "kotlin",
         "log calls in the sources of Kotlin's libraries, which are compiled and run before and after",
+        |_| of_tool("--release --test=kotlin -- real::", IN_FULL),
     ),
-    ("groups", "500 generated classes of groups in each language, as read and as compiled"),
+    ("groups", "500 generated classes of groups in each language, as read and as compiled", |_| {
+        of_tool("--test=groups --", IN_FULL)
+    }),
     (
         "bazel",
         "the example of integrations/bazel, built by Bazel with the tool as its worker, runs",
+        |skipped| {
+            if !install::found("bazel") {
+                skip(install::skipped("the example of Bazel", &tools::BAZEL), skipped);
+                return Ok(());
+            }
+            bazel::run()
+        },
     ),
     (
         "deny",
         "cargo-deny finds no advisory, for which it needs the network, and nothing else in any `Cargo.lock`",
+        deny,
     ),
-    ("bench", "the programs of `bench` that `test` does not build compile, without warnings"),
-    ("fuzz", "each fuzz target for PROTOLOG_FUZZ_SECONDS, by default 60"),
+    (
+        "bench",
+        "the programs of `bench` that `test` does not build compile, without warnings",
+        |_| bench::outside::lint(),
+    ),
+    ("fuzz", "each fuzz target for PROTOLOG_FUZZ_SECONDS, by default 60", fuzz::run),
 ];
-
-/// The tests of Java that are run in full.
-const JAVA_FILTERS: [&str; 4] = ["--", "--nocapture", "real::", "constants::"];
 
 /// Tests of the runtime and its shared memory that are compiled anew for AddressSanitizer.
 const ASAN: [&str; 10] = [
@@ -84,86 +143,27 @@ const ASAN: [&str; 10] = [
 /// Runs the steps named in `only`, all if it is empty.
 pub(crate) fn run(only: &[String]) -> Result<()> {
     let mut steps = Steps::new(only);
-    steps.run("stress", |_| stress());
-    steps.run("kill", |_| {
-        let mut kill = shell::cargo(&["test", "--locked", "--release", "--package=protolog-rt"]);
-        kill.args(["--test=recorder", "--", "kill::", "newest::", "--nocapture"])
-            .env(ROUNDS, "400");
-        shell::run(&mut kill)?;
-        // Each way of setting up a session, so that it is as many in all.
-        let mut crash = shell::cargo(&["test", "--locked", "--release", "--package=protolog-rt"]);
-        crash.args(["--test=crash", "--features=compression", "--", "--nocapture"]);
-        shell::run(crash.env(ROUNDS, "100"))?;
-        let mut java = shell::cargo(&["test", "--locked", "--release", "--package=protolog-tool"]);
-        java.args(["--test=java_runtime", "killed::", "--", "--nocapture"]);
-        shell::run(java.env(ROUNDS, "50"))
-    });
-    steps.run("java", |_| {
-        java::fail_everywhere()?;
-        let mut java = shell::cargo(&["test", "--locked", "--release", "--package=protolog-tool"]);
-        java.args(["--test=java_runtime", "--", "stress::", "threads::", "idle::", "--nocapture"]);
-        java.env("PROTOLOG_JAVA_MESSAGES", "10000000").env("PROTOLOG_JAVA_THREADS", "100000");
-        shell::run(&mut java)
-    });
-    steps.run("oldest", |skipped| {
-        toolchain::check_promise(&toolchain::TOOLS, skipped)?;
-        platforms::check_all(skipped)
-    });
-    steps.run("damage", |_| {
-        let environment = python::environment();
-        let mut damage = shell::cargo(&["test", "--locked", "--package=protolog-reader"]);
-        damage.args(["--test=damage", "--", "--nocapture"]).env(COPIES, "500");
-        shell::run(damage.env("PERFETTO_WEB_DIST", &environment.web_dist))
-    });
-    steps.run("loom", |_| models(Some(3)));
-    steps.run("asan", asan);
-    steps.run("valgrind", valgrind);
-    steps.run("miri", miri);
-    steps.run("matrix", |_| {
-        let mut matrix = shell::cargo(&["test", "--locked", "--package=protolog-tool"]);
-        matrix.args(["--test=binary", "matrix", "--", "--nocapture"]).env("PROTOLOG_MATRIX", "all");
-        shell::run(&mut matrix)
-    });
-    steps.run("rust", |_| {
-        let mut crates = shell::cargo(&["test", "--locked", "--package=protolog-tool"]);
-        crates.args(["--test=rust", "real", "--", "--nocapture"]).env("PROTOLOG_REAL_RUST", "all");
-        shell::run(&mut crates)
-    });
-    steps.run("jdk", |_| shell::run(tool_test(&["--release", "--test=java"]).args(JAVA_FILTERS)));
-    steps.run("kotlin", |_| {
-        shell::run(&mut tool_test(&["--release", "--test=kotlin", "--", "--nocapture", "real::"]))
-    });
-    steps.run("groups", |_| shell::run(&mut tool_test(&["--test=groups", "--", "--nocapture"])));
-    steps.run("bazel", |skipped| {
-        if !install::found("bazel") {
-            skip(install::skipped("the example of Bazel", &tools::BAZEL), skipped);
-            return Ok(());
-        }
-        bazel::run()
-    });
-    steps.run("deny", deny);
-    steps.run("bench", |_| bench::outside::lint());
-    steps.run("fuzz", fuzz::run);
+    for (name, _, run) in STEPS {
+        steps.run(name, run);
+    }
     steps.finish(true)
 }
 
-/// The tests of the tool that these arguments choose, in full.
-fn tool_test(args: &[&str]) -> Command {
-    let mut test = shell::cargo(&["test", "--locked", "--package=protolog-tool"]);
-    test.args(args).env("PROTOLOG_SOAK", "1");
-    test
+/// The variable by which tests of the tool do all that they can.
+const IN_FULL: (&str, &str) = ("PROTOLOG_SOAK", "1");
+
+/// The number of processes that are killed.
+const ROUNDS: &str = "PROTOLOG_KILL_ROUNDS";
+
+fn of_tool(args: &str, variable: (&str, &str)) -> Result<()> {
+    tests_with(&format!("--package=protolog-tool {args}"), &[variable])
 }
 
-/// Runs the stress tests, which take a few seconds in `test`, for a minute.
-fn stress() -> Result<()> {
-    let mut stress = shell::cargo(&["test", "--locked", "--release", "--package=protolog-rt"]);
-    stress
-        .args(["--test=stress", "--test=idle", "--test=fork", "--test=signals_sessions"])
-        .args(["--test=threads", "--test=fork_locks", "--features=log,tracing,compression"])
-        .args(["--", "--nocapture"])
-        .env(SECONDS, "60")
-        .env("PROTOLOG_SOAK", "1");
-    shell::run(&mut stress)
+/// Runs cargo's tests with these words and variables, and shows what they print.
+fn tests_with(args: &str, variables: &[(&str, &str)]) -> Result<()> {
+    let mut test = shell::cargo(&["test", "--locked"]);
+    test.args(args.split(' ')).arg("--nocapture").envs(variables.iter().copied());
+    shell::run(&mut test)
 }
 
 /// Checks all that is locked, by the rules of `deny.toml`.
@@ -187,15 +187,6 @@ fn deny(skipped: &mut Vec<String>) -> Result<()> {
     }
     Ok(())
 }
-
-/// The seconds for which the stress test runs.
-const SECONDS: &str = "PROTOLOG_STRESS_SECONDS";
-
-/// The number of processes that are killed.
-const ROUNDS: &str = "PROTOLOG_KILL_ROUNDS";
-
-/// The number of damaged copies.
-const COPIES: &str = "PROTOLOG_DAMAGED_COPIES";
 
 /// Of the crates that the models depend on, those that run for long are optimized; others, with which loom logs, are not.
 const LOOM_PROFILE: [&str; 6] = [

@@ -25,10 +25,19 @@ pub(crate) struct TestStep {
     pub(crate) checks: &'static str,
     /// All that is installed for it. Without some of it the step checks the rest.
     pub(crate) needs: &'static [Tool],
+    run: StepRun,
 }
 
-const fn step(name: &'static str, checks: &'static str, needs: &'static [Tool]) -> TestStep {
-    TestStep { name, checks, needs }
+/// The work of a step, which adds to the list, in words, what it skips.
+type StepRun = fn(&Have, &mut Vec<String>) -> Result<()>;
+
+const fn step(
+    name: &'static str,
+    checks: &'static str,
+    needs: &'static [Tool],
+    run: StepRun,
+) -> TestStep {
+    TestStep { name, checks, needs, run }
 }
 
 /// The steps in their order.
@@ -37,10 +46,18 @@ pub(crate) const STEPS: [TestStep; 15] = [
         "tools",
         "the toolchain is new enough; what the steps need is there, or is installed",
         &[],
+        |_, _| Ok(()),
     ),
-    step("format", "rustfmt would change nothing", &[RUSTFMT]),
-    step("lints", "clippy has nothing to say", &[CLIPPY, CC]),
-    step("tidy", "the project's own rules: see xtask/src/tidy", &[GIT]),
+    step("format", "rustfmt would change nothing", &[RUSTFMT], |have, skipped| {
+        let fmt = || cargo(&["fmt", "--all", "--check", "--", "--color=never"]);
+        have.with(&RUSTFMT, "the format", skipped, fmt)
+    }),
+    step("lints", "clippy has nothing to say", &[CLIPPY, CC], |have, skipped| {
+        have.with(&CLIPPY, "the lints", skipped, lint)
+    }),
+    step("tidy", "the project's own rules: see xtask/src/tidy", &[GIT], |have, skipped| {
+        have.with(&GIT, "the project's own rules", skipped, tidy::run)
+    }),
     step(
         "tests",
         "all tests of the workspace but those of the next step, several programs at a time",
@@ -48,39 +65,78 @@ pub(crate) const STEPS: [TestStep; 15] = [
             CC, JAVA, JDK_SOURCE, NPM, NODE, PYTHON, ZSH, FISH, LNAV, TMUX, LESS, JQ, MAN, KOTLIN,
             WHEELS, JAVA_25,
         ],
+        |_, skipped| {
+            let all = ["--lib", "--bins", "--tests", "--examples"];
+            test_programs(&[&["test", "--locked", "--workspace"], &all[..]].concat(), skipped)
+        },
     ),
     step(
         "browser",
         "the page of `view` in Chromium: it shows, counts, follows and lets nothing in; the Perfetto UI shows what we add for it",
         &[CC, CHROMIUM, NPM, AXE, NODE, PYTHON, WHEELS],
+        |_, skipped| {
+            // By itself: it is slow to draw beside others, and its figures would be those of all together. The Perfetto UI
+            // wants all cores.
+            let page =
+                ["test", "--locked", "--package", "protolog-tool", "--test", BROWSER_TESTS, "--"];
+            cargo_test(&[&page[..], &["--skip", PERFETTO_TESTS]].concat(), skipped)?;
+            cargo_test(&[&page[..], &["--test-threads", "1", PERFETTO_TESTS]].concat(), skipped)
+        },
     ),
     step(
         "features",
         "what the runtime can do besides, each with its feature",
         &[CC, NODE, PYTHON, WHEELS],
+        |_, skipped| test_features(skipped),
     ),
     step(
         "instructions",
         "a log call takes no more instructions than the table in bench says",
         &[VALGRIND, COUNTED_RUST],
+        |have, skipped| {
+            let missing = have.lacks(&VALGRIND, "the instructions of calls", skipped);
+            if missing { Ok(()) } else { instructions::compare(skipped) }
+        },
     ),
-    step("loom", "the models of the write path hold, however threads take turns", &[]),
-    step("doctests", "the examples in the documentation compile and run", &[CC]),
-    step("rustdoc", "the documentation builds without warnings", &[CC]),
+    step("loom", "the models of the write path hold, however threads take turns", &[], |_, _| {
+        soak::models(None)
+    }),
+    step("doctests", "the examples in the documentation compile and run", &[CC], |_, skipped| {
+        cargo_test(&["test", "--locked", "--workspace", "--no-fail-fast", "--doc"], skipped)
+    }),
+    step("rustdoc", "the documentation builds without warnings", &[CC], |_, _| {
+        // With private items, whose docs are for who works on it: all of the public ones are in there too.
+        let doc = ["doc", "--locked", "--workspace", "--no-deps", "--document-private-items"];
+        shell::run(shell::cargo(&doc).env("RUSTDOCFLAGS", "-D warnings"))
+    }),
     step(
         "oldest",
         "the libraries build with the oldest Rust that they promise, the runtime for Android; \
          its tests pass on musl",
         &[MUSL, OLDEST_RUST, RUST_SOURCE],
+        |have, skipped| {
+            toolchain::check_promise(&toolchain::LIBRARIES, skipped)?;
+            let has_musl = !have.lacks(&MUSL, "tests on musl", skipped);
+            platforms::check(has_musl, skipped)
+        },
     ),
     step(
         "java",
         "the Java tests pass; the bridges from other loggers, as jars, record what those are given; the Maven project \
          and what `init` prints for Maven and Gradle build, and log",
         &[CC, GIT, JAVA, MAVEN, GRADLE, NPM, LOGGERS],
+        Have::test_java,
     ),
-    step("python", "test data that scripts make is what they make", &[GIT, PYTHON, WHEELS]),
-    step("demo", "the demo runs to its end, on a small tree", &demo::NEEDS),
+    step(
+        "python",
+        "test data that scripts make is what they make",
+        &[GIT, PYTHON, WHEELS],
+        Have::reproduce_test_data,
+    ),
+    step("demo", "the demo runs to its end, on a small tree", &demo::NEEDS, |_, _| {
+        // Built as the tests were: a release build of the tool alone takes longer than many steps.
+        demo::run(Some(workspace::root().join("examples/java")), demo::Profile::Dev, false)
+    }),
 ];
 
 /// Steps that guard rare interleavings, compilers and platforms. They run when they are named, with `--all`, and in CI.
@@ -104,49 +160,9 @@ pub(crate) fn run(only: &[String], install: bool) -> Result<()> {
     let mut steps = Steps::new(&wanted).with_limit(LIMIT);
     let mut have = Have::default();
     steps.run("tools", |_| have.prepare(only, install));
-    steps.run("format", |skipped| {
-        have.with(&RUSTFMT, "the format", skipped, || {
-            cargo(&["fmt", "--all", "--check", "--", "--color=never"])
-        })
-    });
-    steps.run("lints", |skipped| have.with(&CLIPPY, "the lints", skipped, lint));
-    steps.run("tidy", |skipped| have.with(&GIT, "the project's own rules", skipped, tidy::run));
-    steps.run("tests", |skipped| {
-        let all = ["--lib", "--bins", "--tests", "--examples"];
-        test_programs(&[&["test", "--locked", "--workspace"], &all[..]].concat(), skipped)
-    });
-    steps.run("browser", |skipped| {
-        // By itself: it is slow to draw beside others, and its figures would be those of all together. The Perfetto UI wants all cores.
-        let page =
-            ["test", "--locked", "--package", "protolog-tool", "--test", BROWSER_TESTS, "--"];
-        cargo_test(&[&page[..], &["--skip", PERFETTO_TESTS]].concat(), skipped)?;
-        cargo_test(&[&page[..], &["--test-threads", "1", PERFETTO_TESTS]].concat(), skipped)
-    });
-    steps.run("features", test_features);
-    steps.run("instructions", |skipped| {
-        let missing = have.lacks(&VALGRIND, "the instructions of calls", skipped);
-        if missing { Ok(()) } else { instructions::compare(skipped) }
-    });
-    steps.run("loom", |_| soak::models(None));
-    steps.run("doctests", |skipped| {
-        cargo_test(&["test", "--locked", "--workspace", "--no-fail-fast", "--doc"], skipped)
-    });
-    steps.run("rustdoc", |_| {
-        // With private items, whose docs are for who works on it: all of the public ones are in there too.
-        let doc = ["doc", "--locked", "--workspace", "--no-deps", "--document-private-items"];
-        shell::run(shell::cargo(&doc).env("RUSTDOCFLAGS", "-D warnings"))
-    });
-    steps.run("oldest", |skipped| {
-        toolchain::check_promise(&toolchain::LIBRARIES, skipped)?;
-        let has_musl = !have.lacks(&MUSL, "tests on musl", skipped);
-        platforms::check(has_musl, skipped)
-    });
-    steps.run("java", |skipped| have.test_java(skipped));
-    steps.run("python", |skipped| have.reproduce_test_data(skipped));
-    steps.run("demo", |_| {
-        // Built as the tests were: a release build of the tool alone takes longer than many steps.
-        demo::run(Some(workspace::root().join("examples/java")), demo::Profile::Dev, false)
-    });
+    for step in &STEPS[1..] {
+        steps.run(step.name, |skipped| (step.run)(&have, skipped));
+    }
     steps.finish(!install::in_ci())
 }
 
@@ -200,7 +216,7 @@ fn distinct(tools: Vec<Tool>) -> Vec<Tool> {
 
 /// The tools that the machine has.
 #[derive(Default)]
-struct Have {
+pub(crate) struct Have {
     missing: Vec<Tool>,
 }
 

@@ -84,7 +84,8 @@ fn change(dir: &Path) -> std::io::Result<()> {
         }
         let path = dir.join(file);
         // The sources hold a few files that are not UTF-8.
-        let Some(text) = fs::read_to_string(&path).ok().and_then(|text| with_calls(&text)) else {
+        let Some(text) = fs::read_to_string(&path).ok().and_then(|text| JAVA.with_calls(&text))
+        else {
             continue;
         };
         fs::write(&path, text)?;
@@ -140,29 +141,48 @@ fn sources(dir: &Path, end: &str) -> std::io::Result<Vec<PathBuf>> {
 
 const CALL: &str = "ProtoLog.d(BenchLog.MAIN, ";
 
-/// The text with imports beside the package and calls at the start of some methods; `None` where the rule finds no place.
-fn with_calls(text: &str) -> Option<String> {
-    let mut out = String::with_capacity(text.len() + 1024);
-    let (mut imported, mut calls) = (false, 0);
-    for (index, line) in text.split_inclusive('\n').enumerate() {
-        out.push_str(line);
-        if !imported && is_package(line) {
-            out.truncate(out.trim_end().len());
-            out.push_str(" import dev.protolog.ProtoLog; import bench.BenchLog;\n");
-            imported = true;
+/// The rule by which calls are put into a language's sources.
+struct Rule {
+    is_package: fn(&str) -> bool,
+    /// Beside the package.
+    imports: &'static str,
+    is_head: fn(&str) -> bool,
+    /// The rest of a call in a line with this number.
+    call: fn(usize) -> String,
+}
+
+const JAVA: Rule = Rule {
+    is_package,
+    imports: " import dev.protolog.ProtoLog; import bench.BenchLog;\n",
+    is_head: is_method_head,
+    call: |number| {
+        format!(
+            "\"line {number}: %d ns in %s, %b\", System.nanoTime(), Thread.currentThread(), \
+             Thread.interrupted());"
+        )
+    },
+};
+
+impl Rule {
+    /// The text with imports beside the package and calls at the start of some methods; `None` where the rule finds no place.
+    fn with_calls(&self, text: &str) -> Option<String> {
+        let mut out = String::with_capacity(text.len() + 1024);
+        let (mut imported, mut calls) = (false, 0);
+        for (index, line) in text.split_inclusive('\n').enumerate() {
+            out.push_str(line);
+            if !imported && (self.is_package)(line) {
+                out.truncate(out.trim_end().len());
+                out.push_str(self.imports);
+                imported = true;
+            }
+            if imported && calls < CALLS && (self.is_head)(line) {
+                let indent = " ".repeat(line.len() - line.trim_start().len() + 4);
+                let _ = writeln!(out, "{indent}{CALL}{}", (self.call)(index + 1));
+                calls += 1;
+            }
         }
-        if imported && calls < CALLS && is_method_head(line) {
-            let number = index + 1;
-            let indent = " ".repeat(line.len() - line.trim_start().len() + 4);
-            let _ = writeln!(
-                out,
-                "{indent}{CALL}\"line {number}: %d ns in %s, %b\", System.nanoTime(), Thread.currentThread(), \
-                 Thread.interrupted());"
-            );
-            calls += 1;
-        }
+        (calls > 0).then_some(out)
     }
-    (calls > 0).then_some(out)
 }
 
 fn is_package(line: &str) -> bool {
@@ -191,7 +211,7 @@ fn is_method_head(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::with_calls;
+    use super::JAVA;
 
     #[test]
     fn calls_stand_at_the_start_of_methods() {
@@ -228,10 +248,10 @@ class C {
     }
 }
 ";
-        assert_eq!(with_calls(source).as_deref(), Some(expected));
-        assert_eq!(with_calls("package a.b;\ninterface I {\n    void f();\n}\n"), None);
+        assert_eq!(JAVA.with_calls(source).as_deref(), Some(expected));
+        assert_eq!(JAVA.with_calls("package a.b;\ninterface I {\n    void f();\n}\n"), None);
         assert_eq!(
-            with_calls("class C {\n    public void f() {\n    }\n}\n"),
+            JAVA.with_calls("class C {\n    public void f() {\n    }\n}\n"),
             None,
             "no package, so no place for imports"
         );
