@@ -20,7 +20,7 @@ pub(crate) use counter::IS_FENCED;
 
 use crate::sys::fork::{ForkLock, Order};
 use crate::sys::once::ForkOnce;
-use crate::sys::time::{Clock, may_read_counter, nanos, prepare_clocks};
+use crate::sys::time::{Clock, boottime_after, may_read_counter, nanos, prepare_clocks};
 use bias::{BiasCandidate, FenceBias};
 use counter::{has_constant_rate, load_fence, ticks, ticks_in_order};
 use protolog_core::schema::clock_id;
@@ -140,7 +140,7 @@ impl Reader {
     }
 
     fn renew_from(&mut self, piece: Option<LinearPiece>, ticks: u64) -> u64 {
-        let Some(piece) = piece else { return boottime() };
+        let Some(piece) = piece else { return boottime_after(self.last) };
         self.piece = piece;
         // Another thread may have begun the piece a moment after these ticks.
         self.piece.at(ticks.saturating_sub(self.piece.start).min(self.piece.ticks))
@@ -164,12 +164,13 @@ struct Sample {
 }
 
 impl Sample {
-    /// Samples both clocks `tries` times, and returns the sample that took the least time.
-    fn take(tries: usize) -> Self {
+    /// Samples both clocks `tries` times, after the process has read `last`, and returns the sample
+    /// that took the least time.
+    fn take(tries: usize, last: u64) -> Self {
         let mut best = (u64::MAX, Self { ticks: 0, nanos: 0 });
         for _ in 0..tries {
             let before = ticks_in_order();
-            let nanos = boottime();
+            let nanos = boottime_after(last);
             let width = ticks_in_order().wrapping_sub(before);
             if width < best.0 {
                 best = (width, Self { ticks: before + width / 2, nanos });
@@ -191,17 +192,18 @@ impl Sample {
 impl Timeline {
     /// Measures the rate; none if the result is implausible.
     fn calibrate() -> Option<Self> {
-        let anchor = Sample::take(16);
+        let anchor = Sample::take(16, 0);
         while boottime() < anchor.nanos + CALIBRATION_NANOS {
             std::hint::spin_loop();
         }
-        let rate = anchor.rate_to(Sample::take(16))?;
+        let rate = anchor.rate_to(Sample::take(16, 0))?;
         Some(Self { piece: LinearPiece::EMPTY, anchor, rate })
     }
 
     /// Returns the piece that covers `ticks`, a tick count of a moment ago.
     fn piece_at(&mut self, ticks: u64) -> LinearPiece {
-        self.piece_by(ticks, || Sample::take(3))
+        let last = self.piece.base;
+        self.piece_by(ticks, || Sample::take(3, last))
     }
 
     fn piece_by(&mut self, ticks: u64, now: impl FnOnce() -> Sample) -> LinearPiece {
@@ -371,15 +373,15 @@ mod tests {
             anchor: Sample { ticks: 0, nanos: 0 },
             rate: Timeline::calibrate().map_or(1 << 32, |line| line.rate),
         };
-        line.anchor = Sample::take(16);
-        line.start_piece(Sample::take(3));
+        line.anchor = Sample::take(16, 0);
+        line.start_piece(Sample::take(3, 0));
         let first = line.piece;
         // As if the piece had just ended, slightly ahead of the clock.
         line.piece.start = first.start.wrapping_sub(first.ticks);
         line.piece.base =
             first.base - line.piece.at(line.piece.ticks).abs_diff(line.piece.base) + 50_000;
         let old = line.piece;
-        line.start_piece(Sample::take(3));
+        line.start_piece(Sample::take(3, 0));
         assert_eq!(line.piece.start, old.start.wrapping_add(old.ticks));
         assert_eq!(line.piece.base, old.at(old.ticks), "continuous");
         assert!(line.piece.rate < first.rate, "slower, to meet the clock");
@@ -392,7 +394,7 @@ mod tests {
             anchor: Sample { ticks: 0, nanos: 0 },
             rate: 1 << 32,
         };
-        line.start_piece(Sample::take(3));
+        line.start_piece(Sample::take(3, 0));
         assert!(line.piece.base.abs_diff(boottime()) < 1_000_000_000);
     }
 

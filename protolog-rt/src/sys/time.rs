@@ -62,6 +62,26 @@ pub(crate) fn boottime() -> u64 {
     nanos(Clock::Boottime)
 }
 
+/// As [`boottime`] in a process that has read `last` before. BOOTTIME of a machine goes on for
+/// ever; where it was set back by more than a second, the process was restored from a checkpoint,
+/// maybe on another machine. Then it goes on from where it was: all times would be the same until
+/// the new clock had come as far.
+pub(crate) fn boottime_after(last: u64) -> u64 {
+    let added = ADDED[1].load(Ordering::Relaxed);
+    let now = boottime();
+    let back = last.saturating_sub(now);
+    if back < MIN_STEP_BACK {
+        return now;
+    }
+    // Another thread may have done it meanwhile.
+    let ahead = added.wrapping_sub(back as i64);
+    let _ = ADDED[1].compare_exchange(added, ahead, Ordering::Relaxed, Ordering::Relaxed);
+    boottime()
+}
+
+/// Nanoseconds by which the clock of a restored process goes back, at least.
+const MIN_STEP_BACK: u64 = 1_000_000_000;
+
 /// True where the process may read the processor's time stamp counter.
 pub(crate) fn may_read_counter() -> bool {
     #[cfg(target_arch = "x86_64")]
