@@ -1,4 +1,5 @@
-//! Descriptors: the types of fields and methods as class files write them, `(ILjava/lang/String;)Z`.
+//! Descriptors: the types of fields and methods as class files write them,
+//! `(ILjava/lang/String;)Z`.
 
 /// The types of a method's parameters and of what it returns.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +37,8 @@ pub(crate) fn is_type(descriptor: &str) -> bool {
     type_end(descriptor) == Some(descriptor.len())
 }
 
-/// The name that instructions use for the type with this descriptor: a class's internal name, an array's descriptor.
+/// The name that instructions use for the type with this descriptor: a class's internal name, an
+/// array's descriptor.
 pub(crate) fn class_of(descriptor: &str) -> &str {
     descriptor.strip_prefix('L').and_then(|name| name.strip_suffix(';')).unwrap_or(descriptor)
 }

@@ -19,7 +19,8 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// A call with these arguments. A wide argument takes two locals, the second of which holds nothing.
+    /// A call with these arguments. A wide argument takes two locals, the second of which holds
+    /// nothing.
     pub(crate) fn new(
         class: usize,
         method: usize,

@@ -24,7 +24,8 @@ pub(crate) enum Object {
     String(Text),
     /// `X.class`: the internal name, for an array or a primitive type the descriptor.
     Class(Rc<str>),
-    /// A `StringBuilder`, or a `StringBuffer`: internal name, content, and why that is not known, if so.
+    /// A `StringBuilder`, or a `StringBuffer`: internal name, content, and why that is not known,
+    /// if so.
     Builder {
         class: &'static str,
         content: Vec<u16>,
@@ -40,7 +41,8 @@ pub(crate) enum Object {
         class: Rc<str>,
         message: Option<Text>,
     },
-    /// A list that can't be changed, `kotlin.enums.EnumEntries` among them: internal name and elements.
+    /// A list that can't be changed, `kotlin.enums.EnumEntries` among them: internal name and
+    /// elements.
     List {
         class: &'static str,
         values: Rc<[Value]>,
@@ -50,7 +52,8 @@ pub(crate) enum Object {
         values: Rc<[Value]>,
         next: usize,
     },
-    /// A constant object of the platform that has no state here, such as `Locale.ROOT`: internal name.
+    /// A constant object of the platform that has no state here, such as `Locale.ROOT`: internal
+    /// name.
     Token(&'static str),
 }
 
@@ -178,7 +181,8 @@ impl Heap {
         Ok(())
     }
 
-    /// Name and ordinal of an enum constant; of one whose constructor has not run they are unset, as in Java.
+    /// Name and ordinal of an enum constant; of one whose constructor has not run they are unset,
+    /// as in Java.
     pub(crate) fn constant(&self, object: Ref) -> (Value, i32) {
         self.constants.get(&object).copied().unwrap_or((Value::Null, 0))
     }
@@ -197,7 +201,8 @@ impl Heap {
         self.elements(array)?.iter().map(|value| Ok(value.int()? as u8)).collect()
     }
 
-    /// Numbers of the kind `kind` are equal as `equals` of their box says: NaN equals NaN, 0.0 is not -0.0.
+    /// Numbers of the kind `kind` are equal as `equals` of their box says: NaN equals NaN, 0.0 is
+    /// not -0.0.
     pub(crate) fn same_value(left: Value, right: Value) -> bool {
         match (left, right) {
             (Value::Float(left), Value::Float(right)) => {

@@ -13,7 +13,8 @@ use std::collections::HashSet;
 use std::rc::Rc;
 
 impl<'j> Machine<'j> {
-    /// Loads the class with this internal name, and its superclasses. `None` if the source doesn't have it.
+    /// Loads the class with this internal name, and its superclasses. `None` if the source doesn't
+    /// have it.
     pub(crate) fn load(&mut self, name: &Rc<str>) -> Result<Option<usize>, Fault> {
         match self.by_name.get(name) {
             Some(Known::At(class)) => return Ok(Some(*class)),
@@ -85,7 +86,8 @@ impl<'j> Machine<'j> {
         if self.loaded[class].initialized {
             return Ok(());
         }
-        // Set before: code that is run from the initialiser sees the class as it is so far, as in Java.
+        // Set before: code that is run from the initialiser sees the class as it is so far, as in
+        // Java.
         self.loaded[class].initialized = true;
         if let Some(superclass) = self.loaded[class].superclass {
             self.initialize(superclass)?;
@@ -160,8 +162,8 @@ impl<'j> Machine<'j> {
         self.heap.add(Object::Instance { class, fields })
     }
 
-    /// A method of the source, searched in the class and its superclasses, then in all their interfaces, where one with
-    /// code is preferred.
+    /// A method of the source, searched in the class and its superclasses, then in all their
+    /// interfaces, where one with code is preferred.
     pub(crate) fn find_method(
         &mut self,
         class: usize,
@@ -206,7 +208,8 @@ impl<'j> Machine<'j> {
         Ok(inherited)
     }
 
-    /// The method that a call on `object` runs: its own class's method, the platform's, an interface's default.
+    /// The method that a call on `object` runs: its own class's method, the platform's, an
+    /// interface's default.
     pub(crate) fn select(
         &mut self,
         object: Ref,
@@ -239,8 +242,8 @@ impl<'j> Machine<'j> {
         std::iter::successors(Some(class), |class| self.loaded[*class].superclass)
     }
 
-    /// The class with everything that it inherits from and that the source has: each class before its interfaces,
-    /// those before its superclass.
+    /// The class with everything that it inherits from and that the source has: each class before
+    /// its interfaces, those before its superclass.
     fn family(&mut self, class: usize) -> Result<Vec<usize>, Fault> {
         let mut family = Vec::new();
         let mut seen = HashSet::new();
@@ -277,7 +280,8 @@ impl<'j> Machine<'j> {
         }
     }
 
-    /// Returns whether an object of class `from` is also one of `to`; `None` if that depends on a class that is not here.
+    /// Returns whether an object of class `from` is also one of `to`; `None` if that depends on a
+    /// class that is not here.
     pub(crate) fn is_kind_of(&mut self, from: &str, to: &str) -> Result<Option<bool>, Fault> {
         if let (Some(from), Some(to)) = (descriptor::element(from), descriptor::element(to)) {
             let primitive = |element: &str| !element.starts_with(['L', '[']);

@@ -26,7 +26,8 @@ pub(crate) struct Loaded<'j> {
     pub(crate) class: Rc<Class<'j>>,
     /// The superclass, if the source has it.
     pub(crate) superclass: Option<usize>,
-    /// For each field of the class file its place among the static values, or among an instance's fields.
+    /// For each field of the class file its place among the static values, or among an instance's
+    /// fields.
     pub(crate) slots: Vec<usize>,
     pub(crate) statics: Vec<Value>,
     /// The fields of a new instance, those of superclasses first.
@@ -144,7 +145,8 @@ impl<'j> Machine<'j> {
         Ok(self.load(&name.into())?.map(|class| Rc::clone(&self.loaded[class].class)))
     }
 
-    /// Calls a static method without parameters of a class of the source. `None` if there is no such method.
+    /// Calls a static method without parameters of a class of the source. `None` if there is no
+    /// such method.
     pub fn call_static(
         &mut self,
         class: &str,

@@ -1,5 +1,6 @@
-//! Instructions as the evaluator runs them: about two hundred opcodes in some thirty operations, constants looked up,
-//! branch targets as indexes of instructions. `Display` gives the form that `javap` prints.
+//! Instructions as the evaluator runs them: about two hundred opcodes in some thirty operations,
+//! constants looked up, branch targets as indexes of instructions. `Display` gives the form that
+//! `javap` prints.
 
 use crate::pool::{Bootstrap, Member};
 use crate::text::Text;
@@ -57,7 +58,8 @@ pub(crate) enum Op {
     Throw,
     /// `monitorenter` and `monitorexit`; one thread needs no locks.
     Monitor(&'static str),
-    /// An instruction that no compiler has made since 2006, or a constant of a kind that the evaluator lacks.
+    /// An instruction that no compiler has made since 2006, or a constant of a kind that the
+    /// evaluator lacks.
     Unsupported(&'static str),
 }
 
@@ -168,7 +170,8 @@ pub(crate) enum Dispatch {
 /// An `invokedynamic`.
 #[derive(Clone, Debug)]
 pub(crate) struct CallSite {
-    /// Name, descriptor and parameters of what is called; its class is the one of the bootstrap method.
+    /// Name, descriptor and parameters of what is called; its class is the one of the bootstrap
+    /// method.
     pub(crate) member: Member,
     pub(crate) bootstrap: Rc<Bootstrap>,
 }

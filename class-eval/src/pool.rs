@@ -31,7 +31,8 @@ pub(crate) struct Bootstrap {
     /// The class and the name of the method that is called for it.
     pub(crate) class: Rc<str>,
     pub(crate) name: Rc<str>,
-    /// Its further arguments; `None` is a constant of a kind that string concatenation doesn't have.
+    /// Its further arguments; `None` is a constant of a kind that string concatenation doesn't
+    /// have.
     pub(crate) arguments: Vec<Option<Constant>>,
 }
 

@@ -1,12 +1,13 @@
-//! Java's strings: UTF-16 code units, how they are written in class files, and what numbers look like in them.
+//! Java's strings: UTF-16 code units, how they are written in class files, and what numbers look
+//! like in them.
 
 use std::rc::Rc;
 
 /// The content of a Java string: UTF-16, where surrogates may be unpaired.
 pub(crate) type Text = Rc<[u16]>;
 
-/// Decodes the modified UTF-8 of class files: one to three bytes a code unit. Bytes that are not of that form become
-/// U+FFFD.
+/// Decodes the modified UTF-8 of class files: one to three bytes a code unit. Bytes that are not of
+/// that form become U+FFFD.
 pub(crate) fn from_modified_utf8(bytes: &[u8]) -> Vec<u16> {
     let mut units = Vec::with_capacity(bytes.len());
     let mut rest = bytes;
@@ -76,7 +77,8 @@ impl Charset {
     }
 }
 
-/// `Double.toString` of JDK 19 and later; earlier ones give more digits than needed for some values.
+/// `Double.toString` of JDK 19 and later; earlier ones give more digits than needed for some
+/// values.
 pub(crate) fn double(value: f64) -> String {
     decimal(value.abs(), value, &format!("{value}"), &format!("{value:e}"))
 }
@@ -86,7 +88,8 @@ pub(crate) fn float(value: f32) -> String {
     decimal(f64::from(value.abs()), f64::from(value), &format!("{value}"), &format!("{value:e}"))
 }
 
-/// Plain from 10^-3 up to below 10^7, in scientific notation elsewhere, with a digit after the point always.
+/// Plain from 10^-3 up to below 10^7, in scientific notation elsewhere, with a digit after the
+/// point always.
 fn decimal(size: f64, value: f64, plain: &str, scientific: &str) -> String {
     if value.is_nan() {
         return "NaN".to_owned();

@@ -1,4 +1,5 @@
-//! Values that come from outside: a field or method of a class that is neither in the jar nor in [`platform`].
+//! Values that come from outside: a field or method of a class that is neither in the jar nor in
+//! [`platform`].
 //!
 //! ```java
 //! static final class Consts {
@@ -7,12 +8,13 @@
 //! }
 //! ```
 //!
-//! The evaluation goes on, so that what groups do not depend on does no harm, and whoever needs such a value, a branch or
-//! a group, gets the fault that says where it came from.
+//! The evaluation goes on, so that what groups do not depend on does no harm, and whoever needs
+//! such a value, a branch or a group, gets the fault that says where it came from.
 //!
-//! Invariant: no known value is wrong for it. So code from outside must not change what is known: a call is left out only
-//! if all that it is given can't change. Collections of `java.util` may be given enum constants too: of those they only
-//! ask for `equals`, `hashCode` and the like. What a `StringBuilder` holds becomes unknown with what is appended.
+//! Invariant: no known value is wrong for it. So code from outside must not change what is known: a
+//! call is left out only if all that it is given can't change. Collections of `java.util` may be
+//! given enum constants too: of those they only ask for `equals`, `hashCode` and the like. What a
+//! `StringBuilder` holds becomes unknown with what is appended.
 //!
 //! [`platform`]: crate::platform
 
@@ -39,8 +41,8 @@ impl Machine<'_> {
         Ok(Value::Unknown(kind, (self.unknowns.len() - 1) as u32))
     }
 
-    /// Leaves out a call that can't be made because of `fault`, if nothing that is known can depend on it. Gives its
-    /// result, if it has one.
+    /// Leaves out a call that can't be made because of `fault`, if nothing that is known can depend
+    /// on it. Gives its result, if it has one.
     pub(crate) fn leave_out(
         &mut self,
         fault: Fault,
@@ -59,7 +61,8 @@ impl Machine<'_> {
         }
     }
 
-    /// The result of a call with arguments, or contents of arguments, that `fault` says are not known.
+    /// The result of a call with arguments, or contents of arguments, that `fault` says are not
+    /// known.
     pub(crate) fn call_with_unknown(
         &mut self,
         fault: Fault,
@@ -115,7 +118,8 @@ impl Machine<'_> {
         }
     }
 
-    /// The fault that says why a value is unknown, in place of the one that says that it was needed.
+    /// The fault that says why a value is unknown, in place of the one that says that it was
+    /// needed.
     pub(crate) fn explained(&self, fault: Fault) -> Fault {
         match fault.cause() {
             Cause::Unknown(origin) => self.unknowns.get(origin as usize).cloned().unwrap_or(fault),

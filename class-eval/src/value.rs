@@ -17,8 +17,8 @@ pub enum Value {
     Null,
     /// A reference to an object.
     Ref(Ref),
-    /// A value from outside that is not known; the number stands for the fault that says why, see [`crate::unknown`]. Code
-    /// that needs it ends in that fault.
+    /// A value from outside that is not known; the number stands for the fault that says why, see
+    /// [`crate::unknown`]. Code that needs it ends in that fault.
     Unknown(Kind, u32),
 }
 
@@ -69,8 +69,8 @@ impl Value {
         }
     }
 
-    /// The value as a variable with this descriptor keeps it: small integers are cut to their size, another kind is
-    /// refused.
+    /// The value as a variable with this descriptor keeps it: small integers are cut to their size,
+    /// another kind is refused.
     pub(crate) fn fit(self, descriptor: &str) -> Result<Self, Fault> {
         let fitted = match (descriptor.as_bytes().first(), self) {
             (Some(b'Z'), Self::Int(value)) => Self::Int(value & 1),

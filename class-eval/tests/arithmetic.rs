@@ -1,4 +1,5 @@
-//! Arithmetic as the JVM does it: random expressions over all numeric types, compiled, evaluated, and run.
+//! Arithmetic as the JVM does it: random expressions over all numeric types, compiled, evaluated,
+//! and run.
 
 use class_eval::{ClassSource, Machine, Value};
 use protolog_testkit::{assert_eq_text, run, run_java, temp_dir, tool};

@@ -1,4 +1,5 @@
-//! The methods that kotlinc's code calls on its own: checks of parameters, comparisons, an enum's entries.
+//! The methods that kotlinc's code calls on its own: checks of parameters, comparisons, an enum's
+//! entries.
 
 use super::{Answer, Args, Entry, answer, new_string, void};
 use crate::fault::Fault;

@@ -1,4 +1,5 @@
-//! `Object`, `Enum`, `Class`, `Math`, `Objects`, `System`; and what they all need: text, equality and hash of any value.
+//! `Object`, `Enum`, `Class`, `Math`, `Objects`, `System`; and what they all need: text, equality
+//! and hash of any value.
 
 use super::{Answer, Args, Entry, answer, new_string, void};
 use crate::fault::Fault;

@@ -1,9 +1,9 @@
-//! The methods of the platform that group classes call, as tables from name to function. [`lang`] objects, enums,
-//! classes and arithmetic; [`string`], [`builder`] text; [`boxed`] numbers as objects; [`util`] UUIDs and lists;
-//! [`kotlin`] what kotlinc's code calls.
+//! The methods of the platform that group classes call, as tables from name to function. [`lang`]
+//! objects, enums, classes and arithmetic; [`string`], [`builder`] text; [`boxed`] numbers as
+//! objects; [`util`] UUIDs and lists; [`kotlin`] what kotlinc's code calls.
 //!
-//! Invariants: a method that is here does what the JDK's does, or is a fault; one whose result depends on the machine,
-//! such as `System.getProperty` or `Object.hashCode`, is not here.
+//! Invariants: a method that is here does what the JDK's does, or is a fault; one whose result
+//! depends on the machine, such as `System.getProperty` or `Object.hashCode`, is not here.
 
 mod boxed;
 mod builder;
@@ -202,7 +202,8 @@ impl Args<'_> {
         self.at(index)?.object()
     }
 
-    /// The content of an argument that is a string; null is the exception that Java throws. Counts as steps.
+    /// The content of an argument that is a string; null is the exception that Java throws. Counts
+    /// as steps.
     fn text(self, index: usize, machine: &mut Machine<'_>) -> Result<Text, Fault> {
         let text = machine.heap.text(self.object(index)?)?;
         machine.spend(text.len() / 16)?;

@@ -1,4 +1,5 @@
-//! `String`. Cases are changed as for `Locale.ROOT`, bytes are UTF-8 unless a character set is given.
+//! `String`. Cases are changed as for `Locale.ROOT`, bytes are UTF-8 unless a character set is
+//! given.
 
 use super::{Answer, Args, Entry, answer, new_string, void};
 use crate::fault::Fault;

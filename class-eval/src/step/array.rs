@@ -63,7 +63,8 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// A new array with this descriptor; as many of its dimensions as there are sizes are filled with arrays.
+    /// A new array with this descriptor; as many of its dimensions as there are sizes are filled
+    /// with arrays.
     fn new_array(&mut self, descriptor: &str, sizes: &[i32]) -> Result<Ref, Fault> {
         let (Some(element), Some((size, inner))) =
             (descriptor.strip_prefix('['), sizes.split_first())

@@ -1,4 +1,5 @@
-//! `invokedynamic`: string concatenation as javac has compiled it since Java 9. Lambdas are refused.
+//! `invokedynamic`: string concatenation as javac has compiled it since Java 9. Lambdas are
+//! refused.
 
 use crate::fault::Fault;
 use crate::machine::Machine;

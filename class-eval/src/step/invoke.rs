@@ -125,7 +125,8 @@ impl Machine<'_> {
             .ok_or_else(|| not_here(member))
     }
 
-    /// Keeps the message of an exception of the platform; exceptions of the jar have none that is told.
+    /// Keeps the message of an exception of the platform; exceptions of the jar have none that is
+    /// told.
     fn set_message(&mut self, exception: Ref, arguments: &[Value]) {
         let text = match arguments.get(1) {
             Some(Value::Ref(object)) => match self.heap.get(*object) {

@@ -91,7 +91,8 @@ impl Machine<'_> {
         self.frame()?.push(Value::Ref(object))
     }
 
-    /// A cast to a class that is not here is taken for right: javac and kotlinc put casts where generics were.
+    /// A cast to a class that is not here is taken for right: javac and kotlinc put casts where
+    /// generics were.
     fn check_cast(&mut self, class: &str) -> Result<(), Fault> {
         let value = self.frame()?.pop()?;
         if value.unknown_as(Kind::Reference).is_some() {

@@ -70,7 +70,8 @@ fn division_by_zero() -> Fault {
     Fault::thrown("java.lang.ArithmeticException", "/ by zero")
 }
 
-/// Arithmetic of a type of whole numbers, which wraps around; `$unsigned` is the same without a sign.
+/// Arithmetic of a type of whole numbers, which wraps around; `$unsigned` is the same without a
+/// sign.
 macro_rules! whole_numbers {
     ($name:ident, $type:ty, $unsigned:ty) => {
         fn $name(operation: Arithmetic, left: $type, right: $type) -> Result<$type, Fault> {
