@@ -3,9 +3,9 @@
 //! words.
 //!
 //! Invariants
-//! - *mapped*: `size` bytes from `base` are readable and writable for as long as the value lives. The
-//!   file is at least as long, and sealed against shrinking; or it is a file of the operator's own
-//!   user, whose programs may end this one anyway.
+//! - *mapped*: `size` bytes from `base` are readable and writable for as long as the value lives.
+//!   The file is at least as long, and sealed against shrinking; or it is a file of the operator's
+//!   own user, whose programs may end this one anyway.
 //! - *words*: the bytes are accessed as `AtomicU32` only, in this process and in the other one.
 #![allow(unsafe_code)] // mmap and munmap, and words in mapped memory.
 
@@ -43,7 +43,8 @@ unsafe impl Sync for Pages {}
 impl Pages {
     /// Maps `count` pages of `page_size` bytes.
     pub(crate) fn map(file: &OwnedFd, count: u32, page_size: u32) -> Result<Self, Error> {
-        // First, since it asks the kernel alone: whoever serves a file system may leave a look at the size of its file unanswered.
+        // First, since it asks the kernel alone: whoever serves a file system may leave a look at
+        // the size of its file unanswered.
         let seals = rustix::fs::fcntl_get_seals(file);
         if !seals.is_ok_and(|seals| seals.contains(SealFlags::SHRINK)) {
             return Err(Error::Memory("not sealed against shrinking"));

@@ -25,8 +25,8 @@ pub(crate) struct Place {
 /// The directories with the sockets of `user`'s processes, or of all users' for root. If
 /// `PROTOLOG_RUNTIME_DIR` is set, it is the only one.
 ///
-/// Those come first that only root can make, then fallbacks of `user`, then those of others by turns;
-/// and true if there may be more, since the deadline has passed.
+/// Those come first that only root can make, then fallbacks of `user`, then those of others by
+/// turns; and true if there may be more, since the deadline has passed.
 pub(crate) fn places(user: u32, deadline: Instant) -> (Vec<Place>, bool) {
     let mut all = places_of(user, variable, below);
     let mut is_cut = false;
@@ -38,9 +38,9 @@ pub(crate) fn places(user: u32, deadline: Instant) -> (Vec<Place>, bool) {
     (all, is_cut)
 }
 
-/// The fallbacks for programs of `user` in a directory, or for those of any user for root; and true if there may be more, since the deadline
-/// has passed. One that does not belong to the user in its name is none: anybody can make any number of them in the name of `user`,
-/// whose own come first.
+/// The fallbacks for programs of `user` in a directory, or for those of any user for root; and true
+/// if there may be more, since the deadline has passed. One that does not belong to the user in its
+/// name is none: anybody can make any number of them in the name of `user`, whose own come first.
 fn fallbacks_in(directory: &Path, user: u32, deadline: Instant) -> (Vec<Place>, bool) {
     let mut fallbacks = Vec::new();
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {

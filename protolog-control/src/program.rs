@@ -23,7 +23,8 @@ use std::time::{Duration, Instant};
 
 /// The time that a process has for one reply.
 pub const REPLY_TIMEOUT: Duration = Duration::from_secs(5);
-/// Maximum size of one reply, in bytes that it takes in memory: a line takes more than its characters.
+/// Maximum size of one reply, in bytes that it takes in memory: a line takes more than its
+/// characters.
 pub const MAX_REPLY_BYTES: usize = 16 << 20;
 
 /// A connection to a target process. See the crate.
@@ -113,7 +114,8 @@ impl Program {
         self.deadline = Some(deadline);
     }
 
-    /// Lets replies have as many bytes as are left of these, which others may share, and takes them off.
+    /// Lets replies have as many bytes as are left of these, which others may share, and takes them
+    /// off.
     pub fn reply_within(&mut self, budget: Arc<AtomicUsize>) {
         self.budget = Some(budget);
     }

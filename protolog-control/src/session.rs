@@ -12,6 +12,7 @@ pub struct Session {
     pub fill_policy: FillPolicy,
     /// The file that it writes, now or in the end; none if it is in memory only.
     pub file: Option<String>,
-    /// The levels that it enables (bit = severity), by full name of the group; groups that it does not record are not there.
+    /// The levels that it enables (bit = severity), by full name of the group; groups that it does
+    /// not record are not there.
     pub groups: BTreeMap<String, u8>,
 }

@@ -9,8 +9,8 @@
 //! - A socket is one only if it is a socket, has no other name, and belongs to the user of its
 //!   directory.
 //! - Another user has limits, of directories, of names and of sockets ([`Share`]), so nobody's hide
-//!   those of this user or of others; and a look around has a limit of time ([`LOOK_AROUND`]). What is
-//!   left out is counted.
+//!   those of this user or of others; and a look around has a limit of time ([`LOOK_AROUND`]). What
+//!   is left out is counted.
 
 use crate::error::Error;
 use crate::paths::{Place, places};
@@ -211,7 +211,8 @@ impl SocketDirectory {
 }
 
 impl Socket {
-    /// The socket at a path that the caller trusts: its directory may be anybody's, but is reached by no link of another user.
+    /// The socket at a path that the caller trusts: its directory may be anybody's, but is reached
+    /// by no link of another user.
     pub fn at(path: &Path) -> io::Result<Self> {
         let (directory, name) = Directory::trusted_holding(path)?;
         let owner = directory.metadata()?.uid();

@@ -1,5 +1,5 @@
-//! Arbitrary bytes at both ends of the socket, and arbitrary settings: nothing panics, waits forever or exceeds its limits,
-//! and both ends agree on the meaning of every line.
+//! Arbitrary bytes at both ends of the socket, and arbitrary settings: nothing panics, waits
+//! forever or exceeds its limits, and both ends agree on the meaning of every line.
 //!
 //! The fuzz targets `control` and `control_socket` test the same for longer.
 

@@ -30,8 +30,8 @@ struct Fake {
 }
 
 impl Fake {
-    /// Starts one that sends `replies`, one per request, and ends when the operator disconnects. Its thread returns the
-    /// requests.
+    /// Starts one that sends `replies`, one per request, and ends when the operator disconnects.
+    /// Its thread returns the requests.
     fn start(replies: Vec<String>) -> Self {
         let dir = temp_dir_for_sockets();
         let listener = UnixListener::bind(dir.path().join("1.sock")).unwrap();
@@ -168,7 +168,8 @@ fn sessions_are_those_of_the_reply() {
     assert_eq!(ask("help ask otherwise\nerror unknown request `sessions`\n"), None);
 }
 
-/// A process that refuses `pages` names a file; the operator opens none but one beside the socket, or the process's own memory.
+/// A process that refuses `pages` names a file; the operator opens none but one beside the socket,
+/// or the process's own memory.
 #[test]
 fn files_elsewhere_are_not_mapped() {
     let map = |name: &str| {
@@ -196,7 +197,8 @@ fn files_elsewhere_are_not_mapped() {
         let error = map(name).unwrap_err();
         assert!(error.starts_with(expected), "{name}: {error}");
     }
-    // The number of a descriptor is looked up in the process that the kernel names, which is this one.
+    // The number of a descriptor is looked up in the process that the kernel names, which is this
+    // one.
     let regular = std::fs::File::open(std::env::current_exe().unwrap()).unwrap();
     let error = map(&format!("/proc/1/fd/{}", regular.as_raw_fd())).unwrap_err();
     assert_eq!(error, "unusable shared memory: not a file of this user alone");
