@@ -8,7 +8,8 @@ mod parse;
 use crate::problem::Problem;
 use proc_macro::TokenStream;
 
-/// The expansion of a call: the checked call, or its mistakes and its arguments for the compiler to check on.
+/// The expansion of a call: the checked call, or its mistakes and its arguments for the compiler to
+/// check on.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let call = match parse::parse(input) {
         Ok(call) => call,

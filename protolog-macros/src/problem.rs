@@ -17,7 +17,8 @@ impl Problem {
         Self { span, message: format!("{message}\nhelp: {help}") }
     }
 
-    /// The call of `compile_error!` that reports it, as if it stood at the tokens that the mistake is about.
+    /// The call of `compile_error!` that reports it, as if it stood at the tokens that the mistake
+    /// is about.
     pub(crate) fn into_tokens(self) -> TokenStream {
         let mut message = Literal::string(&self.message);
         message.set_span(self.span);

@@ -2,8 +2,8 @@
 
 use proc_macro::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
 
-/// The input's tokens, without the invisible groups that macro_rules puts around what it has parsed, where such a group
-/// holds everything.
+/// The input's tokens, without the invisible groups that macro_rules puts around what it has
+/// parsed, where such a group holds everything.
 pub(crate) fn unwrapped(mut trees: Vec<TokenTree>) -> Vec<TokenTree> {
     while let [TokenTree::Group(group)] = &trees[..] {
         if group.delimiter() != Delimiter::None {
@@ -14,7 +14,8 @@ pub(crate) fn unwrapped(mut trees: Vec<TokenTree>) -> Vec<TokenTree> {
     trees
 }
 
-/// The same tokens without the invisible groups that macro_rules puts around what it has parsed, at all depths.
+/// The same tokens without the invisible groups that macro_rules puts around what it has parsed, at
+/// all depths.
 pub(crate) fn flat(tokens: TokenStream) -> TokenStream {
     let flat_tree = |tree: TokenTree| match tree {
         TokenTree::Group(group) if group.delimiter() == Delimiter::None => flat(group.stream()),
@@ -45,8 +46,9 @@ pub(crate) fn split_at_commas(tokens: TokenStream) -> Vec<Vec<TokenTree>> {
     parts
 }
 
-/// Where `tokens` begin and end: at their first and at their last token. Groups that macro_rules made are looked into, since
-/// they stand where the macro was defined. `otherwise` where there are no tokens.
+/// Where `tokens` begin and end: at their first and at their last token. Groups that macro_rules
+/// made are looked into, since they stand where the macro was defined. `otherwise` where there are
+/// no tokens.
 pub(crate) fn ends_of(trees: &[TokenTree], otherwise: Span) -> (Span, Span) {
     let end = |tree: &TokenTree, pick: fn((Span, Span)) -> Span| match tree {
         TokenTree::Group(group) if group.delimiter() == Delimiter::None => {

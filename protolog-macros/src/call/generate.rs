@@ -8,7 +8,8 @@ use crate::tokens::{braced, colons, macro_call, path, with_commas};
 use proc_macro::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
 use protolog_core::ParamKind;
 
-/// `$crate::__site! { level, group, group.__protolog_def(), "template", length, mask, (first, (second, ())), }`
+/// `$crate::__site! { level, group, group.__protolog_def(), "template", length, mask, (first,
+/// (second, ())), }`
 pub(super) fn checked(call: &Call, checked: &Checked) -> TokenStream {
     let site = Span::call_site();
     let values = call.arguments.iter().zip(&checked.kinds).rfold(
@@ -63,8 +64,8 @@ fn facts(call: &Call) -> impl Iterator<Item = TokenTree> {
     call.group.clone().into_iter().chain(method)
 }
 
-/// The argument, wrapped in what its conversion takes. What is made here begins and ends where the argument does, so that
-/// an error about its type is shown there.
+/// The argument, wrapped in what its conversion takes. What is made here begins and ends where the
+/// argument does, so that an error about its type is shown there.
 fn value(runtime: &[TokenTree], argument: &Argument, kind: ParamKind) -> Vec<TokenTree> {
     let Argument { tokens, first, last, .. } = argument;
     let (first, last) = (*first, *last);

@@ -10,7 +10,8 @@ pub(super) struct Text {
     pub(super) value: String,
     /// The literal between its quotes, as it is written.
     body: String,
-    /// For each character of the value, where it begins in the value and where it is written in the body, in bytes.
+    /// For each character of the value, where it begins in the value and where it is written in the
+    /// body, in bytes.
     offsets: Vec<(usize, usize)>,
 }
 
@@ -25,8 +26,8 @@ impl Text {
         }
     }
 
-    /// The position of the byte `at` of the value, for a message. Lines and columns count from 1, columns in characters as
-    /// they are written.
+    /// The position of the byte `at` of the value, for a message. Lines and columns count from 1,
+    /// columns in characters as they are written.
     pub(super) fn position(&self, at: usize) -> String {
         let after = self.offsets.partition_point(|(start, _)| *start <= at);
         let written = after.checked_sub(1).map_or(0, |index| self.offsets[index].1);

@@ -28,8 +28,9 @@ pub(super) struct Argument {
     pub(super) name: Option<Ident>,
     /// The expression, whole and without a name: to be put in parentheses where it is used.
     pub(super) tokens: Vec<TokenTree>,
-    /// Where its first token stands, with the meaning of the macro that was called: what errors about an argument are shown
-    /// at must be made of spans of one meaning, or the compiler shows the whole call.
+    /// Where its first token stands, with the meaning of the macro that was called: what errors
+    /// about an argument are shown at must be made of spans of one meaning, or the compiler shows
+    /// the whole call.
     pub(super) first: Span,
     /// Where its last token stands, likewise.
     pub(super) last: Span,
@@ -94,7 +95,8 @@ pub(super) fn parse(input: TokenStream) -> Result<Call, Problem> {
     Ok(Call { runtime, level, group, group_span, template, template_span, arguments })
 }
 
-/// The group is looked at in constants, so it has to be a path; say so in our own words where it can't be one.
+/// The group is looked at in constants, so it has to be a path; say so in our own words where it
+/// can't be one.
 fn check_group(tokens: &[TokenTree], template: &[TokenTree]) -> Result<(), Problem> {
     let (span, _) = ends_of(tokens, Span::call_site());
     let is_text = |text: &[TokenTree]| matches!(text, [TokenTree::Literal(text)] if text.to_string().ends_with(['"', '#']));
@@ -127,7 +129,8 @@ fn check_group(tokens: &[TokenTree], template: &[TokenTree]) -> Result<(), Probl
         TokenTree::Literal(_) => false,
     };
     let text: TokenStream = tokens.iter().cloned().collect();
-    // The compiler knows whether a name is a variable, the macro only that constants are written otherwise.
+    // The compiler knows whether a name is a variable, the macro only that constants are written
+    // otherwise.
     if matches!(tokens, [TokenTree::Ident(name)] if is_lower_case(&name.to_string())) {
         return Err(Problem::new(
             span,

@@ -1,4 +1,5 @@
-//! The expansion of the derive: a call of `__group_enum!`, whose definition in `protolog_rt` holds the code.
+//! The expansion of the derive: a call of `__group_enum!`, whose definition in `protolog_rt` holds
+//! the code.
 
 use super::parse::{Group, GroupEnum};
 use crate::tokens::{ident, joint_colons, literal, macro_call, path, punct, with_commas};

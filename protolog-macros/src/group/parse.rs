@@ -31,7 +31,8 @@ pub(super) struct Group {
 type Tokens = Peekable<proc_macro::token_stream::IntoIter>;
 
 pub(super) fn parse(input: TokenStream) -> Result<GroupEnum, Problem> {
-    // Of what a macro has parsed, nothing else would be seen: `#[$attribute]` would set nothing, and `$tag` be no string.
+    // Of what a macro has parsed, nothing else would be seen: `#[$attribute]` would set nothing,
+    // and `$tag` be no string.
     let mut tokens = flat(input).into_iter().peekable();
     let settings = settings(&mut tokens)?;
     skip_visibility(&mut tokens);
