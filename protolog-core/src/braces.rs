@@ -1,11 +1,13 @@
 //! Braces in the templates of Rust calls.
 //!
-//! A brace means nothing in a template, where only `%` does. But Rust programmers write `{n}` where they want a value, and would
-//! get the braces. So [`braces`] finds what `println!` takes for a value, which macros and tool refuse, and the doubled braces
-//! that it prints as one, which they take as one: `{{n}}` is the way to have the text `{n}`, as everywhere in Rust. All other
-//! braces stand for themselves, so `{"a": %d}` needs no doubling.
+//! A brace means nothing in a template, where only `%` does. But Rust programmers write `{n}` where
+//! they want a value, and would get the braces. So [`braces`] finds what `println!` takes for a
+//! value, which macros and tool refuse, and the doubled braces that it prints as one, which they
+//! take as one: `{{n}}` is the way to have the text `{n}`, as everywhere in Rust. All other braces
+//! stand for themselves, so `{"a": %d}` needs no doubling.
 //!
-//! Templates that do not stand in a Rust source (Java's, and those known at run time) are not concerned.
+//! Templates that do not stand in a Rust source (Java's, and those known at run time) are not
+//! concerned.
 //!
 //! Invariants: linear in time; placeholders are found in the order of the text, and do not overlap.
 
@@ -21,7 +23,8 @@ const MAX_SUGGESTION: usize = 100;
 /// Braces that do not stand for themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Braces<'a> {
-    /// `{{` and its `}}`, each of which means one brace: the offsets, in bytes, of the brace that goes.
+    /// `{{` and its `}}`, each of which means one brace: the offsets, in bytes, of the brace that
+    /// goes.
     Doubled {
         /// Of the second of `{{`.
         open: usize,
@@ -104,8 +107,8 @@ impl<'a> Placeholder<'a> {
         from_fn(move |f| write!(f, "`{{{inner}}}` is not a conversion"))
     }
 
-    /// The help line, which begins with a verb: the call as it should be. `template` is the text that holds the placeholder,
-    /// `arguments` are those of the call, as they are written.
+    /// The help line, which begins with a verb: the call as it should be. `template` is the text
+    /// that holds the placeholder, `arguments` are those of the call, as they are written.
     pub fn help<'h, A: AsRef<str>>(
         &self,
         template: &'h str,
@@ -132,8 +135,9 @@ impl<'a> Placeholder<'a> {
     }
 }
 
-/// The template and the arguments of a call of `println!`, or of one that mixes its values with conversions, as those of a log
-/// call: `"sent {n:04} to %s", host` becomes `"sent %04d to %s", n, host`.
+/// The template and the arguments of a call of `println!`, or of one that mixes its values with
+/// conversions, as those of a log call: `"sent {n:04} to %s", host` becomes
+/// `"sent %04d to %s", n, host`.
 pub fn as_log_call<'a, A: AsRef<str>>(
     template: &'a str,
     arguments: &'a [A],
@@ -276,8 +280,8 @@ impl fmt::Display for Suggested<'_> {
     }
 }
 
-/// Returns whether what stands between two braces makes them a value in `println!`. Paths as in `{self.n}` do not, but are
-/// meant so.
+/// Returns whether what stands between two braces makes them a value in `println!`. Paths as in
+/// `{self.n}` do not, but are meant so.
 fn is_placeholder(inner: &str) -> bool {
     let (argument, spec) = match inner.split_once(':') {
         Some((argument, spec)) => (argument, Some(spec)),

@@ -1,13 +1,16 @@
-//! The buffer of a session as its owner sees it: its fill policy, and statistics of the data that went through it.
+//! The buffer of a session as its owner sees it: its fill policy, and statistics of the data that
+//! went through it.
 //!
-//! Invariant: nothing here depends on how a buffer is laid out in memory; [`crate::chunk`] has that.
+//! Invariant: nothing here depends on how a buffer is laid out in memory; [`crate::chunk`] has
+//! that.
 
 use core::fmt;
 
 /// The policy for packets in a session's buffer, and for a full buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FillPolicy {
-    /// A thread moves complete chunks to a file all the time; messages are dropped while the buffer is full.
+    /// A thread moves complete chunks to a file all the time; messages are dropped while the buffer
+    /// is full.
     Stream,
     /// The buffer keeps the newest messages: a new chunk overwrites the oldest one.
     RingBuffer,
@@ -30,8 +33,9 @@ impl FillPolicy {
     }
 }
 
-/// Statistics of a session's buffer since the session started, counted in whole chunks. A thread fills one chunk after the
-/// other: its first has 292 bytes, its second 1,020, all later ones 4,088.
+/// Statistics of a session's buffer since the session started, counted in whole chunks. A thread
+/// fills one chunk after the other: its first has 292 bytes, its second 1,020, all later ones
+/// 4,088.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BufferStats {

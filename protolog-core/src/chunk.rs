@@ -1,5 +1,5 @@
-//! The layout of shared memory buffers: pages, chunks, their states and headers. It is version 1 of Perfetto's shared
-//! memory ABI, which is stable.
+//! The layout of shared memory buffers: pages, chunks, their states and headers. It is version 1 of
+//! Perfetto's shared memory ABI, which is stable.
 //!
 //! ```text
 //! buffer   pages of one size, 4 to 32 KiB
@@ -19,9 +19,9 @@
 //!    Free ------------------> Writing ------------------> Complete -------------> Reading ---------------> Free
 //! ```
 //!
-//! The count is the number of packets that were *started*. The last one is valid only when the chunk is complete, so a
-//! writer starts an empty packet right after it finishes one: then the finished one is valid even while the chunk is
-//! still being written. The count never decreases.
+//! The count is the number of packets that were *started*. The last one is valid only when the
+//! chunk is complete, so a writer starts an empty packet right after it finishes one: then the
+//! finished one is valid even while the chunk is still being written. The count never decreases.
 //!
 //! Invariants: nothing here touches memory; every function is total.
 
@@ -173,10 +173,12 @@ impl Packets {
     }
 }
 
-/// Length of the size field of a packet that may continue in the next chunk: enough for [`DROPPED_PACKET_SIZE`].
+/// Length of the size field of a packet that may continue in the next chunk: enough for
+/// [`DROPPED_PACKET_SIZE`].
 pub const FRAGMENT_SIZE_LEN: usize = 4;
 
-/// The size field of a packet whose rest could not be written. Readers skip it and the rest of the chunk.
+/// The size field of a packet whose rest could not be written. Readers skip it and the rest of the
+/// chunk.
 pub const DROPPED_PACKET_SIZE: u32 = 0x0fff_ffff;
 
 #[cfg(test)]

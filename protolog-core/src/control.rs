@@ -1,5 +1,6 @@
-//! The contract between a program that logs and an operator: the switch word of a group ([`switch`]), the forms of
-//! names ([`name`]) and of patterns for them ([`matches_group`]), the syntax of settings ([`setting`]), the directories of sockets ([`place`]), and the protocol on a
+//! The contract between a program that logs and an operator: the switch word of a group
+//! ([`switch`]), the forms of names ([`name`]) and of patterns for them ([`matches_group`]), the
+//! syntax of settings ([`setting`]), the directories of sockets ([`place`]), and the protocol on a
 //! socket ([`protocol`]).
 //!
 //! Both ends use this code, so they can't disagree. `docs/design/control.md` describes the whole.
@@ -16,16 +17,19 @@ pub use pattern::{Closeness, closeness, matches_group};
 
 use crate::Level;
 
-/// The mark of the kernel on the path of an executable that was removed, or replaced by a new version.
+/// The mark of the kernel on the path of an executable that was removed, or replaced by a new
+/// version.
 const REMOVED: &str = " (deleted)";
 
-/// The name of a program, from the path of its executable as the kernel has it (`/proc/PID/exe`), or from the name in it: the same after
-/// an upgrade in place. Recordings, settings and what operators see have this name.
+/// The name of a program, from the path of its executable as the kernel has it (`/proc/PID/exe`),
+/// or from the name in it: the same after an upgrade in place. Recordings, settings and what
+/// operators see have this name.
 pub fn program_name(executable: &str) -> &str {
     without_mark(executable).rsplit('/').next().unwrap_or_default()
 }
 
-/// The path or name of an executable without the mark of one that was removed, such as one that was updated.
+/// The path or name of an executable without the mark of one that was removed, such as one that was
+/// updated.
 pub fn without_mark(executable: &str) -> &str {
     executable.strip_suffix(REMOVED).unwrap_or(executable)
 }
@@ -38,7 +42,8 @@ pub const fn levels_at_least(level: Option<Level>) -> u8 {
     }
 }
 
-/// The least severe level of a set that holds that level and all more severe ones; none for any other set.
+/// The least severe level of a set that holds that level and all more severe ones; none for any
+/// other set.
 pub const fn minimum_level(levels: u8) -> Option<Level> {
     let least = Level::from_severity(levels.trailing_zeros() as u8);
     if levels == levels_at_least(least) { least } else { None }

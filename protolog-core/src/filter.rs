@@ -1,7 +1,8 @@
 //! The filter of a session, as its traces carry it, and what it says of a trace without messages.
 //!
-//! A session records levels of groups that it names, and others by default. Where a trace has no message, the reason is mostly here: a
-//! name that no group has, or no level enabled. The runtime and the readers of traces use the same words.
+//! A session records levels of groups that it names, and others by default. Where a trace has no
+//! message, the reason is mostly here: a name that no group has, or no level enabled. The runtime
+//! and the readers of traces use the same words.
 
 use crate::Level;
 use crate::control::{levels_at_least, matches_group};
@@ -14,7 +15,8 @@ pub struct UnknownGroup<'a> {
     pub name: &'a str,
     /// The full names of the program's groups.
     pub groups: &'a [&'a str],
-    /// True where groups may come with their first message, as those of bridges from other loggers do: then the name may be right.
+    /// True where groups may come with their first message, as those of bridges from other loggers
+    /// do: then the name may be right.
     pub is_open: bool,
 }
 
@@ -48,15 +50,17 @@ impl fmt::Display for UnknownGroup<'_> {
 pub enum NoMessages<'a> {
     /// A name in the filter stands for no group.
     UnknownGroup(UnknownGroup<'a>),
-    /// No group was enabled; those that the session was told nothing of have these levels (bit = [`Level::severity`]).
+    /// No group was enabled; those that the session was told nothing of have these levels (bit =
+    /// [`Level::severity`]).
     NoneEnabled(u8),
-    /// Nothing was logged that the session was to record. It ran for so many nanoseconds, where that is known.
+    /// Nothing was logged that the session was to record. It ran for so many nanoseconds, where
+    /// that is known.
     NothingLogged(Option<u64>),
 }
 
 impl NoMessages<'_> {
-    /// Returns the reason for a session with these default levels, whose filter has these levels of groups that it names. It ran for
-    /// so many nanoseconds, where that is known.
+    /// Returns the reason for a session with these default levels, whose filter has these levels of
+    /// groups that it names. It ran for so many nanoseconds, where that is known.
     pub fn without_unknown(default: u8, named: impl Iterator<Item = u8>, ran: Option<u64>) -> Self {
         let levels = named.fold(default, |all, levels| all | levels);
         if levels & !levels_at_least(Some(Level::Wtf)) == 0 {

@@ -1,4 +1,5 @@
-//! Floats as C's printf writes them: `%f`, `%e` and `%g`, on top of the exact decimal conversion of `core::fmt`.
+//! Floats as C's printf writes them: `%f`, `%e` and `%g`, on top of the exact decimal conversion of
+//! `core::fmt`.
 //!
 //! Invariant: the digits are exact (round half to even on the binary value), as in glibc.
 
@@ -57,7 +58,8 @@ fn write_exponent(out: &mut dyn Write, exponent: i32) -> fmt::Result {
     write!(out, "e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.unsigned_abs())
 }
 
-/// The exponent of `value` in scientific form, after rounding to `precision` digits after the point.
+/// The exponent of `value` in scientific form, after rounding to `precision` digits after the
+/// point.
 fn decimal_exponent(value: f64, precision: u8) -> Result<i32, fmt::Error> {
     let mut parse = ParseExponent::default();
     write!(parse, "{:.*e}", precision as usize, value)?;
@@ -106,8 +108,8 @@ impl Write for Mantissa<'_> {
 /// Holds back a decimal point and the zeros after it until another digit follows.
 struct TrimZeros<'a> {
     out: &'a mut dyn Write,
-    /// Number of zeros after the point that are held back; `Some` once the point was seen. The point itself is
-    /// written with the first digit that follows.
+    /// Number of zeros after the point that are held back; `Some` once the point was seen. The
+    /// point itself is written with the first digit that follows.
     held: Option<Held>,
 }
 

@@ -1,11 +1,13 @@
 //! Message ids and group ids, computed at run time and in constants.
 //!
-//! A message id is the XXH3-64 (seed 0) of its identity: place, NUL, template, NUL, level name, NUL, group name. The place
-//! is `com/foo/Bar.java` for Java, `module_path!()` for Rust, and empty for a message that no tool has seen. Line numbers
-//! and file system paths are left out, so that a message at a place has the same id on every machine.
-//! A group id is the low 32 bits of the XXH3-64 of the group's full name.
+//! A message id is the XXH3-64 (seed 0) of its identity: place, NUL, template, NUL, level name,
+//! NUL, group name. The place is `com/foo/Bar.java` for Java, `module_path!()` for Rust, and empty
+//! for a message that no tool has seen. Line numbers and file system paths are left out, so that a
+//! message at a place has the same id on every machine. A group id is the low 32 bits of the
+//! XXH3-64 of the group's full name.
 //!
-//! Invariant: ids and hashes match `testdata/ids.tsv` and `testdata/xxh3.tsv`, against which the Java code is tested too.
+//! Invariant: ids and hashes match `testdata/ids.tsv` and `testdata/xxh3.tsv`, against which the
+//! Java code is tested too.
 
 use crate::Level;
 use xxhash_rust::{const_xxh3, xxh3::Xxh3};
@@ -24,8 +26,8 @@ pub const fn identity_len(place: &str, template: &str, level: Level, group: &str
     place.len() + template.len() + level.name().len() + group.len() + 3
 }
 
-/// The identity of a message, whose hash is its id. `N` is [`identity_len`] of the same arguments; in a constant, any other
-/// `N` is a compile error.
+/// The identity of a message, whose hash is its id. `N` is [`identity_len`] of the same arguments;
+/// in a constant, any other `N` is a compile error.
 pub const fn identity<const N: usize>(
     place: &str,
     template: &str,
@@ -57,7 +59,8 @@ pub const fn hash(bytes: &[u8]) -> u64 {
     const_xxh3::xxh3_64(bytes)
 }
 
-/// The id of a message. `group` is the group's full name. For constants use [`hash`] of [`identity`].
+/// The id of a message. `group` is the group's full name. For constants use [`hash`] of
+/// [`identity`].
 pub fn message_id(place: &str, template: &str, level: Level, group: &str) -> u64 {
     let mut state = Xxh3::new();
     for (index, part) in [place, template, level.name(), group].into_iter().enumerate() {

@@ -1,7 +1,8 @@
-//! Log levels. A level has a severity (`Ord`), a number on the wire, and a name, which must not be confused.
+//! Log levels. A level has a severity (`Ord`), a number on the wire, and a name, which must not be
+//! confused.
 //!
-//! Invariant: severity is VERBOSE < DEBUG < INFO < WARN < ERROR < WTF, while the wire numbers DEBUG before VERBOSE
-//! (Perfetto's `ProtoLogLevel`). Nothing outside this file compares wire numbers.
+//! Invariant: severity is VERBOSE < DEBUG < INFO < WARN < ERROR < WTF, while the wire numbers DEBUG
+//! before VERBOSE (Perfetto's `ProtoLogLevel`). Nothing outside this file compares wire numbers.
 
 use core::{fmt, str::FromStr};
 
@@ -65,7 +66,8 @@ impl Level {
         }
     }
 
-    /// Position in the order of severity: 0 for verbose to 5 for wtf. Also the level's bit in a set of levels.
+    /// Position in the order of severity: 0 for verbose to 5 for wtf. Also the level's bit in a set
+    /// of levels.
     pub const fn severity(self) -> u8 {
         self as u8
     }
@@ -111,7 +113,8 @@ impl Level {
         }
     }
 
-    /// Other names that people give the level, in lower case: letters of logcat, and the words of syslog and of other loggers.
+    /// Other names that people give the level, in lower case: letters of logcat, and the words of
+    /// syslog and of other loggers.
     pub const fn aliases(self) -> &'static [&'static str] {
         match self {
             Self::Verbose => &["v", "trace"],

@@ -1,6 +1,6 @@
-//! The vocabulary that all other crates share: levels, templates and their rendering, parameter kinds, ids, the field
-//! numbers of the trace schema, the layouts of shared buffers and recordings, the control protocol, and the note that a
-//! Rust binary carries for each log call.
+//! The vocabulary that all other crates share: levels, templates and their rendering, parameter
+//! kinds, ids, the field numbers of the trace schema, the layouts of shared buffers and recordings,
+//! the control protocol, and the note that a Rust binary carries for each log call.
 //!
 //! ```
 //! use protolog_core::{Level, Template, group_id, message_id};
@@ -15,8 +15,9 @@
 //! assert_ne!(group_id("demo::AppLog::Net"), group_id("demo::AppLog::Disk"));
 //! ```
 //!
-//! Invariants: nothing here allocates, reads a clock or a file, or is unsafe; every function is total; the input of an id
-//! never changes without a new version of the test vectors in `testdata/`.
+//! Invariants: nothing here allocates, reads a clock or a file, or is unsafe; every function is
+//! total; the input of an id never changes without a new version of the test vectors in
+//! `testdata/`.
 #![no_std]
 #![forbid(unsafe_code)]
 

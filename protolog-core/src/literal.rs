@@ -1,7 +1,9 @@
-//! Rust string literals: the characters that they stand for, and where in the source each of them is written. The macros see
-//! literals as the compiler hands them over, the tool as a file holds them; both must take the same template from them.
+//! Rust string literals: the characters that they stand for, and where in the source each of them
+//! is written. The macros see literals as the compiler hands them over, the tool as a file holds
+//! them; both must take the same template from them.
 //!
-//! Invariant: a literal that parses yields what the compiler makes of it. Line ends count as line feeds, as in the compiler.
+//! Invariant: a literal that parses yields what the compiler makes of it. Line ends count as line
+//! feeds, as in the compiler.
 
 /// A string literal as it is written: plain or raw, without a suffix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,8 +14,8 @@ pub struct StrLiteral<'a> {
 }
 
 impl<'a> StrLiteral<'a> {
-    /// Parses `source`, which begins and ends with the literal. None for literals of other kinds, for those with a suffix,
-    /// and where an escape is none.
+    /// Parses `source`, which begins and ends with the literal. None for literals of other kinds,
+    /// for those with a suffix, and where an escape is none.
     pub fn parse(source: &'a str) -> Option<Self> {
         let raw = source.strip_prefix('r').map(|rest| rest.trim_start_matches('#'));
         let hashes = raw.map_or(0, |rest| source.len() - 1 - rest.len());
@@ -36,7 +38,8 @@ impl<'a> StrLiteral<'a> {
         self.start
     }
 
-    /// The characters of the value, each with the offset in the source where it, or its escape, begins.
+    /// The characters of the value, each with the offset in the source where it, or its escape,
+    /// begins.
     pub const fn chars(&self) -> LiteralChars<'a> {
         LiteralChars { literal: *self, offset: 0 }
     }

@@ -1,6 +1,8 @@
-//! The causes of losses. Writers count lost messages by group and cause, and readers show them where they are missing.
+//! The causes of losses. Writers count lost messages by group and cause, and readers show them
+//! where they are missing.
 //!
-//! Invariant: the numbers are those of [`loss_cause`], which traces and recordings hold; they never change.
+//! Invariant: the numbers are those of [`loss_cause`], which traces and recordings hold; they never
+//! change.
 
 use crate::schema::loss_cause;
 
@@ -23,8 +25,8 @@ pub enum LossCause {
     Forked = loss_cause::FORKED as u8,
     /// There were too many distinct messages that no tool has seen.
     TemplateLimit = loss_cause::TEMPLATE_LIMIT as u8,
-    /// The file could not be written. The trace reports it once writing works again; until then, only the running
-    /// session does.
+    /// The file could not be written. The trace reports it once writing works again; until then,
+    /// only the running session does.
     WriteFailed = loss_cause::WRITE_FAILED as u8,
     /// Another program emptied, cut or deleted the file that had the message, which nobody may have
     /// copied before.

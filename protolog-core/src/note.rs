@@ -1,9 +1,10 @@
-//! The call-site note: an ELF note in a Rust binary, one per log call, which holds the call's dictionary entry. It can be
-//! found in every loaded module and in the file.
+//! The call-site note: an ELF note in a Rust binary, one per log call, which holds the call's
+//! dictionary entry. It can be found in every loaded module and in the file.
 //!
-//! Notes carry their size and hold no pointers. So they need no relocations, and the linker can simply concatenate the
-//! sections of several objects. No page of them is touched before a dictionary is written, unless the compiler left a
-//! call's id out of the code: then that call reads it from its note. They are in the section `.note.protolog`.
+//! Notes carry their size and hold no pointers. So they need no relocations, and the linker can
+//! simply concatenate the sections of several objects. No page of them is touched before a
+//! dictionary is written, unless the compiler left a call's id out of the code: then that call
+//! reads it from its note. They are in the section `.note.protolog`.
 //!
 //! ```text
 //!  0  u32 name size = 9   u32 description size   u32 type = 1      (in the byte order of the machine)
@@ -16,12 +17,12 @@
 //!       multiple of 4
 //! ```
 //!
-//! A note of type 2 has a whole dictionary (`ProtoLogViewerConfig`) as its description. It belongs to rewritten sources,
-//! whose calls have no notes of their own.
+//! A note of type 2 has a whole dictionary (`ProtoLogViewerConfig`) as its description. It belongs
+//! to rewritten sources, whose calls have no notes of their own.
 //!
-//! A note of type 3 is a stripped note of either type. Its description begins with the message's id (zero for a
-//! dictionary), which a call may read when it logs, followed by the hash (u64) of the dictionary that holds the content;
-//! the rest is zero.
+//! A note of type 3 is a stripped note of either type. Its description begins with the message's id
+//! (zero for a dictionary), which a call may read when it logs, followed by the hash (u64) of the
+//! dictionary that holds the content; the rest is zero.
 //!
 //! Invariants: [`encode`] in a constant and [`Note::parse`] are inverses; any bytes can be parsed.
 
@@ -90,8 +91,9 @@ impl<'a> Note<'a> {
         TEXTS_AT + (identity + self.tag.len() + self.file.len()).next_multiple_of(ALIGN)
     }
 
-    /// Parses the note at the start of `bytes`, and returns the rest; none if it is not well-formed. A zero word, as there is between
-    /// the notes of a program that is built for AddressSanitizer, is a foreign note.
+    /// Parses the note at the start of `bytes`, and returns the rest; none if it is not
+    /// well-formed. A zero word, as there is between the notes of a program that is built for
+    /// AddressSanitizer, is a foreign note.
     pub fn parse(bytes: &'a [u8]) -> Option<(ParsedNote<'a>, &'a [u8])> {
         Self::parse_as(bytes, cfg!(target_endian = "big"))
     }
@@ -150,17 +152,18 @@ impl<'a> Note<'a> {
     }
 }
 
-/// The header of the note of a dictionary of `length` bytes, as words. The dictionary is padded with zeros to a multiple of
-/// 4 bytes.
+/// The header of the note of a dictionary of `length` bytes, as words. The dictionary is padded
+/// with zeros to a multiple of 4 bytes.
 pub const fn dictionary_header(length: usize) -> [u32; HEADER_SIZE / 4] {
     assert!(length <= u32::MAX as usize, "a dictionary is larger than 4 GiB");
     let name = [u32::from_ne_bytes(*b"prot"), u32::from_ne_bytes(*b"olog")];
     [NAME.len() as u32, length as u32, DICTIONARY_TYPE, name[0], name[1], 0]
 }
 
-/// The bytes of `note`, whose [`Note::size`] is `N`. In a constant, a wrong size or a text over 65,535 bytes is a compile
-/// error. This function defines the format and works byte by byte; `protolog-rt`, which makes thousands of notes at
-/// compile time, has a faster one with the same result.
+/// The bytes of `note`, whose [`Note::size`] is `N`. In a constant, a wrong size or a text over
+/// 65,535 bytes is a compile error. This function defines the format and works byte by byte;
+/// `protolog-rt`, which makes thousands of notes at compile time, has a faster one with the same
+/// result.
 pub const fn encode<const N: usize>(note: &Note<'_>) -> [u8; N] {
     assert!(N == note.size(), "N must be the note's size");
     let mut bytes = [0; N];

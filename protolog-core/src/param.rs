@@ -1,12 +1,13 @@
 //! Kinds of parameters, and the mask that packs the kinds of a message's parameters into 64 bits.
 //!
-//! Parameter `i` has bits `2i` and `2i + 1`. A mask does not contain the number of parameters, because a string is 00; code
-//! that needs the number stores it beside the mask.
+//! Parameter `i` has bits `2i` and `2i + 1`. A mask does not contain the number of parameters,
+//! because a string is 00; code that needs the number stores it beside the mask.
 
 /// Maximum number of parameters of a message: as many as fit the mask.
 pub const MAX_PARAMS: usize = 32;
 
-/// The kind of a parameter on the wire. The numbers are the two bits in the mask, as in AOSP's ProtoLog.
+/// The kind of a parameter on the wire. The numbers are the two bits in the mask, as in AOSP's
+/// ProtoLog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum ParamKind {

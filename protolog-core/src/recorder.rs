@@ -1,4 +1,5 @@
-//! The layout of a recording: a file that a process maps and logs into, so that its messages survive a kill.
+//! The layout of a recording: a file that a process maps and logs into, so that its messages
+//! survive a kill.
 //!
 //! ```text
 //! 0       header, one page of 4096 bytes
@@ -9,7 +10,8 @@
 //! …       metadata: the session's own packets, mostly the dictionary; it grows
 //! ```
 //!
-//! The header, in the byte order of the machine; fields marked + change while the process runs, by atomic operations:
+//! The header, in the byte order of the machine; fields marked + change while the process runs, by
+//! atomic operations:
 //!
 //! ```text
 //!    0 u8[8] magic; stored last, so a file without it is incomplete
@@ -30,15 +32,19 @@
 //! 1344 344 × u64 + messages in all chunks ever completed, by writer id - 1
 //! ```
 //!
-//! The metadata is a sequence of records: u32 size, u32 checksum (the low half of [`crate::hash`]), then the bytes of a
-//! packet. The header says how many bytes of it are valid; a record is written before it counts.
+//! The metadata is a sequence of records: u32 size, u32 checksum (the low half of [`crate::hash`]),
+//! then the bytes of a packet. The header says how many bytes of it are valid; a record is written
+//! before it counts.
 //!
-//! The buffer of a session that streams is no ring: its chunks are freed once they are in the trace file. What was written
-//! when the process died is told exactly by the generation: the file, its valid bytes, and each writer's [`Position`], all from the
-//! copy for even or odd generations. A new generation is written to the other copy before it counts, and chunks are freed after
-//! that, so that each packet is in the valid bytes of the trace file or in a chunk from its writer's position on.
+//! The buffer of a session that streams is no ring: its chunks are freed once they are in the trace
+//! file. What was written when the process died is told exactly by the generation: the file, its
+//! valid bytes, and each writer's [`Position`], all from the copy for even or odd generations. A
+//! new generation is written to the other copy before it counts, and chunks are freed after that,
+//! so that each packet is in the valid bytes of the trace file or in a chunk from its writer's
+//! position on.
 //!
-//! Invariants: nothing here touches memory; every function is total. Offsets up to 48 stay in later versions.
+//! Invariants: nothing here touches memory; every function is total. Offsets up to 48 stay in later
+//! versions.
 
 use crate::hash;
 use crate::schema::loss_cause;
@@ -61,8 +67,8 @@ pub const METADATA_LOST_AT: usize = 136;
 pub const GENERATION_AT: usize = 152;
 /// Offset of the valid bytes of the trace file in an even and in an odd generation, two u64.
 pub const TRACE_BYTES_AT: usize = 160;
-/// Offset of the trace file's path and of the losses that earlier files report, in an even generation; those in an odd one follow
-/// after [`TRACE_FILE_SIZE`] bytes.
+/// Offset of the trace file's path and of the losses that earlier files report, in an even
+/// generation; those in an odd one follow after [`TRACE_FILE_SIZE`] bytes.
 pub const TRACE_FILE_AT: usize = HEADER_SIZE;
 /// Size of a path and of losses with their lengths before them, in bytes.
 pub const TRACE_FILE_SIZE: usize = 4096;
@@ -70,7 +76,8 @@ pub const TRACE_FILE_SIZE: usize = 4096;
 pub const REPORTED_LOSS_SIZE: usize = 16;
 /// Number of positions in one generation: one more than there are writers.
 pub const POSITIONS: usize = 32768;
-/// Offset of the number of messages in all chunks ever completed, of writers without a counter of their own, a u64.
+/// Offset of the number of messages in all chunks ever completed, of writers without a counter of
+/// their own, a u64.
 pub const OTHER_MESSAGE_COUNT_AT: usize = 144;
 /// Offset of the same numbers of the other writers, one u64 each.
 pub const MESSAGE_COUNTS_AT: usize = OTHER_LOSSES_AT + 8 * OTHER_LOSSES;
@@ -94,7 +101,8 @@ pub const RECORD_HEADER_SIZE: usize = 8;
 const POSITIONS_AT_AT: usize = 176;
 /// Offset of the id of the session.
 pub const SESSION_ID_AT: usize = POSITIONS_AT_AT + 8;
-/// The id in a recording that nobody needs any more, and that its process was not allowed to remove.
+/// The id in a recording that nobody needs any more, and that its process was not allowed to
+/// remove.
 pub const NEEDLESS: [u8; 16] = [0; 16];
 const ORDER: u32 = 0x0a0b_0c0d;
 const LOSS_USED: u64 = 1 << 63;
@@ -132,7 +140,8 @@ pub struct Header {
     pub session_id: [u8; 16],
 }
 
-/// A writer's place in its packets up to which they are in the trace file of a session that streams.
+/// A writer's place in its packets up to which they are in the trace file of a session that
+/// streams.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Position {
     /// The first chunk that is not wholly in the file.
@@ -236,7 +245,8 @@ impl Header {
         bytes
     }
 
-    /// Parses the header of a recording. The ring and the metadata may lie beyond the end of `bytes`.
+    /// Parses the header of a recording. The ring and the metadata may lie beyond the end of
+    /// `bytes`.
     pub fn parse(bytes: &[u8]) -> Result<Self, HeaderError> {
         let Some((magic, _)) = bytes.split_first_chunk() else {
             return Err(HeaderError::WrongMagic);
@@ -324,8 +334,8 @@ pub const fn message_count_at(id: u16) -> Option<usize> {
     if index < MESSAGE_COUNTS { Some(MESSAGE_COUNTS_AT + 8 * index) } else { None }
 }
 
-/// The packet of the first record in `metadata`, and the rest. None at the end, and if the record is incomplete or its
-/// checksum is wrong.
+/// The packet of the first record in `metadata`, and the rest. None at the end, and if the record
+/// is incomplete or its checksum is wrong.
 pub fn next_record(metadata: &[u8]) -> Option<(&[u8], &[u8])> {
     let (size, sum) = (read_u32(metadata, 0)?, read_u32(metadata, 4)?);
     let (packet, rest) = metadata.get(RECORD_HEADER_SIZE..)?.split_at_checked(size as usize)?;

@@ -1,10 +1,12 @@
 //! Renders a template with its arguments, for people.
 //!
-//! The rules are C's printf on 64-bit values, which is also what Perfetto's trace_processor prints for the bare forms:
-//! `%x` and `%o` show negative integers in two's complement, `%f` and `%e` have six digits by default, `%g` drops trailing
-//! zeros. Unlike in trace_processor, nothing is truncated, and width and precision work.
+//! The rules are C's printf on 64-bit values, which is also what Perfetto's trace_processor prints
+//! for the bare forms: `%x` and `%o` show negative integers in two's complement, `%f` and `%e` have
+//! six digits by default, `%g` drops trailing zeros. Unlike in trace_processor, nothing is
+//! truncated, and width and precision work.
 //!
-//! Invariant: no allocation; a missing argument or one of another kind is shown as such and is never an error.
+//! Invariant: no allocation; a missing argument or one of another kind is shown as such and is
+//! never an error.
 
 use crate::{Conversion, Piece, Template, Verb, float};
 use core::fmt::{self, Write};
@@ -27,8 +29,9 @@ pub enum Arg<'a> {
     Bool(bool),
 }
 
-/// Writes `template` to `out`, with the values that `next` returns in place of the conversions. If `next` returns no value,
-/// [`MISSING`] is written; a value of another kind is written in its own default form.
+/// Writes `template` to `out`, with the values that `next` returns in place of the conversions. If
+/// `next` returns no value, [`MISSING`] is written; a value of another kind is written in its own
+/// default form.
 pub fn render<'a>(
     out: &mut dyn Write,
     template: &Template<'_>,

@@ -1,7 +1,8 @@
 //! Field numbers of the messages that protolog reads and writes, one module per message.
 //!
-//! Numbers below 1000 are those of Perfetto's public protos. Numbers from 1000 up are protolog's own, which all other
-//! readers of Perfetto traces skip; `docs/design/wire-format.md` has the table.
+//! Numbers below 1000 are those of Perfetto's public protos. Numbers from 1000 up are protolog's
+//! own, which all other readers of Perfetto traces skip; `docs/design/wire-format.md` has the
+//! table.
 
 /// `Trace`: a file.
 pub mod trace {
@@ -53,17 +54,20 @@ pub mod packet {
     pub const LOSS: u32 = 1001;
     /// Ours, bool: the packet repeats what others say, for Perfetto's UI, and may be left out.
     pub const FOR_UI: u32 = 1002;
-    /// Ours, uint32: the number of slices that the thread was in, beside a begin and an end. Where ends and begins were lost, it says which.
-    /// Not in the `TrackEvent`, whose unknown fields trace_processor counts as errors.
+    /// Ours, uint32: the number of slices that the thread was in, beside a begin and an end. Where
+    /// ends and begins were lost, it says which. Not in the `TrackEvent`, whose unknown fields
+    /// trace_processor counts as errors.
     pub const SLICE_DEPTH: u32 = 1003;
-    /// Ours, uint64, from 1: the span of a slice, beside its begin and end. A span has one slice for each time that a thread is in it.
+    /// Ours, uint64, from 1: the span of a slice, beside its begin and end. A span has one slice
+    /// for each time that a thread is in it.
     pub const SPAN_NUMBER: u32 = 1004;
-    /// Ours, uint64, beside the end of a slice whose span had others: nanoseconds of all of them so far.
+    /// Ours, uint64, beside the end of a slice whose span had others: nanoseconds of all of them so
+    /// far.
     pub const SPAN_BUSY: u32 = 1005;
     /// Ours, uint64, beside the same: nanoseconds since the span was made.
     pub const SPAN_AGE: u32 = 1006;
-    /// Ours, uint32, beside the descriptor of a process or thread whose pid several processes have: the true pid, in place of that in the
-    /// descriptor.
+    /// Ours, uint32, beside the descriptor of a process or thread whose pid several processes have:
+    /// the true pid, in place of that in the descriptor.
     pub const LOCAL_PID: u32 = 1007;
 }
 
@@ -111,7 +115,8 @@ pub mod message {
     pub const BOOLEAN_PARAMS: u32 = 5;
     /// uint32
     pub const STACKTRACE_IID: u32 = 6;
-    /// Ours, uint32: bit `i` is set where argument `i` is an unsigned integer that would print otherwise as a signed one.
+    /// Ours, uint32: bit `i` is set where argument `i` is an unsigned integer that would print
+    /// otherwise as a signed one.
     pub const UNSIGNED: u32 = 1000;
 }
 
@@ -121,7 +126,8 @@ pub mod viewer_config {
     pub const MESSAGES: u32 = 1;
     /// repeated `Group`
     pub const GROUPS: u32 = 2;
-    /// Ours, repeated fixed64: hashes of the dictionaries that hold what was stripped from the program.
+    /// Ours, repeated fixed64: hashes of the dictionaries that hold what was stripped from the
+    /// program.
     pub const STRIPPED: u32 = 1000;
 }
 
@@ -147,7 +153,8 @@ pub mod message_hints {
     pub const TEMPLATE: u32 = 1;
     /// uint32: bit `i` is set where argument `i` is an unsigned integer
     pub const UNSIGNED: u32 = 2;
-    /// string: the place that goes into the id (see [`crate::message_id`]), if it is not the path of the location
+    /// string: the place that goes into the id (see [`crate::message_id`]), if it is not the path
+    /// of the location
     pub const PLACE: u32 = 3;
 }
 
@@ -195,8 +202,8 @@ pub mod buffer_stats {
     pub const CHUNKS_DISCARDED: u32 = 18;
     /// Packets that writers could not write
     pub const TRACE_WRITER_PACKET_LOSS: u32 = 19;
-    /// Ours: the most bytes in chunks that waited at any one time. If it is present, the buffer belonged to a session, not to
-    /// the tracing service.
+    /// Ours: the most bytes in chunks that waited at any one time. If it is present, the buffer
+    /// belonged to a session, not to the tracing service.
     pub const HIGH_WATER: u32 = 1000;
 }
 
@@ -308,27 +315,33 @@ pub mod sequence_info {
     pub const TID: u32 = 2;
     /// string
     pub const THREAD_NAME: u32 = 3;
-    /// uint64: messages of the sequence before this packet, including those that are no longer in the trace
+    /// uint64: messages of the sequence before this packet, including those that are no longer in
+    /// the trace
     pub const MESSAGES: u32 = 4;
     /// bytes: the kernel's id of the machine's boot (16 bytes); on the session's own sequence
     pub const BOOT_ID: u32 = 5;
-    /// fixed64: differs between processes of one boot that have the same pid; on the session's own sequence
+    /// fixed64: differs between processes of one boot that have the same pid; on the session's own
+    /// sequence
     pub const PROCESS: u32 = 6;
-    /// bytes: a random id that all traces and the recording of one session have (16 bytes); on the session's own sequence
+    /// bytes: a random id that all traces and the recording of one session have (16 bytes); on the
+    /// session's own sequence
     pub const SESSION_ID: u32 = 7;
     /// [`super::filter`]: the levels that the session records; on the session's own sequence
     pub const FILTER: u32 = 8;
-    /// string: the file name that a session with segments was given, in each of them; on the session's own sequence
+    /// string: the file name that a session with segments was given, in each of them; on the
+    /// session's own sequence
     pub const SEGMENTS_OF: u32 = 9;
 }
 
-/// Ours: `SEQUENCE_INFO.FILTER`, the levels that a session records. A set of levels has a bit for each, [`crate::Level::severity`].
+/// Ours: `SEQUENCE_INFO.FILTER`, the levels that a session records. A set of levels has a bit for
+/// each, [`crate::Level::severity`].
 pub mod filter {
     /// uint32: the levels of groups that the filter does not name
     pub const DEFAULT_LEVELS: u32 = 1;
     /// repeated [`super::filter_group`]: groups that it names
     pub const GROUP: u32 = 2;
-    /// bool: groups may come with their first message, since the program has a bridge from another logger
+    /// bool: groups may come with their first message, since the program has a bridge from another
+    /// logger
     pub const IS_OPEN: u32 = 3;
 }
 

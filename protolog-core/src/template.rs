@@ -9,12 +9,13 @@
 //!            | "s"                  string
 //! ```
 //!
-//! A width is 1 to 255, with zero padding for numbers if wanted. A precision is 0 to 255, for floats (digits) and strings
-//! (maximum characters). All other conversions of printf or java.util.Formatter are refused, with position and reason.
-//! Perfetto's trace_processor understands only the *bare* form, without padding, width and precision; see
-//! [`Template::bare`].
+//! A width is 1 to 255, with zero padding for numbers if wanted. A precision is 0 to 255, for
+//! floats (digits) and strings (maximum characters). All other conversions of printf or
+//! java.util.Formatter are refused, with position and reason. Perfetto's trace_processor
+//! understands only the *bare* form, without padding, width and precision; see [`Template::bare`].
 //!
-//! Invariant: a [`Template`] is valid, so walking its [`Piece`]s cannot fail, and it has at most [`MAX_PARAMS`] conversions.
+//! Invariant: a [`Template`] is valid, so walking its [`Piece`]s cannot fail, and it has at most
+//! [`MAX_PARAMS`] conversions.
 
 use crate::{MAX_PARAMS, ParamKind, ParamMask, TemplateError, TemplateProblem};
 use core::{fmt, ops::Range};
@@ -47,7 +48,8 @@ pub struct Conversion {
     pub zero_pad: bool,
     /// Minimum number of characters; 0 if not given.
     pub width: u8,
-    /// Digits after the point (`%f %e`), significant digits (`%g`) or maximum characters (`%s`), if given.
+    /// Digits after the point (`%f %e`), significant digits (`%g`) or maximum characters (`%s`), if
+    /// given.
     pub precision: Option<u8>,
     /// Byte offset in the template of the `%`.
     pub start: usize,
@@ -181,8 +183,9 @@ impl<'a> Template<'a> {
         })
     }
 
-    /// The template with each conversion reduced to its verb, `%04d` to `%d`: the only form that Perfetto's trace_processor
-    /// understands. It prints any other conversion literally *and does not consume the value*.
+    /// The template with each conversion reduced to its verb, `%04d` to `%d`: the only form that
+    /// Perfetto's trace_processor understands. It prints any other conversion literally *and does
+    /// not consume the value*.
     pub fn bare(&self) -> impl fmt::Display + use<'a> {
         Bare(*self)
     }
@@ -204,7 +207,8 @@ impl<'a> Iterator for Pieces<'a> {
     type Item = Piece<'a>;
 
     fn next(&mut self) -> Option<Piece<'a>> {
-        // `Template::parse` accepted the same text, so there is no error here; it would only end the iteration.
+        // `Template::parse` accepted the same text, so there is no error here; it would only end
+        // the iteration.
         let (piece, next) = piece(self.text, self.at).ok()??;
         self.at = next;
         Some(piece)
@@ -281,7 +285,8 @@ fn conversion(text: &str, start: usize) -> Result<(Piece<'_>, usize), TemplateEr
     Ok((Piece::Conversion(Conversion { verb, zero_pad, width, precision, start, end }), end))
 }
 
-/// The number of up to 255 at `start` (none if there is no digit), and the offset of its end. None if it is larger.
+/// The number of up to 255 at `start` (none if there is no digit), and the offset of its end. None
+/// if it is larger.
 fn number(bytes: &[u8], start: usize) -> Option<(Option<u8>, usize)> {
     let end = digits_end(bytes, start);
     let add = |sum: u8, digit: &u8| sum.checked_mul(10)?.checked_add(digit - b'0');

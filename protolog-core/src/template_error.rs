@@ -69,8 +69,8 @@ impl TemplateError {
         Message { problem: self.problem, part: template.get(self.range()).unwrap_or("%") }
     }
 
-    /// The help line, which begins with a verb: for a conversion of printf, java.util.Formatter and their like, the conversion
-    /// that prints the same. `template` is the refused text.
+    /// The help line, which begins with a verb: for a conversion of printf, java.util.Formatter and
+    /// their like, the conversion that prints the same. `template` is the refused text.
     pub fn help<'a>(&self, template: &'a str) -> impl fmt::Display + use<'a> {
         let foreign = Foreign::of(template.get(self.start..).unwrap_or_default());
         Help { problem: self.problem, foreign }
@@ -99,7 +99,8 @@ impl TemplateError {
     }
 }
 
-/// A change of a refused template that may be what its writer meant: a part, and what to write for it.
+/// A change of a refused template that may be what its writer meant: a part, and what to write for
+/// it.
 #[derive(Clone, Copy, Debug)]
 pub struct Replacement<'a> {
     start: usize,
@@ -135,11 +136,12 @@ impl fmt::Display for TemplateError {
 impl core::error::Error for TemplateError {}
 
 impl TemplateProblem {
-    /// The problem of a conversion that has `letter` in place of a verb. `rest` begins with the conversion's `%`; `first`: the
-    /// letter follows that directly.
+    /// The problem of a conversion that has `letter` in place of a verb. `rest` begins with the
+    /// conversion's `%`; `first`: the letter follows that directly.
     pub(crate) fn of_letter(letter: char, first: bool, rest: &str) -> Self {
         match letter {
-            // `100% done` has the flag and the verb of a conversion of printf, but is hardly meant so.
+            // `100% done` has the flag and the verb of a conversion of printf, but is hardly meant
+            // so.
             ' ' if first => Self::LonePercent,
             '-' | '+' | '#' | ',' | '(' | '\'' if first => match Foreign::of(rest).conversion {
                 Some(_) => Self::Flag,
@@ -159,7 +161,8 @@ impl TemplateProblem {
         }
     }
 
-    /// The problem of a precision without digits: `rest` begins with the conversion's `%`. "50%. Then" has no precision.
+    /// The problem of a precision without digits: `rest` begins with the conversion's `%`. "50%.
+    /// Then" has no precision.
     pub(crate) fn of_point(rest: &str) -> Self {
         let after = rest.strip_prefix("%.").map(|after| after.chars().next());
         match after {

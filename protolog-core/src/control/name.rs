@@ -1,20 +1,22 @@
 //! The names of groups, as people, settings and commands write them.
 //!
-//! The name of a group may be any text: loggers of other libraries are groups, and they are called `my logger`, `[a].[b]`, or
-//! whatever came in a request. So there is one form for all names, in the variable `PROTOLOG`, in files, in the options of
-//! commands and in what they print:
+//! The name of a group may be any text: loggers of other libraries are groups, and they are called
+//! `my logger`, `[a].[b]`, or whatever came in a request. So there is one form for all names, in
+//! the variable `PROTOLOG`, in files, in the options of commands and in what they print:
 //!
 //! | name | form |
 //! |---|---|
 //! | of ASCII letters and digits, `_`, `:`, `.`, `$`, `-`, `/`, and of characters beyond ASCII that are seen | as it is |
 //! | any other one, the empty one, `*` and those that begin with `-` included | in quotation marks |
 //!
-//! Between quotation marks `\"`, `\\`, `\n`, `\r`, `\t` and `\u{HEX}` stand for characters. All that controls a terminal and
-//! white space other than a space is written so; and what a shell obeys in quotation marks (`$`, `` ` ``, `!`), and a `-` that begins the name: whoever
-//! copies a name from the screen to a command line gives no option and runs nothing. `testdata/names.tsv` has names and their forms, for Java, too.
+//! Between quotation marks `\"`, `\\`, `\n`, `\r`, `\t` and `\u{HEX}` stand for characters. All
+//! that controls a terminal and white space other than a space is written so; and what a shell
+//! obeys in quotation marks (`$`, `` ` ``, `!`), and a `-` that begins the name: whoever copies a
+//! name from the screen to a command line gives no option and runs nothing. `testdata/names.tsv`
+//! has names and their forms, for Java, too.
 //!
-//! Invariants: what is written is read as the same name; a text that is no name in quotation marks stands for itself, so that
-//! an option takes `my logger` as well.
+//! Invariants: what is written is read as the same name; a text that is no name in quotation marks
+//! stands for itself, so that an option takes `my logger` as well.
 
 use crate::escape::controls_output;
 use core::fmt::{self, Write};
@@ -24,7 +26,8 @@ use core::str::Chars;
 #[derive(Clone, Copy, Debug)]
 pub struct Quoted<'a>(pub &'a str);
 
-/// Displays a name as one word of a line of the protocol: as it is where that is one, else in quotation marks and without spaces.
+/// Displays a name as one word of a line of the protocol: as it is where that is one, else in
+/// quotation marks and without spaces.
 #[derive(Clone, Copy, Debug)]
 pub struct NameWord<'a>(pub &'a str);
 
@@ -56,8 +59,8 @@ pub fn is_quoted(written: &str) -> bool {
     matches!(quoted(written), Some((_, "")))
 }
 
-/// Returns what is between the quotation marks at the start of `text`, still with its escapes, and what follows them; none if
-/// it does not start with a name in quotation marks.
+/// Returns what is between the quotation marks at the start of `text`, still with its escapes, and
+/// what follows them; none if it does not start with a name in quotation marks.
 pub(super) fn quoted(text: &str) -> Option<(&str, &str)> {
     let inner = text.strip_prefix('"')?;
     let mut chars = inner.chars();

@@ -1,12 +1,16 @@
-//! Patterns of group names: what `PROTOLOG`, operators, the builder of a session and the filters of readers name groups by.
+//! Patterns of group names: what `PROTOLOG`, operators, the builder of a session and the filters of
+//! readers name groups by.
 //!
-//! A pattern is `*` for all groups, the full name of a group, its last segments (`Net`, `AppLog::Net`) or its first ones (`app`,
-//! `com.foo`). Segments are parted by `::` in names of Rust's groups, by dots in those of Java's. Letters of ASCII match in any case, and a
-//! pattern may be in [quotation marks](super::name): then it means no other name than what they hold.
+//! A pattern is `*` for all groups, the full name of a group, its last segments (`Net`,
+//! `AppLog::Net`) or its first ones (`app`, `com.foo`). Segments are parted by `::` in names of
+//! Rust's groups, by dots in those of Java's. Letters of ASCII match in any case, and a pattern may
+//! be in [quotation marks](super::name): then it means no other name than what they hold.
 //!
-//! Where several patterns name a group, a session takes the [closest](Closeness); settings take the last.
+//! Where several patterns name a group, a session takes the [closest](Closeness); settings take the
+//! last.
 //!
-//! Invariant: this is the one place that compares patterns in Rust. `testdata/patterns.tsv` has its cases, for Java's too.
+//! Invariant: this is the one place that compares patterns in Rust. `testdata/patterns.tsv` has its
+//! cases, for Java's too.
 
 use super::name::{self, Characters};
 
@@ -46,7 +50,8 @@ pub fn closeness(pattern: &str, full_name: &str) -> Option<Closeness> {
     (begins_segment(after) && is_equal(wanted, beginning)).then_some(Closeness::Beginning(length))
 }
 
-/// Returns whether the characters are those of `text`, which has as many bytes, but for the case of ASCII letters.
+/// Returns whether the characters are those of `text`, which has as many bytes, but for the case of
+/// ASCII letters.
 fn is_equal(wanted: Characters<'_>, text: &str) -> bool {
     wanted.zip(text.chars()).all(|(one, other)| one.eq_ignore_ascii_case(&other))
 }

@@ -3,7 +3,8 @@
 
 /// The directory for services, with a directory for each user.
 pub const SERVICES: &str = "/run/protolog";
-/// The directory for what stands in for the others where another user has taken or could take their place.
+/// The directory for what stands in for the others where another user has taken or could take their
+/// place.
 pub const FALLBACKS: &str = "/tmp";
 /// The beginning of the names in it. A user's id, `-` and random digits follow.
 pub const FALLBACK_PREFIX: &str = "protolog-";

@@ -1,7 +1,7 @@
 //! The protocol between an operator and a program on the program's socket: lines of UTF-8 text.
 //!
-//! A request is one line. The program replies with any number of lines, the last of which is `ok` or `error …`. Requests
-//! can be pipelined. The first one is the version:
+//! A request is one line. The program replies with any number of lines, the last of which is `ok`
+//! or `error …`. Requests can be pipelined. The first one is the version:
 //!
 //! ```text
 //! > protolog 1
@@ -18,13 +18,16 @@
 //! < error a trace is being recorded already
 //! ```
 //!
-//! A text that may hold spaces is the last word of its line. The name of a group is a [word](super::name::NameWord): in
-//! quotation marks where it is empty, begins with one, or has spaces or controls. A line has at most [`MAX_LINE`] bytes, including its line feed.
+//! A text that may hold spaces is the last word of its line. The name of a group is a
+//! [word](super::name::NameWord): in quotation marks where it is empty, begins with one, or has
+//! spaces or controls. A line has at most [`MAX_LINE`] bytes, including its line feed.
 //!
-//! A change of meaning and a reply line that loses a word need a new version. A new request does not, because an older
-//! program replies with `error` and goes on; nor does a new kind of reply line, because an older operator skips it.
+//! A change of meaning and a reply line that loses a word need a new version. A new request does
+//! not, because an older program replies with `error` and goes on; nor does a new kind of reply
+//! line, because an older operator skips it.
 //!
-//! Invariants: parsing is total and borrows; each value is written as exactly one line, whatever its texts hold.
+//! Invariants: parsing is total and borrows; each value is written as exactly one line, whatever
+//! its texts hold.
 
 use super::words::{OneLine, Words};
 use crate::FillPolicy;
@@ -37,7 +40,8 @@ pub const VERSION: u32 = 1;
 pub const MAX_LINE: usize = 8192;
 /// The suffix of the names of sockets.
 pub const SOCKET_SUFFIX: &str = ".sock";
-/// The extension, in place of that of the socket, of the file with the switches of a program that can't pass file descriptors.
+/// The extension, in place of that of the socket, of the file with the switches of a program that
+/// can't pass file descriptors.
 pub const SWITCHES_EXTENSION: &str = "switches";
 
 /// The kernel's name of the file in memory with the switches of a program in Rust.
@@ -62,9 +66,11 @@ pub enum Request<'a> {
     Groups,
     /// `pages`: the memory with the switch words, as a file descriptor that comes with the reply.
     Pages,
-    /// `pages-file`: the same memory, as a file with a name, for operators or of programs that can't pass file descriptors.
+    /// `pages-file`: the same memory, as a file with a name, for operators or of programs that
+    /// can't pass file descriptors.
     PagesFile,
-    /// `set SETTING`: applies a setting ([`super::setting`]) to existing groups, and to later ones when they register.
+    /// `set SETTING`: applies a setting ([`super::setting`]) to existing groups, and to later ones
+    /// when they register.
     Set(&'a str),
     /// `trace-start FILL_POLICY BUFFER SETTINGS FILE`: starts a session.
     TraceStart(TraceStart<'a>),
@@ -74,7 +80,8 @@ pub enum Request<'a> {
     TraceStatus,
     /// `stats`: the state of all sessions, with their losses.
     Stats,
-    /// `sessions`: all sessions, with the levels that each records of the groups. No session is flushed for it.
+    /// `sessions`: all sessions, with the levels that each records of the groups. No session is
+    /// flushed for it.
     Sessions,
 }
 
@@ -85,7 +92,8 @@ pub struct TraceStart<'a> {
     pub fill_policy: FillPolicy,
     /// Size of the buffer in bytes; 0 for the program's default.
     pub buffer: u64,
-    /// The levels to record, as [`super::setting`] has them, without spaces; `-` for all levels of all groups.
+    /// The levels to record, as [`super::setting`] has them, without spaces; `-` for all levels of
+    /// all groups.
     pub settings: &'a str,
     /// The file, an absolute path.
     pub file: &'a str,
@@ -105,7 +113,8 @@ pub enum Reply<'a> {
     },
     /// `group PAGE INDEX WORD COMPILED NAME TAG`
     Group {
-        /// The page with its switch word; none before the group registers, and if no memory is shared.
+        /// The page with its switch word; none before the group registers, and if no memory is
+        /// shared.
         page: Option<u32>,
         /// The index of its word in the page.
         index: u16,
@@ -131,7 +140,8 @@ pub enum Reply<'a> {
         count: u32,
         /// Size of a page, in bytes.
         size: u32,
-        /// The name of a file in the directory of the socket; or `/proc/PID/fd/NUMBER`, a file in memory ([`descriptor_of`]).
+        /// The name of a file in the directory of the socket; or `/proc/PID/fd/NUMBER`, a file in
+        /// memory ([`descriptor_of`]).
         name: &'a str,
     },
     /// `session CONTROL FILL_POLICY MESSAGES LOST BYTES FILE`
@@ -180,8 +190,8 @@ pub enum Reply<'a> {
     },
     /// `levels LEVELS GROUP`: belongs to the last `tracing`
     Levels {
-        /// The levels that the session enables, not empty (bit = [`crate::Level::severity`]); in hexadecimal on the line. The
-        /// operator may allow fewer.
+        /// The levels that the session enables, not empty (bit = [`crate::Level::severity`]); in
+        /// hexadecimal on the line. The operator may allow fewer.
         levels: u8,
         /// The group's full name, as a [word](super::name::NameWord).
         group: &'a str,

@@ -1,5 +1,5 @@
-//! The syntax of settings: levels of groups, as written in the environment variable `PROTOLOG`, in configuration files, in
-//! the state file, and in the request `set`.
+//! The syntax of settings: levels of groups, as written in the environment variable `PROTOLOG`, in
+//! configuration files, in the state file, and in the request `set`.
 //!
 //! ```text
 //! net=debug,text;disk=warn            in a variable: separated by `;`
@@ -17,8 +17,9 @@
 //!
 //! [`super::name`] has what may stand between quotation marks.
 //!
-//! Later settings override earlier ones. A setting changes only what it mentions: `Ui=text` does not change which levels
-//! are traced. A level is traced if a running session enables it and the settings allow it.
+//! Later settings override earlier ones. A setting changes only what it mentions: `Ui=text` does
+//! not change which levels are traced. A level is traced if a running session enables it and the
+//! settings allow it.
 
 use super::levels_at_least;
 use super::name::{is_plain, is_quoted, quoted};
@@ -79,7 +80,8 @@ impl SettingError<'_> {
         self.problem.help()
     }
 
-    /// The error without the offending text, for readers who may not know the file. Always with the line.
+    /// The error without the offending text, for readers who may not know the file. Always with the
+    /// line.
     pub const fn unquoted(&self) -> UnquotedError {
         UnquotedError { line: self.line, problem: self.problem }
     }
@@ -239,7 +241,8 @@ fn setting<'a>(text: &'a str, words: &'a str) -> Result<Setting, (&'a str, Setti
             Some(_) => return Err((word, SettingProblem::BadWord)),
         }
     }
-    // `text` without a level prints the levels that are traced, or all levels if the setting says nothing of tracing.
+    // `text` without a level prints the levels that are traced, or all levels if the setting says
+    // nothing of tracing.
     let printed = setting
         .trace
         .filter(|levels| *levels != 0)
@@ -278,7 +281,8 @@ fn level_of(word: &str) -> Result<Level, (&str, SettingProblem)> {
 }
 
 impl fmt::Display for Setting {
-    /// Writes the shortest words after `=` that mean the same. A set with gaps is shown as its least severe level.
+    /// Writes the shortest words after `=` that mean the same. A set with gaps is shown as its
+    /// least severe level.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = |levels: u8| Level::from_severity(levels.trailing_zeros() as u8);
         let trace = self.trace.map(name);

@@ -8,8 +8,9 @@
 //! byte 3  session levels, set by the program: those that any session enables
 //! ```
 //!
-//! A level is bit [`Level::severity`](crate::Level::severity) of a byte. The program writes byte 3, the operator byte 2, both
-//! byte 1. Byte 0 follows from bytes 2 and 3 ([`trace_levels`]): each side changes its own byte and then updates byte 0.
+//! A level is bit [`Level::severity`](crate::Level::severity) of a byte. The program writes byte 3,
+//! the operator byte 2, both byte 1. Byte 0 follows from bytes 2 and 3 ([`trace_levels`]): each
+//! side changes its own byte and then updates byte 0.
 //!
 //! ```text
 //!              byte 3   byte 2   byte 0
@@ -20,9 +21,11 @@
 //! ```
 //!
 //! Invariants
-//! - *wait-free*: words change by `fetch_or` and `fetch_and` only, so neither side can make the other one wait.
-//! - *consistent*: when both sides have returned, byte 0 is the intersection of bytes 2 and 3, because the side that
-//!   changes the word last checks it again. A model checker explores the interleavings (`protolog-rt/tests/loom`).
+//! - *wait-free*: words change by `fetch_or` and `fetch_and` only, so neither side can make the
+//!   other one wait.
+//! - *consistent*: when both sides have returned, byte 0 is the intersection of bytes 2 and 3,
+//!   because the side that changes the word last checks it again. A model checker explores the
+//!   interleavings (`protolog-rt/tests/loom`).
 //! - *no gap*: a level that is in bytes 2 and 3 before and after a change is never off in between.
 //! - *any bits*: every function is total; arbitrary bits in a word can only turn levels on or off.
 
@@ -42,8 +45,8 @@ pub const ALLOWED_SHIFT: u32 = 16;
 /// Position of byte 3, in bits.
 pub const SESSION_SHIFT: u32 = 24;
 
-/// Maximum rounds of [`update_trace_byte`]. More could only be needed while the other side keeps changing the word, and
-/// then that side updates byte 0 as well.
+/// Maximum rounds of [`update_trace_byte`]. More could only be needed while the other side keeps
+/// changing the word, and then that side updates byte 0 as well.
 const MAX_ROUNDS: usize = 8;
 
 /// A word in shared memory. A trait, so that a model checker can use words of its own.
@@ -92,7 +95,8 @@ pub fn set_allowed_levels(word: &impl SwitchWord, levels: u8) {
     let levels = levels as u32 & ALL_LEVELS;
     let denied = ALL_LEVELS & !levels;
     if denied != 0 {
-        // In one operation if the group has registered, so that no call begins from here on that is not allowed.
+        // In one operation if the group has registered, so that no call begins from here on that is
+        // not allowed.
         let at_once = if word.load_word() & UNREGISTERED == 0 { denied } else { 0 };
         word.clear_bits(denied << ALLOWED_SHIFT | at_once);
     }
@@ -227,7 +231,8 @@ mod tests {
         }
     }
 
-    /// The values of byte 0 after each change that `change` makes to a word that begins with these bytes.
+    /// The values of byte 0 after each change that `change` makes to a word that begins with these
+    /// bytes.
     fn steps(bytes: [u8; 4], change: impl FnOnce(&Watched)) -> Vec<u8> {
         let word = Watched(AtomicU32::new(u32::from_le_bytes(bytes)), RefCell::default());
         change(&word);
