@@ -1,11 +1,11 @@
 //! Groups from a jar, without a JVM: the class files are read and what they do is evaluated.
 //!
-//! An enum's groups are what its `values()` returns. Of another class they are its static final fields whose values are
-//! groups. A group is an object with `isEnabled()`, `isLogToLogcat()` or `isLogToText()`, and `getTag()`; `getId()` is
-//! asked where there is one.
+//! An enum's groups are what its `values()` returns. Of another class they are its static final
+//! fields whose values are groups. A group is an object with `isEnabled()`, `isLogToLogcat()` or
+//! `isLogToText()`, and `getTag()`; `getId()` is asked where there is one.
 //!
-//! Invariants: only the classes that are needed are read; no jar, however made, brings about a panic, an endless loop or
-//! unbounded memory ([`class_eval`] limits the code that is evaluated).
+//! Invariants: only the classes that are needed are read; no jar, however made, brings about a
+//! panic, an endless loop or unbounded memory ([`class_eval`] limits the code that is evaluated).
 
 use super::{Group, GroupClash, Groups};
 use class_eval::{Class, ClassSource, Fault, FaultKind, Machine, Ref, Value};
@@ -79,8 +79,8 @@ pub enum JarError {
     Clash(GroupClash),
 }
 
-/// The groups of the class `class`, as `com.foo.AppLog`, `com.foo.Bar$AppLog` or `com.foo.Bar.AppLog`, in `jar`, the
-/// bytes of a jar.
+/// The groups of the class `class`, as `com.foo.AppLog`, `com.foo.Bar$AppLog` or
+/// `com.foo.Bar.AppLog`, in `jar`, the bytes of a jar.
 pub fn from_jar(jar: &[u8], class: &str) -> Result<Groups, JarError> {
     let jar = Jar::open(jar)?;
     let mut machine = Machine::new(&jar);
@@ -158,8 +158,8 @@ fn enum_groups(
     Ok(groups)
 }
 
-/// Groups that are objects of a class: calls write the field's name; the runtime, which sees objects only, knows them by
-/// their own class and `name()`.
+/// Groups that are objects of a class: calls write the field's name; the runtime, which sees
+/// objects only, knows them by their own class and `name()`.
 fn field_groups(
     machine: &mut Machine<'_>,
     file: &Class<'_>,
@@ -283,7 +283,8 @@ impl Getters<'_, '_> {
 /// The class files of a jar, read when they are asked for.
 struct Jar<'a> {
     archive: RefCell<ZipArchive<Cursor<&'a [u8]>>>,
-    /// The content of each entry that was read; a cell is filled once, so that what is borrowed stays.
+    /// The content of each entry that was read; a cell is filled once, so that what is borrowed
+    /// stays.
     entries: Vec<OnceCell<Vec<u8>>>,
     left: Cell<u64>,
 }
@@ -354,7 +355,8 @@ impl ClassSource for Jar<'_> {
 }
 
 impl JarError {
-    /// Returns whether the jar, or a class file in it, is nothing that can be decoded; other errors are about what it says.
+    /// Returns whether the jar, or a class file in it, is nothing that can be decoded; other errors
+    /// are about what it says.
     pub fn is_undecodable(&self) -> bool {
         match self {
             Self::NotAJar(_) => true,

@@ -1,5 +1,5 @@
-//! The groups that log calls may name, wherever their definition was read from: the model, and groups from a jar. Those
-//! of sources are read by each language of [`crate::lang`].
+//! The groups that log calls may name, wherever their definition was read from: the model, and
+//! groups from a jar. Those of sources are read by each language of [`crate::lang`].
 //!
 //! Invariant: names and ids are unique within a [`Groups`].
 
@@ -18,12 +18,13 @@ pub struct Group {
     pub name: String,
     /// The result of its `name()`: of a constant the same, of another object any text.
     pub own_name: String,
-    /// The name in dictionaries. The full name: its class's canonical name, a dot, what it calls itself; after
-    /// [`Groups::for_android`] the latter alone.
+    /// The name in dictionaries. The full name: its class's canonical name, a dot, what it calls
+    /// itself; after [`Groups::for_android`] the latter alone.
     pub full_name: String,
     /// The group's id, from its full name.
     pub id: u32,
-    /// The result of `getId()`, where the class has it and it is known: the id in Android's dictionaries.
+    /// The result of `getId()`, where the class has it and it is known: the id in Android's
+    /// dictionaries.
     pub declared_id: Option<u32>,
     /// False: its calls are compiled out and have no dictionary entry.
     pub enabled: bool,
@@ -53,7 +54,8 @@ pub enum GroupNumbers {
     Declared,
     /// By their position in the class, from 1: builds between Android 15 and 16.
     Position,
-    /// By their first use in the sources, from 1: Android 15. Groups that are not in use come after those that are.
+    /// By their first use in the sources, from 1: Android 15. Groups that are not in use come after
+    /// those that are.
     FirstUse,
 }
 
@@ -83,9 +85,9 @@ impl Groups {
         Ok(self)
     }
 
-    /// The groups as Android's runtime knows them: by what they call themselves alone; ids as `numbers` says, or counted
-    /// from 1 where `getId()` is not known. Its dictionaries hold all groups, used or not, since its
-    /// reader fails on a group that it does not find.
+    /// The groups as Android's runtime knows them: by what they call themselves alone; ids as
+    /// `numbers` says, or counted from 1 where `getId()` is not known. Its dictionaries hold all
+    /// groups, used or not, since its reader fails on a group that it does not find.
     pub fn for_android(self, numbers: GroupNumbers) -> Result<Self, GroupClash> {
         let declared = (numbers == GroupNumbers::Declared)
             .then(|| self.list.iter().map(|group| group.declared_id).collect())
@@ -104,13 +106,14 @@ impl Groups {
         Self { unknown_ids: why.map(Box::new), ..self }
     }
 
-    /// A warning where ids had to be counted although the class has `getId()`; about the source that the groups were
-    /// read from.
+    /// A warning where ids had to be counted although the class has `getId()`; about the source
+    /// that the groups were read from.
     pub fn unknown_ids(&self) -> Option<&Diagnostic> {
         self.unknown_ids.as_deref().filter(|_| self.numbers == Some(GroupNumbers::Declared))
     }
 
-    /// The number of groups, from the first on, that a dictionary holds even if no message uses them.
+    /// The number of groups, from the first on, that a dictionary holds even if no message uses
+    /// them.
     pub fn always_in_dictionary(&self) -> usize {
         if self.numbers.is_some() { self.own } else { 0 }
     }
@@ -120,7 +123,8 @@ impl Groups {
         position < self.always_in_dictionary()
     }
 
-    /// The positions of the groups that a dictionary holds where those of `used` are in use, in this order, each with its id.
+    /// The positions of the groups that a dictionary holds where those of `used` are in use, in
+    /// this order, each with its id.
     pub fn in_dictionary(&self, used: &[usize]) -> Vec<(usize, u32)> {
         let mut seen = vec![false; self.list.len()];
         let all = used.iter().copied().chain(0..self.always_in_dictionary());

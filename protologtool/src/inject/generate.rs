@@ -1,4 +1,5 @@
-//! Writing the class: the template with its name changed, its fields filled in, and members added before its last brace.
+//! Writing the class: the template with its name changed, its fields filled in, and members added
+//! before its last brace.
 
 use super::ImplTemplate;
 use super::template::{EnabledMethod, Injected};
@@ -131,7 +132,8 @@ fn initial_value(injected: Injected, values: &Values<'_>) -> Result<String, Fail
     }
 }
 
-/// The nested class `Cache`: for each group a field with the state of each level, and the method that sets them.
+/// The nested class `Cache`: for each group a field with the state of each level, and the method
+/// that sets them.
 fn cache(groups: &Groups, updater: Option<&EnabledMethod>) -> String {
     let mut text = "\n    public static class Cache {\n".to_owned();
     for group in groups.list() {

@@ -1,5 +1,5 @@
-//! The class that rewritten Android code calls: a copy of `ProtoLogImpl`, the template, with what only the build knows put
-//! in.
+//! The class that rewritten Android code calls: a copy of `ProtoLogImpl`, the template, with what
+//! only the build knows put in.
 //!
 //! ```text
 //! public class ProtoLogImpl {                    public class ProtoLogImpl_454675969 {
@@ -10,8 +10,9 @@
 //!                                                }
 //! ```
 //!
-//! The template also tells which form calls must have, so that one tool serves several releases: see
-//! [`ImplTemplate::form`]. Its text is spliced, never printed from a tree. Reading is in [`template`], writing in [`generate`].
+//! The template also tells which form calls must have, so that one tool serves several releases:
+//! see [`ImplTemplate::form`]. Its text is spliced, never printed from a tree. Reading is in
+//! [`template`], writing in [`generate`].
 
 mod generate;
 mod template;
@@ -28,8 +29,9 @@ pub const AOSP_TEMPLATE: &str =
 /// The package of Android's ProtoLog.
 pub const AOSP_PACKAGE: &str = "com.android.internal.protolog";
 
-/// The number in the generated class's name, from the paths of a run as they were given, the groups' file last: AOSP's
-/// formula, so that the class has the same name on every machine, and another one in every module.
+/// The number in the generated class's name, from the paths of a run as they were given, the
+/// groups' file last: AOSP's formula, so that the class has the same name on every machine, and
+/// another one in every module.
 pub fn class_number(paths: &[PathBuf]) -> u32 {
     let step = |hash: i32, next: i32| hash.wrapping_mul(31).wrapping_add(next);
     let hash = |path: &PathBuf| {

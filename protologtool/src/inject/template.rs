@@ -1,4 +1,5 @@
-//! Reading a template: its fields that are to be filled in, and the methods that say what calls must look like.
+//! Reading a template: its fields that are to be filled in, and the methods that say what calls
+//! must look like.
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::lang::java::lexer;
@@ -171,8 +172,9 @@ impl ImplTemplate {
         &self.source
     }
 
-    /// The form that calls must have: a text after the mask where the methods take one, a mask of the type that they take,
-    /// and as guard the cache, if there is one to fill, or else `isEnabled(group)`, if there is such.
+    /// The form that calls must have: a text after the mask where the methods take one, a mask of
+    /// the type that they take, and as guard the cache, if there is one to fill, or else
+    /// `isEnabled(group)`, if there is such.
     pub fn form(&self) -> Android {
         let guard = if self.updates_cache() {
             Guard::Cache

@@ -1,8 +1,8 @@
-//! Languages. Each finds log calls in its sources and emits the edits that rewrite them; what is the same for all, such as
-//! checking templates and making ids, is in [`crate::pipeline`].
+//! Languages. Each finds log calls in its sources and emits the edits that rewrite them; what is
+//! the same for all, such as checking templates and making ids, is in [`crate::pipeline`].
 //!
-//! To add one: a directory here, a type that implements [`Language`], a [`Kind`] with its line in [`crate::pipeline`], and
-//! pairs of texts under `tests/`.
+//! To add one: a directory here, a type that implements [`Language`], a [`Kind`] with its line in
+//! [`crate::pipeline`], and pairs of texts under `tests/`.
 
 pub mod java;
 pub mod jvm;
@@ -155,14 +155,15 @@ pub trait Language: Sync {
     /// The part of a call that only this language's [`emit`](Self::emit) needs.
     type Shape;
 
-    /// True if an earlier pass over the inputs found nothing to do in this file: it is not read again.
+    /// True if an earlier pass over the inputs found nothing to do in this file: it is not read
+    /// again.
     fn is_known_idle(&self, path: &Path) -> bool {
         let _ = path;
         false
     }
 
-    /// Scans the bytes, quickly, for anything that [`find`](Self::find) could report; without it the file is not parsed. May
-    /// say yes for a file without calls, never no for one with.
+    /// Scans the bytes, quickly, for anything that [`find`](Self::find) could report; without it
+    /// the file is not parsed. May say yes for a file without calls, never no for one with.
     fn may_call(&self, bytes: &[u8]) -> bool;
 
     /// The file's name in message ids and locations.
@@ -179,8 +180,8 @@ pub trait Language: Sync {
         ids
     }
 
-    /// All log calls that can be rewritten, in source order, and a diagnostic for each that can't. Without `inputs` the
-    /// file is on its own.
+    /// All log calls that can be rewritten, in source order, and a diagnostic for each that can't.
+    /// Without `inputs` the file is on its own.
     fn find(
         &self,
         source: &Source,
@@ -215,7 +216,8 @@ pub struct Found<S> {
     pub unread: UnreadCalls,
     /// Edits outside the calls, such as those of group enums.
     pub edits: Vec<Edit>,
-    /// The problems of calls that can't be rewritten, and what else the user should know of the file.
+    /// The problems of calls that can't be rewritten, and what else the user should know of the
+    /// file.
     pub diagnostics: Vec<Diagnostic>,
     /// True if the file names the class of the calls, as far as can be told.
     pub names_class: bool,

@@ -21,7 +21,8 @@ pub(crate) fn nearest<'g>(groups: &'g Groups, name: &str) -> Option<&'g str> {
     (distance <= known.len().div_ceil(3)).then_some(known)
 }
 
-/// Returns whether one of `names` alone differs from `name` by one character, and all others by three or more.
+/// Returns whether one of `names` alone differs from `name` by one character, and all others by
+/// three or more.
 pub(crate) fn is_alone<'g>(names: impl Iterator<Item = &'g str>, name: &str) -> bool {
     let mut distances: Vec<usize> = names.map(|known| distance(name, known)).collect();
     distances.sort_unstable();

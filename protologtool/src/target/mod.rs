@@ -1,7 +1,10 @@
-//! The answer to which dialect a run has and what form its output: dialect, ids, and the class that rewritten code calls.
+//! The answer to which dialect a run has and what form its output: dialect, ids, and the class that
+//! rewritten code calls.
 //!
-//! [`release`] decides on the dialect; the dialects themselves are in [`crate::lang::jvm::dialect`]. A template tells Android's releases apart, where there is one: the file that
-//! is named, one among the sources, or, for Android's own class, the one at the path that AOSP's tool knows.
+//! [`release`] decides on the dialect; the dialects themselves are in
+//! [`crate::lang::jvm::dialect`]. A template tells Android's releases apart, where there is one:
+//! the file that is named, one among the sources, or, for Android's own class, the one at the path
+//! that AOSP's tool knows.
 
 mod release;
 

@@ -1,10 +1,13 @@
-//! The decision which dialect a run has, and what form its dictionary: one function, for all commands.
+//! The decision which dialect a run has, and what form its dictionary: one function, for all
+//! commands.
 //!
-//! Android's build makes code and dictionary in separate runs. The one for the dictionary sees no template and other flags, so that
-//! the ids of messages depend on two things alone that both runs have: `--dialect`, and the class of the calls. A
-//! template or a flag that speaks of Android where these do not is an error: the other run could not know.
+//! Android's build makes code and dictionary in separate runs. The one for the dictionary sees no
+//! template and other flags, so that the ids of messages depend on two things alone that both runs
+//! have: `--dialect`, and the class of the calls. A template or a flag that speaks of Android where
+//! these do not is an error: the other run could not know.
 //!
-//! Invariant: runs with the same `--dialect` and `--protolog-class` make the same ids, or one of them fails.
+//! Invariant: runs with the same `--dialect` and `--protolog-class` make the same ids, or one of
+//! them fails.
 
 use crate::args::DialectChoice;
 use crate::exit::Failure;
@@ -104,8 +107,9 @@ impl Evidence<'_> {
         }
     }
 
-    /// Returns whether the tool that a rule was written for is that of Android 15. The name of its class alone does not show it: the rules
-    /// of the Launcher in Android 16 and 17 still pass that.
+    /// Returns whether the tool that a rule was written for is that of Android 15. The name of its
+    /// class alone does not show it: the rules of the Launcher in Android 16 and 17 still pass
+    /// that.
     fn is_15(&self, class: ClassOf) -> bool {
         let has_cache = self.template.is_some_and(|it| it.form().guard == Guard::Cache);
         self.flags.is_15 || class == ClassOf::Android15 && !self.flags.is_later && !has_cache
@@ -157,7 +161,8 @@ mod tests {
         Evidence { class, dialect, template: None, flags }.release().ok()
     }
 
-    /// Whatever flags a run has, its ids are those of every other one of its class and dialect, or it fails.
+    /// Whatever flags a run has, its ids are those of every other one of its class and dialect, or
+    /// it fails.
     #[test]
     fn ids_depend_on_class_and_dialect_alone() {
         let all = [

@@ -1,5 +1,5 @@
-//! The types of arguments that Java's sources make evident: of literals, casts, texts that are put together, and variables that are
-//! declared with a type which only the language has.
+//! The types of arguments that Java's sources make evident: of literals, casts, texts that are put
+//! together, and variables that are declared with a type which only the language has.
 
 use super::fields;
 use super::invocation::Invocation;

@@ -1,8 +1,8 @@
-//! Arrays in the place of all arguments: one argument to the tool, but several to an unprocessed call, whose last parameter is
-//! `Object...`.
+//! Arrays in the place of all arguments: one argument to the tool, but several to an unprocessed
+//! call, whose last parameter is `Object...`.
 //!
-//! An expression is one if its own form says so, or if it is a name whose declaration does. Types of other expressions
-//! are not known here.
+//! An expression is one if its own form says so, or if it is a name whose declaration does. Types
+//! of other expressions are not known here.
 
 use super::fields::declarator;
 use super::invocation::Invocation;
@@ -49,8 +49,8 @@ impl MemberCalls<'_, '_, '_> {
         })
     }
 
-    /// The text between the braces of an array that is made on the spot, if it has one dimension and elements. By its tokens: the
-    /// tree leaves out what is between braces and holds no call.
+    /// The text between the braces of an array that is made on the spot, if it has one dimension
+    /// and elements. By its tokens: the tree leaves out what is between braces and holds no call.
     fn elements(&self, node: Node<'_>) -> Option<String> {
         let written = self.unit.str(&node.byte_range());
         let of_kind = |byte| {
@@ -103,7 +103,8 @@ fn is_array(declaration: Declaration<'_>, name: &str, source: &[u8]) -> bool {
     }
 }
 
-/// Returns whether a type with these dimensions behind the variable is an array whose elements are objects, arrays among them.
+/// Returns whether a type with these dimensions behind the variable is an array whose elements are
+/// objects, arrays among them.
 fn is_array_of_objects(of: &str, more: &str) -> bool {
     let dimensions = of.matches('[').count() + more.matches('[').count();
     let element: String = of.chars().take_while(|char| *char != '[').collect();

@@ -5,8 +5,9 @@
 //! void g() { }                a member like any other
 //! ```
 //!
-//! A fault must cost its own member only, so that the rest of the file is diagnosed. Round brackets end with their statement.
-//! Braces are as many as their indentation says, but only as many are added or left out as it takes to balance them.
+//! A fault must cost its own member only, so that the rest of the file is diagnosed. Round brackets
+//! end with their statement. Braces are as many as their indentation says, but only as many are
+//! added or left out as it takes to balance them.
 //!
 //! Invariant: the brackets of [`repaired`] tokens balance.
 
@@ -28,7 +29,8 @@ pub(crate) enum FaultKind {
     Comment,
 }
 
-/// Notes for each opening bracket the index of the one that closes it; false if they do not balance.
+/// Notes for each opening bracket the index of the one that closes it; false if they do not
+/// balance.
 pub(crate) fn pair(tokens: &[Token], partners: &mut Vec<u32>) -> bool {
     partners.clear();
     partners.resize(tokens.len(), 0);
@@ -49,8 +51,8 @@ pub(crate) fn pair(tokens: &[Token], partners: &mut Vec<u32>) -> bool {
     open.is_empty()
 }
 
-/// The tokens of a text whose brackets do not balance, with empty tokens for brackets that are missing and without those that
-/// are too many; and the faults, in source order.
+/// The tokens of a text whose brackets do not balance, with empty tokens for brackets that are
+/// missing and without those that are too many; and the faults, in source order.
 pub(crate) fn repaired(text: &[u8]) -> (Vec<Token>, Vec<Fault>) {
     let (tokens, mut faults) = tokens(text);
     let count = |punct| tokens.iter().filter(|it| it.kind == TokenKind::Punct(punct)).count();
@@ -83,7 +85,8 @@ pub(crate) fn unclosed_literal(text: &[u8], tokens: &[Token]) -> Option<Fault> {
     Some(Fault { range: start..start + 1, kind: FaultKind::Literal })
 }
 
-/// The tokens without comments. What a text block or comment without an end has taken along is code from the next line on.
+/// The tokens without comments. What a text block or comment without an end has taken along is code
+/// from the next line on.
 fn tokens(text: &[u8]) -> (Vec<Token>, Vec<Fault>) {
     let (mut tokens, mut faults, mut at) = (Vec::new(), Vec::new(), 0);
     while let Some(token) = lexer::tokens_from(text, at).next() {
@@ -157,7 +160,8 @@ struct Open {
     has_semicolons: bool,
     /// True for the body of a type, whose members may be indented as little as it.
     is_type: bool,
-    /// Indentation of its line and of the line on which its statement begins, in this order of size.
+    /// Indentation of its line and of the line on which its statement begins, in this order of
+    /// size.
     indentation: (usize, usize),
 }
 
@@ -243,7 +247,8 @@ impl Repair<'_> {
         }
     }
 
-    /// Takes a closing brace, which ends the round brackets within its block, and blocks that are indented deeper.
+    /// Takes a closing brace, which ends the round brackets within its block, and blocks that are
+    /// indented deeper.
     fn closed(&mut self, token: Token) {
         let start = token.range().start;
         self.close_while(start, |open| open.byte != b'{');
@@ -271,7 +276,8 @@ impl Repair<'_> {
         self.statement = None;
     }
 
-    /// Ends blocks that what begins at `start` can't stand in: it is indented no deeper than they are.
+    /// Ends blocks that what begins at `start` can't stand in: it is indented no deeper than they
+    /// are.
     fn end_braces_before(&mut self, start: usize) {
         let indentation = self.line.indentation;
         while self.missing > 0
@@ -331,7 +337,8 @@ impl Line {
         self.indentation = line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     }
 
-    /// Returns whether nothing but white space stands before `offset`, which is the one that was advanced to.
+    /// Returns whether nothing but white space stands before `offset`, which is the one that was
+    /// advanced to.
     fn begins_at(&self, offset: usize) -> bool {
         self.start + self.indentation == offset
     }

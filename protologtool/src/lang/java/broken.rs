@@ -1,9 +1,11 @@
-//! Diagnostics for sources that do not parse, where it matters: in the declarations that hold calls.
+//! Diagnostics for sources that do not parse, where it matters: in the declarations that hold
+//! calls.
 //!
-//! tree-sitter always gives a tree, with ERROR and MISSING nodes where the grammar was left. Since members are parsed one by
-//! one, a member is good however broken the rest of the file is; a bad one with a call is one diagnostic, beside those of its
-//! calls that are whole. Brackets that do not balance are closed by guess ([`super::brackets`]), so that the rest of the file
-//! is diagnosed.
+//! tree-sitter always gives a tree, with ERROR and MISSING nodes where the grammar was left. Since
+//! members are parsed one by one, a member is good however broken the rest of the file is; a bad
+//! one with a call is one diagnostic, beside those of its calls that are whole. Brackets that do
+//! not balance are closed by guess ([`super::brackets`]), so that the rest of the file is
+//! diagnosed.
 
 use super::brackets::{Fault, FaultKind, unclosed_literal};
 use super::outline::Member;
@@ -46,7 +48,8 @@ pub(crate) fn fault(unit: &Unit<'_>, member: &Member, tree: &Tree) -> Option<Dia
     })
 }
 
-/// The most bytes of code, comments left out, that a declaration with calls may have: the parser takes about fifty times as much memory.
+/// The most bytes of code, comments left out, that a declaration with calls may have: the parser
+/// takes about fifty times as much memory.
 pub(crate) const MAX_CODE: usize = 8 << 20;
 
 /// That a declaration with a call is larger than [`MAX_CODE`], if it is.

@@ -1,5 +1,6 @@
-//! Constant expressions of Java, evaluated without a compiler: literals, `+` on strings, whole numbers, `!`, `&&`, `||`,
-//! `?:`, casts, parentheses, and names of constants that this file or another input declares.
+//! Constant expressions of Java, evaluated without a compiler: literals, `+` on strings, whole
+//! numbers, `!`, `&&`, `||`, `?:`, casts, parentheses, and names of constants that this file or
+//! another input declares.
 
 use super::fields::declarator;
 use super::integer;
@@ -22,7 +23,8 @@ const TOO_LONG: &str = "is too long, or takes too many steps for its file";
 /// The meaning of a name that is no constant: parameters, fields, methods such as `name()`.
 pub(crate) type KnownValue<'k> = dyn Fn(Node<'_>) -> Option<Result<Value, NotConstant>> + 'k;
 
-/// The meaning of a method call, in whatever file it stands; the last argument goes to [`Evaluator::nested`].
+/// The meaning of a method call, in whatever file it stands; the last argument goes to
+/// [`Evaluator::nested`].
 pub(crate) type Calls =
     fn(&Evaluator<'_, '_, '_, '_>, Node<'_>, usize) -> Option<Result<Value, NotConstant>>;
 
@@ -113,7 +115,8 @@ impl<'u> Evaluator<'_, 'u, '_, '_> {
         value.map_err(|bad| NotConstant { range: bad.range, reason: bad.reason.to_owned() })
     }
 
-    /// `+` chains nest to the left, thousands deep in generated code, so they are walked rather than recursed into.
+    /// `+` chains nest to the left, thousands deep in generated code, so they are walked rather
+    /// than recursed into.
     fn binary(&self, node: Node<'_>, depth: usize) -> Result<Value, NotConstant> {
         let mut steps = Vec::new();
         let mut first = node;
@@ -353,8 +356,8 @@ pub(crate) fn nothing_known(_: Node<'_>) -> Option<Result<Value, NotConstant>> {
     None
 }
 
-/// The text of the constant with this canonical name that a class of the inputs declares, whose name stands at `depth`; and the
-/// effort that it took. None if there is no such constant.
+/// The text of the constant with this canonical name that a class of the inputs declares, whose
+/// name stands at `depth`; and the effort that it took. None if there is no such constant.
 pub(crate) fn constant_text(
     library: &dyn Classes,
     canonical: &str,
@@ -382,7 +385,8 @@ pub(crate) fn constant_text(
     Some(FoundConstant { text, taken: resolver.constants().taken(), is_limited })
 }
 
-/// The value of the field `needed`, which a member of the type `of` declares; none if it is no constant.
+/// The value of the field `needed`, which a member of the type `of` declares; none if it is no
+/// constant.
 fn constant_of(
     resolver: &Resolver<'_>,
     of: &TypeRef<'_>,

@@ -1,5 +1,5 @@
-//! Where a call stands, which decides what must be put around its rewritten form: an `if` statement, where before there was
-//! an expression.
+//! Where a call stands, which decides what must be put around its rewritten form: an `if`
+//! statement, where before there was an expression.
 
 use super::invocation::Invocation;
 use tree_sitter::Node;
@@ -9,13 +9,15 @@ use tree_sitter::Node;
 pub enum Context {
     /// A statement among others: an `if` can stand there as it is.
     Statement,
-    /// A statement whose `if` would take the `else` of an outer one, or one that must be a block (`case 1 ->`): braces.
+    /// A statement whose `if` would take the `else` of an outer one, or one that must be a block
+    /// (`case 1 ->`): braces.
     Braced,
     /// The body of a lambda: braces, and the semicolon that an expression does not have.
     Lambda,
 }
 
-/// The context of a call, and the node that is to be wrapped; an error says in words where it stands instead.
+/// The context of a call, and the node that is to be wrapped; an error says in words where it
+/// stands instead.
 pub(crate) fn context<'t>(call: &Invocation<'t>) -> Result<(Context, Node<'t>), &'static str> {
     let mut ancestors = call.ancestors();
     let Some(parent) = ancestors.next() else { return Err("outside of any statement") };
@@ -38,8 +40,9 @@ pub(crate) fn context<'t>(call: &Invocation<'t>) -> Result<(Context, Node<'t>), 
     }
 }
 
-/// Returns whether an `if` without `else` in the place of `statement` would be given the `else` of an outer `if`: it ends the branch
-/// of an outer `if` that has one, with nothing but the heads of statements in between.
+/// Returns whether an `if` without `else` in the place of `statement` would be given the `else` of
+/// an outer `if`: it ends the branch of an outer `if` that has one, with nothing but the heads of
+/// statements in between.
 fn takes_an_else<'t>(statement: Node<'t>, ancestors: impl Iterator<Item = Node<'t>>) -> bool {
     let mut child = statement;
     for parent in ancestors {

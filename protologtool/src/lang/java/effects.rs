@@ -1,9 +1,12 @@
-//! Assignments in arguments. An unprocessed call always evaluates its arguments, a rewritten one only if it is enabled; so
-//! what an argument changes is a warning, and an error where the change is read later.
+//! Assignments in arguments. An unprocessed call always evaluates its arguments, a rewritten one
+//! only if it is enabled; so what an argument changes is a warning, and an error where the change
+//! is read later.
 //!
-//! "Later" is after the call while the variable is in scope, and anywhere in a loop around the call that does not declare it.
+//! "Later" is after the call while the variable is in scope, and anywhere in a loop around the call
+//! that does not declare it.
 //!
-//! One walk over a member notes all its changes and reads, so that many calls, within each other or beside each other, do not take a walk each.
+//! One walk over a member notes all its changes and reads, so that many calls, within each other or
+//! beside each other, do not take a walk each.
 
 use super::invocation::Invocation;
 use super::locals::Locals;
@@ -20,8 +23,9 @@ pub(crate) struct Changes<'t> {
     nodes: Vec<Node<'t>>,
     /// By name, the offsets at which variables are read.
     reads: HashMap<&'t str, Vec<usize>>,
-    /// For each change itself, or where it was looked at a later one: those up to it were, too. Of calls within each other the inner one
-    /// decides, since a read after the outer one is also after it.
+    /// For each change itself, or where it was looked at a later one: those up to it were, too. Of
+    /// calls within each other the inner one decides, since a read after the outer one is also
+    /// after it.
     rest: RefCell<Vec<usize>>,
 }
 
@@ -75,7 +79,8 @@ impl<'t> Changes<'t> {
         targets.any(|it| text(super::syntax::unparenthesized(it), source) == name)
     }
 
-    /// The first offset in `stretch`, but for those in `except`, at which a variable called `name` is read.
+    /// The first offset in `stretch`, but for those in `except`, at which a variable called `name`
+    /// is read.
     fn first_read(
         &self,
         name: &str,
@@ -103,7 +108,8 @@ fn next(rest: &mut [usize], mut at: usize) -> usize {
 }
 
 impl<'t> Arguments<'_, 't> {
-    /// The warnings about assignments in one argument, but for those in the arguments of calls that were checked before.
+    /// The warnings about assignments in one argument, but for those in the arguments of calls that
+    /// were checked before.
     pub(crate) fn check(&self, argument: Node<'t>) -> Vec<Diagnostic> {
         let changes = self.changes.take_within(&argument.byte_range());
         changes.into_iter().filter_map(|node| self.change(node, argument)).collect()
@@ -170,7 +176,8 @@ fn is_loop(node: Node<'_>) -> bool {
     )
 }
 
-/// Returns whether an identifier is read, as opposed to declared, assigned, or the name of something else.
+/// Returns whether an identifier is read, as opposed to declared, assigned, or the name of
+/// something else.
 fn is_value(node: Node<'_>, parent: Node<'_>) -> bool {
     let is = |field| parent.child_by_field_name(field) == Some(node);
     match parent.kind() {

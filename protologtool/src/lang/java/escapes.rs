@@ -1,11 +1,13 @@
-//! `\u` escapes, which Java translates before anything else: in names, and even as brackets, quotes and line ends.
+//! `\u` escapes, which Java translates before anything else: in names, and even as brackets, quotes
+//! and line ends.
 //!
 //! ```text
 //! Proto\u004cog.d(NET, "x") \u007d      is      ProtoLog.d(NET, "x") }
 //! ```
 //!
-//! Files whose tokens are the same either way are read as they are, since literals translate their own escapes. The others
-//! are translated as a whole, and what is found in the translation is mapped back to the file.
+//! Files whose tokens are the same either way are read as they are, since literals translate their
+//! own escapes. The others are translated as a whole, and what is found in the translation is
+//! mapped back to the file.
 
 use super::lexer::{self, TokenKind};
 use memchr::memmem::{self, Finder};
@@ -95,7 +97,8 @@ impl Spelling {
         Self { any: Finder::new("\\u"), ascii: [Finder::new("\\u00"), Finder::new("\\uu")] }
     }
 
-    /// Returns whether `name`, which is ASCII, is spelt with an escape or several somewhere in `text`.
+    /// Returns whether `name`, which is ASCII, is spelt with an escape or several somewhere in
+    /// `text`.
     pub(crate) fn has(&self, text: &[u8], name: &[u8]) -> bool {
         // Few files have escapes, and most of those are tables of other alphabets.
         let Some(first) = self.any.find(text) else { return false };
@@ -127,8 +130,8 @@ fn is_spelt(text: &[u8], name: &[u8]) -> bool {
     })
 }
 
-/// The character of the escape or the pair of escapes that `text` begins with, and their length. None for half of a
-/// surrogate pair.
+/// The character of the escape or the pair of escapes that `text` begins with, and their length.
+/// None for half of a surrogate pair.
 fn char_of(text: &[u8]) -> Option<(char, usize)> {
     let (first, length) = code_unit(text)?;
     let second = code_unit(&text[length..]);
@@ -149,7 +152,8 @@ pub(crate) fn code_unit(text: &[u8]) -> Option<(u16, usize)> {
     value.map(|value| (value, more + 6))
 }
 
-/// Returns whether escapes in `text` stand for characters that could end a literal, a comment or a line, or begin one.
+/// Returns whether escapes in `text` stand for characters that could end a literal, a comment or a
+/// line, or begin one.
 pub(crate) fn hides_syntax(text: &[u8]) -> bool {
     memmem::find_iter(text, b"\\u").any(|at| {
         let char = code_unit(&text[at..]).and_then(|(unit, _)| u8::try_from(unit).ok());

@@ -1,5 +1,5 @@
-//! The names that fields declare, and the types that are written there. A field that declares many is parsed once, however many of them
-//! are asked for.
+//! The names that fields declare, and the types that are written there. A field that declares many
+//! is parsed once, however many of them are asked for.
 
 use super::locals::Declaration;
 use super::outline::MemberId;

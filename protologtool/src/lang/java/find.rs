@@ -1,6 +1,7 @@
 //! Finds the log calls of a file, and the calls of the class's other methods.
 //!
-//! Tokens say where calls may be; of the members that hold such places, and of no others, there are trees.
+//! Tokens say where calls may be; of the members that hold such places, and of no others, there are
+//! trees.
 
 use super::brackets::{FaultKind, unclosed_literal};
 use super::broken;
@@ -203,8 +204,8 @@ impl CallFinder<'_, '_> {
         broken
     }
 
-    /// Finds the calls of a member. Of one whose brackets are known to be `broken`, or that does not parse, those that are
-    /// whole are diagnosed.
+    /// Finds the calls of a member. Of one whose brackets are known to be `broken`, or that does
+    /// not parse, those that are whole are diagnosed.
     fn member(&mut self, member: MemberId, candidates: &[Candidate], broken: bool) {
         let declared = &self.unit.outline.members[member.0];
         if let Some(error) = broken::too_large(self.unit, declared, &candidates[0].method) {
@@ -297,7 +298,8 @@ impl CallFinder<'_, '_> {
         found
     }
 
-    /// The errors of those log calls of a member with syntax errors that hold none and do not stand in one.
+    /// The errors of those log calls of a member with syntax errors that hold none and do not stand
+    /// in one.
     fn whole_calls(
         &self,
         place: &MemberCalls<'_, '_, '_>,
@@ -316,7 +318,8 @@ impl CallFinder<'_, '_> {
         wrong.flatten().collect()
     }
 
-    /// Says of a member that it can't be parsed, and what else is wrong in it, if it holds log calls.
+    /// Says of a member that it can't be parsed, and what else is wrong in it, if it holds log
+    /// calls.
     fn unparsable(
         &mut self,
         candidates: &[Candidate],
@@ -372,7 +375,8 @@ mod tests {
         found.diagnostics.into_iter().map(|problem| problem.message).collect()
     }
 
-    /// A declaration that would take more memory than anybody expects is refused before it is parsed; others are looked at.
+    /// A declaration that would take more memory than anybody expects is refused before it is
+    /// parsed; others are looked at.
     #[test]
     fn a_declaration_that_is_too_large() {
         let found = problems(broken::MAX_CODE);

@@ -10,8 +10,8 @@ use super::syntax::{ancestors, children, descendants, text, unparenthesized};
 use std::ops::Range;
 use tree_sitter::Node;
 
-/// The stretches in which the variable of `pattern` (an `instanceof`, or a pattern of a `case`) is in scope, the pattern
-/// itself included.
+/// The stretches in which the variable of `pattern` (an `instanceof`, or a pattern of a `case`) is
+/// in scope, the pattern itself included.
 pub(super) fn scope_of_pattern(pattern: Node<'_>, source: &[u8]) -> Vec<Range<usize>> {
     let mut scope = vec![pattern.byte_range()];
     // The variable is bound if the expression that was reached has this value.
@@ -75,7 +75,8 @@ pub(super) fn scope_of_pattern(pattern: Node<'_>, source: &[u8]) -> Vec<Range<us
     scope
 }
 
-/// From the end of `statement` to the end of the block or the switch group around it; labels go along.
+/// From the end of `statement` to the end of the block or the switch group around it; labels go
+/// along.
 fn add_rest(statement: Node<'_>, source: &[u8], scope: &mut Vec<Range<usize>>) {
     for (parent, child) in ancestors(statement) {
         match parent.kind() {
@@ -89,7 +90,8 @@ fn add_rest(statement: Node<'_>, source: &[u8], scope: &mut Vec<Range<usize>>) {
     }
 }
 
-/// Returns whether what follows a statement can be reached through it (JLS 14.22, for a statement that is reached itself).
+/// Returns whether what follows a statement can be reached through it (JLS 14.22, for a statement
+/// that is reached itself).
 fn can_complete(statement: Node<'_>, source: &[u8]) -> bool {
     let all = |node| blocks(node).all(|block| can_complete(block, source));
     let field = |name| statement.child_by_field_name(name);
@@ -127,7 +129,8 @@ fn blocks(node: Node<'_>) -> impl Iterator<Item = Node<'_>> {
     children(node).filter(|child| child.kind() == "block")
 }
 
-/// A switch completes unless it has a default, nothing breaks out of it, and its last group or all its rules do not.
+/// A switch completes unless it has a default, nothing breaks out of it, and its last group or all
+/// its rules do not.
 fn switch_can_complete(switch: Node<'_>, source: &[u8]) -> bool {
     let body = switch.child_by_field_name("body");
     let parts: Vec<_> = body.into_iter().flat_map(children).collect();

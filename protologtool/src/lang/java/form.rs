@@ -1,10 +1,12 @@
 //! Forms of arguments that javac can't compile in the place where rewritten code has most of them.
 //!
-//! A conditional or switch with a call in it has no type of its own, but that of the parameter, which several overloads leave open:
-//! javac calls `l(c ? 1 : Collections.max(list))` ambiguous. `lOf` and `fOf` have no overload that competes for it.
+//! A conditional or switch with a call in it has no type of its own, but that of the parameter,
+//! which several overloads leave open: javac calls `l(c ? 1 : Collections.max(list))` ambiguous.
+//! `lOf` and `fOf` have no overload that competes for it.
 //!
-//! And a switch with a `try` clears the operand stack, from which javac 17 can't take a `long`, such as the id: it ends with
-//! an exception. The arguments are locals then, and the id comes behind them.
+//! And a switch with a `try` clears the operand stack, from which javac 17 can't take a `long`,
+//! such as the id: it ends with an exception. The arguments are locals then, and the id comes
+//! behind them.
 
 use super::syntax::{children, is_type_body, unparenthesized};
 use tree_sitter::Node;
@@ -19,7 +21,8 @@ pub struct Forms {
 }
 
 impl Forms {
-    /// The forms of the arguments `args`; `with_blocks` are the same with what stands between braces, if a switch is among it.
+    /// The forms of the arguments `args`; `with_blocks` are the same with what stands between
+    /// braces, if a switch is among it.
     pub(super) fn of(args: &[Node<'_>], with_blocks: &[Node<'_>]) -> Self {
         let inferred = args.iter().enumerate().filter(|(_, arg)| is_inferred(**arg));
         let inferred = inferred.map(|(index, _)| index).collect();
@@ -50,8 +53,8 @@ fn is_inferred(expression: Node<'_>) -> bool {
     false
 }
 
-/// Returns whether an expression has a `try` or `synchronized` within a switch. Code of lambdas and classes has a stack of its
-/// own; elsewhere in an expression, statements stand only in a switch.
+/// Returns whether an expression has a `try` or `synchronized` within a switch. Code of lambdas and
+/// classes has a stack of its own; elsewhere in an expression, statements stand only in a switch.
 fn clears_stack(expression: Node<'_>) -> bool {
     let mut nodes = vec![expression];
     while let Some(node) = nodes.pop() {

@@ -1,4 +1,5 @@
-//! The head of a type, between its name and its body: type parameters, supertypes, and the components of a record.
+//! The head of a type, between its name and its body: type parameters, supertypes, and the
+//! components of a record.
 
 use super::lexer::{Token, TokenKind};
 use super::outline::{TypeId, TypeKind};
@@ -55,7 +56,8 @@ pub(super) fn has_type_parameter(unit: &Unit<'_>, id: TypeId, name: &str) -> boo
     })
 }
 
-/// The tokens of a head without annotations, each with the number of `<` around it, of which an opening one is within itself.
+/// The tokens of a head without annotations, each with the number of `<` around it, of which an
+/// opening one is within itself.
 fn tokens(unit: &Unit<'_>, id: TypeId) -> Vec<(usize, Token)> {
     let header = unit.outline.types[id.0].header.clone();
     let kind = |at: usize| unit.tokens.get(at).map(|token| token.kind);

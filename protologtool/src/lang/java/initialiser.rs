@@ -1,7 +1,8 @@
-//! Tells whether a class runs code when it is initialised (JLS 12.4), which the first call of a static method makes it do.
+//! Tells whether a class runs code when it is initialised (JLS 12.4), which the first call of a
+//! static method makes it do.
 //!
-//! A rewritten call no longer names the class of the method that was looked through. So a statement that this does not
-//! understand counts as code.
+//! A rewritten call no longer names the class of the method that was looked through. So a statement
+//! that this does not understand counts as code.
 
 use super::constant::{Evaluator, nothing_known};
 use super::lexer::TokenKind;
@@ -35,7 +36,8 @@ pub(super) fn runs_code(resolver: &Resolver<'_>, of: TypeId) -> bool {
     extends || makes_constants || members().any(of_member)
 }
 
-/// Returns whether an initial value in a declaration of static fields is more than a constant, or an array of literals.
+/// Returns whether an initial value in a declaration of static fields is more than a constant, or
+/// an array of literals.
 fn field_runs_code(resolver: &Resolver<'_>, of: TypeId, member: &Member) -> bool {
     let unit = &resolver.unit;
     let mut tokens = unit.tokens[member.tokens.clone()].iter();

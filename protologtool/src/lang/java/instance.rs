@@ -1,4 +1,5 @@
-//! Instances whose methods pass templates on: the names that always mean one, its class, and the tag that its class keeps.
+//! Instances whose methods pass templates on: the names that always mean one, its class, and the
+//! tag that its class keeps.
 //!
 //! ```text
 //! final class Log {
@@ -9,7 +10,8 @@
 //! private static final Log LOG = new Log("Server");                 LOG.v("…") has the tag `Server`
 //! ```
 //!
-//! A receiver is left out of rewritten code, so it must be a name that is never null: its only value is a new instance.
+//! A receiver is left out of rewritten code, so it must be a name that is never null: its only
+//! value is a new instance.
 
 use super::constant::{Evaluator, arguments, nothing_known};
 use super::fields::declarator;
@@ -55,7 +57,8 @@ impl<'w> Meant<'w> {
 const NO_TAG: &str = "the tag of this instance is no constant";
 
 impl<'u, 't> MemberCalls<'_, 'u, 't> {
-    /// The one of `wrappers` called `method` that is meant for the instance which the names `written` mean.
+    /// The one of `wrappers` called `method` that is meant for the instance which the names
+    /// `written` mean.
     pub(super) fn meant_of_instance<'w>(
         &self,
         call: &Invocation<'_>,
@@ -126,7 +129,8 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
         }
     }
 
-    /// The canonical names that the class may have which a local variable or parameter, or a field of the file, is declared as.
+    /// The canonical names that the class may have which a local variable or parameter, or a field
+    /// of the file, is declared as.
     fn written_class(
         &self,
         variable: &Variable<'u, 't>,
@@ -215,7 +219,8 @@ impl<'n, 't> Creation<'n, 't> {
     }
 }
 
-/// Returns whether nothing overrides the methods of a class, and it extends nothing whose methods may be meant in their place.
+/// Returns whether nothing overrides the methods of a class, and it extends nothing whose methods
+/// may be meant in their place.
 pub(super) fn is_plain_class(unit: &Unit<'_>, of: TypeId) -> bool {
     let declared = &unit.outline.types[of.0];
     let header = &unit.tokens[declared.header.clone()];
@@ -233,7 +238,8 @@ pub(super) fn is_final_class(unit: &Unit<'_>, of: TypeId) -> bool {
     declared.kind == TypeKind::Record || modifiers.any(|word| word == "final")
 }
 
-/// The field or component that keeps the text which instances of a class are made with, if nothing else happens then.
+/// The field or component that keeps the text which instances of a class are made with, if nothing
+/// else happens then.
 pub(super) fn tag_of<'n>(unit: &'n Unit<'_>, of: TypeId) -> Option<&'n str> {
     let words = |tokens: std::ops::Range<usize>| -> Vec<&'n str> {
         unit.tokens[tokens].iter().map(|token| unit.str(&token.range())).collect()

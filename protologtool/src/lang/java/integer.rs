@@ -1,10 +1,12 @@
-//! Whole numbers in constant expressions: ints and longs, each computed as Java does, wrapping around included.
+//! Whole numbers in constant expressions: ints and longs, each computed as Java does, wrapping
+//! around included.
 
 use super::syntax::text;
 use super::value::{NotConstant, Number, Value, not_constant};
 use tree_sitter::Node;
 
-/// A literal in decimal or hexadecimal digits; `negated` is its value after a `-`, where a decimal one may be one larger.
+/// A literal in decimal or hexadecimal digits; `negated` is its value after a `-`, where a decimal
+/// one may be one larger.
 pub(super) fn literal(node: Node<'_>, source: &[u8], negated: bool) -> Result<Value, NotConstant> {
     let plain = text(node, source).replace('_', "").to_ascii_lowercase();
     let (digits, is_long) = match plain.strip_suffix('l') {

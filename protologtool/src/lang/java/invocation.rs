@@ -1,4 +1,5 @@
-//! Where a file may call methods of one class: first by its tokens, then in the tree of the member that holds them.
+//! Where a file may call methods of one class: first by its tokens, then in the tree of the member
+//! that holds them.
 
 use super::lexer::{Token, TokenKind};
 use super::syntax::{dotted, is_type_body};
@@ -16,7 +17,8 @@ pub(crate) struct Candidate {
     pub(crate) class: Option<String>,
     /// The method's name, as a byte range.
     pub(crate) method: Range<usize>,
-    /// True if it may be a call of a method that passes a template on, rather than of one of the class.
+    /// True if it may be a call of a method that passes a template on, rather than of one of the
+    /// class.
     pub(crate) may_pass_on: bool,
 }
 
@@ -41,7 +43,8 @@ fn is(tokens: &[Token], index: usize, punct: u8) -> bool {
     tokens.get(index).is_some_and(|token| token.kind == TokenKind::Punct(punct))
 }
 
-/// The references to log methods of the class, such as `ProtoLog::d`: the class's name as written, and the bytes of the whole.
+/// The references to log methods of the class, such as `ProtoLog::d`: the class's name as written,
+/// and the bytes of the whole.
 pub(crate) fn references(unit: &Unit<'_>, class: &str) -> Vec<(String, Range<usize>)> {
     let simple = class.rsplit('.').next().unwrap_or(class);
     let tokens = &unit.tokens;
@@ -59,7 +62,8 @@ pub(crate) fn references(unit: &Unit<'_>, class: &str) -> Vec<(String, Range<usi
     found.collect()
 }
 
-/// The first token of the name whose last part is at `index`; none if it is a field or type of what an expression gives.
+/// The first token of the name whose last part is at `index`; none if it is a field or type of what
+/// an expression gives.
 fn first_of_path(unit: &Unit<'_>, index: usize) -> Option<usize> {
     let tokens = &unit.tokens;
     let mut first = index;
@@ -69,7 +73,8 @@ fn first_of_path(unit: &Unit<'_>, index: usize) -> Option<usize> {
     (first == 0 || !is(tokens, first - 1, b'.')).then_some(first)
 }
 
-/// `class.method(` and `class.<T>method(`, where the token at `index` is the last part of the class's name.
+/// `class.method(` and `class.<T>method(`, where the token at `index` is the last part of the
+/// class's name.
 fn qualified(unit: &Unit<'_>, index: usize) -> Option<Candidate> {
     let tokens = &unit.tokens;
     let mut at = index + 1;
@@ -101,8 +106,8 @@ fn qualified(unit: &Unit<'_>, index: usize) -> Option<Candidate> {
     Some(Candidate { class: Some(name), method: method.range(), may_pass_on: false })
 }
 
-/// Returns whether the word at `index`, before a parenthesis, may be a statically imported method of the class. A wildcard imports
-/// whatever the class has: its log methods and `isEnabled`.
+/// Returns whether the word at `index`, before a parenthesis, may be a statically imported method
+/// of the class. A wildcard imports whatever the class has: its log methods and `isEnabled`.
 fn unqualified(unit: &Unit<'_>, index: usize, class: &str) -> bool {
     let name = unit.str(&unit.tokens[index].range());
     let is_known = || Level::from_method(name).is_some() || name == "isEnabled";
@@ -136,8 +141,8 @@ struct Step<'t> {
     is_in_local_class: bool,
 }
 
-/// Finds the invocations of a tree. Each is looked for from the one before it, since calls stand in the arguments of others, as
-/// deep as anybody likes.
+/// Finds the invocations of a tree. Each is looked for from the one before it, since calls stand in
+/// the arguments of others, as deep as anybody likes.
 #[derive(Clone, Debug)]
 pub(crate) struct Walk<'t> {
     way: Way<'t>,
@@ -152,7 +157,8 @@ impl<'t> Walk<'t> {
         Self { way: Rc::new(RefCell::new(vec![root])), last: Cell::new(0) }
     }
 
-    /// The invocation whose method's name is at `candidate`; none if it is something else, such as a declaration.
+    /// The invocation whose method's name is at `candidate`; none if it is something else, such as
+    /// a declaration.
     pub(crate) fn invocation(&self, candidate: &Candidate, text: &[u8]) -> Option<Invocation<'t>> {
         let leaf = self.descend(candidate.method.start);
         let (name, parent) = {
@@ -210,7 +216,8 @@ impl<'t> Invocation<'t> {
         })
     }
 
-    /// The class's name before the method's; empty, right before the method's name, for a static import.
+    /// The class's name before the method's; empty, right before the method's name, for a static
+    /// import.
     pub(crate) fn class_range(&self) -> Range<usize> {
         let name = self.node.child_by_field_name("name").unwrap_or(self.node).start_byte();
         self.node.child_by_field_name("object").map_or(name..name, |object| object.byte_range())
@@ -231,7 +238,8 @@ mod tests {
     use super::*;
     use crate::lang::java::syntax::parse;
 
-    /// The steps to all calls of a text with so many calls in the arguments of each other; all are found.
+    /// The steps to all calls of a text with so many calls in the arguments of each other; all are
+    /// found.
     fn steps(depth: usize) -> usize {
         let open = "P.d(G, \"\", get(() -> { ".repeat(depth);
         let close = "return 1; }));".repeat(depth);

@@ -1,6 +1,7 @@
 //! Java tokens, comments included, without a tree.
 //!
-//! Enough to find the package, brackets and comments. Total: every byte sequence has tokens; what is unfinished ends where its line or the text ends.
+//! Enough to find the package, brackets and comments. Total: every byte sequence has tokens; what
+//! is unfinished ends where its line or the text ends.
 
 use std::ops::Range;
 
@@ -155,7 +156,8 @@ pub(crate) fn compact(text: &[u8]) -> String {
 /// The package that a compilation unit declares; empty for none.
 pub(crate) fn package(text: &[u8]) -> String {
     let mut tokens = tokens(text).filter(|token| token.kind != TokenKind::Comment).peekable();
-    // Annotations may come before, with arguments; nothing else may, so the first word that is no annotation decides.
+    // Annotations may come before, with arguments; nothing else may, so the first word that is no
+    // annotation decides.
     while let Some(token) = tokens.next() {
         match (token.kind, &text[token.range()]) {
             (TokenKind::Punct(b'@'), _) => skip_annotation(&mut tokens, text),

@@ -1,7 +1,9 @@
-//! The declarations of simple names within one member: variables and parameters, local types and their members.
+//! The declarations of simple names within one member: variables and parameters, local types and
+//! their members.
 //!
-//! One walk over the member's tree notes every declaration with the stretch in which it is in scope. Of those that hold an
-//! offset the innermost stretch counts, since inner declarations hide outer ones.
+//! One walk over the member's tree notes every declaration with the stretch in which it is in
+//! scope. Of those that hold an offset the innermost stretch counts, since inner declarations hide
+//! outer ones.
 
 use super::flow::scope_of_pattern;
 use super::scopes::{Bodies, Scoped, ScopesOfName};
@@ -242,8 +244,9 @@ impl<'t> Declaration<'t> {
         self.node.kind() == "catch_formal_parameter"
     }
 
-    /// The initial value, if this is a constant: a `static final` field, any field of an interface, or a final local
-    /// variable. `of_interface`: its parent does not say so, but it is a field of an interface.
+    /// The initial value, if this is a constant: a `static final` field, any field of an interface,
+    /// or a final local variable. `of_interface`: its parent does not say so, but it is a field of
+    /// an interface.
     pub(crate) fn constant_value(&self, of_interface: bool) -> Option<Node<'t>> {
         let has = |modifier| has_modifier(self.parent, modifier);
         let is_constant = match self.parent.kind() {

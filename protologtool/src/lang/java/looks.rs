@@ -7,8 +7,8 @@ use crate::lang::jvm::looks;
 use crate::pipeline::{Settings, process_source};
 use crate::source::Source;
 
-/// Shapes of a class: what is before, a part for each number in place of `#`, what is after. Each part has one log call; `LOG` is
-/// its beginning.
+/// Shapes of a class: what is before, a part for each number in place of `#`, what is after. Each
+/// part has one log call; `LOG` is its beginning.
 const SHAPES: [(&str, &str, &str, &str); 14] = [
     ("calls of one method", "void f(int n) {", "LOG\"sent %d #\", n);", "}"),
     ("methods", "", "void f#(int n) { LOG\"sent %d\", n); }", ""),

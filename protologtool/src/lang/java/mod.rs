@@ -1,17 +1,20 @@
-//! Java: calls of the static methods `v d i w e wtf` of one class, rewritten in one of several dialects.
+//! Java: calls of the static methods `v d i w e wtf` of one class, rewritten in one of several
+//! dialects.
 //!
 //! ```text
 //! if (c) ProtoLog.d(NET, "sent %d", n); else f();
 //! if (c) { if (dev.protolog.ProtoLogImpl.isEnabled(NET, dev.protolog.LogLevel.DEBUG)) dev.protolog.ProtoLogImpl.d(NET, 123L, 1L, dev.protolog.ProtoLogImpl.l(n)); } else f();
 //! ```
 //!
-//! Arguments keep their bytes in every dialect, so that comments and nested calls in them need no care of their own. Reading
-//! order: [`find`], [`invocation`], [`resolve`] (what names mean), [`constant`], [`context`], [`effects`], [`dialect`],
-//! [`emit`]; below them [`mod@unit`] and [`outline`] (a file by its tokens), [`locals`] and [`flow`] (a member by its tree),
-//! [`syntax`] and [`lexer`].
+//! Arguments keep their bytes in every dialect, so that comments and nested calls in them need no
+//! care of their own. Reading order: [`find`], [`invocation`], [`resolve`] (what names mean),
+//! [`constant`], [`context`], [`effects`], [`emit`]; below them [`mod@unit`] and
+//! [`outline`] (a file by its tokens), [`locals`] and [`flow`] (a member by its tree), [`syntax`]
+//! and [`lexer`].
 //!
-//! Method references stay as they are, with a note. So do calls of the class's other methods (`isEnabled`, `init` …) in dialect
-//! protolog, where both classes answer `isEnabled` alike; Android's dialects have their own ways, see [`emit`].
+//! Method references stay as they are, with a note. So do calls of the class's other methods
+//! (`isEnabled`, `init` …) in dialect protolog, where both classes answer `isEnabled` alike;
+//! Android's dialects have their own ways, see [`emit`].
 
 mod argument_type;
 mod array;
@@ -102,7 +105,8 @@ pub struct Java {
 pub struct JavaShape {
     /// Where the call stands, which decides what must be put around it.
     pub context: Context,
-    /// The class's name before the method's; empty, right before the method's name, for a static import.
+    /// The class's name before the method's; empty, right before the method's name, for a static
+    /// import.
     pub class: Range<usize>,
     /// The group argument.
     pub group: Range<usize>,
@@ -112,7 +116,8 @@ pub struct JavaShape {
     pub local: String,
     /// Arguments that need other methods or locals.
     pub forms: Forms,
-    /// The prefix of the names of the platform's types: `java.lang.` where a type hides one of them.
+    /// The prefix of the names of the platform's types: `java.lang.` where a type hides one of
+    /// them.
     pub platform: &'static str,
 }
 
@@ -131,8 +136,8 @@ impl JavaShape {
 }
 
 impl Java {
-    /// Calls of `protolog` become calls of `implementation`; the levels are the enum `LogLevel` beside `protolog`. Names as
-    /// the command line gives them, `$` for nested classes allowed.
+    /// Calls of `protolog` become calls of `implementation`; the levels are the enum `LogLevel`
+    /// beside `protolog`. Names as the command line gives them, `$` for nested classes allowed.
     pub fn new(protolog: &str, implementation: &str) -> Self {
         let protolog = canonical(protolog);
         let level = match protolog.rsplit_once('.') {
@@ -177,7 +182,8 @@ impl Java {
         Some(at..at + name.len())
     }
 
-    /// The texts of a source that are parsed, which is nearly all the work: for who measures the rest.
+    /// The texts of a source that are parsed, which is nearly all the work: for who measures the
+    /// rest.
     pub fn parsed(&self, source: &Source) -> Vec<Vec<u8>> {
         find::parsed(self, source)
     }

@@ -1,8 +1,8 @@
 //! The meaning of names in a file, as far as its package and imports say.
 //!
-//! Without a class path a name can't be resolved, but whether it *can* mean one given class can be told: a single-type
-//! import decides; else the file's package and wildcard imports are tried. What declarations hide is the business of
-//! [`super::resolve`].
+//! Without a class path a name can't be resolved, but whether it *can* mean one given class can be
+//! told: a single-type import decides; else the file's package and wildcard imports are tried. What
+//! declarations hide is the business of [`super::resolve`].
 
 use super::lexer::{self, Token, TokenKind};
 
@@ -23,8 +23,8 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// Reads package and imports of the file `text`, which has these tokens. The rest of the file may be as broken as it
-    /// likes.
+    /// Reads package and imports of the file `text`, which has these tokens. The rest of the file
+    /// may be as broken as it likes.
     pub(crate) fn of(text: &[u8], tokens: &[Token]) -> Self {
         let mut names = Self { package: lexer::package(text), ..Self::default() };
         let is_body = |token: &&Token| token.kind != TokenKind::Punct(b'{');
@@ -74,8 +74,9 @@ impl Names {
         all.map(String::as_str).find(|import| import.rsplit('.').next() == Some(name))
     }
 
-    /// Returns whether `written`, simple or qualified, can mean the class `class`, as far as package and imports tell. A type of
-    /// the same package comes before wildcard imports: `in_package` says whether there is one of this simple name.
+    /// Returns whether `written`, simple or qualified, can mean the class `class`, as far as
+    /// package and imports tell. A type of the same package comes before wildcard imports:
+    /// `in_package` says whether there is one of this simple name.
     pub(crate) fn can_mean(
         &self,
         written: &str,
@@ -100,7 +101,8 @@ impl Names {
         class == written && !rest.is_empty() || (by_wildcard() || by_module()) && !in_package(first)
     }
 
-    /// The canonical names that `written`, a static member with or without its class, can have if no Java file declares it.
+    /// The canonical names that `written`, a static member with or without its class, can have if
+    /// no Java file declares it.
     pub(crate) fn elsewhere(&self, written: &str) -> Vec<String> {
         let (first, rest) = written.split_once('.').map_or((written, None), |(a, b)| (a, Some(b)));
         if let Some(import) = self.imported(first) {

@@ -10,8 +10,8 @@
 //! (x) += 1;                                                        x  += 1;
 //! ```
 //!
-//! The names that a pattern declares stay: of several patterns in a label none declares any, so the first is enough. What is
-//! blanked has no part in the meaning of any name.
+//! The names that a pattern declares stay: of several patterns in a label none declares any, so the
+//! first is enough. What is blanked has no part in the meaning of any name.
 
 use super::lexer::TokenKind;
 use super::unit::Unit;
@@ -54,7 +54,8 @@ const KEYWORDS_IN_PLACES: [&str; 15] = [
 const ASSIGNMENTS: [&str; 12] =
     ["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", ">>>="];
 
-/// The label at this token, or what ends by it, if its name means something in other places; or `this` as a resource.
+/// The label at this token, or what ends by it, if its name means something in other places; or
+/// `this` as a resource.
 fn label(unit: &Unit<'_>, at: usize) -> Option<Range<usize>> {
     let word = |at: usize| unit.tokens.get(at).filter(|it| it.kind == TokenKind::Word);
     let range = word(at)?.range();
@@ -164,8 +165,8 @@ impl PatternReader<'_, '_> {
         }
     }
 
-    /// Blanks all but the first type of the cast whose parentheses open at `open`, if another parenthesis follows, which no
-    /// expression has behind its own.
+    /// Blanks all but the first type of the cast whose parentheses open at `open`, if another
+    /// parenthesis follows, which no expression has behind its own.
     fn intersection(&mut self, open: usize) {
         let close = self.unit.partners[open] as usize;
         if close >= self.end || !self.is(close + 1, b'(') {

@@ -1,13 +1,14 @@
-//! The types of a file and their members, from tokens alone: which stretch of the file is which declaration.
+//! The types of a file and their members, from tokens alone: which stretch of the file is which
+//! declaration.
 //!
 //! ```text
 //! class A { int x = f(); enum E { P, Q { … }; void g() {} } }
 //! A: field · E: constant · constant · method
 //! ```
 //!
-//! This is what makes it possible to parse only the declarations that hold calls. Brackets balance, by guess if need be. For sources that
-//! javac accepts the outline is exact; of others every token still belongs to at most one member, and parsing that tells
-//! what is wrong.
+//! This is what makes it possible to parse only the declarations that hold calls. Brackets balance,
+//! by guess if need be. For sources that javac accepts the outline is exact; of others every token
+//! still belongs to at most one member, and parsing that tells what is wrong.
 
 use super::lexer::{Token, TokenKind};
 use crate::lang::jvm::looks;
@@ -84,8 +85,8 @@ pub(crate) enum MemberKind {
 }
 
 impl Outline {
-    /// The outline of a file with these tokens, no comments among them; `partners` has for each opening bracket the index
-    /// of the one that closes it.
+    /// The outline of a file with these tokens, no comments among them; `partners` has for each
+    /// opening bracket the index of the one that closes it.
     pub(crate) fn of(text: &[u8], tokens: &[Token], partners: &[u32]) -> Self {
         let mut reader = OutlineReader { text, tokens, partners, outline: Self::default() };
         let mut at = 0;
@@ -99,7 +100,8 @@ impl Outline {
         reader.outline
     }
 
-    /// Members that stand in no class are those of a class without a name, which gives them each other's names.
+    /// Members that stand in no class are those of a class without a name, which gives them each
+    /// other's names.
     fn add_implicit_class(&mut self) {
         let id = TypeId(self.types.len());
         let orphans = self.members.iter_mut().filter(|member| member.owner.is_none());
@@ -346,7 +348,8 @@ impl OutlineReader<'_> {
         end
     }
 
-    /// The kind of the member whose modifiers end at `start`, the token that is its name, and the token after it.
+    /// The kind of the member whose modifiers end at `start`, the token that is its name, and the
+    /// token after it.
     fn member(&self, start: usize, end: usize) -> (MemberKind, Option<usize>, usize) {
         if self.is(start, b'{') {
             return (MemberKind::Initializer, None, self.next(start));
@@ -404,7 +407,8 @@ impl OutlineReader<'_> {
         (kind, name, end)
     }
 
-    /// Returns whether more than type parameters stand between `start`, where a `<` is, and the name of a method.
+    /// Returns whether more than type parameters stand between `start`, where a `<` is, and the
+    /// name of a method.
     fn returns_generic(&self, start: usize, name: usize) -> bool {
         let mut depth = 0_usize;
         for at in start..name {

@@ -96,7 +96,8 @@ impl MemberCalls<'_, '_, '_> {
         of_class.or_else(of_field)
     }
 
-    /// Returns whether the member with the call is one of the class of `wrapper`, which is initialised then.
+    /// Returns whether the member with the call is one of the class of `wrapper`, which is
+    /// initialised then.
     fn is_within(&self, wrapper: &Wrapper) -> bool {
         let owner = self.unit.outline.members[self.member.0].owner;
         owner.is_some_and(|owner| wrapper.is_of([&*self.unit.canonical(owner)]))

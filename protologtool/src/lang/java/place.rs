@@ -1,4 +1,5 @@
-//! The parts of a log call in its member: its group, template and arguments, and whether a statement may take its place.
+//! The parts of a log call in its member: its group, template and arguments, and whether a
+//! statement may take its place.
 
 use super::constant::{Evaluator, arguments, nothing_known};
 use super::context::{Context, context};
@@ -27,7 +28,8 @@ use tree_sitter::{Node, Tree};
 /// A call of a method of the class that is no log method, such as `isEnabled`.
 #[derive(Clone, Debug)]
 pub(super) struct OtherCall {
-    /// The class's name before the method's; empty, right before the method's name, where it is imported.
+    /// The class's name before the method's; empty, right before the method's name, where it is
+    /// imported.
     pub(super) class: Range<usize>,
     /// The method's name.
     pub(super) method: Range<usize>,
@@ -54,7 +56,8 @@ pub(super) struct MemberCalls<'a, 'u, 't> {
     pub(super) unit: &'t Unit<'u>,
     pub(super) resolver: &'a Resolver<'u>,
     pub(super) member: MemberId,
-    /// The tree of the whole member, for declarations; that in which calls are looked at leaves parts out.
+    /// The tree of the whole member, for declarations; that in which calls are looked at leaves
+    /// parts out.
     pub(super) whole: &'t OnceCell<Option<Tree>>,
     /// Finds calls in it.
     pub(super) walk: OnceCell<Option<Walk<'t>>>,
@@ -137,7 +140,8 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
         self.changes.get_or_init(|| Changes::of(root(), self.unit.text()))
     }
 
-    /// Returns whether the member assigns a variable called `name`, other than where it declares it.
+    /// Returns whether the member assigns a variable called `name`, other than where it declares
+    /// it.
     pub(super) fn is_assigned(&self, name: &str) -> bool {
         self.changes().assigns(name, self.unit.text())
     }
@@ -147,7 +151,8 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
         self.mentions.get_or_init(names).contains(&hash(name.as_bytes()))
     }
 
-    /// A call of another method, where the name of the class that rewritten code calls means that class.
+    /// A call of another method, where the name of the class that rewritten code calls means that
+    /// class.
     pub(super) fn other(&self, call: &Invocation<'_>) -> Option<OtherCall> {
         self.hidden_name(call).is_none().then_some(())?;
         let method = call.node.child_by_field_name("name")?.byte_range();
@@ -237,8 +242,8 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
         list.is_some_and(|list| marks.in_range(self.unit.text(), list.byte_range()).assignment)
     }
 
-    /// Adds warnings and errors about what the arguments of a log call change. Of calls within the arguments of others the inner ones come
-    /// first: each change is looked at once.
+    /// Adds warnings and errors about what the arguments of a log call change. Of calls within the
+    /// arguments of others the inner ones come first: each change is looked at once.
     pub(super) fn add_effects(&self, candidate: &Candidate, read: &mut CallResult) {
         let Some(call) = self.whole_call(candidate) else { return };
         let args = arguments_of(&call);
@@ -325,7 +330,8 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
         let variable = self.variable(call, name);
         let is_member = match (qualifier, &variable) {
             (Some(qualifier), _) => self.is_class(qualifier, class, call),
-            // Within the class itself its constants are in scope: that is what the variable is then.
+            // Within the class itself its constants are in scope: that is what the variable is
+            // then.
             (None, Some(Variable::Member(of, _))) => of.unit.canonical(of.id) == class,
             (None, Some(Variable::Local(_))) => false,
             (None, None) => self.unit.names.import_member(name, class),
@@ -408,7 +414,8 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
         }
     }
 
-    /// The declaration that hides the first part of a name which rewritten code uses at a call, and that name.
+    /// The declaration that hides the first part of a name which rewritten code uses at a call, and
+    /// that name.
     fn hidden_name(&self, call: &Invocation<'_>) -> Option<Hidden<'_>> {
         let names = [self.java.implementation.as_str(), self.java.level.as_str()];
         names.into_iter().find_map(|name| {
@@ -420,14 +427,16 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
         })
     }
 
-    /// Returns whether a simple name means a type that is declared, inherited, imported by name, or in the same package.
+    /// Returns whether a simple name means a type that is declared, inherited, imported by name, or
+    /// in the same package.
     pub(super) fn is_type(&self, name: &str, call: &Invocation<'_>) -> bool {
         self.resolver.declared_type(name, self.site(call, name)).is_some()
             || self.unit.names.imported(name).is_some_and(|it| it != format!("java.lang.{name}"))
             || self.resolver.is_in_package(name)
     }
 
-    /// Prefix of the names of `String` and `Object` in rewritten code, where a type hides one of them.
+    /// Prefix of the names of `String` and `Object` in rewritten code, where a type hides one of
+    /// them.
     pub(super) fn of_platform(&self, call: &Invocation<'_>, forms: &Forms) -> &'static str {
         let has_types = self.java.dialect != Dialect::Protolog || forms.needs_locals;
         let is_hidden = has_types && ["String", "Object"].iter().any(|it| self.is_type(it, call));

@@ -1,8 +1,8 @@
-//! The meaning of a simple name at an offset of a file: a local declaration, a member of a type around it, one that such a
-//! type inherits, or an import.
+//! The meaning of a simple name at an offset of a file: a local declaration, a member of a type
+//! around it, one that such a type inherits, or an import.
 //!
-//! Inherited members are known where the supertype is declared in the same file or in another input. Of other supertypes
-//! nothing is known, and nothing is assumed to be hidden.
+//! Inherited members are known where the supertype is declared in the same file or in another
+//! input. Of other supertypes nothing is known, and nothing is assumed to be hidden.
 
 use super::fields;
 use super::header::{has_component, has_type_parameter, supertype_names};
@@ -19,7 +19,8 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use tree_sitter::Node;
 
-/// The limits on supertypes that need other supertypes to be found, and on types whose supertypes are looked for at once.
+/// The limits on supertypes that need other supertypes to be found, and on types whose supertypes
+/// are looked for at once.
 const MAX_SUPERTYPES: (usize, usize) = (8, 100);
 
 /// Looks names up in one file.
@@ -55,8 +56,8 @@ enum TypeOutside<'u> {
     Declared(TypeRef<'u>),
 }
 
-/// What the constants of the file that asks take; the depth to which names of supertypes need supertypes, and their number:
-/// classes may extend each other in circles.
+/// What the constants of the file that asks take; the depth to which names of supertypes need
+/// supertypes, and their number: classes may extend each other in circles.
 struct Effort {
     constants: ConstantEffort,
     depth: Cell<usize>,
@@ -95,7 +96,8 @@ impl<'u> Resolver<'u> {
         Some(Variable::Member(of, member))
     }
 
-    /// The type or type parameter that the simple name `name` means, if it is declared in this file or inherited.
+    /// The type or type parameter that the simple name `name` means, if it is declared in this file
+    /// or inherited.
     pub(crate) fn declared_type<'t>(&self, name: &str, site: Site<'_, 't>) -> Option<Type<'u, 't>> {
         let local = site.locals.and_then(|locals| locals.declared_type(name, site.offset));
         let within = local.map_or(usize::MAX, |local| local.scope.len());
@@ -130,7 +132,8 @@ impl<'u> Resolver<'u> {
         found.or_else(in_file)
     }
 
-    /// Returns whether a type around the site declares or inherits a method called `name`, which hides a static import.
+    /// Returns whether a type around the site declares or inherits a method called `name`, which
+    /// hides a static import.
     pub(crate) fn hides_method(&self, name: &str, site: Site<'_, '_>) -> bool {
         site.locals.is_some_and(|locals| locals.has_method(name, site.offset))
             || self.bodies_inherit_method(name, site)
@@ -173,7 +176,8 @@ impl<'u> Resolver<'u> {
         self.beside(&of).has_method(of.id, name, false)
     }
 
-    /// A file of Kotlin that declares a method of this name, if a type around the site extends one that no Java file declares.
+    /// A file of Kotlin that declares a method of this name, if a type around the site extends one
+    /// that no Java file declares.
     pub(crate) fn method_of_kotlin(&self, owner: Option<TypeId>, name: &str) -> Option<PathBuf> {
         let mut around = self.unit.outline.outwards(owner);
         let extends = around.any(|id| {
@@ -256,8 +260,8 @@ impl<'u> Resolver<'u> {
         self.inherited_by_bodies(site, usize::MAX, (Inherited::Method, name), has).is_some()
     }
 
-    /// The first that `find` gives for a type that the body of a local class extends, directly or not; of the innermost body around the site
-    /// that has one, if it is smaller than `within`.
+    /// The first that `find` gives for a type that the body of a local class extends, directly or
+    /// not; of the innermost body around the site that has one, if it is smaller than `within`.
     fn inherited_by_bodies<T>(
         &self,
         site: Site<'_, '_>,
@@ -274,7 +278,8 @@ impl<'u> Resolver<'u> {
         of(&body.filter(|body| body.scope.len() < within)?.what)
     }
 
-    /// The type `name` with all its supertypes, as far as they are known, for a local class that extends it.
+    /// The type `name` with all its supertypes, as far as they are known, for a local class that
+    /// extends it.
     fn extended(&self, name: &str, site: Site<'_, '_>) -> Rc<Vec<TypeRef<'u>>> {
         remember(&self.memo.extended, site.owner, name, || {
             let Some(Type::Declared(of)) = self.type_named(name, Site { locals: None, ..site })

@@ -1,5 +1,6 @@
-//! The stretches of a member in which declarations are in scope, in an order in which the innermost one around an offset is found without
-//! looking at all: members that a program has written may have thousands of one name, or classes nested hundreds deep.
+//! The stretches of a member in which declarations are in scope, in an order in which the innermost
+//! one around an offset is found without looking at all: members that a program has written may
+//! have thousands of one name, or classes nested hundreds deep.
 
 use std::cell::RefCell;
 use std::cmp::Reverse;
@@ -14,8 +15,8 @@ pub(crate) struct Scoped<T> {
     pub(crate) what: T,
 }
 
-/// The declarations of one name. Of two that hold an offset the one that begins later is the inner one, since each is around the
-/// other or beside it.
+/// The declarations of one name. Of two that hold an offset the one that begins later is the inner
+/// one, since each is around the other or beside it.
 #[derive(Debug)]
 pub(crate) struct ScopesOfName<T> {
     /// By start, the outer ones first.
@@ -81,7 +82,8 @@ pub(crate) struct Bodies {
     all: Vec<Scoped<Vec<String>>>,
     /// For each the one around it.
     outer: Vec<Option<usize>>,
-    /// By kind and name of a member: for each body the nearest one, itself or around it, that inherits such a member.
+    /// By kind and name of a member: for each body the nearest one, itself or around it, that
+    /// inherits such a member.
     nearest: RefCell<HashMap<(Inherited, String), Nearest>>,
 }
 
@@ -101,8 +103,8 @@ impl Bodies {
         self.all.push(Scoped { scope, what: extended });
     }
 
-    /// The innermost body around `offset` that inherits a member, as far as its supertypes say so: `inherits` is asked once for each body
-    /// and member.
+    /// The innermost body around `offset` that inherits a member, as far as its supertypes say so:
+    /// `inherits` is asked once for each body and member.
     pub(crate) fn inheriting(
         &self,
         offset: usize,

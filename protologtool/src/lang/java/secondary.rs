@@ -1,8 +1,8 @@
 //! Top-level classes in files that are called by another class. Only their own package sees them.
 //!
-//! Most supertypes are not among the inputs at all, so that the question must be cheap where the answer is no: the files of a
-//! package are searched once, for declarations of another name than the file's. Only a file that may have the one in question is
-//! parsed.
+//! Most supertypes are not among the inputs at all, so that the question must be cheap where the
+//! answer is no: the files of a package are searched once, for declarations of another name than
+//! the file's. Only a file that may have the one in question is parsed.
 
 use crate::lang::jvm::lookups::is_of_package;
 use crate::system::{Reader, System};
@@ -74,8 +74,8 @@ fn is_java(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "java")
 }
 
-/// The names that these files may declare, but for those of the files. The parse of the file says which of them are of classes at its
-/// top level.
+/// The names that these files may declare, but for those of the files. The parse of the file says
+/// which of them are of classes at its top level.
 fn search<'a>(paths: &[&'a Path], system: &dyn System) -> FilesByName<'a> {
     let keywords = [&b"class"[..], b"interface", b"enum", b"record"].map(Finder::new);
     let (mut found, mut reader) = (FilesByName::new(), Reader::default());

@@ -1,12 +1,15 @@
 //! Parsing Java with tree-sitter, and reading its trees.
 //!
-//! The parser sees a copy of the text in which what its grammar does not know is masked by as many other bytes, so that
-//! offsets stay valid and everybody else reads the original text. Masked are the contents of literals with escapes or
-//! control characters, names that are not ASCII, lone carriage returns (line ends in Java), numbers such as `0_7` and `1__0`,
-//! zeros that begin other numbers than octal ones (`08d`), and in members `super(` and `this(`, which may come after other statements, and parts of patterns ([`newer`]).
+//! The parser sees a copy of the text in which what its grammar does not know is masked by as many
+//! other bytes, so that offsets stay valid and everybody else reads the original text. Masked are
+//! the contents of literals with escapes or control characters, names that are not ASCII, lone
+//! carriage returns (line ends in Java), numbers such as `0_7` and `1__0`, zeros that begin other
+//! numbers than octal ones (`08d`), and in members `super(` and `this(`, which may come after other
+//! statements, and parts of patterns ([`newer`]).
 //!
-//! A member is parsed alone, between the head of a class or enum and its end. Its nodes have the offsets that they have in the
-//! file: the head takes the place of the bytes before it, of which there are enough since a real head is longer.
+//! A member is parsed alone, between the head of a class or enum and its end. Its nodes have the
+//! offsets that they have in the file: the head takes the place of the bytes before it, of which
+//! there are enough since a real head is longer.
 
 use super::lexer::{self, Token, TokenKind};
 use super::newer;
@@ -38,8 +41,8 @@ pub(crate) fn parse_member(unit: &Unit<'_>, member: &Member) -> Option<Tree> {
     parse_ranges(&masked, start, slice::from_ref(&(start..start + masked.len())))
 }
 
-/// Parses one member of a type without what stands between braces that hold none of the places `wanted`, which are
-/// sorted. Declarations there are of no concern to those places.
+/// Parses one member of a type without what stands between braces that hold none of the places
+/// `wanted`, which are sorted. Declarations there are of no concern to those places.
 pub(crate) fn parse_around(unit: &Unit<'_>, member: &Member, wanted: &[usize]) -> Option<Tree> {
     let (masked, start) = member_text(unit, member);
     let mut ranges = Vec::new();
@@ -100,8 +103,9 @@ pub(crate) fn member_text(unit: &Unit<'_>, member: &Member) -> (Vec<u8>, usize) 
     (masked, member.range.start - head.len())
 }
 
-/// Parses the stretches `ranges` of a text that stands at `start` of a file. Lines and columns are those of the text alone:
-/// nobody asks for them, but the parser rates errors by the lines that they take.
+/// Parses the stretches `ranges` of a text that stands at `start` of a file. Lines and columns are
+/// those of the text alone: nobody asks for them, but the parser rates errors by the lines that
+/// they take.
 fn parse_ranges(text: &[u8], start: usize, ranges: &[std::ops::Range<usize>]) -> Option<Tree> {
     thread_local! {
         static PARSER: RefCell<Option<Parser>> = RefCell::new(java_parser());
@@ -194,8 +198,8 @@ impl Mask {
     }
 }
 
-/// Puts digits in the place of underscores, of which the grammar knows some, and ones in that of zeros that begin a
-/// decimal number or the exponent of a hexadecimal one.
+/// Puts digits in the place of underscores, of which the grammar knows some, and ones in that of
+/// zeros that begin a decimal number or the exponent of a hexadecimal one.
 fn mask_number(text: &mut [u8], is_hexadecimal: bool, is_exponent: bool) {
     replace(text, |byte| byte == b'_', b'0');
     let exponent = if is_hexadecimal {
@@ -215,7 +219,8 @@ fn replace(text: &mut [u8], what: impl Fn(u8) -> bool, by: u8) {
     text.iter_mut().filter(|byte| what(**byte)).for_each(|byte| *byte = by);
 }
 
-/// Lone carriage returns become line ends, and zeros, which the parser takes for the end, become spaces.
+/// Lone carriage returns become line ends, and zeros, which the parser takes for the end, become
+/// spaces.
 fn mask_line_ends(text: &mut [u8]) {
     if memchr::memchr(0, text).is_some() {
         replace(text, |byte| byte == 0, b' ');
@@ -230,8 +235,8 @@ fn mask_line_ends(text: &mut [u8]) {
     }
 }
 
-/// Puts letters in the place of what stands between the quotes of a literal; white space stays, since a text block needs
-/// its line ends. An unfinished literal stays as it is.
+/// Puts letters in the place of what stands between the quotes of a literal; white space stays,
+/// since a text block needs its line ends. An unfinished literal stays as it is.
 fn mask_content(literal: &mut [u8]) {
     let quotes = if literal.starts_with(b"\"\"\"") { 3 } else { 1 };
     let length = literal.len();
@@ -279,8 +284,9 @@ pub(crate) fn descendants(node: Node<'_>) -> impl Iterator<Item = Node<'_>> {
     })
 }
 
-/// Calls `visit` with `root` and each of its descendants, parents first, in source order; and with the ancestors of each from `root` on,
-/// outermost first, since [`ancestors`] walks down from the root of the tree for each.
+/// Calls `visit` with `root` and each of its descendants, parents first, in source order; and with
+/// the ancestors of each from `root` on, outermost first, since [`ancestors`] walks down from the
+/// root of the tree for each.
 pub(crate) fn for_each_with_ancestors<'t>(
     root: Node<'t>,
     mut visit: impl FnMut(Node<'t>, &[Node<'t>]),

@@ -1,4 +1,5 @@
-//! The exception behind the arguments of a call, as far as the source says what is one: see [`exception`].
+//! The exception behind the arguments of a call, as far as the source says what is one: see
+//! [`exception`].
 
 use super::invocation::Invocation;
 use super::meaning::Variable;
@@ -9,7 +10,8 @@ use crate::lang::jvm::exception;
 use tree_sitter::Node;
 
 impl MemberCalls<'_, '_, '_> {
-    /// Returns whether the last of the arguments is evidently an exception. Android's dialects have no place for it.
+    /// Returns whether the last of the arguments is evidently an exception. Android's dialects have
+    /// no place for it.
     pub(super) fn is_exception(&self, args: &[Node<'_>], call: &Invocation<'_>) -> bool {
         let Some(node) = args.last().map(|node| unparenthesized(*node)) else { return false };
         if !matches!(self.java.dialect, Dialect::Protolog) {

@@ -3,11 +3,11 @@
 use super::escapes;
 use super::lexer::{TokenKind, tokens};
 
-/// The part of replaced text that must stay: its comments and its line ends (with the indentation that follows them), and
-/// nothing else. Begins with a space where a comment comes first.
+/// The part of replaced text that must stay: its comments and its line ends (with the indentation
+/// that follows them), and nothing else. Begins with a space where a comment comes first.
 ///
-/// Where an escape such as `\u002f` stands for a character of the syntax, only the line ends stay, since comments are not
-/// what they look like.
+/// Where an escape such as `\u002f` stands for a character of the syntax, only the line ends stay,
+/// since comments are not what they look like.
 pub(crate) fn kept_trivia(text: &[u8]) -> String {
     let mut kept = String::new();
     if escapes::hides_syntax(text) {
@@ -49,7 +49,8 @@ fn keep_line_ends(text: &[u8], kept: &mut String) {
     }
 }
 
-/// Appends a line end. One that was cut off from a carriage return before it must not become one with it.
+/// Appends a line end. One that was cut off from a carriage return before it must not become one
+/// with it.
 pub(crate) fn keep_line_end(end: &[u8], kept: &mut String) {
     if kept.ends_with('\r') && end == b"\n" {
         kept.push(' ');

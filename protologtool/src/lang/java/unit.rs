@@ -20,12 +20,14 @@ pub(crate) struct Unit<'s> {
     translated: Option<Translated>,
     /// All tokens but comments.
     pub(crate) tokens: Vec<Token>,
-    /// For each opening bracket the index of the token that closes it; for other tokens nothing of use.
+    /// For each opening bracket the index of the token that closes it; for other tokens nothing of
+    /// use.
     pub(crate) partners: Vec<u32>,
     pub(crate) names: Names,
     /// A guess where brackets do not balance.
     pub(crate) outline: Outline,
-    /// The reasons for brackets that do not balance in the file; the tokens are [repaired](brackets::repaired) then.
+    /// The reasons for brackets that do not balance in the file; the tokens are
+    /// [repaired](brackets::repaired) then.
     pub(crate) faults: Vec<Fault>,
     /// The names that tokens look like declarations of arrays of. Made when one is asked for.
     arrays: OnceLock<HashSet<String>>,
@@ -113,7 +115,8 @@ impl<'s> Unit<'s> {
         }
     }
 
-    /// Returns whether tokens look like a declaration of an array called `name`: `] name`, `... name` or `name []`.
+    /// Returns whether tokens look like a declaration of an array called `name`: `] name`,
+    /// `... name` or `name []`.
     pub(crate) fn may_be_array(&self, name: &str) -> bool {
         self.arrays.get_or_init(|| self.names_of_arrays()).contains(name)
     }
@@ -169,8 +172,8 @@ impl<'s> Unit<'s> {
         found
     }
 
-    /// The hashes of the names that something within a member may declare, by its tokens: its own name and the names that calls begin
-    /// with or pass as their first argument declare nothing.
+    /// The hashes of the names that something within a member may declare, by its tokens: its own
+    /// name and the names that calls begin with or pass as their first argument declare nothing.
     pub(crate) fn may_declare(&self, member: MemberId) -> HashSet<u64> {
         let text = self.text();
         let range = self.outline.members[member.0].tokens.clone();
@@ -204,7 +207,8 @@ impl<'s> Unit<'s> {
         declared.map(|(_, token)| hash(&text[token.range()])).collect()
     }
 
-    /// The fields and constants of a type that have the word `name`, or another one of the same hash, in their order.
+    /// The fields and constants of a type that have the word `name`, or another one of the same
+    /// hash, in their order.
     pub(crate) fn fields_with(&self, of: TypeId, name: &str) -> &[MemberId] {
         let fields = self.fields.by_word.get_or_init(|| self.fields_by_word());
         fields.get(&(of, hash(name.as_bytes()))).map_or(&[], Vec::as_slice)

@@ -53,7 +53,8 @@ impl Value {
         }
     }
 
-    /// The value in a variable, or as a result, of the type `declared`; `node` is where it was given.
+    /// The value in a variable, or as a result, of the type `declared`; `node` is where it was
+    /// given.
     pub(crate) fn declared(self, declared: &str, node: Node<'_>) -> Result<Self, NotConstant> {
         let char = |number: Number| u32::try_from(number.value()).ok().and_then(char::from_u32);
         match (declared, self) {

@@ -1,7 +1,10 @@
-//! Methods that pass a template and arguments on to a log call: `static void v(String msg, Object... args) { … }`, some of them with a tag,
-//! `static void v(String tag, String msg, Object... args) { … }`, or of a class whose instances have one.
+//! Methods that pass a template and arguments on to a log call:
+//! `static void v(String msg, Object... args) { … }`, some of them with a tag,
+//! `static void v(String tag, String msg, Object... args) { … }`, or of a class whose instances
+//! have one.
 //!
-//! Such a method does nothing else, and no other can take its place: it is static, private or final, and not overloaded.
+//! Such a method does nothing else, and no other can take its place: it is static, private or
+//! final, and not overloaded.
 
 use super::constant::{Evaluator, arguments};
 use super::initialiser::runs_code;
@@ -22,8 +25,8 @@ use tree_sitter::Node;
 const PARAMETER: char = '\u{10ffff}';
 
 impl MemberCalls<'_, '_, '_> {
-    /// The method around the log call `candidate`, if it is one, and the note on that call; the note alone if calls of
-    /// the method do more than log.
+    /// The method around the log call `candidate`, if it is one, and the note on that call; the
+    /// note alone if calls of the method do more than log.
     pub(super) fn wrapper(
         &self,
         candidate: &Candidate,
@@ -80,7 +83,8 @@ impl MemberCalls<'_, '_, '_> {
             level,
             group,
             of_instance,
-            // An instance is one of a class that is initialised, and the group's class is initialised by the group.
+            // An instance is one of a class that is initialised, and the group's class is
+            // initialised by the group.
             runs_code: member.is_static
                 && self.unit.canonical(owner) != self.groups.class()
                 && runs_code(self.resolver, owner),
@@ -94,7 +98,8 @@ impl MemberCalls<'_, '_, '_> {
         Some((Some(wrapper), stays(template.byte_range(), &why)))
     }
 
-    /// The method that does nothing but `call`, its class and its name, if no other method can take its place.
+    /// The method that does nothing but `call`, its class and its name, if no other method can take
+    /// its place.
     fn only_does<'c>(&self, call: &Invocation<'c>) -> Option<(Node<'c>, TypeId, &str)> {
         let source = self.unit.text();
         let mut around = call.ancestors();
@@ -118,7 +123,8 @@ impl MemberCalls<'_, '_, '_> {
         is_only.then_some((method, owner, name))
     }
 
-    /// The value of a template in which the message is [`PARAMETER`], and the tag [`TAG_OF_TEMPLATE`].
+    /// The value of a template in which the message is [`PARAMETER`], and the tag
+    /// [`TAG_OF_TEMPLATE`].
     fn around_parameter(
         &self,
         template: Node<'_>,
@@ -171,7 +177,8 @@ struct Parameters<'s> {
     rest: Option<&'s str>,
 }
 
-/// The names of `(String tag, String message, Object... rest)`. The tag may be left out, and without it the rest.
+/// The names of `(String tag, String message, Object... rest)`. The tag may be left out, and
+/// without it the rest.
 fn parameters<'s>(list: Node<'_>, source: &'s [u8]) -> Option<Parameters<'s>> {
     let all: Vec<Node<'_>> = children(list).collect();
     let named = |node: Node<'_>| text_parameter(node, source);

@@ -1,11 +1,12 @@
-//! Types of arguments that are evident from the source, held against the conversions that take them.
+//! Types of arguments that are evident from the source, held against the conversions that take
+//! them.
 //!
 //! ```text
 //! void f(double ms) { ProtoLog.d(NET, "took %d ms", ms); }      `ms` is a double, and `%d` takes a whole number
 //! ```
 //!
-//! Without this the compiler complains about rewritten code, or in Android's dialects nobody does, and the call fails when it runs.
-//! Invariant: a type that is not evident fits every conversion.
+//! Without this the compiler complains about rewritten code, or in Android's dialects nobody does,
+//! and the call fails when it runs. Invariant: a type that is not evident fits every conversion.
 
 use crate::diagnostic::{Code, Diagnostic};
 use protolog_core::{Conversion, ParamKind, Template};
@@ -60,7 +61,8 @@ impl ArgumentType {
     }
 }
 
-/// The errors for arguments, by their bytes, whose types do not fit the conversions of the template.
+/// The errors for arguments, by their bytes, whose types do not fit the conversions of the
+/// template.
 pub(in crate::lang) fn misfits(
     source: &[u8],
     template: &Template<'_>,

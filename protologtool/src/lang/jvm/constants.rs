@@ -5,14 +5,16 @@
 //! static final String B = C;       and C = B, or a Kotlin constant that needs B
 //! ```
 //!
-//! Invariants: time and memory are in proportion to the length of the file that asks; whether a constant has a value does not depend on
-//! what was asked before, since what is remembered of it has its height and its steps.
+//! Invariants: time and memory are in proportion to the length of the file that asks; whether a
+//! constant has a value does not depend on what was asked before, since what is remembered of it
+//! has its height and its steps.
 
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-/// The nesting limit of expressions, together with those of the constants that they name, over all files.
+/// The nesting limit of expressions, together with those of the constants that they name, over all
+/// files.
 pub(crate) const MAX_DEPTH: usize = 400;
 
 /// Steps that any file may take, and those for each of its bytes.
@@ -43,7 +45,8 @@ impl ConstantEffort {
         Self { all: Cell::new(all), left: Cell::new(all), deepest, is_over }
     }
 
-    /// Takes no more than this, before anything is asked: what the one has left who asks. Returns whether that is less than before.
+    /// Takes no more than this, before anything is asked: what the one has left who asks. Returns
+    /// whether that is less than before.
     pub(crate) fn limit(&self, most: usize) -> bool {
         let is_less = most < self.left.get();
         let all = self.left.get().min(most);
@@ -89,7 +92,8 @@ impl ConstantEffort {
 #[derive(Debug, Default)]
 pub(crate) struct KnownConstants(Mutex<HashMap<String, KnownConstant>>);
 
-/// The text of a constant, if it has a value; how deep in it others stand, and the steps that it takes to find it.
+/// The text of a constant, if it has a value; how deep in it others stand, and the steps that it
+/// takes to find it.
 #[derive(Clone, Debug)]
 struct KnownConstant {
     text: Option<String>,
@@ -98,8 +102,9 @@ struct KnownConstant {
 }
 
 impl KnownConstants {
-    /// The value of the constant `canonical`, which is asked for at `depth`. `find` gives it with what that took of its own file, which is to be
-    /// [limited](ConstantEffort::limit) to what this one has left.
+    /// The value of the constant `canonical`, which is asked for at `depth`. `find` gives it with
+    /// what that took of its own file, which is to be [limited](ConstantEffort::limit) to what this
+    /// one has left.
     ///
     /// Whoever asks pays for all steps, also if others have asked before.
     pub(crate) fn get(

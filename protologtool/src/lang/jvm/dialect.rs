@@ -26,12 +26,13 @@ pub enum Dialect {
 pub struct Android {
     /// The condition that guards a call.
     pub guard: Guard,
-    /// True if calls pass the text after the mask, or `null` where the group does not print as text.
+    /// True if calls pass the text after the mask, or `null` where the group does not print as
+    /// text.
     pub passes_text: bool,
     /// The type of the mask.
     pub mask: MaskType,
-    /// Static methods of the class that rewritten code calls; other calls are left with the class that they name. None:
-    /// not known, all calls but those that set the process up go to it.
+    /// Static methods of the class that rewritten code calls; other calls are left with the class
+    /// that they name. None: not known, all calls but those that set the process up go to it.
     pub methods: Option<Vec<StaticMethod>>,
 }
 
@@ -66,7 +67,8 @@ pub enum MaskType {
     Long,
 }
 
-/// Methods that set the process up and belong to the class of the calls, not to the one that rewritten code calls.
+/// Methods that set the process up and belong to the class of the calls, not to the one that
+/// rewritten code calls.
 const SET_UP: [&str; 3] = ["init", "initAsync", "registerLogGroupInProcess"];
 
 impl Android {

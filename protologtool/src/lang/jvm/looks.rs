@@ -1,5 +1,5 @@
-//! The number of bytes, tokens, members and declarations that are looked at in Java and Kotlin, which tests hold against the length of a
-//! file: a program may have written one of any shape.
+//! The number of bytes, tokens, members and declarations that are looked at in Java and Kotlin,
+//! which tests hold against the length of a file: a program may have written one of any shape.
 
 #[cfg(not(test))]
 pub(in crate::lang) fn count(_: usize) {}

@@ -1,12 +1,13 @@
-//! The classes of other files that the calls of a file lead to, whether they were found or not: what the result of one file depends
-//! on besides its own text.
+//! The classes of other files that the calls of a file lead to, whether they were found or not:
+//! what the result of one file depends on besides its own text.
 //!
 //! ```text
 //! class(com.foo.Base.LIMIT)    any file called `com`, `foo`, `Base` or `LIMIT` may answer
 //! secondary(com.foo, Base)     any file of the package may
 //! ```
 //!
-//! Invariant: as long as no file that may answer comes, goes or changes, and the others keep their order, the answers stay.
+//! Invariant: as long as no file that may answer comes, goes or changes, and the others keep their
+//! order, the answers stay.
 
 use std::collections::BTreeSet;
 use std::path::Path;

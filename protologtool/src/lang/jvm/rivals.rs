@@ -1,12 +1,14 @@
-//! Declarations of the inputs that have a name which log calls rely on, in whatever place: those that may be meant instead.
+//! Declarations of the inputs that have a name which log calls rely on, in whatever place: those
+//! that may be meant instead.
 //!
 //! ```text
 //! open class Base { fun d(group: Any?, text: String) { … } }      of a superclass in another file
 //! with(logger) { d(NET, "…") }                                    of a receiver
 //! ```
 //!
-//! Which of them a compiler chooses depends on types that are not known here. So where one could be reached, a call is listed,
-//! rather than rewritten. The inputs are searched once, when the first call could reach one; what libraries declare is not known.
+//! Which of them a compiler chooses depends on types that are not known here. So where one could be
+//! reached, a call is listed, rather than rewritten. The inputs are searched once, when the first
+//! call could reach one; what libraries declare is not known.
 
 use crate::source::Kind;
 use crate::system::{Reader, System};

@@ -1,22 +1,26 @@
-//! Functions of Kotlin and Java that pass a template and arguments on to a log call, and do nothing else.
+//! Functions of Kotlin and Java that pass a template and arguments on to a log call, and do nothing
+//! else.
 //!
 //! ```text
 //! fun v(msg: String, vararg args: Any?) = ProtoLog.v(NET, "Server: $msg", *args)
 //! v("sent %d", n)          is the message `Server: sent %d` of the group `NET`, with the argument `n`
 //! ```
 //!
-//! In Kotlin the class around one may give its instances a tag, which is a constant where they are made:
+//! In Kotlin the class around one may give its instances a tag, which is a constant where they are
+//! made:
 //!
 //! ```text
 //! class Log(private val tag: String) { fun v(msg: String, vararg args: Any?) = ProtoLog.v(NET, "%s: $msg", tag, *args) }
 //! Log("Server").v("sent %d", n)
 //! ```
 //!
-//! Or its calls pass the tag before the template: `fun v(tag: String, msg: String, vararg args: Any?)`, and in Java
-//! `void v(String tag, String message, Object... rest) { ProtoLog.v(NET, tag + message, rest); }`.
+//! Or its calls pass the tag before the template:
+//! `fun v(tag: String, msg: String, vararg args: Any?)`, and in Java `void v(String tag, String
+//! message, Object... rest) { ProtoLog.v(NET, tag + message, rest); }`.
 //!
-//! A front end finds those of each file; a second pass, over the files that have one of their names, rewrites their calls.
-//! Invariant: no other function can take a wrapper's place at a call that has one of its names.
+//! A front end finds those of each file; a second pass, over the files that have one of their
+//! names, rewrites their calls. Invariant: no other function can take a wrapper's place at a call
+//! that has one of its names.
 
 use memchr::memmem::Finder;
 use protolog_core::Level;
@@ -25,7 +29,8 @@ use std::collections::HashMap;
 /// The character in the place of a tag, which no template has.
 pub const TAG: char = '\0';
 
-/// The same for a tag that is itself a part of the template, as in Java, so that a per cent sign in it begins a conversion.
+/// The same for a tag that is itself a part of the template, as in Java, so that a per cent sign in
+/// it begins a conversion.
 pub const TAG_OF_TEMPLATE: char = '\u{10fffe}';
 
 /// The source of the tag for which [`TAG`] stands in the texts of a function.
@@ -54,7 +59,8 @@ pub struct Wrapper {
     pub level: Level,
     /// The group of its log call, as its position in [`crate::groups::Groups`].
     pub group: usize,
-    /// True if it is called by an instance of its class. The class extends nothing, so that no other method can be meant.
+    /// True if it is called by an instance of its class. The class extends nothing, so that no
+    /// other method can be meant.
     pub of_instance: bool,
     /// True if a call from outside its class, object or file may run code that initialises that.
     pub runs_code: bool,

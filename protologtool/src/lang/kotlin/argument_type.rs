@@ -1,5 +1,5 @@
-//! The types of arguments that Kotlin's sources make evident: of literals, conversions, and variables that are declared with a type
-//! which only the language has.
+//! The types of arguments that Kotlin's sources make evident: of literals, conversions, and
+//! variables that are declared with a type which only the language has.
 
 use super::kinds::type_of;
 use super::read::CallReader;
@@ -10,8 +10,9 @@ use protolog_core::Template;
 use std::ops::Range;
 
 impl CallReader<'_, '_> {
-    /// The errors for arguments of a call, at these bytes, whose types do not fit the template. Of those, `rest` are written behind
-    /// the template; others have a conversion that was made for them.
+    /// The errors for arguments of a call, at these bytes, whose types do not fit the template. Of
+    /// those, `rest` are written behind the template; others have a conversion that was made for
+    /// them.
     pub(super) fn misfits(
         &self,
         template: &Template<'_>,
@@ -29,7 +30,8 @@ impl CallReader<'_, '_> {
         misfits(file.text, template, typed)
     }
 
-    /// Returns whether the bytes are the name of a variable from outside of the class around, which may inherit another one.
+    /// Returns whether the bytes are the name of a variable from outside of the class around, which
+    /// may inherit another one.
     fn may_be_inherited(&self, bytes: &Range<usize>) -> bool {
         let (scopes, at) = (&self.named.scopes, bytes.start);
         let name = String::from_utf8_lossy(&self.named.file.text[bytes.clone()]);
@@ -37,7 +39,8 @@ impl CallReader<'_, '_> {
         scopes.variable(&name, at).is_some_and(|it| class(it.offset) != class(at))
     }
 
-    /// The template of a call to a function that passes it on, if its arguments, of which `rest` are written behind it, fit it.
+    /// The template of a call to a function that passes it on, if its arguments, of which `rest`
+    /// are written behind it, fit it.
     pub(super) fn fitting<'t>(
         &self,
         checked: Checked<'t>,

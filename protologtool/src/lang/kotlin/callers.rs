@@ -1,5 +1,5 @@
-//! The files that may call functions which pass templates on, and the functions that another one of their package may stand
-//! in for.
+//! The files that may call functions which pass templates on, and the functions that another one of
+//! their package may stand in for.
 
 use super::names::ScopedFile;
 use super::scopes::{DeclaredKind, DeclaredName};
@@ -9,8 +9,8 @@ use crate::system::{Reader, System};
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-/// The positions, among `rest`, of the inputs that may call one of `wrappers`, each with the functions outside of classes that it
-/// declares by their names.
+/// The positions, among `rest`, of the inputs that may call one of `wrappers`, each with the
+/// functions outside of classes that it declares by their names.
 pub(crate) fn callers(
     system: &dyn System,
     inputs: &[PathBuf],

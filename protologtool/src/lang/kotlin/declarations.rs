@@ -1,7 +1,7 @@
 //! Finds the declarations of a file by its tokens.
 //!
-//! Where Kotlin's grammar would have to be known to say where a scope ends (a function whose body is an expression), it ends
-//! with the line or the lines that continue it.
+//! Where Kotlin's grammar would have to be known to say where a scope ends (a function whose body
+//! is an expression), it ends with the line or the lines that continue it.
 
 mod class;
 
@@ -23,7 +23,8 @@ struct Body {
     kind: BodyKind,
     /// The class or object around what is declared here.
     owner: Option<String>,
-    /// The bytes in which what a companion declares is known without its name: the class that has it.
+    /// The bytes in which what a companion declares is known without its name: the class that has
+    /// it.
     outer: Option<Range<usize>>,
 }
 
@@ -42,7 +43,8 @@ struct DeclarationReader<'f, 's> {
 impl DeclarationReader<'_, '_> {
     fn read(&mut self) {
         let file = self.file;
-        // Bodies of classes, with the owner of their members and the bytes that a companion's members are known in.
+        // Bodies of classes, with the owner of their members and the bytes that a companion's
+        // members are known in.
         let mut classes: Vec<(usize, Option<String>, Option<Range<usize>>)> = Vec::new();
         // The parentheses of classes' headers.
         let mut headers: Vec<Range<usize>> = Vec::new();
@@ -90,7 +92,8 @@ impl DeclarationReader<'_, '_> {
         }
     }
 
-    /// Returns whether the word at `at` is a name behind a dot or in a reference to a class, rather than a keyword.
+    /// Returns whether the word at `at` is a name behind a dot or in a reference to a class, rather
+    /// than a keyword.
     fn is_part_of_name(&self, at: usize) -> bool {
         let Some(before) = at.checked_sub(1) else { return false };
         match self.file.kind(before) {
@@ -169,8 +172,9 @@ impl DeclarationReader<'_, '_> {
         self.declare(name, kind, scope, written, value);
     }
 
-    /// Declares the type parameters `<A, reified B : C>` at `at`, if there are some there; and the position behind them. Where their
-    /// declaration ends is not looked for: their names are those of types around it, too.
+    /// Declares the type parameters `<A, reified B : C>` at `at`, if there are some there; and the
+    /// position behind them. Where their declaration ends is not looked for: their names are those
+    /// of types around it, too.
     fn type_parameters(&mut self, at: usize) -> usize {
         let file = self.file;
         let end = file.is_punct(at, b'<').then(|| file.after_type_arguments(at)).flatten();
@@ -198,7 +202,8 @@ impl DeclarationReader<'_, '_> {
         end
     }
 
-    /// The name that a declaration begins with at `at`, behind the type of a receiver if there is one; and what follows.
+    /// The name that a declaration begins with at `at`, behind the type of a receiver if there is
+    /// one; and what follows.
     fn name(&self, at: usize) -> Option<(usize, usize)> {
         let file = self.file;
         let (mut at, mut name) = (at, None);
@@ -314,7 +319,8 @@ impl DeclarationReader<'_, '_> {
         }
     }
 
-    /// The end of the body of a function whose parameters end before `at`, as the position behind it.
+    /// The end of the body of a function whose parameters end before `at`, as the position behind
+    /// it.
     fn end_of_body(&self, at: usize) -> usize {
         let file = self.file;
         let limit = self.open.last().map_or(file.tokens.len(), |body| body.close);

@@ -1,8 +1,9 @@
-//! Calls of which the sources do not tell whether they are log calls: a member of a superclass, of a receiver or of the package may
-//! be meant instead, or a variable that can be called.
+//! Calls of which the sources do not tell whether they are log calls: a member of a superclass, of
+//! a receiver or of the package may be meant instead, or a variable that can be called.
 //!
-//! Kotlin looks for a name in the innermost scope first, receivers of lambdas and of extensions included, and takes the first function
-//! that the arguments fit; explicit imports come before the package, the package before wildcards.
+//! Kotlin looks for a name in the innermost scope first, receivers of lambdas and of extensions
+//! included, and takes the first function that the arguments fit; explicit imports come before the
+//! package, the package before wildcards.
 
 use super::kinds::is_declared;
 use super::lexer::LexemeKind;

@@ -1,12 +1,13 @@
-//! The edits of one call: nothing moves, and every form is an expression of type `Unit`, as the call was.
+//! The edits of one call: nothing moves, and every form is an expression of type `Unit`, as the
+//! call was.
 //!
 //! ```text
 //!                ProtoLog.d(NET,   "n=%d of $host",                 n  )
 //! (if (GUARD)        IMPL.d(NET,   123L, 1L,        +IMPL.l(n), IMPL.s(host)) else {})
 //! ```
 //!
-//! `ProtoLogImpl.l` of a floating-point number returns nothing, so that javac refuses it as an argument. In Kotlin nothing is
-//! a `Unit`, which the log methods would take; the `+` does not.
+//! `ProtoLogImpl.l` of a floating-point number returns nothing, so that javac refuses it as an
+//! argument. In Kotlin nothing is a `Unit`, which the log methods would take; the `+` does not.
 
 use super::{Kotlin, KotlinShape};
 use crate::call::Call;
@@ -121,7 +122,8 @@ fn group(call: &Call<KotlinShape>) -> String {
     names.join(".")
 }
 
-/// The text before and after an argument, by which kotlinc checks and converts it. Android's runtime takes any number.
+/// The text before and after an argument, by which kotlinc checks and converts it. Android's
+/// runtime takes any number.
 fn conversion(kotlin: Kotlin<'_>, verb: Verb) -> (String, &'static str) {
     let implementation = kotlin.java.implementation();
     if let Dialect::Android(_) = kotlin.java.dialect() {

@@ -1,7 +1,8 @@
 //! A Kotlin file by its tokens: brackets in pairs, package and imports.
 //!
-//! There is no syntax tree. A rewritten call is an expression that may stand wherever the call stood, so that what is around it
-//! makes no difference; and the grammar of tree-sitter reads `"$n"` as text, and would add 3.4 MB to the program.
+//! There is no syntax tree. A rewritten call is an expression that may stand wherever the call
+//! stood, so that what is around it makes no difference; and the grammar of tree-sitter reads
+//! `"$n"` as text, and would add 3.4 MB to the program.
 
 use super::lexer::{Lexeme, LexemeKind, lex};
 use crate::lang::jvm::looks;
@@ -26,7 +27,8 @@ pub(crate) struct FileParts {
     comments: Vec<Range<usize>>,
     pub(crate) package: String,
     pub(crate) imports: Vec<Import>,
-    /// The name of the class that holds what is outside of classes, where `@file:JvmName` gives one.
+    /// The name of the class that holds what is outside of classes, where `@file:JvmName` gives
+    /// one.
     pub(crate) jvm_name: Option<String>,
     /// The place of the first bracket without a partner.
     pub(crate) unbalanced: Option<Range<usize>>,
@@ -74,7 +76,8 @@ impl<'s> KotlinFile<'s> {
         Arc::clone(&self.parts)
     }
 
-    /// Reads package and imports, which come before all declarations, and the name of the class that holds the rest.
+    /// Reads package and imports, which come before all declarations, and the name of the class
+    /// that holds the rest.
     fn header(&self) -> (String, Vec<Import>, Option<String>) {
         let (mut package, mut imports, mut jvm_name) = (String::new(), Vec::new(), None);
         let mut at = 0;
@@ -223,7 +226,8 @@ impl<'s> KotlinFile<'s> {
         start..last.map_or(start, |last| last.range().end.max(start))
     }
 
-    /// The names of tokens that are nothing but names with dots between them; parentheses around them don't count.
+    /// The names of tokens that are nothing but names with dots between them; parentheses around
+    /// them don't count.
     pub(crate) fn path(&self, tokens: Range<usize>) -> Option<Vec<String>> {
         let tokens = self.unparenthesized(tokens);
         let is_path = tokens.len() % 2 == 1
@@ -244,7 +248,8 @@ impl<'s> KotlinFile<'s> {
         tokens
     }
 
-    /// The elements between the brackets at `open` and its partner, as ranges of tokens. A comma at the end adds none.
+    /// The elements between the brackets at `open` and its partner, as ranges of tokens. A comma at
+    /// the end adds none.
     pub(crate) fn elements(&self, open: usize) -> Vec<Range<usize>> {
         let close = self.partner(open);
         let (mut found, mut from, mut at) = (Vec::new(), open + 1, open + 1);
@@ -261,7 +266,8 @@ impl<'s> KotlinFile<'s> {
         found
     }
 
-    /// The position behind the token at `at`, or behind the brackets or type arguments that it opens.
+    /// The position behind the token at `at`, or behind the brackets or type arguments that it
+    /// opens.
     pub(crate) fn next(&self, at: usize, end: usize) -> usize {
         if self.is_punct(at, b'<')
             && at > 0

@@ -18,7 +18,8 @@ use std::ops::Range;
 #[derive(Debug, Default)]
 pub(super) struct KotlinCalls {
     pub(super) calls: Vec<Call<KotlinShape>>,
-    /// The class's names in calls of other methods, as bytes, with the method's name and the number of arguments.
+    /// The class's names in calls of other methods, as bytes, with the method's name and the number
+    /// of arguments.
     pub(super) others: Vec<(Range<usize>, String, usize)>,
     pub(super) diagnostics: Vec<Diagnostic>,
     /// The log calls that can't be rewritten.

@@ -1,7 +1,7 @@
 //! Tells whether code runs when the first function of an object, a companion or a file is called.
 //!
-//! A rewritten call no longer names the function that was looked through. So a statement that this does not understand
-//! counts as code.
+//! A rewritten call no longer names the function that was looked through. So a statement that this
+//! does not understand counts as code.
 
 use super::lexer::LexemeKind;
 use super::names::ScopedFile;
@@ -11,7 +11,8 @@ use crate::lang::jvm::wrapper::Wrapper;
 use std::ops::Range;
 use std::sync::PoisonError;
 
-/// Returns whether code may run before the function `declared`, which is called without an instance.
+/// Returns whether code may run before the function `declared`, which is called without an
+/// instance.
 pub(super) fn runs_code(named: &ScopedFile<'_>, declared: &DeclaredName) -> bool {
     let object = named.scopes.types_around(declared.offset).next().map(|object| object.offset);
     let mut known = named.initialisers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -30,7 +31,8 @@ fn initialiser_runs_code(named: &ScopedFile<'_>, declared: &DeclaredName) -> boo
     extends(object) || of_class || body.is_some_and(|body| body_runs_code(named, body))
 }
 
-/// Returns whether the code at `offset` can only run when the class, object or file of `wrapper` is initialised.
+/// Returns whether the code at `offset` can only run when the class, object or file of `wrapper` is
+/// initialised.
 pub(super) fn is_within(named: &ScopedFile<'_>, wrapper: &Wrapper, offset: usize) -> bool {
     let is_named = |class: &&DeclaredName| !class.name.is_empty() && !named.is_local(class);
     match named.scopes.types_around(offset).find(is_named) {
@@ -58,7 +60,8 @@ fn body_runs_code(named: &ScopedFile<'_>, body: Range<usize>) -> bool {
     false
 }
 
-/// Returns whether the variable whose name is the token `name` is made by more than a literal or a constant.
+/// Returns whether the variable whose name is the token `name` is made by more than a literal or a
+/// constant.
 fn variable_runs_code(named: &ScopedFile<'_>, name: usize) -> bool {
     let file = &named.file;
     let offset = file.bytes_of(&(name..name + 1)).start;

@@ -1,7 +1,8 @@
-//! The conversion for a value in a text: `%s`, unless its type is evident and has a shorter form in a trace.
+//! The conversion for a value in a text: `%s`, unless its type is evident and has a shorter form in
+//! a trace.
 //!
-//! All give the same text for the same value. If a type is not what it seems, the method that converts the argument does not
-//! take it, so that the program does not compile.
+//! All give the same text for the same value. If a type is not what it seems, the method that
+//! converts the argument does not take it, so that the program does not compile.
 
 use super::lexer::LexemeKind;
 use super::names::ScopedFile;
@@ -25,7 +26,8 @@ pub(super) fn type_of(named: &ScopedFile<'_>, tokens: &Range<usize>) -> Option<S
     declared_type(named, tokens).or_else(literal).or_else(|| property_type(named, tokens))
 }
 
-/// The type with which a property of the file or of a class is declared, unless a receiver around may have another one of its name.
+/// The type with which a property of the file or of a class is declared, unless a receiver around
+/// may have another one of its name.
 fn property_type(named: &ScopedFile<'_>, tokens: &Range<usize>) -> Option<String> {
     let file = &named.file;
     let tokens = file.unparenthesized(tokens.clone());
@@ -58,8 +60,8 @@ fn declared_type(named: &ScopedFile<'_>, tokens: &Range<usize>) -> Option<String
     }
 }
 
-/// Returns whether the sources declare a type or type parameter of this name, or import one, which may be meant instead of the
-/// language's.
+/// Returns whether the sources declare a type or type parameter of this name, or import one, which
+/// may be meant instead of the language's.
 pub(super) fn is_declared(named: &ScopedFile<'_>, name: &str) -> bool {
     let is_type =
         |it: &DeclaredName| matches!(it.kind, DeclaredKind::Type | DeclaredKind::TypeParameter);

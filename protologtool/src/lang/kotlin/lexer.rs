@@ -1,8 +1,9 @@
 //! Kotlin's tokens, those within the `${…}` of texts included.
 //!
-//! A text is several tokens: what opens and closes it, its constant parts, and between them references (`$name`) and
-//! expressions (`${…}`) with tokens of their own. So brackets pair up across all of it, and a log call within a text is found
-//! like any other. No input fails: bytes that are of no token are punctuation.
+//! A text is several tokens: what opens and closes it, its constant parts, and between them
+//! references (`$name`) and expressions (`${…}`) with tokens of their own. So brackets pair up
+//! across all of it, and a log call within a text is found like any other. No input fails: bytes
+//! that are of no token are punctuation.
 
 use std::ops::Range;
 
@@ -158,7 +159,8 @@ impl Lexer<'_> {
             let next = match rest[0] {
                 b'\\' if quotes == 1 => 2,
                 b'\n' | b'\r' if quotes == 1 => {
-                    // Never closed: the line is the text's, and no bracket pairs with what opened it.
+                    // Never closed: the line is the text's, and no bracket pairs with what opened
+                    // it.
                     self.part(start, at);
                     self.modes.pop();
                     return;
@@ -214,8 +216,8 @@ impl Lexer<'_> {
     }
 }
 
-/// A run of `$` in a text: what of it is text before a reference, and that a name follows rather than a brace; or the length
-/// of the run if it is all text.
+/// A run of `$` in a text: what of it is text before a reference, and that a name follows rather
+/// than a brace; or the length of the run if it is all text.
 fn reference(rest: &[u8], dollars: usize) -> Result<(usize, bool), usize> {
     let length = run(rest, b'$');
     let is_name = match rest.get(length) {

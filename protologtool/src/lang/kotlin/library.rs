@@ -1,7 +1,9 @@
-//! Declarations of other Kotlin files, where names lead to them: constants, and members that classes inherit.
+//! Declarations of other Kotlin files, where names lead to them: constants, and members that
+//! classes inherit.
 //!
-//! A file of Kotlin may have any name, so that the first question has all of them searched, once. KnownConstants are found when they are
-//! asked for. The answers do not depend on the order of the questions.
+//! A file of Kotlin may have any name, so that the first question has all of them searched, once.
+//! KnownConstants are found when they are asked for. The answers do not depend on the order of the
+//! questions.
 
 use super::is_kotlin;
 use super::lexer::LexemeKind;
@@ -15,7 +17,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// The limits on supertypes that lead to other supertypes, and on files that are read to follow them.
+/// The limits on supertypes that lead to other supertypes, and on files that are read to follow
+/// them.
 const MAX_SUPERTYPES: (usize, usize) = (8, 100);
 
 /// The limit on bytes of kept sources.
@@ -47,7 +50,8 @@ struct KeptFile {
 
 #[derive(Default)]
 struct NameIndex<'a> {
-    /// The files of constants, by canonical name, and that they are evidently texts; none where several files declare one.
+    /// The files of constants, by canonical name, and that they are evidently texts; none where
+    /// several files declare one.
     constants: HashMap<String, Option<(&'a Path, bool)>>,
     /// The files that may declare a class, by its simple name.
     types: HashMap<String, Vec<&'a Path>>,
@@ -66,7 +70,8 @@ impl<'a> KotlinLibrary<'a> {
         Self { system, inputs, index, values, kept }
     }
 
-    /// The text of the constant with this canonical name; its own file's name may stand in `others`.
+    /// The text of the constant with this canonical name; its own file's name may stand in
+    /// `others`.
     pub(crate) fn constant(
         &self,
         canonical: &str,
@@ -102,12 +107,14 @@ impl<'a> KotlinLibrary<'a> {
         Some(file)
     }
 
-    /// Returns whether the constant with this canonical name is evidently a text, rather than a number.
+    /// Returns whether the constant with this canonical name is evidently a text, rather than a
+    /// number.
     pub(crate) fn is_text(&self, canonical: &str) -> bool {
         matches!(self.index().constants.get(canonical), Some(Some((_, true))))
     }
 
-    /// Returns whether a class of one of these simple names declares, or inherits, a member called `name`.
+    /// Returns whether a class of one of these simple names declares, or inherits, a member called
+    /// `name`.
     pub(crate) fn inherits(&self, supertypes: &[String], name: &str) -> bool {
         let mut open: Vec<(String, usize)> =
             supertypes.iter().map(|simple| (simple.clone(), 0)).collect();
@@ -272,7 +279,8 @@ mod tests {
         }
     }
 
-    /// The looks that it takes to find all of so many constants of two files that need each other's.
+    /// The looks that it takes to find all of so many constants of two files that need each
+    /// other's.
     fn looks_of(count: usize) -> usize {
         let system = Memory::default();
         let mut files = [("p/A.kt", "A", "B", String::new()), ("p/B.kt", "B", "A", String::new())];

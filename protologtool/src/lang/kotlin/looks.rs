@@ -7,8 +7,8 @@ use crate::lang::kotlin::{Kotlin, find::find};
 use crate::source::Source;
 use std::fmt::Write as _;
 
-/// Files of a shape: lines before, a line for each number in place of `#`, lines after. Each line has one log call; `LOG` is
-/// its beginning.
+/// Files of a shape: lines before, a line for each number in place of `#`, lines after. Each line
+/// has one log call; `LOG` is its beginning.
 const SHAPES: [(&str, &str, &str, &str); 14] = [
     ("functions", "", "fun f#(n: Int) { LOG\"sent $n\") }", ""),
     (

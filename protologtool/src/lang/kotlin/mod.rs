@@ -1,17 +1,19 @@
-//! Kotlin: calls of the static methods `v d i w e wtf` of one class, rewritten to the same entry points as Java's.
+//! Kotlin: calls of the static methods `v d i w e wtf` of one class, rewritten to the same entry
+//! points as Java's.
 //!
 //! ```text
 //! fun f() = ProtoLog.d(NET, "sent $n bytes to ${host.name}")
 //! fun f() = (if (I.isEnabled(NET, dev.protolog.LogLevel.DEBUG)) I.d(NET, 123L, 1L, +I.l(n), I.s(host.name)) else {})
 //! ```
 //!
-//! A rewritten call is an expression, so that every position is legal: bodies of functions and lambdas, branches of `when`,
-//! initial values. Reading order: [`find`], [`method_call`], [`read`],
-//! [`template`], [`kinds`], [`emit`]; below them [`names`], [`scopes`],
-//! [`declarations`], [`file`](mod@file) and [`lexer`].
+//! A rewritten call is an expression, so that every position is legal: bodies of functions and
+//! lambdas, branches of `when`, initial values. Reading order: [`find`], [`method_call`], [`read`],
+//! [`template`], [`kinds`], [`emit`]; below them [`names`], [`scopes`], [`declarations`],
+//! [`file`](mod@file) and [`lexer`].
 //!
-//! Calls that pass on the parameters of the function around them stay as they are; where that is all that the function does, its
-//! own calls are rewritten ([`wrapper`], [`tag`], [`wrapper_calls`], [`passed`]). What stays is interned when the program runs, and has a note.
+//! Calls that pass on the parameters of the function around them stay as they are; where that is
+//! all that the function does, its own calls are rewritten ([`wrapper`], [`tag`],
+//! [`wrapper_calls`], [`passed`]). What stays is interned when the program runs, and has a note.
 
 mod argument_type;
 mod callers;
@@ -66,7 +68,8 @@ pub struct Kotlin<'a> {
 /// The part of a call that only Kotlin's emitter needs.
 #[derive(Clone, Debug)]
 pub struct KotlinShape {
-    /// The class's name before the method's; empty, right before the method's name, for an imported method.
+    /// The class's name before the method's; empty, right before the method's name, for an imported
+    /// method.
     pub class: Range<usize>,
     /// The method's name.
     pub method: Range<usize>,
@@ -76,10 +79,12 @@ pub struct KotlinShape {
     group_path: Vec<String>,
     /// True if parentheses would be the arguments of an annotation.
     follows_annotation: bool,
-    /// True if the call is one of a function that passes the template on, so that the group is to be added.
+    /// True if the call is one of a function that passes the template on, so that the group is to
+    /// be added.
     passes_group: bool,
     order: Order,
-    /// Comments and line ends in the class's name, and in each stretch of the template that is replaced.
+    /// Comments and line ends in the class's name, and in each stretch of the template that is
+    /// replaced.
     class_kept: String,
     template_kept: Vec<String>,
 }

@@ -1,4 +1,5 @@
-//! The meaning of names of classes, as far as a file's own declarations, its imports and its package say.
+//! The meaning of names of classes, as far as a file's own declarations, its imports and its
+//! package say.
 
 use super::declarations::declarations;
 use super::file::{FileParts, Import, KotlinFile};
@@ -16,7 +17,8 @@ pub(crate) trait OtherFiles: Debug {
     /// The text of the constant with this canonical name, whose name stands at `depth`.
     fn constant(&self, canonical: &str, depth: usize, effort: &ConstantEffort) -> Option<String>;
 
-    /// Returns whether a class of one of these simple names declares, or inherits, a member called `name`.
+    /// Returns whether a class of one of these simple names declares, or inherits, a member called
+    /// `name`.
     fn inherits(&self, supertypes: &[String], name: &str) -> bool;
 
     /// The declarations of the inputs that have this name, if log calls rely on it.
@@ -59,9 +61,11 @@ pub(super) const MAX_ALIASES: usize = 8;
 pub(crate) struct ScopedFile<'s> {
     pub(crate) file: KotlinFile<'s>,
     names: Arc<FileNames>,
-    /// The positions of the tags of its classes among the declarations, by the offsets of the classes, once they are asked for.
+    /// The positions of the tags of its classes among the declarations, by the offsets of the
+    /// classes, once they are asked for.
     pub(super) tags: OnceLock<HashMap<usize, usize>>,
-    /// Whether code runs when an object is made, by the object's offset; that of the file has none. Each is looked at once.
+    /// Whether code runs when an object is made, by the object's offset; that of the file has none.
+    /// Each is looked at once.
     pub(super) initialisers: Mutex<HashMap<Option<usize>, bool>>,
     /// What its constants take.
     pub(super) effort: ConstantEffort,
@@ -171,7 +175,8 @@ impl<'s> ScopedFile<'s> {
         imports || self.file.package == package || is_full()
     }
 
-    /// The member of `class` that the plain name `name` is an import of; a wildcard brings all that the class has.
+    /// The member of `class` that the plain name `name` is an import of; a wildcard brings all that
+    /// the class has.
     pub(crate) fn imported_member(&self, name: &str, class: &str) -> Option<String> {
         let single = self.file.imports.iter().find(|import| import.name.as_deref() == Some(name));
         if let Some(import) = single {
@@ -191,7 +196,8 @@ impl<'s> ScopedFile<'s> {
         })
     }
 
-    /// The canonical names that `path`, which the file does not declare, can have, in the order in which the compiler looks.
+    /// The canonical names that `path`, which the file does not declare, can have, in the order in
+    /// which the compiler looks.
     pub(crate) fn elsewhere(&self, path: &[String]) -> Vec<String> {
         let Some((first, rest)) = path.split_first() else { return Vec::new() };
         let mut imports = self.file.imports.iter();
@@ -205,7 +211,8 @@ impl<'s> ScopedFile<'s> {
         [self.in_package(&written)].into_iter().chain(full).chain(imported).collect()
     }
 
-    /// Returns whether a class around `offset` inherits a member called `name`, as far as the inputs tell.
+    /// Returns whether a class around `offset` inherits a member called `name`, as far as the
+    /// inputs tell.
     pub(crate) fn inherits(&self, name: &str, offset: usize) -> bool {
         let Some(others) = self.others else { return false };
         let mut around = self.scopes.types_around(offset);
@@ -239,7 +246,8 @@ impl<'s> ScopedFile<'s> {
         self.file.tokens.partition_point(|token| token.range().start < offset)
     }
 
-    /// The canonical names of a member of a class or of the file: the second is that of a companion's, as its class has it.
+    /// The canonical names of a member of a class or of the file: the second is that of a
+    /// companion's, as its class has it.
     pub(crate) fn canonical(&self, declared: &DeclaredName) -> (String, Option<String>) {
         let around: Vec<&DeclaredName> = self.scopes.types_around(declared.offset).collect();
         let with = |owners: &[&DeclaredName]| {
@@ -251,7 +259,8 @@ impl<'s> ScopedFile<'s> {
         (with(&around), of_class.then(|| with(&around[1..])))
     }
 
-    /// The canonical name of the class by which Java knows what the file, at `path`, declares outside of classes.
+    /// The canonical name of the class by which Java knows what the file, at `path`, declares
+    /// outside of classes.
     pub(crate) fn facade(&self, path: &Path) -> String {
         let named = self.file.jvm_name.clone();
         let simple = named.unwrap_or_else(|| {

@@ -1,7 +1,7 @@
 //! The package of a file, without looking at the rest of it: of most files nothing else is needed.
 
-/// The package that the header names. It ends with its line or with `;`; comments and annotations of the file may stand
-/// before it.
+/// The package that the header names. It ends with its line or with `;`; comments and annotations
+/// of the file may stand before it.
 pub(crate) fn package(text: &str) -> Option<String> {
     let mut rest = text.strip_prefix('\u{feff}').unwrap_or(text);
     loop {

@@ -1,7 +1,7 @@
 //! Reads a call of a function that passes its template on to a log call.
 //!
-//! Its message is the combined template, of the function's group and level. A call that can't be resolved stays as it is:
-//! unlike a log call it need not be one.
+//! Its message is the combined template, of the function's group and level. A call that can't be
+//! resolved stays as it is: unlike a log call it need not be one.
 
 use super::KotlinShape;
 use super::initialiser::is_within;

@@ -1,4 +1,5 @@
-//! Reads one log call: its group, its template and its arguments; or says why it can't be rewritten.
+//! Reads one log call: its group, its template and its arguments; or says why it can't be
+//! rewritten.
 
 use super::kinds::conversion;
 use super::lexer::LexemeKind;
@@ -119,7 +120,8 @@ impl CallReader<'_, '_> {
         Ok((call, warnings))
     }
 
-    /// The bytes of the class's name; none, right before the method's name, where the method is imported.
+    /// The bytes of the class's name; none, right before the method's name, where the method is
+    /// imported.
     pub(super) fn class_bytes(&self, call: &MethodCall) -> Range<usize> {
         let file = &self.named.file;
         if call.class.is_empty() {
@@ -129,7 +131,8 @@ impl CallReader<'_, '_> {
         file.bytes_of(&call.class)
     }
 
-    /// A variable that hides the first part of a name which rewritten code uses at a call, and that name.
+    /// A variable that hides the first part of a name which rewritten code uses at a call, and that
+    /// name.
     pub(super) fn hidden_name(&self, call: &MethodCall) -> Option<HiddenPackage<'_>> {
         let offset = self.class_bytes(call).start;
         let java = self.kotlin.java;
@@ -347,7 +350,8 @@ impl CallReader<'_, '_> {
         })
     }
 
-    /// The template with a conversion for each value in it, and all arguments in the order of conversions.
+    /// The template with a conversion for each value in it, and all arguments in the order of
+    /// conversions.
     pub(super) fn fill(
         &self,
         pieces: &[Piece],
@@ -399,8 +403,8 @@ impl CallReader<'_, '_> {
         Ok(Filled { text, args, shape: order })
     }
 
-    /// Refuses a value in the text behind a conversion, unless it makes no difference which is evaluated first, and unless
-    /// it can be written a second time on one line.
+    /// Refuses a value in the text behind a conversion, unless it makes no difference which is
+    /// evaluated first, and unless it can be written a second time on one line.
     fn refuse_order(&self, tokens: &Range<usize>, rest: &[Range<usize>]) -> Result<(), Diagnostic> {
         let file = &self.named.file;
         let is_read = |tokens: &Range<usize>| {
@@ -420,7 +424,8 @@ impl CallReader<'_, '_> {
             .help("write `%s` in its place, and pass it as an argument"))
     }
 
-    /// Warnings about arguments that change something: rewritten code does not always evaluate them.
+    /// Warnings about arguments that change something: rewritten code does not always evaluate
+    /// them.
     pub(super) fn effects(&self, argument: &Range<usize>, close: usize) -> Vec<Diagnostic> {
         let file = &self.named.file;
         let is_pair = |at: usize, byte| {

@@ -3,7 +3,8 @@
 use super::file::KotlinFile;
 use super::names::ScopedFile;
 
-/// Returns whether members of a receiver may be meant at a token: it is in a lambda, or in an extension.
+/// Returns whether members of a receiver may be meant at a token: it is in a lambda, or in an
+/// extension.
 pub(super) fn has_receiver(named: &ScopedFile<'_>, at: usize) -> bool {
     let file = &named.file;
     let is_extension = named

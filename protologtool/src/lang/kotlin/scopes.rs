@@ -75,7 +75,8 @@ struct Namesakes {
 /// Ranges of declarations, scopes or brackets, mostly within one another or apart.
 #[derive(Debug, Default)]
 pub(crate) struct Nest {
-    /// By their starts; with the position of the declaration, and the index here of the range around it.
+    /// By their starts; with the position of the declaration, and the index here of the range
+    /// around it.
     ranges: Vec<(Range<usize>, usize, Option<usize>)>,
 }
 

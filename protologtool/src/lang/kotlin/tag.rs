@@ -1,4 +1,5 @@
-//! Classes whose instances have a tag, which their methods put into templates; and the tags of instances.
+//! Classes whose instances have a tag, which their methods put into templates; and the tags of
+//! instances.
 //!
 //! ```text
 //! class Log(private val tag: String) { … }      nothing runs when an instance is made
@@ -19,7 +20,8 @@ pub(super) struct Instance {
     pub(super) receiver: Range<usize>,
     /// The names of its class, and the offset at which they have their meaning.
     pub(super) class: (Vec<String>, usize),
-    /// The tokens of the one value that its constructor takes; none if that is not known, or takes others.
+    /// The tokens of the one value that its constructor takes; none if that is not known, or takes
+    /// others.
     value: Option<Range<usize>>,
     /// True if the expression makes it, rather than names it.
     pub(super) is_made: bool,
@@ -35,7 +37,8 @@ pub(super) fn tag_of<'n>(
     named.scopes.all().get(*position)
 }
 
-/// The positions of the tags of all classes, by the offsets of these: each is looked at as a whole, and a class may have any number of methods.
+/// The positions of the tags of all classes, by the offsets of these: each is looked at as a whole,
+/// and a class may have any number of methods.
 fn tags(named: &ScopedFile<'_>) -> HashMap<usize, usize> {
     let all = named.scopes.all();
     let is_tag = |it: &DeclaredName| {
@@ -52,7 +55,8 @@ fn tags(named: &ScopedFile<'_>) -> HashMap<usize, usize> {
         .collect()
 }
 
-/// The offset of the one `val` without a default that the constructor of a class takes, if nothing else happens there.
+/// The offset of the one `val` without a default that the constructor of a class takes, if nothing
+/// else happens there.
 fn only_value(named: &ScopedFile<'_>, class: &DeclaredName) -> Option<usize> {
     const KEYWORDS: [&str; 6] = ["class", "private", "internal", "public", "final", "data"];
     let file = &named.file;
@@ -159,7 +163,8 @@ impl Instance {
     }
 }
 
-/// The names of the class that a variable is declared as, if it is not null and nothing runs when it is read.
+/// The names of the class that a variable is declared as, if it is not null and nothing runs when
+/// it is read.
 fn written_class(named: &ScopedFile<'_>, declared: &DeclaredName) -> Option<Vec<String>> {
     const KEYWORDS: [&str; 4] = ["open", "override", "abstract", "lateinit"];
     let file = &named.file;
@@ -188,7 +193,8 @@ fn written_class(named: &ScopedFile<'_>, declared: &DeclaredName) -> Option<Vec<
     (path.iter().all(is_name) && !runs).then_some(path)
 }
 
-/// Returns whether a name always has its initial value: it is a `val` without a getter that nothing overrides.
+/// Returns whether a name always has its initial value: it is a `val` without a getter that nothing
+/// overrides.
 fn is_constant_name(named: &ScopedFile<'_>, declared: &DeclaredName) -> bool {
     let file = &named.file;
     let is_variable = matches!(declared.kind, DeclaredKind::Property | DeclaredKind::Local);

@@ -1,4 +1,5 @@
-//! The exception behind the arguments of a call, as far as the source says what is one: see [`exception`].
+//! The exception behind the arguments of a call, as far as the source says what is one: see
+//! [`exception`].
 
 use super::file::KotlinFile;
 use super::read::CallReader;
@@ -7,7 +8,8 @@ use crate::lang::jvm::exception;
 use std::ops::Range;
 
 impl CallReader<'_, '_> {
-    /// Returns whether the last of the arguments is evidently an exception. Android's dialects have no place for it.
+    /// Returns whether the last of the arguments is evidently an exception. Android's dialects have
+    /// no place for it.
     pub(super) fn is_exception(&self, rest: &[Range<usize>]) -> bool {
         let file = &self.named.file;
         let has_place = matches!(self.kotlin.java.dialect(), Dialect::Protolog);
@@ -27,7 +29,8 @@ impl CallReader<'_, '_> {
     }
 }
 
-/// Returns whether an expression that is no variable is evidently an exception: `Type(…)`, `x as Type`, `x.cause`, `x.exceptionOrNull()`.
+/// Returns whether an expression that is no variable is evidently an exception: `Type(…)`,
+/// `x as Type`, `x.cause`, `x.exceptionOrNull()`.
 fn is_evident(file: &KotlinFile<'_>, tokens: Range<usize>) -> bool {
     let (first, end) = (tokens.start, tokens.end);
     let open = tokens.clone().find(|at| file.is_punct(*at, b'('));

@@ -5,8 +5,9 @@
 //! log("sent %d", n)        is the message  "Net: sent %d"  with the argument n, if TAG is the constant "Net"
 //! ```
 //!
-//! A constant may be the tag of the class's instances (see [`tag`](super::tag)), or a parameter before the message. Such a function does nothing else, and no other can take its place: nothing overrides it, and no other is called as it is. One
-//! level is looked through.
+//! A constant may be the tag of the class's instances (see [`tag`](super::tag)), or a parameter
+//! before the message. Such a function does nothing else, and no other can take its place: nothing
+//! overrides it, and no other is called as it is. One level is looked through.
 
 use super::initialiser::runs_code;
 use super::method_call::MethodCall;
@@ -130,7 +131,8 @@ impl FunctionHead<'_> {
     }
 }
 
-/// Reads what stands before the function with its name at `name`; none if it has a receiver or type parameters.
+/// Reads what stands before the function with its name at `name`; none if it has a receiver or type
+/// parameters.
 fn modifiers<'s>(named: &ScopedFile<'s>, name: usize) -> Option<FunctionHead<'s>> {
     const KEYWORDS: [&str; 15] = [
         "private",
@@ -180,7 +182,8 @@ fn is_final(named: &ScopedFile<'_>, declared: &DeclaredName, modifiers: &Functio
         && (!is_of_interface || modifiers.has("private"))
 }
 
-/// Returns whether a function can be called without an instance: it is of the file, of an object, or of a companion.
+/// Returns whether a function can be called without an instance: it is of the file, of an object,
+/// or of a companion.
 fn is_static(named: &ScopedFile<'_>, declared: &DeclaredName) -> bool {
     let mut around = named.scopes.types_around(declared.offset);
     let is_object = around.next().is_none_or(|class| {
@@ -202,7 +205,8 @@ fn is_visible(
     !hides(&modifiers.keywords) && !around.any(|class| hides(&named.keywords_before(class)))
 }
 
-/// Returns whether a function is a method of a class that extends nothing, and whose name other files can write.
+/// Returns whether a function is a method of a class that extends nothing, and whose name other
+/// files can write.
 fn is_plain_method(named: &ScopedFile<'_>, declared: &DeclaredName) -> bool {
     let mut around = named.scopes.types_around(declared.offset);
     let is_class = around.next().is_some_and(|class| {
@@ -248,8 +252,8 @@ fn is_body(named: &ScopedFile<'_>, whole: &Range<usize>, call: Range<usize>) -> 
     file.is_punct(before, b'=') && call.end == whole.end && before > file.partner(whole.start + 1)
 }
 
-/// The name of a parameter without a default value, and that it takes any number of values. Of others the type must be
-/// `String`.
+/// The name of a parameter without a default value, and that it takes any number of values. Of
+/// others the type must be `String`.
 fn parameter(named: &ScopedFile<'_>, tokens: &Range<usize>) -> Option<(String, bool)> {
     let file = &named.file;
     let colon = tokens.clone().find(|at| file.is_punct(*at, b':'))?;
@@ -265,7 +269,8 @@ fn parameter(named: &ScopedFile<'_>, tokens: &Range<usize>) -> Option<(String, b
     }
 }
 
-/// The first parameter, with whether it takes any number of values, and the name of one that does behind it, which may be left out.
+/// The first parameter, with whether it takes any number of values, and the name of one that does
+/// behind it, which may be left out.
 fn message_and_rest(
     named: &ScopedFile<'_>,
     parameters: &[Range<usize>],
@@ -279,8 +284,8 @@ fn message_and_rest(
     Some((message, rest))
 }
 
-/// The first of two parameters for texts, the tag before the message, if any number of arguments follows. Otherwise the log call in the function
-/// has a template of its own, with both as values.
+/// The first of two parameters for texts, the tag before the message, if any number of arguments
+/// follows. Otherwise the log call in the function has a template of its own, with both as values.
 fn passed_tag<'n>(
     named: &'n ScopedFile<'_>,
     parameters: &[Range<usize>],
@@ -292,7 +297,8 @@ fn passed_tag<'n>(
     named.scopes.variable(&name, offset).filter(|_| has_message && !is_vararg)
 }
 
-/// The arguments before `*rest`, of the parameter `rest` if the function has it, among those that it passes on.
+/// The arguments before `*rest`, of the parameter `rest` if the function has it, among those that
+/// it passes on.
 fn plain_arguments<'e>(
     named: &ScopedFile<'_>,
     passed: &'e [Range<usize>],

@@ -86,7 +86,8 @@ impl<'w> Callable<'w> {
         Some(WrapperCall { wrapper, call, unknown: unknown.map(|why| (receiver, why)) })
     }
 
-    /// All functions: those of the file that others can't call, and those of all files, as far as they are known.
+    /// All functions: those of the file that others can't call, and those of all files, as far as
+    /// they are known.
     fn known(&self) -> impl Iterator<Item = &'w Wrapper> {
         let own = self.own.iter().filter(|own| !own.is_exported || self.all.is_none());
         own.map(|own| &own.wrapper).chain(self.all.unwrap_or_default())

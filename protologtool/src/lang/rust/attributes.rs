@@ -1,12 +1,14 @@
-//! Attributes as the compiler sees them: what `#[cfg_attr(…)]` brings stands beside the others, each with its conditions.
+//! Attributes as the compiler sees them: what `#[cfg_attr(…)]` brings stands beside the others,
+//! each with its conditions.
 //!
-//! Conditions are the texts of `cfg` predicates. Which of them hold, nobody knows here, so that what is made of them is
-//! again a predicate, for the compiler to decide.
+//! Conditions are the texts of `cfg` predicates. Which of them hold, nobody knows here, so that
+//! what is made of them is again a predicate, for the compiler to decide.
 
 use super::tokens::{Spans, content, is_punct, is_word, shown, split_at_commas};
 use proc_macro2::{Delimiter, TokenTree};
 
-/// An attribute, `derive(…)` for one, and the conditions under which it is there: all of them must hold.
+/// An attribute, `derive(…)` for one, and the conditions under which it is there: all of them must
+/// hold.
 #[derive(Clone, Debug)]
 pub(crate) struct Attribute {
     pub(crate) conditions: Vec<String>,
@@ -50,7 +52,8 @@ impl Attribute {
     }
 }
 
-/// When there is what has these attributes: the predicate of its `cfg`s, unless it is always there. `known` conditions hold.
+/// When there is what has these attributes: the predicate of its `cfg`s, unless it is always there.
+/// `known` conditions hold.
 pub(crate) fn presence(attributes: &[Attribute], known: &[String]) -> Option<String> {
     let parts = attributes.iter().filter_map(|attribute| {
         let predicate = shown(&list_of(&attribute.trees, "cfg")?);
@@ -74,8 +77,8 @@ pub(crate) fn all_of(predicates: &[String]) -> Option<String> {
     }
 }
 
-/// Takes parts out of attributes that stand in the source, and attributes that hold nothing else. `#[protolog(…)]` always
-/// goes; of a derive, what begins at one of the bytes of `derives`.
+/// Takes parts out of attributes that stand in the source, and attributes that hold nothing else.
+/// `#[protolog(…)]` always goes; of a derive, what begins at one of the bytes of `derives`.
 pub(crate) struct Removal<'a> {
     pub(crate) spans: Spans,
     pub(crate) derives: &'a [usize],
@@ -107,8 +110,8 @@ impl Removal<'_> {
     }
 }
 
-/// Takes those parts of a list that `goes` names, with commas, so that what stays is a list. Returns true if all from the part
-/// `first` on go; then none of them is taken here.
+/// Takes those parts of a list that `goes` names, with commas, so that what stays is a list.
+/// Returns true if all from the part `first` on go; then none of them is taken here.
 fn take_parts(
     list: &[TokenTree],
     first: usize,
@@ -131,7 +134,8 @@ fn take_parts(
     let mut rest = list;
     for (index, part) in parts.iter().enumerate() {
         let comma = rest.get(part.len());
-        // A comma goes with what stands before it; behind the last that stays only if nothing follows any more.
+        // A comma goes with what stands before it; behind the last that stays only if nothing
+        // follows any more.
         let is_last = index == last_kept && index + 1 < parts.len() && !ends_in_comma;
         if flags[index] {
             removed.extend_from_slice(part);

@@ -1,9 +1,11 @@
 //! The crates of a run: which file is which module of which crate, and what modules declare.
 //!
-//! A crate's name and root come from the command line or from Cargo's manifest above the file; its modules are followed from
-//! the root. That costs a second look at the files of crates that log, and nothing for others.
+//! A crate's name and root come from the command line or from Cargo's manifest above the file; its
+//! modules are followed from the root. That costs a second look at the files of crates that log,
+//! and nothing for others.
 //!
-//! Invariant: the answers depend on the files alone, not on the order of inputs or the number of threads.
+//! Invariant: the answers depend on the files alone, not on the order of inputs or the number of
+//! threads.
 
 use super::manifest::{CargoTarget, Package};
 use super::modules::{self, SourceFile};
@@ -34,7 +36,8 @@ pub(super) struct Crates {
     places: HashMap<PathBuf, BTreeSet<ModuleId>>,
     /// The libraries of packages, by the packages' directories.
     libraries: HashMap<PathBuf, usize>,
-    /// The first crate of each package, and of each directory with a named root, by the directories.
+    /// The first crate of each package, and of each directory with a named root, by the
+    /// directories.
     first_in: HashMap<PathBuf, usize>,
     tables: Mutex<HashMap<PathBuf, Arc<Table>>>,
 }
@@ -135,7 +138,8 @@ impl Crates {
         let mut seen = HashSet::new();
         let mut times: HashMap<PathBuf, usize> = HashMap::new();
         while let Some((file, path)) = open.pop() {
-            // A file that declares itself would have no end, and one that does so twice as good as none.
+            // A file that declares itself would have no end, and one that does so twice as good as
+            // none.
             if !seen.insert((file.path.clone(), path.clone())) || path.len() > MAX_NESTING {
                 continue;
             }
@@ -268,7 +272,8 @@ impl Crates {
 /// Modules within modules that are followed.
 const MAX_NESTING: usize = 100;
 
-/// The modules of a crate that one file is: files that each declare the next one twice would be any number.
+/// The modules of a crate that one file is: files that each declare the next one twice would be any
+/// number.
 const MAX_PLACES: usize = 64;
 
 impl Crate {

@@ -5,8 +5,9 @@
 //! #[derive(Clone, )] enum AppLog { Net,  Disk } ::protolog_rt::__rewritten_groups!(ProtoLogGroup; AppLog; Net, 0, …;);
 //! ```
 //!
-//! The rules for enums and settings are those of the derive. What is there on conditions stays so: the expansion repeats
-//! them, and a group's number among the groups is the sum of those before it that are there.
+//! The rules for enums and settings are those of the derive. What is there on conditions stays so:
+//! the expansion repeats them, and a group's number among the groups is the sum of those before it
+//! that are there.
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::groups::Group;
@@ -252,7 +253,8 @@ impl EnumReader<'_> {
         Some(Variant { ident, presence, tag, enabled, log_to_text, group })
     }
 
-    /// Refuses a setting that depends on a condition, although a dictionary can have one value only.
+    /// Refuses a setting that depends on a condition, although a dictionary can have one value
+    /// only.
     fn is_sure(&mut self, setting: &Setting) {
         if setting.condition.is_some() {
             let message =

@@ -16,7 +16,8 @@ use protolog_core::{Level, as_log_call, first_placeholder};
 use std::ops::Range;
 use syn::parse::{ParseStream, Parser};
 
-/// The nesting that the parser's stack can take, in operators within each other; a group counts as several.
+/// The nesting that the parser's stack can take, in operators within each other; a group counts as
+/// several.
 const MAX_NESTING: usize = 300;
 const GROUP: usize = 8;
 
@@ -195,7 +196,8 @@ impl InvocationReader<'_> {
         Some(as_log_call(text.as_str(), &arguments).to_string())
     }
 
-    /// Refuses what `println!` takes and a log call would not: values in braces, and arguments with names.
+    /// Refuses what `println!` takes and a log call would not: values in braces, and arguments with
+    /// names.
     fn check_values(
         &self,
         template: &Text,
@@ -338,7 +340,8 @@ fn is_string(part: &[TokenTree]) -> bool {
     matches!(part, [TokenTree::Literal(text)] if text.to_string().ends_with(['"', '#']))
 }
 
-/// Returns whether a name is one of a variable, as far as the macros can tell, which see names alone.
+/// Returns whether a name is one of a variable, as far as the macros can tell, which see names
+/// alone.
 fn is_lower_case(name: &str) -> bool {
     name.chars().find(|char| *char != '_').is_some_and(char::is_lowercase)
 }

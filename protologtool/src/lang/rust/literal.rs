@@ -3,7 +3,8 @@
 use crate::call::Text;
 use protolog_core::StrLiteral;
 
-/// The value of the string literal `source`, which stands at `at`. None for other literals, and for those with a suffix.
+/// The value of the string literal `source`, which stands at `at`. None for other literals, and for
+/// those with a suffix.
 pub(crate) fn text(source: &str, at: usize) -> Option<Text> {
     let mut text = Text::default();
     for (offset, char) in StrLiteral::parse(source)?.chars() {

@@ -1,7 +1,7 @@
 //! Cargo's manifests: which crates a package has, what they are called and where their roots are.
 //!
-//! Only what names crates is read. Targets that Cargo finds by their place are found in the same places; dependencies that
-//! say `workspace = true` are what the workspace's manifest says.
+//! Only what names crates is read. Targets that Cargo finds by their place are found in the same
+//! places; dependencies that say `workspace = true` are what the workspace's manifest says.
 
 use super::paths::normal;
 use std::path::{Path, PathBuf};
@@ -54,8 +54,8 @@ impl Package {
         Some(Self { directory: directory.to_path_buf(), name, manifest, workspace: None })
     }
 
-    /// Looks for the root of the workspace, if the package takes something over from it: where the package says it is, or
-    /// `above`, in the package's directory and those around it.
+    /// Looks for the root of the workspace, if the package takes something over from it: where the
+    /// package says it is, or `above`, in the package's directory and those around it.
     pub(super) fn find_workspace(
         &mut self,
         above: impl Iterator<Item = PathBuf>,
@@ -76,8 +76,8 @@ impl Package {
         });
     }
 
-    /// The crates, those whose roots are not among `files` last. Of what Cargo would find by its place, what is in `files`,
-    /// which are sorted.
+    /// The crates, those whose roots are not among `files` last. Of what Cargo would find by its
+    /// place, what is in `files`, which are sorted.
     pub(super) fn targets(&self, files: &[PathBuf]) -> Vec<CargoTarget> {
         let mut targets = vec![self.library()];
         for (kind, directory) in KINDS {
@@ -195,8 +195,8 @@ impl Package {
 }
 
 impl Workspace {
-    /// Returns whether a package below the root is a member, as far as `exclude` says otherwise. None is where there is no
-    /// workspace.
+    /// Returns whether a package below the root is a member, as far as `exclude` says otherwise.
+    /// None is where there is no workspace.
     fn has(&self, package: &Path) -> bool {
         let Some(workspace) = self.manifest.get("workspace") else { return false };
         let listed = |key: &str| {

@@ -1,14 +1,16 @@
-//! Rust: calls of the runtime's macros, which become calls of the same macros with the message's id in the place of the text.
+//! Rust: calls of the runtime's macros, which become calls of the same macros with the message's id
+//! in the place of the text.
 //!
 //! ```text
 //! protolog_rt::d!(AppLog::Net, "sent %d bytes to %s", n, host);
 //! protolog_rt::d!(AppLog::Net, @0x58f2c41b9a07d36e [d s], n, host);
 //! ```
 //!
-//! Every position stays legal, no name is added to the program's own, and no proc macro is needed: the derive for group enums
-//! becomes its expansion, too. Reading order: [`quick`] (which files are looked at), [`mod@survey`], [`crates`], [`modules`] and
-//! [`manifest`] (which module of which crate a file is), [`mod@walk`] and [`find`], [`resolve`] and [`table`] (what names
-//! mean), [`invocation`]; below them [`attributes`], [`tokens`] and [`literal`].
+//! Every position stays legal, no name is added to the program's own, and no proc macro is needed:
+//! the derive for group enums becomes its expansion, too. Reading order: [`quick`] (which files are
+//! looked at), [`mod@survey`], [`crates`], [`modules`] and [`manifest`] (which module of which
+//! crate a file is), [`mod@walk`] and [`find`], [`resolve`] and [`table`] (what names mean),
+//! [`invocation`]; below them [`attributes`], [`tokens`] and [`literal`].
 
 pub(crate) mod attributes;
 mod crates;
@@ -120,8 +122,9 @@ impl Rust {
         PathResolver { crates: &self.crates, system, macro_paths: &self.macro_paths }
     }
 
-    /// The diagnostics for a file whose module is not known: there are some only if the file has calls or groups, since nothing
-    /// else must know its module. In a crate that is known they stay for the macros, which know where they are.
+    /// The diagnostics for a file whose module is not known: there are some only if the file has
+    /// calls or groups, since nothing else must know its module. In a crate that is known they stay
+    /// for the macros, which know where they are.
     fn misplaced(
         &self,
         source: &Source,
@@ -190,7 +193,8 @@ impl Rust {
                 help: "declare the module outside of macros, or build the crate with the runtime's feature `macros`",
             });
         };
-        // A library and a program of one name may share modules: all names and ids are the same in both.
+        // A library and a program of one name may share modules: all names and ids are the same in
+        // both.
         let show = |(krate, path): &ModuleId| self.crates.module_path(*krate, path);
         let of_first = show(first);
         match places.iter().map(|place| show(place)).find(|other| *other != of_first) {

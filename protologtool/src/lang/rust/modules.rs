@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 /// A module in a file of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ModuleFile {
-    /// The modules of the declaring file in which it is declared, and its name, as `module_path!` gives them.
+    /// The modules of the declaring file in which it is declared, and its name, as `module_path!`
+    /// gives them.
     pub(super) path: Vec<String>,
     /// Files that attributes name.
     pub(super) said: Vec<PathBuf>,
@@ -22,7 +23,8 @@ pub(super) struct ModuleFile {
 #[derive(Clone, Debug)]
 pub(super) struct SourceFile {
     pub(super) path: PathBuf,
-    /// True if its modules are looked for beside it, as for `mod.rs`, rather than in a directory of its name.
+    /// True if its modules are looked for beside it, as for `mod.rs`, rather than in a directory of
+    /// its name.
     pub(super) owns_directory: bool,
 }
 
@@ -83,7 +85,8 @@ impl Search<'_> {
         let inner = self.inside.iter().fold(own, |directory, (name, said)| {
             directory.join(said.as_deref().unwrap_or_else(|| plain(name)))
         });
-        // An attribute counts from the file's directory, but from that of the modules around it if there are any.
+        // An attribute counts from the file's directory, but from that of the modules around it if
+        // there are any.
         let base = if self.inside.is_empty() { directory } else { &inner };
         let by_name = if said.always {
             Vec::new()

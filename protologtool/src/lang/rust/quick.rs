@@ -1,5 +1,5 @@
-//! One look at a file's bytes: whether it can hold calls or groups at all. Most hold none, and cost no more. Whether one
-//! declares modules in other files is asked only of crates that log.
+//! One look at a file's bytes: whether it can hold calls or groups at all. Most hold none, and cost
+//! no more. Whether one declares modules in other files is asked only of crates that log.
 //!
 //! Invariant: a look may say yes where there is nothing, never no where there is something.
 
@@ -25,7 +25,8 @@ impl Look {
 /// Looks at files.
 #[derive(Clone, Debug)]
 pub(super) struct Looker {
-    /// The names by which the runtime may be known: a file that says one may give its macros other names.
+    /// The names by which the runtime may be known: a file that says one may give its macros other
+    /// names.
     names: Vec<Finder<'static>>,
     groups: Finder<'static>,
 }

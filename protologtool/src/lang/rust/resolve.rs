@@ -1,8 +1,9 @@
-//! The meanings of names: from a path and the scopes around it to the runtime's macros, modules and enums.
+//! The meanings of names: from a path and the scopes around it to the runtime's macros, modules and
+//! enums.
 //!
-//! Names are looked up as the compiler does it, as far as log calls and groups need it: blocks from the inside out, then the
-//! module, there items before imports before globs, then crates. What the run knows nothing about is a path into another
-//! crate.
+//! Names are looked up as the compiler does it, as far as log calls and groups need it: blocks from
+//! the inside out, then the module, there items before imports before globs, then crates. What the
+//! run knows nothing about is a path into another crate.
 
 use super::RUNTIME;
 use super::crates::{Crates, Module};
@@ -53,15 +54,17 @@ pub(super) struct Scope {
 pub(super) struct PathResolver<'a> {
     pub(super) crates: &'a Crates,
     pub(super) system: Option<&'a dyn System>,
-    /// Paths of modules that pass the runtime's macros on, beside the runtime itself: `crate::log`, `logging::macros`.
+    /// Paths of modules that pass the runtime's macros on, beside the runtime itself: `crate::log`,
+    /// `logging::macros`.
     pub(super) macro_paths: &'a [String],
 }
 
 /// The imports that are followed one after another.
 const MAX_IMPORTS: usize = 100;
 
-/// Imports that are being followed, so that one which leads to itself ends, and those that led nowhere, so that modules
-/// which take everything from each other are not searched on every way to them.
+/// Imports that are being followed, so that one which leads to itself ends, and those that led
+/// nowhere, so that modules which take everything from each other are not searched on every way to
+/// them.
 #[derive(Default)]
 struct Visited {
     imports: HashSet<(*const Table, usize, String, Space)>,
@@ -90,7 +93,8 @@ impl PathResolver<'_> {
         }
     }
 
-    /// Returns whether a name leads to several of the runtime's macros: by imports of which one holds, on conditions.
+    /// Returns whether a name leads to several of the runtime's macros: by imports of which one
+    /// holds, on conditions.
     pub(super) fn is_ambiguous(&self, scopes: &[Scope], path: &Path) -> bool {
         let [name] = &path.names[..] else { return false };
         for (index, scope) in scopes.iter().enumerate().rev() {
@@ -196,7 +200,8 @@ impl PathResolver<'_> {
         }
     }
 
-    /// A crate, by a name that no scope around has: one that crate `from` gives it at its root, or that it knows it by.
+    /// A crate, by a name that no scope around has: one that crate `from` gives it at its root, or
+    /// that it knows it by.
     fn crate_named(&self, from: usize, name: &str) -> Entity {
         let root = self.crates.module(from, &[], self.system);
         let renamed = root.as_ref().and_then(|root| {

@@ -1,4 +1,5 @@
-//! The first pass over the Rust inputs: a look at each, the crates of those that log, and the groups that they declare.
+//! The first pass over the Rust inputs: a look at each, the crates of those that log, and the
+//! groups that they declare.
 
 use super::crates::{CrateInputs, Crates};
 use super::paths::normal;
@@ -97,7 +98,8 @@ pub fn survey(
     (rust, found)
 }
 
-/// Looks at all files, and keeps what may have something to rewrite, by normal path. What can't be read is among it.
+/// Looks at all files, and keeps what may have something to rewrite, by normal path. What can't be
+/// read is among it.
 fn look_at_all(
     system: &dyn System,
     files: &[PathBuf],

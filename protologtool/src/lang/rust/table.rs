@@ -1,7 +1,7 @@
 //! The declarations of a scope, by name: a module or a block, from its tokens.
 //!
-//! Only what can lead to a log call or its group is kept, and that something else bears a name. A table holds no spans, so it
-//! may outlive the file that it was made of and be used by any thread.
+//! Only what can lead to a log call or its group is kept, and that something else bears a name. A
+//! table holds no spans, so it may outlive the file that it was made of and be used by any thread.
 
 use super::tokens::{MAX_DEPTH, Path, content, group, is_colons, is_punct, is_word, plain, word};
 use proc_macro2::{Delimiter, Group, TokenTree};
@@ -17,7 +17,8 @@ pub(super) struct Table {
     pub(super) macros: HashSet<String>,
     /// Crates whose macros are in scope everywhere: `#[macro_use] extern crate`.
     pub(super) macro_use: Vec<String>,
-    /// Other names of crates, by `extern crate … as`; those of a crate's root hold everywhere in it.
+    /// Other names of crates, by `extern crate … as`; those of a crate's root hold everywhere in
+    /// it.
     pub(super) renamed: Vec<(String, String)>,
 }
 
@@ -186,14 +187,15 @@ impl Table {
     }
 }
 
-/// The average number of names in the paths of an import. Each name that it imports has a path of its own in the table, but their common
-/// beginnings stand in the source once.
+/// The average number of names in the paths of an import. Each name that it imports has a path of
+/// its own in the table, but their common beginnings stand in the source once.
 const MAX_NAMES: usize = 16;
 
 /// The names that a small import may have in all its paths.
 const FEW_NAMES: usize = 1024;
 
-/// The group of an import that is nested deeper than anybody looks, or in which its paths become too long.
+/// The group of an import that is nested deeper than anybody looks, or in which its paths become
+/// too long.
 pub(super) fn too_deep_import(tree: &[TokenTree]) -> Option<Group> {
     let (mut written, mut all) = (0, 0);
     let mut open: Vec<(Vec<TokenTree>, usize, usize)> = vec![(tree.to_vec(), 0, 0)];
@@ -230,8 +232,8 @@ pub(super) fn too_deep_import(tree: &[TokenTree]) -> Option<Group> {
     None
 }
 
-/// Returns whether an item may begin after this token: not after the mark of `'static`, and not after what stands before the
-/// parameter `const N: usize` or in `*const T`.
+/// Returns whether an item may begin after this token: not after the mark of `'static`, and not
+/// after what stands before the parameter `const N: usize` or in `*const T`.
 fn may_begin_item(before: Option<&TokenTree>) -> bool {
     match before {
         Some(TokenTree::Punct(punct)) => punct.as_char() == ';',
@@ -245,7 +247,8 @@ pub(super) fn end_of_item(trees: &[TokenTree], at: usize) -> usize {
     end.map_or(trees.len(), |length| at + length)
 }
 
-/// The attributes before the keyword at `at`, between which visibility and other keywords may stand; last first.
+/// The attributes before the keyword at `at`, between which visibility and other keywords may
+/// stand; last first.
 pub(super) fn attributes_before(trees: &[TokenTree], at: usize) -> Vec<&Group> {
     let mut found = Vec::new();
     let mut at = at;

@@ -1,7 +1,8 @@
 //! A file as trees of tokens, and where in the file each token stands.
 //!
-//! Offsets that the lexer gives count from the end of a byte order mark and a `#!` line, which it does not know; here that is
-//! put right. Line ends and comments are between tokens, so that taking tokens away leaves them.
+//! Offsets that the lexer gives count from the end of a byte order mark and a `#!` line, which it
+//! does not know; here that is put right. Line ends and comments are between tokens, so that taking
+//! tokens away leaves them.
 
 use crate::source::{Source, line_ends};
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
@@ -65,7 +66,8 @@ impl FileTokens {
     }
 }
 
-/// The same tokens with identifiers as the compiler has them, who compares composed characters: `ü` may be written as one or as two.
+/// The same tokens with identifiers as the compiler has them, who compares composed characters: `ü`
+/// may be written as one or as two.
 fn normalised(stream: TokenStream) -> Box<dyn Iterator<Item = TokenTree>> {
     Box::new(stream.into_iter().map(|tree| match tree {
         TokenTree::Ident(ident) => {
@@ -93,8 +95,8 @@ pub(crate) fn forget() {
     proc_macro2::extra::invalidate_current_thread_spans();
 }
 
-/// Number of bytes before the first token that are none of the language's: a byte order mark, a `#!` line that is no
-/// attribute, and what stands between lines of `---` for Cargo.
+/// Number of bytes before the first token that are none of the language's: a byte order mark, a
+/// `#!` line that is no attribute, and what stands between lines of `---` for Cargo.
 fn header(text: &str) -> usize {
     let mark = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let line_end = |from: usize| text[from..].find('\n').map_or(text.len(), |at| from + at);
@@ -147,7 +149,8 @@ impl Spans {
         self.range(group.span_open()).start..self.range(group.span_close()).end
     }
 
-    /// The bytes from the first tree to the last; an empty range at `otherwise` where there are none.
+    /// The bytes from the first tree to the last; an empty range at `otherwise` where there are
+    /// none.
     pub(crate) fn of_all(self, trees: &[TokenTree], otherwise: usize) -> Range<usize> {
         match trees {
             [first, .., last] => self.of(first).start..self.of(last).end,

@@ -1,8 +1,10 @@
-//! The walk over a file's tokens: through modules, blocks and the input of other macros, with the scopes around each place.
+//! The walk over a file's tokens: through modules, blocks and the input of other macros, with the
+//! scopes around each place.
 //!
-//! Tokens rather than syntax trees, since a log call in the input of `select!` or `cfg_if!` is found just like any other, and
-//! what else is in a file need not even parse. What is told apart is what gives names a meaning: modules, blocks, imports,
-//! `macro_rules` in the order of the text; and what is no code: attributes, the bodies of macros, quoted tokens.
+//! Tokens rather than syntax trees, since a log call in the input of `select!` or `cfg_if!` is
+//! found just like any other, and what else is in a file need not even parse. What is told apart is
+//! what gives names a meaning: modules, blocks, imports, `macro_rules` in the order of the text;
+//! and what is no code: attributes, the bodies of macros, quoted tokens.
 
 use super::crates::Module;
 use super::resolve::Scope;
@@ -304,7 +306,8 @@ fn after_attribute(trees: &[TokenTree], at: usize) -> usize {
     if group(trees.get(at), Delimiter::Bracket).is_some() { at + 1 } else { at }
 }
 
-/// Returns whether the braces at `at` hold the items of an `impl` or a trait, whose names are not in scope, or fields.
+/// Returns whether the braces at `at` hold the items of an `impl` or a trait, whose names are not
+/// in scope, or fields.
 fn is_associated(trees: &[TokenTree], at: usize) -> bool {
     // Back to where the item begins.
     let ends = |tree: &TokenTree| match tree {

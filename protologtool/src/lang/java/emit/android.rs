@@ -1,4 +1,5 @@
-//! Android's dialects: the whole statement becomes a block, with a local variable for each argument.
+//! Android's dialects: the whole statement becomes a block, with a local variable for each
+//! argument.
 //!
 //! ```text
 //! ProtoLog.d(GROUP,                                      if (I.Cache.GROUP_enabled[1]) {  long protoLogParam0 = n;  I.d(GROUP, 12L, 1L, protoLogParam0);
@@ -42,7 +43,8 @@ pub(super) fn emit(
     block.emit(source, call, plan);
 }
 
-/// The text before the first local: the guard and an opening brace, and one more where an `if` must not stand alone.
+/// The text before the first local: the guard and an opening brace, and one more where an `if` must
+/// not stand alone.
 fn head(
     java: &Java,
     form: &Android,
@@ -68,8 +70,8 @@ fn tail(form: &Android, call: &Call<JavaShape>) -> &'static str {
     if needs_block(form, call) { " }" } else { "" }
 }
 
-/// Returns whether the guarded block needs a block around it: the guard would take the `else` of an outer `if`, or is no body of a
-/// lambda or of a switch rule.
+/// Returns whether the guarded block needs a block around it: the guard would take the `else` of an
+/// outer `if`, or is no body of a lambda or of a switch rule.
 fn needs_block(form: &Android, call: &Call<JavaShape>) -> bool {
     form.guard != Guard::None && call.shape.context != Context::Statement
 }

@@ -1,14 +1,15 @@
-//! A call with its arguments in locals: a block on the first line, whatever its guard and its types are.
+//! A call with its arguments in locals: a block on the first line, whatever its guard and its types
+//! are.
 //!
 //! ```text
 //! ProtoLog.d(NET,               { long protoLogParam0 = n; IMPL.d(NET, 12L, 1L, protoLogParam0);
 //!     "sent %d", n);                                     }
 //! ```
 //!
-//! As AOSP writes it: everything on the first line, and the line ends that the statement had before its last brace.
-//! Unlike AOSP's, arguments keep their bytes, so that nested calls, comments and text blocks in them need no care of
-//! their own. Where an argument has several lines itself, line ends and comments stay where they were, so that
-//! what it holds keeps its lines.
+//! As AOSP writes it: everything on the first line, and the line ends that the statement had before
+//! its last brace. Unlike AOSP's, arguments keep their bytes, so that nested calls, comments and
+//! text blocks in them need no care of their own. Where an argument has several lines itself, line
+//! ends and comments stay where they were, so that what it holds keeps its lines.
 //!
 //! Invariant: the number of lines stays, and no comment gets lost.
 
@@ -83,8 +84,8 @@ impl LocalNames {
         Self { prefix }
     }
 
-    /// The prefix of the names of a call within the arguments of `depth` others: the value of a local can't declare the
-    /// local's name again.
+    /// The prefix of the names of a call within the arguments of `depth` others: the value of a
+    /// local can't declare the local's name again.
     pub(super) fn at_depth(&self, depth: usize) -> String {
         if depth > 0 { format!("{}{depth}_", self.prefix) } else { self.prefix.clone() }
     }
@@ -133,7 +134,8 @@ impl Lines<'_> {
     fn finish(self, space: &str) -> String {
         let first = match self.kept.chars().next() {
             None => " ",
-            // AOSP's older printer, which writes one space between statements, leaves one before line ends, too.
+            // AOSP's older printer, which writes one space between statements, leaves one before
+            // line ends, too.
             Some('\n' | '\r') if space == " " => " ",
             Some(_) => "",
         };

@@ -32,15 +32,16 @@ pub(super) fn emit(
     }
 }
 
-/// The edit that a call of another method of the class, such as `isEnabled`, needs. In dialect protolog it stays as it is:
-/// both classes answer alike.
+/// The edit that a call of another method of the class, such as `isEnabled`, needs. In dialect
+/// protolog it stays as it is: both classes answer alike.
 pub(super) fn redirect(java: &Java, source: &Source, other: &OtherCall) -> Option<Edit> {
     let Dialect::Android(form) = &java.dialect else { return None };
     form.redirects(&source.text(other.method.clone()), other.arguments)
         .then(|| replace_class(java, source, other.class.clone()))
 }
 
-/// Replaces `class`, which is empty before the method of a static import, by the class that rewritten code calls.
+/// Replaces `class`, which is empty before the method of a static import, by the class that
+/// rewritten code calls.
 fn replace_class(java: &Java, source: &Source, class: Range<usize>) -> Edit {
     let dot = if class.is_empty() { "." } else { "" };
     let kept = trivia::kept_trivia(source.slice(class.clone()));
@@ -55,7 +56,8 @@ fn group(source: &Source, call: &Call<JavaShape>) -> String {
     }
 }
 
-/// Chooses the names of locals: those of a call within an argument of another must differ from the other's.
+/// Chooses the names of locals: those of a call within an argument of another must differ from the
+/// other's.
 pub(super) fn name_locals(source: &Source, calls: &mut [Call<JavaShape>]) {
     let Some(name) = (!calls.is_empty()).then(|| LocalNames::of(source)) else { return };
     let mut around: Vec<usize> = Vec::new();

@@ -5,8 +5,8 @@
 //! if (GUARD) IMPL.d( NET,   123L, 1L    , IMPL.l(n)   )     ;
 //! ```
 //!
-//! Replaced code keeps its comments and line ends. Nothing but the template's text goes away, so nothing else of the
-//! source can get lost.
+//! Replaced code keeps its comments and line ends. Nothing but the template's text goes away, so
+//! nothing else of the source can get lost.
 
 use super::super::{Context, Java, JavaShape, trivia};
 use super::block::Block;
@@ -92,8 +92,8 @@ fn verbs<'m>(message: &'m Message<'_>) -> impl Iterator<Item = Verb> + 'm {
     message.template.conversions().map(|conversion| conversion.verb)
 }
 
-/// The head of the `if` statement. That of a group that is compiled out is a constant: javac drops its body but still
-/// checks it.
+/// The head of the `if` statement. That of a group that is compiled out is a constant: javac drops
+/// its body but still checks it.
 fn guard(java: &Java, source: &Source, call: &Call<JavaShape>, message: &Message<'_>) -> String {
     if !message.group.enabled {
         return "if (false)".to_owned();
@@ -105,8 +105,9 @@ fn guard(java: &Java, source: &Source, call: &Call<JavaShape>, message: &Message
 /// The method that an exception behind the arguments goes through.
 const EXCEPTION: &str = "t";
 
-/// The method that the argument of a conversion goes through, so that javac checks and converts it. Where javac would have to
-/// infer the type of the argument from several overloads of it, the one with fewer.
+/// The method that the argument of a conversion goes through, so that javac checks and converts it.
+/// Where javac would have to infer the type of the argument from several overloads of it, the one
+/// with fewer.
 const fn method(verb: Verb, is_inferred: bool) -> &'static str {
     match (verb, is_inferred) {
         (Verb::Str, _) => "s",

@@ -94,7 +94,8 @@ fn uuid_argument<'t>(evaluator: &Evaluator<'_, '_, '_, '_>, call: Node<'t>) -> O
     }
 }
 
-/// The result of `getBytes()` of a text. Without a charset it is that of the machine, UTF-8 everywhere today.
+/// The result of `getBytes()` of a text. Without a charset it is that of the machine, UTF-8
+/// everywhere today.
 fn utf8(
     evaluator: &Evaluator<'_, '_, '_, '_>,
     call: Node<'_>,

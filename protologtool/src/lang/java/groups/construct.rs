@@ -1,7 +1,9 @@
-//! The construction of a group from source: constructors and initialisers, run statement by statement.
+//! The construction of a group from source: constructors and initialisers, run statement by
+//! statement.
 //!
-//! Assignments of known values, local variables, blocks, `if` with a known condition and `return` are run. What any other
-//! statement assigns, or may set by a call, is unknown from there on; a getter that needs it has no value.
+//! Assignments of known values, local variables, blocks, `if` with a known condition and `return`
+//! are run. What any other statement assigns, or may set by a call, is unknown from there on; a
+//! getter that needs it has no value.
 //!
 //! Invariant: a field has a value here only if it has that value when the class is initialised.
 
@@ -304,7 +306,8 @@ impl<'t> Object<'_, 't, '_> {
             "identifier" => {
                 let name = text(left, self.source);
                 match frame.variables.get_mut(name) {
-                    // Its type is not asked for again: a value of another would not compile, but for numbers.
+                    // Its type is not asked for again: a value of another would not compile, but
+                    // for numbers.
                     Some(known) => {
                         let is_number = matches!(value, Ok(Value::Number(_) | Value::Char(_)));
                         let unsure = || not_constant(left, "it is assigned again");
@@ -349,7 +352,8 @@ fn default_of(declared: &str, field: Node<'_>) -> Given {
     }
 }
 
-/// Returns whether a constructor can be called with these values, as far as their types tell. One of variable arity may take any.
+/// Returns whether a constructor can be called with these values, as far as their types tell. One
+/// of variable arity may take any.
 fn fits(constructor: Node<'_>, values: &[Given], source: &[u8]) -> bool {
     let list = constructor.child_by_field_name("parameters");
     if list.into_iter().flat_map(children).any(|node| node.kind() == "spread_parameter") {

@@ -1,5 +1,5 @@
-//! Groups from Java source, without compiling it: the constants of an enum, or the objects in static final fields of a
-//! class.
+//! Groups from Java source, without compiling it: the constants of an enum, or the objects in
+//! static final fields of a class.
 //!
 //! ```java
 //! public enum AppLog implements ProtoLogGroup {
@@ -11,8 +11,8 @@
 //!     static final ProtoLogGroup NET = new ProtoLogGroup("NET", "Net", true);
 //! ```
 //!
-//! The class of such objects is one of the same file; or it is Android's `ProtoLogGroup`, of which the constructors are
-//! known. How a group is evaluated: [`object`].
+//! The class of such objects is one of the same file; or it is Android's `ProtoLogGroup`, of which
+//! the constructors are known. How a group is evaluated: [`object`].
 
 mod calls;
 mod construct;
@@ -41,7 +41,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use tree_sitter::Node;
 
-/// The class of Android's groups that are no constants of an enum. It logs as text, and its ids are hashes of names.
+/// The class of Android's groups that are no constants of an enum. It logs as text, and its ids are
+/// hashes of names.
 const ANDROID_GROUP: &str = "ProtoLogGroup";
 
 /// The groups of the class `class`, which `source` declares; or what is wrong with it.
@@ -237,8 +238,8 @@ impl<'t> GroupReader<'_, 't, '_> {
         Rc::clone(known.entry(declaration.id()).or_insert_with(made))
     }
 
-    /// A group of Android's own class, which is written as `created`: name, tag and whether it is enabled; by default its
-    /// tag is its name, and it is enabled.
+    /// A group of Android's own class, which is written as `created`: name, tag and whether it is
+    /// enabled; by default its tag is its name, and it is enabled.
     fn android(&self, name: &str, created: &str, made: Node<'t>) -> GroupResult {
         let error = |reason: &str| problem(name, not_constant(made, reason));
         let unknown = |error: NotConstant| {

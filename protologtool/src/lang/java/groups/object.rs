@@ -1,9 +1,11 @@
-//! A group while it is evaluated from source: the object that a constant of an enum, or a `new …`, makes.
+//! A group while it is evaluated from source: the object that a constant of an enum, or a `new …`,
+//! makes.
 //!
-//! The constructor that fits its arguments is run ([`construct`](super::construct)); then the getters are
-//! evaluated over the fields. Only what a getter asks for must be known, so a constructor may do other things too. What is not
-//! understood makes the fields unknown that it may set, and an unknown field that is asked for is a problem that names its
-//! place; but `getId()` need not be known, since the ids of a dictionary can be counted.
+//! The constructor that fits its arguments is run ([`construct`](super::construct)); then the
+//! getters are evaluated over the fields. Only what a getter asks for must be known, so a
+//! constructor may do other things too. What is not understood makes the fields unknown that it may
+//! set, and an unknown field that is asked for is a problem that names its place; but `getId()`
+//! need not be known, since the ids of a dictionary can be counted.
 
 use super::calls;
 use super::settable::SettableFields;
@@ -70,8 +72,9 @@ impl<'e, 't, 's> Object<'e, 't, 's> {
         has("getTag") && (has_flags || self.has_defaults())
     }
 
-    /// The group, which calls write as `name`, of the class with this canonical name; and, where that has `getId()`, why
-    /// what it returns is not known. `given` are the arguments of the constructor.
+    /// The group, which calls write as `name`, of the class with this canonical name; and, where
+    /// that has `getId()`, why what it returns is not known. `given` are the arguments of the
+    /// constructor.
     pub(super) fn group(
         &self,
         class: &str,
@@ -198,7 +201,8 @@ impl<'e, 't, 's> Object<'e, 't, 's> {
         })
     }
 
-    /// The value of the first of these getters that the class has, or what the runtime's interface returns.
+    /// The value of the first of these getters that the class has, or what the runtime's interface
+    /// returns.
     fn flag(&self, getters: &[&str], default: bool) -> Result<bool, NotConstant> {
         for getter in getters {
             match self.getter(getter, 0) {
@@ -219,8 +223,9 @@ impl<'e, 't, 's> Object<'e, 't, 's> {
         Err(not_constant(self.made, &format!("the class has no `{}()`", getters[0])))
     }
 
-    /// Returns whether the class has the interface of the runtime, whose methods have defaults, and no other that may have some: those of
-    /// Android have none, so that a class without its methods would not compile.
+    /// Returns whether the class has the interface of the runtime, whose methods have defaults, and
+    /// no other that may have some: those of Android have none, so that a class without its methods
+    /// would not compile.
     fn has_defaults(&self) -> bool {
         let list = self.declaration.child_by_field_name("interfaces");
         let types = list.into_iter().flat_map(children).flat_map(children);

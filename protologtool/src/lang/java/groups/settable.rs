@@ -1,12 +1,13 @@
-//! The fields of a group that something else than its construction may set: what a call, or a static initialiser, makes
-//! unknown.
+//! The fields of a group that something else than its construction may set: what a call, or a
+//! static initialiser, makes unknown.
 //!
 //! ```java
 //! Log(boolean on) { this.on = on; if (DEBUG) enable(); }     the call of `enable` may set `on`
 //! static { A.tag = "x"; }                                    sets a field of an object from outside
 //! ```
 //!
-//! Invariant: a field that is not named here changes only by the statements of constructors and initialisers of its class.
+//! Invariant: a field that is not named here changes only by the statements of constructors and
+//! initialisers of its class.
 
 use crate::lang::java::lexer;
 use crate::lang::java::meaning::Site;
@@ -283,7 +284,8 @@ fn is_own_method<'t>(declaration: Node<'t>, name: &str, source: &[u8]) -> Option
     Some(if is_getter(first) { all.find(|it| !is_getter(*it)).unwrap_or(first) } else { first })
 }
 
-/// Returns whether a method is nothing but a `return` of an expression that changes nothing, and calls nothing.
+/// Returns whether a method is nothing but a `return` of an expression that changes nothing, and
+/// calls nothing.
 fn is_getter(method: Node<'_>) -> bool {
     let Some(body) = method.child_by_field_name("body") else { return false };
     let mut statements = children(body);

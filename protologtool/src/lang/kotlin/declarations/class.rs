@@ -6,12 +6,13 @@ use crate::lang::kotlin::lexer::LexemeKind;
 use crate::lang::kotlin::scopes::DeclaredKind;
 use std::ops::Range;
 
-/// The brace of a class's body, the owner of its members, and the bytes in which a companion's are known.
+/// The brace of a class's body, the owner of its members, and the bytes in which a companion's are
+/// known.
 pub(super) type ClassBody = (usize, Option<String>, Option<Range<usize>>);
 
 impl DeclarationReader<'_, '_> {
-    /// The class, interface or object at `at`: the body that it has, with what its members are known as; and the parentheses of its
-    /// header.
+    /// The class, interface or object at `at`: the body that it has, with what its members are
+    /// known as; and the parentheses of its header.
     pub(super) fn class(&mut self, at: usize) -> (Option<ClassBody>, Option<Range<usize>>) {
         let file = self.file;
         let is_companion = at > 0 && file.raw(at - 1) == "companion";
@@ -72,8 +73,8 @@ impl DeclarationReader<'_, '_> {
         }
     }
 
-    /// The parameters and the body of a class whose header goes on at `at`, as the positions of their brackets; and
-    /// the end of the header.
+    /// The parameters and the body of a class whose header goes on at `at`, as the positions of
+    /// their brackets; and the end of the header.
     fn class_header(&self, at: usize) -> (Option<usize>, Option<usize>, usize) {
         let file = self.file;
         let limit = self.open.last().map_or(file.tokens.len(), |body| body.close);

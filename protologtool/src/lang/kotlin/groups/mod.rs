@@ -1,13 +1,13 @@
-//! Groups from Kotlin source, without compiling it: the constants of an enum, or the objects in the variables of an object or a
-//! companion.
+//! Groups from Kotlin source, without compiling it: the constants of an enum, or the objects in the
+//! variables of an object or a companion.
 //!
 //! ```text
 //! enum class Groups(private val enabled: Boolean, override val tag: String = "App") : IGroup { NET(true), DISK(true, tag = "Disk"); … }
 //! object AppLog { @JvmField val NET = Group("NET", "Net") }
 //! ```
 //!
-//! The class of such objects is one of the same file, or they are of classes without a name. How a group is evaluated:
-//! [`object`].
+//! The class of such objects is one of the same file, or they are of classes without a name. How a
+//! group is evaluated: [`object`].
 
 mod object;
 mod value;
@@ -84,7 +84,8 @@ pub fn from_kotlin_source(source: &Source, class: &str) -> Result<Groups, Vec<Di
     Ok(made.with_unknown_ids(warning))
 }
 
-/// The error for an enum of an interface that has `name()`, which kotlinc reports as a clash of signatures.
+/// The error for an enum of an interface that has `name()`, which kotlinc reports as a clash of
+/// signatures.
 fn clash_of_names(named: &ScopedFile<'_>, declared: &DeclaredName) -> Option<Diagnostic> {
     let interface = declared.supertypes.iter().find(|name| {
         let means = |class| named.means(&[(*name).clone()], class, declared.offset);

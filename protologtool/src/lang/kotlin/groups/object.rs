@@ -1,7 +1,8 @@
-//! One group in Kotlin source: what its properties and functions give, from the arguments of its constructor.
+//! One group in Kotlin source: what its properties and functions give, from the arguments of its
+//! constructor.
 //!
-//! A property that is looked for is one of the body of an enum's constant, of its class, of what that extends in the same file, or
-//! a parameter of the constructor.
+//! A property that is looked for is one of the body of an enum's constant, of its class, of what
+//! that extends in the same file, or a parameter of the constructor.
 
 use super::value::{Evaluated, KotlinEvaluator, KotlinValue, Members, Unknown};
 use crate::groups::Group;
@@ -18,7 +19,8 @@ const MAX_SUPERTYPES: usize = 8;
 /// An object that is a group.
 pub(super) struct KotlinObject<'e, 's> {
     named: &'e ScopedFile<'s>,
-    /// The open braces of the bodies that may declare its members, in the order in which they are looked at.
+    /// The open braces of the bodies that may declare its members, in the order in which they are
+    /// looked at.
     bodies: Vec<usize>,
     parameters: HashMap<String, Evaluated>,
     /// The parameters that are properties, too.
@@ -38,7 +40,8 @@ pub(super) enum NoGroup {
 }
 
 impl<'e, 's> KotlinObject<'e, 's> {
-    /// The object of `class` that the arguments in the parentheses at `arguments` make; the body of an enum's constant is at `own`.
+    /// The object of `class` that the arguments in the parentheses at `arguments` make; the body of
+    /// an enum's constant is at `own`.
     pub(super) fn new(
         named: &'e ScopedFile<'s>,
         class: Option<&DeclaredName>,
@@ -63,7 +66,8 @@ impl<'e, 's> KotlinObject<'e, 's> {
         Ok(object)
     }
 
-    /// The group that it is; `written` is the name in calls, `class` the class of the name in dictionaries.
+    /// The group that it is; `written` is the name in calls, `class` the class of the name in
+    /// dictionaries.
     pub(super) fn group(
         &self,
         written: &str,
@@ -104,8 +108,8 @@ impl<'e, 's> KotlinObject<'e, 's> {
         KotlinEvaluator { named: self.named, object: Some(self), is_initial, depth: 0 }
     }
 
-    /// The result of the method that Java calls `name`: a function, or the getter of a property; none if only an interface of the
-    /// runtime can have it.
+    /// The result of the method that Java calls `name`: a function, or the getter of a property;
+    /// none if only an interface of the runtime can have it.
     fn getter(&self, name: &str) -> Option<Evaluated> {
         if let Some(member) = self.member(name, true) {
             return Some(member.and_then(|it| self.evaluator(false).value(it.tokens)));
@@ -178,7 +182,8 @@ impl Members for KotlinObject<'_, '_> {
     fn variable(&self, name: &str, is_initial: bool, depth: usize) -> Option<Evaluated> {
         if let Some(found) = self.member(name, false) {
             return Some(found.and_then(|it| {
-                // Before an object is made, what a getter reads, or another class overrides, may not be set yet.
+                // Before an object is made, what a getter reads, or another class overrides, may
+                // not be set yet.
                 let is_unset = is_initial && (!it.is_initial || self.is_overridden(name));
                 if is_unset {
                     return Err(Unknown { tokens: it.tokens });
@@ -205,8 +210,9 @@ impl Members for KotlinObject<'_, '_> {
     }
 }
 
-/// The supertype of a class, or of one that it extends in the same file, whose members are not known: it is of another file, and
-/// none of the interfaces of groups. So is what members are delegated to.
+/// The supertype of a class, or of one that it extends in the same file, whose members are not
+/// known: it is of another file, and none of the interfaces of groups. So is what members are
+/// delegated to.
 fn foreign(named: &ScopedFile<'_>, class: &DeclaredName, depth: usize) -> Option<Unknown> {
     let file = &named.file;
     let name = named.token_at(class.offset);
@@ -344,7 +350,8 @@ fn member(
     None
 }
 
-/// The tokens of the value behind a type, `=`, `get() =` or `{ return … }` at `at`; true for a getter.
+/// The tokens of the value behind a type, `=`, `get() =` or `{ return … }` at `at`; true for a
+/// getter.
 fn value(file: &KotlinFile<'_>, at: usize, limit: usize) -> Option<(Range<usize>, bool)> {
     let at = after_type(file, at, limit);
     if let Some(getter) = getter_at(file, at, limit) {

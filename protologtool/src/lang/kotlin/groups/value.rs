@@ -1,5 +1,5 @@
-//! Expressions of Kotlin that give the properties of a group: literals, texts with values, names, `!`, `&&`, `||`, comparisons,
-//! `+`, `-`, and `if` with `else`.
+//! Expressions of Kotlin that give the properties of a group: literals, texts with values, names,
+//! `!`, `&&`, `||`, comparisons, `+`, `-`, and `if` with `else`.
 
 use crate::lang::kotlin::file::KotlinFile;
 use crate::lang::kotlin::lexer::LexemeKind;
@@ -40,7 +40,8 @@ pub(super) type Evaluated = Result<KotlinValue, Unknown>;
 
 /// The members of an object that an expression may name.
 pub(super) trait Members {
-    /// The value of the property `name`, which `depth` expressions needed, of an object that is made, or while it is.
+    /// The value of the property `name`, which `depth` expressions needed, of an object that is
+    /// made, or while it is.
     fn variable(&self, name: &str, is_initial: bool, depth: usize) -> Option<Evaluated>;
 
     /// The value of the parameter `name` of the constructor.
@@ -52,7 +53,8 @@ pub(super) trait Members {
 pub(super) struct KotlinEvaluator<'e, 's> {
     pub(super) named: &'e ScopedFile<'s>,
     pub(super) object: Option<&'e dyn Members>,
-    /// True in the initial value of a property, where parameters of the constructor hide properties.
+    /// True in the initial value of a property, where parameters of the constructor hide
+    /// properties.
     pub(super) is_initial: bool,
     pub(super) depth: usize,
 }
