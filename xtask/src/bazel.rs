@@ -1,7 +1,8 @@
-//! `cargo xtask soak bazel`: builds the example of `integrations/bazel` by the installed Bazel, with the tool as its persistent worker,
-//! and runs it.
+//! `cargo xtask soak bazel`: builds the example of `integrations/bazel` by the installed Bazel,
+//! with the tool as its persistent worker, and runs it.
 //!
-//! Debian's Bazel has no rules for Java without the network, so the example's own rule compiles; all else is as users have it.
+//! Debian's Bazel has no rules for Java without the network, so the example's own rule compiles;
+//! all else is as users have it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -65,7 +66,8 @@ impl Room {
         bazel
     }
 
-    /// Builds everything, and compares what the program logs and what the dictionary has with these messages.
+    /// Builds everything, and compares what the program logs and what the dictionary has with these
+    /// messages.
     fn check(&self, messages: &[&str]) -> Result<()> {
         shell::run(&mut self.bazel(&[
             "build",
@@ -94,7 +96,8 @@ impl Room {
         self.check_dictionaries(&built)
     }
 
-    /// Checks that the dictionary of all holds those of each, and that rewritten sources have no texts.
+    /// Checks that the dictionary of all holds those of each, and that rewritten sources have no
+    /// texts.
     fn check_dictionaries(&self, built: &Path) -> Result<()> {
         let count = |path: &str| {
             let json = self.dir.join("dictionary.json");

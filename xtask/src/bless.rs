@@ -4,8 +4,8 @@ use std::process::Command;
 
 use crate::{Result, instructions, shell, workspace};
 
-/// Runs `cargo test` with `args` (none: the whole workspace) under `UPDATE_EXPECT=1`; or, for `instructions`, counts them
-/// anew.
+/// Runs `cargo test` with `args` (none: the whole workspace) under `UPDATE_EXPECT=1`; or, for
+/// `instructions`, counts them anew.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let tested = if args == ["instructions"] {
         instructions::bless()

@@ -1,4 +1,5 @@
-//! The test of the jars: each bridge with the real library, on the class path, and that the same sources give the same bytes.
+//! The test of the jars: each bridge with the real library, on the class path, and that the same
+//! sources give the same bytes.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,8 @@ use crate::jar::Built;
 use crate::loggers::{self, Loggers};
 use crate::{Result, jar, java, shell, workspace};
 
-/// The messages of the programs' traces: level, tag, template, typed arguments, thread, time, place and exception, without what differs from run to run.
+/// The messages of the programs' traces: level, tag, template, typed arguments, thread, time, place
+/// and exception, without what differs from run to run.
 const EXPECTED: &str = "java/bridges/test/expected.txt";
 /// Those that log by Logback run apart: its SLF4J is another one.
 const PROGRAMS: [BridgedProgram; 4] = [

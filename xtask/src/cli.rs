@@ -221,7 +221,8 @@ mod tests {
         assert!(STEPS.iter().all(|step| help().contains(&line(step))));
     }
 
-    /// The commands in code between backticks, or on lines of their own: `cargo xtask test STEP` and the like, without placeholders.
+    /// The commands in code between backticks, or on lines of their own: `cargo xtask test STEP`
+    /// and the like, without placeholders.
     fn named(text: &str) -> Vec<Vec<String>> {
         let after = text.split("cargo xtask").skip(1);
         let lines = after.map(|rest| rest.split(['\n', '`', '#', ')', '"', '\\', ',', ';']).next());

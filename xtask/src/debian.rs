@@ -1,8 +1,8 @@
-//! Compilers that Debian packages, unpacked under `target/tools` and not installed: what a test needs beside the toolchain
-//! that developers have, without rustup and without root.
+//! Compilers that Debian packages, unpacked under `target/tools` and not installed: what a test
+//! needs beside the toolchain that developers have, without rustup and without root.
 //!
-//! `rustc-web` is Debian's compiler for its browsers, `rust-web-src` the standard library's source, with which cargo builds
-//! the standard library for targets that come without one.
+//! `rustc-web` is Debian's compiler for its browsers, `rust-web-src` the standard library's source,
+//! with which cargo builds the standard library for targets that come without one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,8 @@ const FAMILIES: [Family; 2] = [
     Family { compiler: "rustc", library: "libstd-rust-dev", source: "rust-src" },
 ];
 
-/// The compiler of version `wanted` (as in `1.85`), or the newest without it, that [`fetch`] has unpacked.
+/// The compiler of version `wanted` (as in `1.85`), or the newest without it, that [`fetch`] has
+/// unpacked.
 pub(crate) fn open(wanted: Option<&str>) -> Result<Compiler> {
     let dir = dir(wanted);
     if stamp(&dir).is_file() {
@@ -41,7 +42,8 @@ pub(crate) fn open(wanted: Option<&str>) -> Result<Compiler> {
     }
 }
 
-/// Unpacks that compiler; with the source of its standard library if `has_source`. An error says why that can't be.
+/// Unpacks that compiler; with the source of its standard library if `has_source`. An error says
+/// why that can't be.
 pub(crate) fn fetch(wanted: Option<&str>, has_source: bool) -> Result<()> {
     let dir = dir(wanted);
     if !install::found("apt-get") || !install::found("dpkg-deb") {
@@ -104,7 +106,8 @@ impl Compiler {
         Ok(version.trim().to_owned())
     }
 
-    /// A `cargo` command that compiles with it. Unstable options of cargo are allowed: building the standard library is one.
+    /// A `cargo` command that compiles with it. Unstable options of cargo are allowed: building the
+    /// standard library is one.
     pub(crate) fn cargo(&self, args: &[&str], target_dir: &str) -> Result<Command> {
         let mut cargo = shell::cargo(args);
         self.with(&mut cargo).env("RUSTC", self.rustc()).env("RUSTC_BOOTSTRAP", "1");
@@ -118,7 +121,8 @@ impl Compiler {
         command.env("LD_LIBRARY_PATH", &self.libraries)
     }
 
-    /// The folder of LLVM's static unwinder, which programs of musl need: glibc's own asks glibc's loader.
+    /// The folder of LLVM's static unwinder, which programs of musl need: glibc's own asks glibc's
+    /// loader.
     pub(crate) fn unwinder(&self) -> Result<PathBuf> {
         let folder = self.dir.join("usr/lib").join(format!("llvm-{}", self.llvm)).join("lib");
         if !folder.join("libunwind.a").is_file() {
@@ -176,7 +180,8 @@ fn download(packages: &[String], dir: &Path) -> Result<Vec<PathBuf>> {
     Ok(files.flatten().map(|entry| entry.path()).collect())
 }
 
-/// The package of a line `Inst NAME (VERSION …)`; none where one is there already, in an older version.
+/// The package of a line `Inst NAME (VERSION …)`; none where one is there already, in an older
+/// version.
 fn planned(line: &str) -> Option<String> {
     let (name, rest) = line.strip_prefix("Inst ")?.split_once(' ')?;
     let version = rest.strip_prefix('(')?.split(' ').next()?;

@@ -1,6 +1,8 @@
-//! What Maven's plugins make of the dictionaries in two jars when they put both into one, as `docs/guides/java.md` says it.
+//! What Maven's plugins make of the dictionaries in two jars when they put both into one, as
+//! `docs/guides/java.md` says it.
 //!
-//! Debian's Maven builds the jars offline, in a repository of its own whose other files are links to Debian's.
+//! Debian's Maven builds the jars offline, in a repository of its own whose other files are links
+//! to Debian's.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +13,8 @@ use crate::{Result, java, shell, tools, workspace};
 /// The place of a dictionary in a jar.
 const DICTIONARY: &str = "META-INF/protolog/dictionary.pb";
 
-/// A way to make one jar of several: the plugin, its goal and configuration, the jar, and the dictionary that it then has.
+/// A way to make one jar of several: the plugin, its goal and configuration, the jar, and the
+/// dictionary that it then has.
 struct FatJar {
     plugin: &'static str,
     goal: &'static str,

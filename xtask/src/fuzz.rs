@@ -1,7 +1,8 @@
-//! Running the fuzz targets: built with the coverage that libFuzzer needs, which a stable compiler has, and run for a while
-//! each, from seeds that the tests hold.
+//! Running the fuzz targets: built with the coverage that libFuzzer needs, which a stable compiler
+//! has, and run for a while each, from seeds that the tests hold.
 //!
-//! Corpora stay under `fuzz/corpus`, and what fails under `fuzz/artifacts`, where `cargo fuzz` has them too.
+//! Corpora stay under `fuzz/corpus`, and what fails under `fuzz/artifacts`, where `cargo fuzz` has
+//! them too.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -144,7 +145,8 @@ fn sorted(dir: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The target that the compiler compiles for, which must be named so that build scripts go without coverage.
+/// The target that the compiler compiles for, which must be named so that build scripts go without
+/// coverage.
 fn host() -> Result<String> {
     let version = shell::read(Command::new("rustc").arg("-vV"))?;
     let host = version.lines().find_map(|line| line.strip_prefix("host: "));

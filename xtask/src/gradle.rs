@@ -1,7 +1,8 @@
-//! The test of the fragment for Gradle that `protologtool init` prints: pasted into an empty project beside a copy of protolog, built by the
-//! installed Gradle, offline.
+//! The test of the fragment for Gradle that `protologtool init` prints: pasted into an empty
+//! project beside a copy of protolog, built by the installed Gradle, offline.
 //!
-//! The program is that of `integrations/maven`. `integrations/gradle` has the fragment as a script, which a test of the tool compares.
+//! The program is that of `integrations/maven`. `integrations/gradle` has the fragment as a script,
+//! which a test of the tool compares.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +13,8 @@ use crate::{Result, jar, java, shell, workspace};
 /// A project with no more than Gradle needs.
 const EMPTY: &str = "plugins { id \"java\" }\n\n";
 
-/// Builds the project with and without the tool, runs it, and compares the traces. Then the tool is replaced, and the sources are removed.
+/// Builds the project with and without the tool, runs it, and compares the traces. Then the tool is
+/// replaced, and the sources are removed.
 pub(crate) fn test() -> Result<()> {
     let dir = workspace::target_dir()?.join("java/gradle");
     workspace::empty_dir(&dir)?;
@@ -43,7 +45,8 @@ pub(crate) fn test() -> Result<()> {
     replace_tool(&dir, &tool)
 }
 
-/// Another tool at the same place must be asked, although no source is new; and with the last source its outputs go.
+/// Another tool at the same place must be asked, although no source is new; and with the last
+/// source its outputs go.
 fn replace_tool(dir: &Path, tool: &Path) -> Result<()> {
     let failed = |error: std::io::Error| format!("can't replace the tool: {error}");
     let other = dir.join("bin/protologtool");

@@ -1,7 +1,9 @@
-//! What the project needs beside Rust: found, installed where that is allowed, named where it is not.
+//! What the project needs beside Rust: found, installed where that is allowed, named where it is
+//! not.
 //!
-//! Debian packages are installed when the user is root, Rust components through rustup; what is of one version only is put under
-//! `target/tools`. Nothing is installed silently: what and why is printed first.
+//! Debian packages are installed when the user is root, Rust components through rustup; what is of
+//! one version only is put under `target/tools`. Nothing is installed silently: what and why is
+//! printed first.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::PathBuf;
@@ -41,8 +43,8 @@ impl Tool {
     }
 }
 
-/// Makes sure of `wanted`, in this order, installing what is missing where `install` allows it and the means are there. Returns
-/// those that are still missing after saying so in one line.
+/// Makes sure of `wanted`, in this order, installing what is missing where `install` allows it and
+/// the means are there. Returns those that are still missing after saying so in one line.
 pub(crate) fn prepare(wanted: &[Tool], install: bool) -> Vec<Tool> {
     let missing = missing_of(wanted);
     let found = wanted.iter().copied().filter(|tool| !contains(&missing, tool));

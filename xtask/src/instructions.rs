@@ -1,8 +1,9 @@
 //! The step `instructions`: how many instructions a log call takes, beside a committed table.
 //!
-//! Counts do not depend on how busy the machine is, but on the compiler: the table has a part for each. Without one for the
-//! compiler of this workspace, another compiler for the same target counts, which rustup has or fetches. Without that it is skipped.
-//! Only calls that got longer fail; the table of shorter ones is for `cargo xtask bless instructions`.
+//! Counts do not depend on how busy the machine is, but on the compiler: the table has a part for
+//! each. Without one for the compiler of this workspace, another compiler for the same target
+//! counts, which rustup has or fetches. Without that it is skipped. Only calls that got longer
+//! fail; the table of shorter ones is for `cargo xtask bless instructions`.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -59,7 +60,8 @@ pub(crate) fn compare(skipped: &mut Vec<String>) -> Result<()> {
     Err(format!("log calls take more instructions\n{}", longer.join("\n")))
 }
 
-/// The toolchain of rustup's that counts, or none for that of the workspace. An error says why none does.
+/// The toolchain of rustup's that counts, or none for that of the workspace. An error says why none
+/// does.
 pub(crate) fn toolchain() -> Result<Option<String>> {
     let part = comparable()?;
     if part.key == key()? { Ok(None) } else { toolchain::find(part.version()).map(Some) }

@@ -1,8 +1,9 @@
 //! `cargo xtask jar`: the Java runtime and its bridges as jars, in `target/java/jars`.
 //!
-//! With the same JDK the same sources give the same bytes, wherever and whenever. The bridges from SLF4J, Log4j and Logback are compiled with the real
-//! libraries; where these are not, those jars are left out, and that is said. Each jar carries its coordinates
-//! and dependencies in Maven's form, so that `mvn install:install-file -Dfile=…` needs no more than its name.
+//! With the same JDK the same sources give the same bytes, wherever and whenever. The bridges from
+//! SLF4J, Log4j and Logback are compiled with the real libraries; where these are not, those jars
+//! are left out, and that is said. Each jar carries its coordinates and dependencies in Maven's
+//! form, so that `mvn install:install-file -Dfile=…` needs no more than its name.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -25,13 +26,15 @@ struct Jar {
     name: &'static str,
     /// The folder of its sources, and of `META-INF`.
     folder: &'static str,
-    /// The folder of its module descriptor; without one, the jar is an automatic module of a fixed name.
+    /// The folder of its module descriptor; without one, the jar is an automatic module of a fixed
+    /// name.
     module: Result<&'static str, &'static str>,
     /// The jars that it is compiled with beside the runtime.
     needs: fn(&Loggers) -> Vec<PathBuf>,
     /// True if it has plugins of Log4j, which Log4j's processor lists.
     has_plugins: bool,
-    /// The library that programs bring along beside it, if it is not in the JDK: group, artifact and version for Maven.
+    /// The library that programs bring along beside it, if it is not in the JDK: group, artifact
+    /// and version for Maven.
     library: Option<[&'static str; 3]>,
 }
 
@@ -131,7 +134,8 @@ pub(crate) fn build_runtime(name: &str) -> Result<PathBuf> {
     JARS[0].build(&dir, &[])
 }
 
-/// Builds the jars into the folder `name` of `target/java`; without `loggers` those that need only the JDK.
+/// Builds the jars into the folder `name` of `target/java`; without `loggers` those that need only
+/// the JDK.
 pub(crate) fn build(name: &str, loggers: Option<&Loggers>) -> Result<Built> {
     let dir = workspace::target_dir()?.join("java").join(name);
     workspace::empty_dir(&dir)?;
@@ -237,7 +241,8 @@ fn processors(has_plugins: bool) -> &'static [&'static str] {
     if has_plugins { &["-processor", PLUGIN_PROCESSOR] } else { &["-proc:none"] }
 }
 
-/// An error unless Log4j's processor has listed the plugins among the classes of a jar: without the list Log4j finds none of them, and says nothing.
+/// An error unless Log4j's processor has listed the plugins among the classes of a jar: without the
+/// list Log4j finds none of them, and says nothing.
 fn check_plugins(jar: &str, classes: &Path) -> Result<()> {
     if classes.join(PLUGINS).is_file() {
         return Ok(());

@@ -7,7 +7,8 @@ use std::{env, fs};
 
 use crate::{Result, shell, workspace};
 
-/// Java sources that are compiled together, with a class whose `main` ends with exit code 0 if all is well.
+/// Java sources that are compiled together, with a class whose `main` ends with exit code 0 if all
+/// is well.
 struct Suite {
     /// Folders, searched for `.java` files at any depth.
     sources: &'static [&'static str],
@@ -37,10 +38,12 @@ pub(crate) fn test() -> Result<()> {
     Ok(())
 }
 
-/// Has each place of the runtime fail that can for want of memory or stack, where `test` tries some.
+/// Has each place of the runtime fail that can for want of memory or stack, where `test` tries
+/// some.
 pub(crate) fn fail_everywhere() -> Result<()> {
     let classes = build(&SUITES[0])?;
-    // Processes of their own: where there is no stack to close a descriptor the JDK leaves it open, and each file that is opened looks at them all.
+    // Processes of their own: where there is no stack to close a descriptor the JDK leaves it open,
+    // and each file that is opened looks at them all.
     for sessions in ["stream, ", "segments, ", "ring, ", "record, "] {
         shell::run(program(&classes, "dev.protolog.FaultTest").arg(sessions))?;
     }
@@ -97,7 +100,8 @@ fn program(classes: &Path, main: &str) -> Command {
     java
 }
 
-/// The project's Java sources below `folder`, relative to the workspace, sorted; an error if there are none.
+/// The project's Java sources below `folder`, relative to the workspace, sorted; an error if there
+/// are none.
 pub(crate) fn sources(folder: &str) -> Result<Vec<PathBuf>> {
     let mut files = workspace::files()?;
     files.retain(|file| {
@@ -106,7 +110,8 @@ pub(crate) fn sources(folder: &str) -> Result<Vec<PathBuf>> {
     if files.is_empty() { Err(format!("no Java sources in `{folder}`")) } else { Ok(files) }
 }
 
-/// Compiles `sources` into the emptied directory `classes`. The shown command names `folders` instead of each source.
+/// Compiles `sources` into the emptied directory `classes`. The shown command names `folders`
+/// instead of each source.
 pub(crate) fn compile(classes: &Path, sources: &[PathBuf], folders: &[&str]) -> Result<()> {
     compile_with(classes, sources, folders, &[])
 }

@@ -1,9 +1,9 @@
 //! The project's build script; `cargo xtask help` says what it does.
 //!
-//! It is the first thing that a newcomer compiles, so it has few dependencies: JSON, for `cargo metadata` and dictionaries, and a
-//! parser of Rust, for the rules on code.
-//! It shows each program that it runs as a command that one can paste. Exit codes: 0 done, 1 something is wrong with the project,
-//! 2 usage.
+//! It is the first thing that a newcomer compiles, so it has few dependencies: JSON, for
+//! `cargo metadata` and dictionaries, and a parser of Rust, for the rules on code. It shows each
+//! program that it runs as a command that one can paste. Exit codes: 0 done, 1 something is wrong
+//! with the project, 2 usage.
 
 mod bazel;
 mod bench;

@@ -1,7 +1,8 @@
-//! The test of `integrations/maven`: Debian's Maven builds that project offline, as it is, by the profile without the tool, and with a mistake.
+//! The test of `integrations/maven`: Debian's Maven builds that project offline, as it is, by the
+//! profile without the tool, and with a mistake.
 //!
-//! The runtime is installed by its jar alone, into a repository of its own whose other files are links to Debian's. So nothing
-//! of the user's or of the system's is changed.
+//! The runtime is installed by its jar alone, into a repository of its own whose other files are
+//! links to Debian's. So nothing of the user's or of the system's is changed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -37,8 +38,8 @@ struct Maven {
     project: PathBuf,
 }
 
-/// Builds the project in both ways, runs it, and compares the traces; then with a log call that is wrong. Then an empty project with
-/// the fragment that `protologtool init` prints.
+/// Builds the project in both ways, runs it, and compares the traces; then with a log call that is
+/// wrong. Then an empty project with the fragment that `protologtool init` prints.
 pub(crate) fn test() -> Result<()> {
     let dir = workspace::target_dir()?.join("java/maven");
     workspace::empty_dir(&dir)?;
@@ -75,7 +76,8 @@ impl Maven {
         shell::run_quietly(Command::new("cp").args(copy).arg(self.dir.join("repository")))
     }
 
-    /// Makes a project out of the sources, an empty POM and what `init` prints, each part in the element that it names.
+    /// Makes a project out of the sources, an empty POM and what `init` prints, each part in the
+    /// element that it names.
     fn paste(&self) -> Result<()> {
         workspace::empty_dir(&self.project)?;
         let sources = workspace::root().join(PROJECT).join("src");
@@ -101,7 +103,8 @@ impl Maven {
         shell::run_without_output(&mut self.command(goal, args))
     }
 
-    /// Builds the project without a source, as a parent of modules is; outputs of those that were there go with them.
+    /// Builds the project without a source, as a parent of modules is; outputs of those that were
+    /// there go with them.
     fn remove_sources(&self) -> Result<()> {
         fs::remove_dir_all(self.project.join("src")).map_err(|error| error.to_string())?;
         self.succeed("package", &[])?;
@@ -120,7 +123,8 @@ impl Maven {
         java::check_trace(&self.project.join("target/app-1.0.jar"), runtime, &self.tool)
     }
 
-    /// Builds the project with a log call that lacks an argument; the build must fail and name the place.
+    /// Builds the project with a log call that lacks an argument; the build must fail and name the
+    /// place.
     fn fail(&self) -> Result<()> {
         let source = self.project.join("src/main/java/app/Main.java");
         let text = fs::read_to_string(&source).map_err(|error| error.to_string())?;
@@ -136,7 +140,8 @@ impl Maven {
     }
 }
 
-/// Puts the parts of a fragment into a POM: each begins with a comment that names its element, such as `<!-- <build><plugins> -->`.
+/// Puts the parts of a fragment into a POM: each begins with a comment that names its element, such
+/// as `<!-- <build><plugins> -->`.
 fn put_in(pom: &str, fragment: &str) -> Result<String> {
     let mut pom = pom.to_owned();
     for part in fragment.split("<!-- ").skip(1) {

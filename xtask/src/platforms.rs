@@ -1,8 +1,8 @@
-//! The runtime and what operators run, on platforms that this machine is not: checked for glibc, musl and Android, and
-//! built, run and tested on musl.
+//! The runtime and what operators run, on platforms that this machine is not: checked for glibc,
+//! musl and Android, and built, run and tested on musl.
 //!
-//! The standard library is built anew for each, which takes most of the time. So `test` checks the platform that differs most, another
-//! processor with another C library; `soak` checks all.
+//! The standard library is built anew for each, which takes most of the time. So `test` checks the
+//! platform that differs most, another processor with another C library; `soak` checks all.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -11,9 +11,11 @@ use std::path::Path;
 use crate::debian::{self, Compiler};
 use crate::{Result, install, shell, workspace};
 
-/// The target that each run of the tests checks: every system call is there, and of the type that the code gives it.
+/// The target that each run of the tests checks: every system call is there, and of the type that
+/// the code gives it.
 const CHECKED: [&str; 1] = ["aarch64-linux-android"];
-/// Targets that only `soak` checks: what they have of their own, Android or musl on this processor has too, mostly.
+/// Targets that only `soak` checks: what they have of their own, Android or musl on this processor
+/// has too, mostly.
 const CHECKED_SELDOM: [&str; 2] = ["aarch64-unknown-linux-gnu", "aarch64-unknown-linux-musl"];
 
 /// The target with musl whose programs run on this machine.
@@ -24,8 +26,8 @@ fn musl() -> String {
 /// Packages that make system calls in users' programs.
 const PACKAGES: [&str; 2] = ["protolog-rt", "protolog-control"];
 
-/// Tests of the runtime that need no more than these packages: sessions to files, recorders, sockets and memory that are
-/// shared with operators, forks. Each a file in `protolog-rt/tests`.
+/// Tests of the runtime that need no more than these packages: sessions to files, recorders,
+/// sockets and memory that are shared with operators, forks. Each a file in `protolog-rt/tests`.
 const TESTS: [&str; 4] = ["session.rs", "fork.rs", "control/main.rs", "recorder/main.rs"];
 /// Static programs load no libraries; the others take long, and are no different on musl.
 const LEFT_OUT: [&str; 4] = ["late_libraries::", "kill::", "single_step::", "ten_thousand"];
@@ -78,7 +80,8 @@ fn test_on_musl(compiler: &Compiler) -> Result<()> {
     test.args(["-Zbuild-std=std,test", STANDARD_LIBRARY[1]]);
     test.args(["--target", &musl(), "--no-fail-fast", "--tests"]);
     test.arg("--").args(LEFT_OUT.iter().flat_map(|test| ["--skip", test]));
-    // Debian's musl has the objects that start a program; a message of the unwinder's asks for a function of glibc's.
+    // Debian's musl has the objects that start a program; a message of the unwinder's asks for a
+    // function of glibc's.
     let flags = format!(
         "-Clink-self-contained=no -L{} -Clink-arg=-Wl,--defsym=__fprintf_chk=fprintf",
         compiler.unwinder()?.display()
@@ -89,7 +92,8 @@ fn test_on_musl(compiler: &Compiler) -> Result<()> {
     shell::run(&mut test)
 }
 
-/// A package with these tests alone: the other tests' dependencies would take longer to compile than all of this.
+/// A package with these tests alone: the other tests' dependencies would take longer to compile
+/// than all of this.
 fn write_package(dir: &Path) -> Result<()> {
     let root = workspace::root().display().to_string();
     let mut manifest =

@@ -1,9 +1,11 @@
 //! The test programs of the workspace, one more at a time than there are processors.
 //!
-//! Cargo runs one after the other. Most of ours wait: for a session's thread, a child, a lock that the tests of a program share. So
-//! cargo builds them, and they are run here as cargo would: in their package's directory, with its variables.
+//! Cargo runs one after the other. Most of ours wait: for a session's thread, a child, a lock that
+//! the tests of a program share. So cargo builds them, and they are run here as cargo would: in
+//! their package's directory, with its variables.
 //!
-//! Invariants: all run, whatever fails or hangs; the output of each is printed in one piece, when it has ended.
+//! Invariants: all run, whatever fails or hangs; the output of each is printed in one piece, when
+//! it has ended.
 
 use std::collections::VecDeque;
 use std::fs::{self, File};
@@ -20,14 +22,16 @@ use crate::progress::Progress;
 use crate::watch::{self, Ended};
 use crate::{Result, shell, workspace};
 
-/// The time of its own that a program may take. The slowest takes two minutes and a half on two cores with much beside it, and those that
-/// take longer are found by nobody in a run that is ended from outside.
+/// The time of its own that a program may take. The slowest takes two minutes and a half on two
+/// cores with much beside it, and those that take longer are found by nobody in a run that is ended
+/// from outside.
 pub(crate) const LIMIT: Duration = Duration::from_secs(15 * 60);
 
 /// The programs at a time beyond one for each processor, since most wait.
 const BEYOND: usize = 1;
 
-/// The programs that take longest, which begin first, so that none is alone at the end. A wrong list costs time only.
+/// The programs that take longest, which begin first, so that none is alone at the end. A wrong
+/// list costs time only.
 const LONG: [&str; 10] = [
     "--test rust",
     "--test kotlin",
@@ -52,8 +56,9 @@ struct TestProgram {
     choice: String,
 }
 
-/// Builds and runs the test programs that `cargo test` with `args` would run, without those that `except` chooses, as in
-/// `--test rust`, each for `limit` at most. `prepare` sets variables, for cargo and for each.
+/// Builds and runs the test programs that `cargo test` with `args` would run, without those that
+/// `except` chooses, as in `--test rust`, each for `limit` at most. `prepare` sets variables, for
+/// cargo and for each.
 pub(crate) fn run(
     args: &[&str],
     except: &[&str],
@@ -118,7 +123,8 @@ fn test_program(line: &str) -> Option<TestProgram> {
     let is_test = message["reason"] == "compiler-artifact" && message["profile"]["test"] == true;
     let executable = message["executable"].as_str().filter(|_| is_test)?;
     let manifest = Path::new(message["manifest_path"].as_str()?);
-    // `path+file:///home/me/app#app@0.1.0`, or `…/app#0.1.0` where the directory has the package's name.
+    // `path+file:///home/me/app#app@0.1.0`, or `…/app#0.1.0` where the directory has the package's
+    // name.
     let id = message["package_id"].as_str()?;
     let (place, version) = id.rsplit_once('#')?;
     let named = version.split_once('@').map(|(name, _)| name);
@@ -137,7 +143,8 @@ fn test_program(line: &str) -> Option<TestProgram> {
     })
 }
 
-/// The directories with the shared libraries that test programs need: those of the compiler for macros, and cargo's.
+/// The directories with the shared libraries that test programs need: those of the compiler for
+/// macros, and cargo's.
 fn libraries(programs: &[TestProgram]) -> Result<String> {
     let compiler = shell::read(Command::new("rustc").args(["--print", "target-libdir"]))?;
     let deps = programs.first().and_then(|program| program.executable.parent());
@@ -154,8 +161,8 @@ impl TestProgram {
         command
     }
 
-    /// Runs it and prints its output. If it fails, the error is the command that runs it again, with the tests that were running if
-    /// its time was over.
+    /// Runs it and prints its output. If it fails, the error is the command that runs it again,
+    /// with the tests that were running if its time was over.
     fn run(
         &self,
         command: &mut Command,
@@ -188,7 +195,8 @@ impl TestProgram {
         }
     }
 
-    /// Runs it, for its output and how it ended. By way of a file: a pipe would have to wait for all that it has started.
+    /// Runs it, for its output and how it ended. By way of a file: a pipe would have to wait for
+    /// all that it has started.
     fn output(&self, command: &mut Command, limit: Duration) -> Result<(String, Ended)> {
         let dir = workspace::tools_dir().join("output");
         let name = self.executable.file_name().unwrap_or_default();

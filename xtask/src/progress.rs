@@ -1,6 +1,8 @@
-//! The line that says how far the test programs are: one that moves on a terminal, and one a minute elsewhere.
+//! The line that says how far the test programs are: one that moves on a terminal, and one a minute
+//! elsewhere.
 //!
-//! Invariant: other output goes through [`Progress::end`], so that none begins in the middle of the line.
+//! Invariant: other output goes through [`Progress::end`], so that none begins in the middle of the
+//! line.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::Mutex;

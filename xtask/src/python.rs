@@ -1,7 +1,9 @@
-//! A Python environment of the project's own, with the judges of `tests/oracle`, under `target/tools`.
+//! A Python environment of the project's own, with the judges of `tests/oracle`, under
+//! `target/tools`.
 //!
-//! It holds exactly the wheels of `tests/oracle/requirements.txt`; a changed list makes a new environment. One of the
-//! wheels carries Perfetto's web build, which the tests find through the link `target/tools/perfetto/web_dist`.
+//! It holds exactly the wheels of `tests/oracle/requirements.txt`; a changed list makes a new
+//! environment. One of the wheels carries Perfetto's web build, which the tests find through the
+//! link `target/tools/perfetto/web_dist`.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -1,8 +1,10 @@
-//! Packages of PyPI and npm: each is taken only if it has the checksum that is written down in this project.
+//! Packages of PyPI and npm: each is taken only if it has the checksum that is written down in this
+//! project.
 //!
-//! A registry, or what stands between it and us, can hand out anything under a name and a version. Debian's packages are checked by
-//! apt, against lists that Debian signs; toolchains by rustup, against the checksums of a manifest that it gets by HTTPS; crates by
-//! cargo, against `Cargo.lock`.
+//! A registry, or what stands between it and us, can hand out anything under a name and a version.
+//! Debian's packages are checked by apt, against lists that Debian signs; toolchains by rustup,
+//! against the checksums of a manifest that it gets by HTTPS; crates by cargo, against
+//! `Cargo.lock`.
 //!
 //! Invariant: nothing that was fetched is run or unpacked before its checksum was compared.
 
@@ -29,9 +31,10 @@ pub(crate) struct NpmFiles {
     files: &'static [&'static str],
 }
 
-/// The Kotlin compiler: jars that `java` runs, from the npm package that has the whole distribution. Debian's package would
-/// install some two hundred others, a graphical toolkit among them, for one test. Taken are the compiler, what it and its
-/// programs need to run, and sources to put log calls into.
+/// The Kotlin compiler: jars that `java` runs, from the npm package that has the whole
+/// distribution. Debian's package would install some two hundred others, a graphical toolkit among
+/// them, for one test. Taken are the compiler, what it and its programs need to run, and sources to
+/// put log calls into.
 pub(crate) const KOTLIN: NpmFiles = NpmFiles {
     folder: "kotlin",
     package: NpmPackage {
@@ -55,7 +58,8 @@ pub(crate) const KOTLIN: NpmFiles = NpmFiles {
     ],
 };
 
-/// axe-core: rules for what assistive technology needs of a page, which a test runs in the page of `view`.
+/// axe-core: rules for what assistive technology needs of a page, which a test runs in the page of
+/// `view`.
 pub(crate) const AXE: NpmFiles = NpmFiles {
     folder: "axe",
     package: NpmPackage {
@@ -107,8 +111,8 @@ impl NpmPackage {
     }
 }
 
-/// A command by which the `python` of an environment installs what `list` names. Each line of the list has its version and its
-/// checksums, and the list is complete: pip looks for nothing else.
+/// A command by which the `python` of an environment installs what `list` names. Each line of the
+/// list has its version and its checksums, and the list is complete: pip looks for nothing else.
 pub(crate) fn pip_install(python: &Path, list: &Path) -> Command {
     let mut pip = Command::new(python);
     pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]);
@@ -144,7 +148,8 @@ mod tests {
         fs::remove_file(&file).unwrap();
     }
 
-    /// A wheel of one empty module, in a folder that pip takes for a registry. It is of one date, and so the same each time.
+    /// A wheel of one empty module, in a folder that pip takes for a registry. It is of one date,
+    /// and so the same each time.
     const MAKE_WHEEL: &str = "\
 import hashlib, sys, zipfile
 path = sys.argv[1] + '/sample-1.0-py3-none-any.whl'

@@ -25,8 +25,9 @@ pub(crate) fn run_quietly(command: &mut Command) -> Result<()> {
     if status.success() { Ok(()) } else { Err(format!("`{}` ended with {status}", line(command))) }
 }
 
-/// Shows the command and runs it without its output, which is part of the error when the exit code is not 0. For programs of which
-/// people want to know that they ran, but not what they said, such as installers.
+/// Shows the command and runs it without its output, which is part of the error when the exit code
+/// is not 0. For programs of which people want to know that they ran, but not what they said, such
+/// as installers.
 pub(crate) fn run_without_output(command: &mut Command) -> Result<()> {
     println!("$ {}", line(command));
     let output = command.stdin(Stdio::null()).output();
@@ -39,8 +40,8 @@ pub(crate) fn run_without_output(command: &mut Command) -> Result<()> {
     Err(format!("`{}` ended with {}\n{said}", line(command), output.status))
 }
 
-/// Runs the command silently and returns its standard output; an exit code other than 0 is an error with its standard
-/// error.
+/// Runs the command silently and returns its standard output; an exit code other than 0 is an error
+/// with its standard error.
 pub(crate) fn read(command: &mut Command) -> Result<String> {
     let output = command.stdin(Stdio::null()).output();
     let output = output.map_err(|error| format!("can't start `{}`: {error}", line(command)))?;
@@ -51,8 +52,8 @@ pub(crate) fn read(command: &mut Command) -> Result<String> {
     Err(format!("`{}` ended with {}\n{}", line(command), output.status, stderr.trim_end()))
 }
 
-/// The command as one would type it in the workspace: its own environment variables, program, arguments; paths under the
-/// workspace relative to it; words quoted where a shell needs it.
+/// The command as one would type it in the workspace: its own environment variables, program,
+/// arguments; paths under the workspace relative to it; words quoted where a shell needs it.
 pub(crate) fn line(command: &Command) -> String {
     let variables = command.get_envs().filter_map(|(name, value)| {
         let name = name.to_string_lossy();
@@ -67,7 +68,8 @@ pub(crate) fn line(command: &Command) -> String {
     variables.chain(words).collect::<Vec<_>>().join(" ")
 }
 
-/// Variables that tell our own tests where tools are: noise in a shown command, and not needed to repeat it.
+/// Variables that tell our own tests where tools are: noise in a shown command, and not needed to
+/// repeat it.
 const HIDDEN: [&str; 4] = ["PROTOLOG_", "PERFETTO_", "DEBIAN_FRONTEND", "PATH"];
 
 fn quote(word: &str) -> String {

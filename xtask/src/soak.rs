@@ -1,5 +1,5 @@
-//! `cargo xtask soak`: what takes longer than a test may, or needs a compiler that not everybody has. For the night, and
-//! for changes to the write path.
+//! `cargo xtask soak`: what takes longer than a test may, or needs a compiler that not everybody
+//! has. For the night, and for changes to the write path.
 //!
 //! Nothing is installed here: a step whose tool is missing says so and counts as skipped.
 
@@ -188,7 +188,8 @@ fn deny(skipped: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-/// Of the crates that the models depend on, those that run for long are optimized; others, with which loom logs, are not.
+/// Of the crates that the models depend on, those that run for long are optimized; others, with
+/// which loom logs, are not.
 const LOOM_PROFILE: [&str; 6] = [
     "--config=profile.release.package.'*'.opt-level=0",
     "--config=profile.release.package.loom.opt-level=3",
@@ -219,7 +220,8 @@ pub(crate) fn models(preemptions: Option<u32>) -> Result<()> {
     })
 }
 
-/// Statics have red zones between them, the notes of calls included, as in a user's program that is built like this.
+/// Statics have red zones between them, the notes of calls included, as in a user's program that is
+/// built like this.
 fn asan(skipped: &mut Vec<String>) -> Result<()> {
     let Some(target) = nightly("AddressSanitizer", skipped) else { return Ok(()) };
     let mut test = Command::new("rustup");
@@ -229,8 +231,9 @@ fn asan(skipped: &mut Vec<String>) -> Result<()> {
         // With a target, build scripts and macros are compiled without it.
         .args(["--target", &target])
         .env("RUSTFLAGS", "-Zsanitizer=address")
-        // Values that statics refer to are made once and kept for the life of the process, here and in tests.
-        // Freed memory is kept for a while, less than by default: there are tests of how much memory threads leave.
+        // Values that statics refer to are made once and kept for the life of the process, here and
+        // in tests. Freed memory is kept for a while, less than by default: there are tests of how
+        // much memory threads leave.
         .env(
             "ASAN_OPTIONS",
             "detect_leaks=0:quarantine_size_mb=8:thread_local_quarantine_size_kb=16",
@@ -264,10 +267,12 @@ fn miri(skipped: &mut Vec<String>) -> Result<()> {
         skip(format!("skipped: Miri because nightly does not have it ({how})"), skipped);
         return Ok(());
     }
-    // Miri has no clocks of the machine and no mapped memory: what remains is encoding, buffers on the heap and losses.
+    // Miri has no clocks of the machine and no mapped memory: what remains is encoding, buffers on
+    // the heap and losses.
     miri_of("protolog-rt", &["loss::", "writer::packet::", "writer::fast::"], "")?;
-    // Chunks are freed and divided otherwise, and then atomics of another size lie where earlier ones were. Where Miri plays weak memory it takes that for
-    // an error of its own, and ends. The orders are loom's subject; data races are still found.
+    // Chunks are freed and divided otherwise, and then atomics of another size lie where earlier
+    // ones were. Where Miri plays weak memory it takes that for an error of its own, and ends. The
+    // orders are loom's subject; data races are still found.
     let orders = "-Zmiri-disable-weak-memory-emulation";
     miri_of(
         "protolog-shmem",

@@ -1,7 +1,8 @@
 //! Steps in a row, each with its name, its time and its outcome; a summary at the end.
 //!
-//! A failed step does not stop the next: one run tells everything that is wrong. Beside the time of a step stands what its programs
-//! took of the processors, where the system tells: a step that takes less than it could is one that waits.
+//! A failed step does not stop the next: one run tells everything that is wrong. Beside the time of
+//! a step stands what its programs took of the processors, where the system tells: a step that
+//! takes less than it could is one that waits.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -25,7 +26,8 @@ struct Step {
     failure: Option<String>,
 }
 
-/// The beginning of the line about a check whose compiler nobody offers at the moment. It may be left out in CI as well.
+/// The beginning of the line about a check whose compiler nobody offers at the moment. It may be
+/// left out in CI as well.
 pub(crate) const UNAVAILABLE: &str = "unavailable:";
 
 impl<'a> Steps<'a> {
@@ -40,7 +42,8 @@ impl<'a> Steps<'a> {
         self
     }
 
-    /// Runs one step unless others were asked for. The step adds to the list, in words, what it skips.
+    /// Runs one step unless others were asked for. The step adds to the list, in words, what it
+    /// skips.
     pub(crate) fn run(
         &mut self,
         name: &'static str,
@@ -66,8 +69,8 @@ impl<'a> Steps<'a> {
         self.only.is_empty() || self.only.iter().any(|only| only == name)
     }
 
-    /// Prints the summary; its last line says it all. Returns an error when a step failed, or skipped something and nothing
-    /// `may_be_skipped`.
+    /// Prints the summary; its last line says it all. Returns an error when a step failed, or
+    /// skipped something and nothing `may_be_skipped`.
     pub(crate) fn finish(mut self, may_be_skipped: bool) -> Result<()> {
         println!("\n== summary");
         for step in &self.done {
@@ -108,13 +111,15 @@ impl<'a> Steps<'a> {
     }
 }
 
-/// The CPU time of all children that have been waited for, and of theirs; none where the system has no `/proc/self/stat`.
+/// The CPU time of all children that have been waited for, and of theirs; none where the system has
+/// no `/proc/self/stat`.
 fn children_cpu() -> Option<Duration> {
     children_ticks(&fs::read_to_string("/proc/self/stat").ok()?)
         .map(|ticks| Duration::from_millis(ticks * 10))
 }
 
-/// The fields `cutime` and `cstime` of a line of `/proc/PID/stat`, in units of 10 ms (proc_pid_stat(5)).
+/// The fields `cutime` and `cstime` of a line of `/proc/PID/stat`, in units of 10 ms
+/// (proc_pid_stat(5)).
 fn children_ticks(stat: &str) -> Option<u64> {
     // The second field, the program's name in parentheses, may have spaces.
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(13);
@@ -147,7 +152,8 @@ mod tests {
 
     #[test]
     fn what_a_step_has_started_is_ended_after_its_time() {
-        // In a process of its own: it ends all that its process has started, and other tests start programs, too.
+        // In a process of its own: it ends all that its process has started, and other tests start
+        // programs, too.
         if std::env::var_os("PROTOLOG_ENDED").is_some() {
             let mut steps = Steps::new(&[]).with_limit(Duration::from_millis(50));
             steps.run("long", |_| {

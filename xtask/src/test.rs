@@ -75,8 +75,8 @@ pub(crate) const STEPS: [TestStep; 15] = [
         "the page of `view` in Chromium: it shows, counts, follows and lets nothing in; the Perfetto UI shows what we add for it",
         &[CC, CHROMIUM, NPM, AXE, NODE, PYTHON, WHEELS],
         |_, skipped| {
-            // By itself: it is slow to draw beside others, and its figures would be those of all together. The Perfetto UI
-            // wants all cores.
+            // By itself: it is slow to draw beside others, and its figures would be those of all
+            // together. The Perfetto UI wants all cores.
             let page =
                 ["test", "--locked", "--package", "protolog-tool", "--test", BROWSER_TESTS, "--"];
             cargo_test(&[&page[..], &["--skip", PERFETTO_TESTS]].concat(), skipped)?;
@@ -105,7 +105,8 @@ pub(crate) const STEPS: [TestStep; 15] = [
         cargo_test(&["test", "--locked", "--workspace", "--no-fail-fast", "--doc"], skipped)
     }),
     step("rustdoc", "the documentation builds without warnings", &[CC], |_, _| {
-        // With private items, whose docs are for who works on it: all of the public ones are in there too.
+        // With private items, whose docs are for who works on it: all of the public ones are in
+        // there too.
         let doc = ["doc", "--locked", "--workspace", "--no-deps", "--document-private-items"];
         shell::run(shell::cargo(&doc).env("RUSTDOCFLAGS", "-D warnings"))
     }),
@@ -139,7 +140,8 @@ pub(crate) const STEPS: [TestStep; 15] = [
     }),
 ];
 
-/// Steps that guard rare interleavings, compilers and platforms. They run when they are named, with `--all`, and in CI.
+/// Steps that guard rare interleavings, compilers and platforms. They run when they are named, with
+/// `--all`, and in CI.
 const RARE: [&str; 2] = ["loom", "oldest"];
 
 /// All that the runtime can do besides.
@@ -153,7 +155,8 @@ const BROWSER_TESTS: &str = "view";
 /// Those of its tests that open the Perfetto UI.
 const PERFETTO_TESTS: &str = "perfetto::";
 
-/// Runs the steps named in `only`, all but the rare ones if it is empty. The step `tools` always runs.
+/// Runs the steps named in `only`, all but the rare ones if it is empty. The step `tools` always
+/// runs.
 pub(crate) fn run(only: &[String], install: bool) -> Result<()> {
     let only = &if only.is_empty() { usual() } else { only.to_vec() };
     let wanted = [&["tools".to_owned()], &only[..]].concat();
@@ -166,7 +169,8 @@ pub(crate) fn run(only: &[String], install: bool) -> Result<()> {
     steps.finish(!install::in_ci())
 }
 
-/// Installs what the steps named in `only` need, all if it is empty; `jar` and `bench` name what these commands need.
+/// Installs what the steps named in `only` need, all if it is empty; `jar` and `bench` name what
+/// these commands need.
 pub(crate) fn setup(only: &[String]) -> Result<()> {
     toolchain::check()?;
     let mut wanted = needs(only);
@@ -275,8 +279,8 @@ impl Have {
         missing
     }
 
-    /// Each `testdata/make.py`, run into an empty folder, must make the files that are committed beside it; and the methods of the
-    /// Java runtime must be as their script writes them.
+    /// Each `testdata/make.py`, run into an empty folder, must make the files that are committed
+    /// beside it; and the methods of the Java runtime must be as their script writes them.
     fn reproduce_test_data(&self, skipped: &mut Vec<String>) -> Result<()> {
         if self.lacks(&WHEELS, "making test data anew", skipped) {
             return Ok(());
@@ -302,7 +306,8 @@ fn test_features(skipped: &mut Vec<String>) -> Result<()> {
     cargo_test(&[&all[..], &["--doc", "bridge"]].concat(), skipped)
 }
 
-/// Lints all with all features, and then the libraries without those of other loggers: what there is only then lies in them.
+/// Lints all with all features, and then the libraries without those of other loggers: what there
+/// is only then lies in them.
 fn lint() -> Result<()> {
     let clippy = ["clippy", "--locked", "--workspace"];
     let all = ["--all-targets", "--features", FEATURES, "--", "-D", "warnings"];

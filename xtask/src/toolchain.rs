@@ -1,4 +1,5 @@
-//! The Rust toolchain: said in one line, and the oldest versions that the packages promise to build with.
+//! The Rust toolchain: said in one line, and the oldest versions that the packages promise to build
+//! with.
 
 use std::process::Command;
 
@@ -8,7 +9,8 @@ use crate::{Result, debian, shell, workspace};
 /// The version that the tools need, and so the whole workspace.
 const WORKSPACE_NEEDS: (u32, u32) = (1, 90);
 
-/// The oldest compilers: an older one for packages that are linked into users' programs than for the tools.
+/// The oldest compilers: an older one for packages that are linked into users' programs than for
+/// the tools.
 pub(crate) const PROMISES: [Promise; 2] = [LIBRARIES, TOOLS];
 
 /// Packages that are linked into users' programs.
@@ -26,8 +28,8 @@ pub(crate) const LIBRARIES: Promise = Promise {
     ],
 };
 
-/// The command and what it is made of. Clippy refuses newer parts of the standard library in each run of the tests; the compiler itself is
-/// asked by `soak`.
+/// The command and what it is made of. Clippy refuses newer parts of the standard library in each
+/// run of the tests; the compiler itself is asked by `soak`.
 pub(crate) const TOOLS: Promise = Promise {
     version: "1.90",
     packages: &["protolog-viewer-config", "protolog-reader", "protolog-tool"],
@@ -55,7 +57,8 @@ pub(crate) fn check() -> Result<()> {
     }
 }
 
-/// Checks packages with the oldest compiler that they promise: one of rustup's, or one of Debian's. Without any it is skipped.
+/// Checks packages with the oldest compiler that they promise: one of rustup's, or one of Debian's.
+/// Without any it is skipped.
 pub(crate) fn check_promise(promise: &Promise, skipped: &mut Vec<String>) -> Result<()> {
     let Promise { version, packages } = promise;
     let packages = packages.iter().flat_map(|package| ["--package", package]);

@@ -92,7 +92,8 @@ pub(crate) fn jdk_source() -> Option<PathBuf> {
     places.into_iter().map(PathBuf::from).find(|place| place.exists())
 }
 
-/// Returns true if the system's C compiler would find a header, in the folder of all machines or in that of one.
+/// Returns true if the system's C compiler would find a header, in the folder of all machines or in
+/// that of one.
 fn has_header(name: &str) -> bool {
     let system = Path::new("/usr/include");
     let folders = fs::read_dir(system).into_iter().flatten().flatten();

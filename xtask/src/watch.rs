@@ -1,9 +1,11 @@
 //! Programs that do not end: named with all that they have started, what each waits for, and ended.
 //!
-//! A machine that runs the tests for us ends a run that takes too long from outside, and then nothing says where it stood. So a program gets a
-//! time that it never needs; one that takes it has failed. A busy machine does not shorten it: it is the program's own time.
+//! A machine that runs the tests for us ends a run that takes too long from outside, and then
+//! nothing says where it stood. So a program gets a time that it never needs; one that takes it has
+//! failed. A busy machine does not shorten it: it is the program's own time.
 //!
-//! Invariant: nothing is ended before its time, and with a program end all that it has started, and those have started.
+//! Invariant: nothing is ended before its time, and with a program end all that it has started, and
+//! those have started.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -32,7 +34,8 @@ const SAMPLE: Duration = Duration::from_secs(2);
 /// The time that a debugger gets to say where a process stands.
 const DEBUGGER_SECONDS: &str = "60";
 
-/// Waits until `child` ends, for `limit` of its own time at most; then it is ended, with all that it has started.
+/// Waits until `child` ends, for `limit` of its own time at most; then it is ended, with all that
+/// it has started.
 pub(crate) fn wait(child: &mut Child, limit: Duration) -> Result<Ended> {
     let failed = |error: std::io::Error| format!("can't wait for a program: {error}");
     let mut time = OwnTime::new();
@@ -60,7 +63,8 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Programs that still run after `limit` of their own time are described on standard error, and ended.
+    /// Programs that still run after `limit` of their own time are described on standard error, and
+    /// ended.
     pub(crate) fn begin(limit: Duration) -> Self {
         let (done, is_done) = mpsc::channel();
         let thread = thread::spawn(move || {
@@ -80,9 +84,10 @@ impl Watch {
     }
 }
 
-/// The time that a family of processes had for itself: while a thread of it could run, the processor time that it got, but no
-/// more than has passed; while none could, all that passes. So a program that others keep from running has as much time as ever, and
-/// one that waits for what never comes does not.
+/// The time that a family of processes had for itself: while a thread of it could run, the
+/// processor time that it got, but no more than has passed; while none could, all that passes. So a
+/// program that others keep from running has as much time as ever, and one that waits for what
+/// never comes does not.
 struct OwnTime {
     spent: Duration,
     processor: Duration,
@@ -99,8 +104,8 @@ impl OwnTime {
         self.looked.elapsed() >= interval(limit)
     }
 
-    /// Adds the time since the last look, and returns the sum. `family` is asked for its processor time, `may_run` for threads that
-    /// could run.
+    /// Adds the time since the last look, and returns the sum. `family` is asked for its processor
+    /// time, `may_run` for threads that could run.
     fn add(&mut self, family: &[u32], may_run: &[u32]) -> Duration {
         let (passed, processor) =
             (self.looked.elapsed(), family.iter().map(|&pid| processor_time(pid)).sum());
@@ -168,12 +173,14 @@ fn family(root: u32) -> Vec<u32> {
     family
 }
 
-/// The field `ppid` of a line of `/proc/PID/stat` (proc_pid_stat(5)), whatever the program's name is.
+/// The field `ppid` of a line of `/proc/PID/stat` (proc_pid_stat(5)), whatever the program's name
+/// is.
 fn parent(stat: &str) -> Option<u32> {
     stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// The command line of a process, and the state of each of its threads, with its stack where there is a debugger.
+/// The command line of a process, and the state of each of its threads, with its stack where there
+/// is a debugger.
 fn describe(pid: u32) -> String {
     let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let words = String::from_utf8_lossy(&words).replace('\0', " ");
@@ -229,7 +236,8 @@ mod tests {
         };
         assert!(report.contains("sleep 86399") && report.contains("sleep 86398"), "{report}");
         assert!(report.contains("thread `sleep`: S (sleeping)"), "{report}");
-        // A process that is killed is gone soon, or waits for its new parent to ask. If it lived, this would not end.
+        // A process that is killed is gone soon, or waits for its new parent to ask. If it lived,
+        // this would not end.
         let lives = |pid: &u32| {
             let state = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
             !state.is_empty() && !state.contains(") Z ")

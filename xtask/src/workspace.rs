@@ -41,8 +41,8 @@ pub(crate) fn target_dir() -> Result<PathBuf> {
         .ok_or_else(|| "no target directory in `cargo metadata`".to_owned())
 }
 
-/// The project's files, relative to the root, sorted: what git tracks and what it would track (new files that are not
-/// ignored), without those that are deleted.
+/// The project's files, relative to the root, sorted: what git tracks and what it would track (new
+/// files that are not ignored), without those that are deleted.
 pub(crate) fn files() -> Result<Vec<PathBuf>> {
     let mut git = Command::new("git");
     git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).current_dir(root());

@@ -1,8 +1,9 @@
-//! The time that log calls take to compile, and the size of their code: a program with 2,000 calls less one with 20, which has the
-//! logger in it, for `protolog`, `log` and `tracing` with the same calls, and for `protolog` with fewer arguments.
+//! The time that log calls take to compile, and the size of their code: a program with 2,000 calls
+//! less one with 20, which has the logger in it, for `protolog`, `log` and `tracing` with the same
+//! calls, and for `protolog` with fewer arguments.
 //!
-//! Debug builds are timed, the crate alone, its dependencies built; of release builds the code is counted: executable
-//! sections, which notes and texts are not.
+//! Debug builds are timed, the crate alone, its dependencies built; of release builds the code is
+//! counted: executable sections, which notes and texts are not.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -22,7 +23,8 @@ const ARGUMENTS: [(&str, &str, &str); 3] =
 /// Timed builds of each program, of which the fastest counts.
 const ROUNDS: usize = 3;
 
-/// A logger: its name, its dependency, what comes before a call's text, and how a value stands in it.
+/// A logger: its name, its dependency, what comes before a call's text, and how a value stands in
+/// it.
 type Logger = (&'static str, &'static str, [&'static str; 4], [&'static str; 3]);
 
 const LOGGERS: [Logger; 3] = [

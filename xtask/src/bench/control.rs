@@ -65,7 +65,8 @@ fn cost(one: &Figures, two: &Figures, store: &Figures) -> String {
         (
             "bytes copied into and out of the program, by its counters",
             or_none(per_switch("bytes_by_counters")),
-            // 2 × 2 × (48 of binder_write_read + 64 of binder_transaction_data), see docs/design/control.md.
+            // 2 × 2 × (48 of binder_write_read + 64 of binder_transaction_data), see
+            // docs/design/control.md.
             "448 around 4",
         ),
         ("its reads and writes, by its counters", or_none(per_switch("syscalls_by_counters")), "–"),

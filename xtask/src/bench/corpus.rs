@@ -1,8 +1,10 @@
-//! Much real Java to measure with: the sources of OpenJDK 17, with log calls put into a twentieth of the files.
+//! Much real Java to measure with: the sources of OpenJDK 17, with log calls put into a twentieth
+//! of the files.
 //!
-//! The rule that finds a place for a call looks at lines, not at syntax: behind a line that can only be the head of a
-//! method (a modifier first, then a type, a name, a parameter list, `{` last). It is the same on every machine. The calls
-//! parse and have constant templates and arguments of the right types; nobody compiles the result.
+//! The rule that finds a place for a call looks at lines, not at syntax: behind a line that can
+//! only be the head of a method (a modifier first, then a type, a name, a parameter list, `{`
+//! last). It is the same on every machine. The calls parse and have constant templates and
+//! arguments of the right types; nobody compiles the result.
 
 pub(super) mod kotlin;
 
@@ -164,7 +166,8 @@ const JAVA: Rule = Rule {
 };
 
 impl Rule {
-    /// The text with imports beside the package and calls at the start of some methods; `None` where the rule finds no place.
+    /// The text with imports beside the package and calls at the start of some methods; `None`
+    /// where the rule finds no place.
     fn with_calls(&self, text: &str) -> Option<String> {
         let mut out = String::with_capacity(text.len() + 1024);
         let (mut imported, mut calls) = (false, 0);

@@ -1,7 +1,9 @@
-//! The Java runtime beside the JDK's logger, Log4j 2, Logback and the JDK's flight recorder: `bench/java`.
+//! The Java runtime beside the JDK's logger, Log4j 2, Logback and the JDK's flight recorder:
+//! `bench/java`.
 //!
-//! A process measures one kind of call of one logger, so that the JVM compiles it as in a program with one logger. Processes take turns; of
-//! times the best of them is shown, since all that disturbs makes them longer.
+//! A process measures one kind of call of one logger, so that the JVM compiles it as in a program
+//! with one logger. Processes take turns; of times the best of them is shown, since all that
+//! disturbs makes them longer.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,7 +18,8 @@ use crate::{Result, java_25, loggers, shell, workspace};
 const FORKS: usize = 3;
 /// No further round of processes is begun that would probably end later than this.
 const LONGEST: Duration = Duration::from_secs(6 * 60);
-/// The messages that a process logs before it is killed: `UNTIL_KILLED` of `bench/java/src/bench/Main.java`.
+/// The messages that a process logs before it is killed: `UNTIL_KILLED` of
+/// `bench/java/src/bench/Main.java`.
 const LOGGED: u64 = 100_000;
 /// Loggers: the word for the program, and the row of the table.
 const PEERS: [(&str, &str); 6] = [
@@ -156,7 +159,8 @@ impl JavaPrograms {
         Ok(java)
     }
 
-    /// Measures everything several times, as long as there is time for it; the best figures, and how often they were taken.
+    /// Measures everything several times, as long as there is time for it; the best figures, and
+    /// how often they were taken.
     fn rounds(&self) -> Result<(AllFigures, usize)> {
         let mut all = AllFigures::new();
         let begun = Instant::now();
@@ -188,7 +192,8 @@ impl JavaPrograms {
         }
     }
 
-    /// CPU time of threads that log one message and end, beside that of threads that log none; virtual ones where Java 25 is.
+    /// CPU time of threads that log one message and end, beside that of threads that log none;
+    /// virtual ones where Java 25 is.
     fn short_threads(&self, report: &mut Report) -> Result<()> {
         let file = self.dir.join("short.pftrace");
         let mut rows = Vec::new();

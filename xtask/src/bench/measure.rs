@@ -17,8 +17,9 @@ pub(super) struct Run {
     pub(super) peak: Option<u64>,
 }
 
-/// Runs `program` with `args` in `dir` under GNU time, for its memory, and that under bash, which tells milliseconds of processor time where GNU time
-/// tells hundredths of a second; `report` is a file of ours for both.
+/// Runs `program` with `args` in `dir` under GNU time, for its memory, and that under bash, which
+/// tells milliseconds of processor time where GNU time tells hundredths of a second; `report` is a
+/// file of ours for both.
 pub(super) fn program(program: &Path, args: &[String], dir: &Path, report: &Path) -> Result<Run> {
     let mut time = Command::new("bash");
     time.args(["-c", r#"TIMEFORMAT="%3U %3S"; { time "$@" 2>&3; } 3>&2 2>>"$0""#])
@@ -57,7 +58,8 @@ pub(super) fn spread(runs: &[Run]) -> f64 {
     (most - least) / median(runs).wall * 100.0
 }
 
-/// Processor seconds and peak bytes, from the kilobytes of GNU time and bash's seconds of user and system.
+/// Processor seconds and peak bytes, from the kilobytes of GNU time and bash's seconds of user and
+/// system.
 fn figures(text: &str) -> Option<(f64, u64)> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let [kilobytes, user, system] = words[..] else {

@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: figures, each beside its floor in the same run, as tables for a document.
 //!
-//! Runs of what is compared alternate, so that a noisy neighbour hits all alike; the table shows medians and the spread.
+//! Runs of what is compared alternate, so that a noisy neighbour hits all alike; the table shows
+//! medians and the spread.
 
 mod compile;
 mod control;
@@ -79,8 +80,8 @@ pub(crate) const BENCHES: [Bench; 8] = [
     ),
 ];
 
-/// Prints the machine, then the tables of the benches named in `only`, or of all. With `json` what gives its tables away
-/// is written to a file too.
+/// Prints the machine, then the tables of the benches named in `only`, or of all. With `json` what
+/// gives its tables away is written to a file too.
 pub(crate) fn run(only: &[String], json: bool) -> Result<()> {
     let chosen: Vec<&Bench> = BENCHES
         .iter()

@@ -1,5 +1,6 @@
-//! Programs of `bench` that are workspaces of their own, so that nobody else builds them: `bench/protozero` with its C++ peers
-//! that take minutes to compile, and what costs or decisions were measured with.
+//! Programs of `bench` that are workspaces of their own, so that nobody else builds them:
+//! `bench/protozero` with its C++ peers that take minutes to compile, and what costs or decisions
+//! were measured with.
 
 use std::path::PathBuf;
 use std::process::Command;

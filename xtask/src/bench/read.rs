@@ -1,6 +1,7 @@
-//! Reading traces: to text, to JSON, filtered, the first and the last lines, beside what can't be avoided (the bytes themselves, a
-//! decompression), Perfetto's own reader on the same trace, babeltrace2 on a CTF trace of the same messages, and defmt's decoder on what its encoder
-//! makes of them.
+//! Reading traces: to text, to JSON, filtered, the first and the last lines, beside what can't be
+//! avoided (the bytes themselves, a decompression), Perfetto's own reader on the same trace,
+//! babeltrace2 on a CTF trace of the same messages, and defmt's decoder on what its encoder makes
+//! of them.
 
 use std::path::{Path, PathBuf};
 
@@ -21,8 +22,8 @@ const MESSAGES: u64 = 4_000_000;
 /// Small traces that have as many in all.
 const MANY: u64 = 20_000;
 
-/// A contestant: what it does, and the command line that does it, for a shell that has the trace as `$1`, the tool as `$2` and the folder of
-/// the bench as `$3`.
+/// A contestant: what it does, and the command line that does it, for a shell that has the trace as
+/// `$1`, the tool as `$2` and the folder of the bench as `$3`.
 const WAYS: [(&str, &str); 12] = [
     ("cat", "cat \"$1\""),
     ("zstd -d, of zstd -3", "zstd -dcq \"$1.zst\""),
@@ -44,7 +45,8 @@ const BABELTRACE: [(&str, &str); 2] = [
     ("babeltrace2, of CTF, decoded only", "babeltrace2 \"$1.ctf\" -c sink.utils.dummy"),
 ];
 
-/// The same for defmt's decoder, in the program that has written the messages. They are those of the trace, without groups and threads.
+/// The same for defmt's decoder, in the program that has written the messages. They are those of
+/// the trace, without groups and threads.
 const DEFMT: [(&str, &str); 2] = [
     ("defmt-decoder, to text", "\"$3/defmt/release/protolog-bench-defmt\" read \"$1.defmt\""),
     (

@@ -16,7 +16,8 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Prints a table and keeps it. Its first column is text; a cell that is a number is one in JSON too.
+    /// Prints a table and keeps it. Its first column is text; a cell that is a number is one in
+    /// JSON too.
     pub(super) fn add(&mut self, title: &str, head: &[&str], rows: &[Vec<String>]) {
         println!("\n### {title}\n\n{}", table::markdown(head, rows));
         let row =

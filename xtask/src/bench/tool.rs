@@ -1,6 +1,7 @@
-//! `protologtool` over the sources of a JDK, beside what it can't avoid: reading the same files, and tree-sitter's own time
-//! on the declarations that hold calls; over the crates that this workspace depends on, beside reading and syn; and over as
-//! much as AOSP's tool was once measured with.
+//! `protologtool` over the sources of a JDK, beside what it can't avoid: reading the same files,
+//! and tree-sitter's own time on the declarations that hold calls; over the crates that this
+//! workspace depends on, beside reading and syn; and over as much as AOSP's tool was once measured
+//! with.
 
 mod again;
 
@@ -17,8 +18,8 @@ use crate::{Result, shell, workspace};
 /// Of each contestant; odd, so that there is a median run.
 const ROUNDS: usize = 5;
 
-/// The corpus with which AOSP's tool was measured, Android 15's of October 2024 on two cores, transform and generate together: files,
-/// bytes, calls, seconds of CPU, megabytes at least.
+/// The corpus with which AOSP's tool was measured, Android 15's of October 2024 on two cores,
+/// transform and generate together: files, bytes, calls, seconds of CPU, megabytes at least.
 const AOSP: [(usize, u64, usize, f64, f64); 3] = [
     (332, 4_300_000, 639, 17.0, 1400.0),
     (356, 12_000_000, 798, 29.0, 1400.0),

@@ -1,4 +1,5 @@
-//! Part Both: the traces of the Java and the Rust program become one, in which both readers find every message of each.
+//! Part Both: the traces of the Java and the Rust program become one, in which both readers find
+//! every message of each.
 
 use std::path::PathBuf;
 use std::process::Command;

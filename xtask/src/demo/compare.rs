@@ -4,7 +4,8 @@ use std::path::Path;
 
 use crate::{Result, workspace};
 
-/// The number of lines of two files that are equal; an error with the first difference where they are not.
+/// The number of lines of two files that are equal; an error with the first difference where they
+/// are not.
 pub(super) fn equal_lines(one: &Path, other: &Path) -> Result<usize> {
     let read = |path: &Path| workspace::read_bytes(path);
     let (one_bytes, other_bytes) = (read(one)?, read(other)?);

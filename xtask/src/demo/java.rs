@@ -1,4 +1,5 @@
-//! Part Java: the indexer of `examples/java` is rewritten, compiled and run before and after, and must print the same.
+//! Part Java: the indexer of `examples/java` is rewritten, compiled and run before and after, and
+//! must print the same.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -132,7 +133,8 @@ fn run_both(layout: &Layout) -> Result<()> {
     Ok(())
 }
 
-/// Runs the indexer, its output into files; the exit code, which says 1 where files could not be read.
+/// Runs the indexer, its output into files; the exit code, which says 1 where files could not be
+/// read.
 fn execute(layout: &Layout, which: &str) -> Result<i32> {
     let create = |stream| {
         let path = layout.printed(which, stream);

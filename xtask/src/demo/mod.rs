@@ -1,6 +1,7 @@
 //! `cargo xtask demo`: the main job on real input, step by step, each command shown before it runs.
 //!
-//! A part is one language's way through the project; its steps build on each other, so the first failure ends the demo.
+//! A part is one language's way through the project; its steps build on each other, so the first
+//! failure ends the demo.
 
 mod both;
 mod compare;
@@ -91,7 +92,8 @@ impl Layout {
     }
 }
 
-/// The sources in cargo's registry: real, large enough, and on every machine that built the project.
+/// The sources in cargo's registry: real, large enough, and on every machine that built the
+/// project.
 fn default_input() -> Result<PathBuf> {
     let home = env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| env::home_dir().map(|home| home.join(".cargo")));

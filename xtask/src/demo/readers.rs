@@ -1,7 +1,9 @@
-//! The two readers of a trace, `read-log` and Perfetto's `trace_processor`: asking both, and comparing what they say.
+//! The two readers of a trace, `read-log` and Perfetto's `trace_processor`: asking both, and
+//! comparing what they say.
 //!
-//! They must agree in time, level and tag of every message, and in its text wherever `trace_processor` gets the template as it was
-//! written: docs/design/reading.md lists where it does not.
+//! They must agree in time, level and tag of every message, and in its text wherever
+//! `trace_processor` gets the template as it was written: docs/design/reading.md lists where it
+//! does not.
 
 use std::path::Path;
 use std::process::Command;
@@ -23,7 +25,8 @@ struct Row {
     has_plain_template: bool,
 }
 
-/// The output of `trace_processor` for one query, a line of JSON for each row; an error if something was lost or wrong.
+/// The output of `trace_processor` for one query, a line of JSON for each row; an error if
+/// something was lost or wrong.
 pub(super) fn ask_perfetto(sql: &str, trace: &Path) -> Result<String> {
     let mut node = Command::new("node");
     node.arg(workspace::root().join("tests/oracle/trace_processor.mjs"));
@@ -33,7 +36,8 @@ pub(super) fn ask_perfetto(sql: &str, trace: &Path) -> Result<String> {
     shell::read(&mut node)
 }
 
-/// Reads the trace with both, and says in how many messages they agree; an error with the first difference where they don't.
+/// Reads the trace with both, and says in how many messages they agree; an error with the first
+/// difference where they don't.
 pub(super) fn compare(layout: &Layout, trace: &Path) -> Result<()> {
     let mut tool = Command::new(layout.programs.join("protologtool"));
     tool.args(["read-log", "--format", "json"]).arg(trace).current_dir(workspace::root());

@@ -1,4 +1,5 @@
-//! Part Rust: the indexer of `examples/indexer` logs into a trace, which our reader and Perfetto's own one must read alike.
+//! Part Rust: the indexer of `examples/indexer` logs into a trace, which our reader and Perfetto's
+//! own one must read alike.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,7 +1,8 @@
 //! Files that belong to nothing: no other file names them, so they were left behind.
 //!
-//! Sources belong to crates and suites, which are read by folder; data of tests too. All else is named somewhere: by its name, or by
-//! that without its extension, unless this is so short that it is a word of everything.
+//! Sources belong to crates and suites, which are read by folder; data of tests too. All else is
+//! named somewhere: by its name, or by that without its extension, unless this is so short that it
+//! is a word of everything.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;

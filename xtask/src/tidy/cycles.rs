@@ -1,8 +1,8 @@
 //! No module imports itself by way of others: circles make a crate impossible to read in any order.
 //!
-//! Looked at are the modules of one parent, each with all that lies below it: a way that leaves a file for its folder's
-//! module and goes on from there comes back as well. So a module and its parent may name each other, and nothing else
-//! may. Tests may import what they like.
+//! Looked at are the modules of one parent, each with all that lies below it: a way that leaves a
+//! file for its folder's module and goes on from there comes back as well. So a module and its
+//! parent may name each other, and nothing else may. Tests may import what they like.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

@@ -1,11 +1,13 @@
-//! Java sources open files for writing by one class, `Outputs`, which has the rules on what may be written; all that is opened, renamed
-//! and removed is so by another one, `OpenDirectory`, in a directory that is open, wherever its path leads by then.
+//! Java sources open files for writing by one class, `Outputs`, which has the rules on what may be
+//! written; all that is opened, renamed and removed is so by another one, `OpenDirectory`, in a
+//! directory that is open, wherever its path leads by then.
 //!
-//! It also keeps files from being closed by interrupts: a channel of NIO is closed as soon as an interrupted thread uses it, so
-//! no class but those that belong to it has one.
+//! It also keeps files from being closed by interrupts: a channel of NIO is closed as soon as an
+//! interrupted thread uses it, so no class but those that belong to it has one.
 //!
-//! And they format numbers and change case by a locale that they name. Without one it is that of the JVM: in some the digits are
-//! others, so that the names of files are not those that the next run looks for.
+//! And they format numbers and change case by a locale that they name. Without one it is that of
+//! the JVM: in some the digits are others, so that the names of files are not those that the next
+//! run looks for.
 
 use super::{File, Finding, extension};
 

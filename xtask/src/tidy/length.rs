@@ -1,10 +1,25 @@
-//! Files have at most 500 lines without the tests in them, Rust functions at most 70.
+//! Files have at most 500 lines without the tests in them, Rust functions at most 70; comments are
+//! as wide as code.
 
 use super::parsed::Function;
 use super::{File, Finding, extension, is_data};
 
 const FILE_LINES: usize = 500;
 const FUNCTION_LINES: usize = 70;
+const COMMENT_COLUMNS: usize = 100;
+
+/// Where comments are as wide as code. Elsewhere older ones are wider; a place that has none comes
+/// here.
+const NARROW: [&str; 8] = [
+    "class-eval/",
+    "protolog-control/",
+    "protolog-core/",
+    "protolog-macros/",
+    "protologtool/src/groups/",
+    "protologtool/src/lang/",
+    "protologtool/src/target/",
+    "xtask/",
+];
 
 /// One finding for the file, one per function.
 pub(super) fn check(file: &File) -> Vec<Finding> {
@@ -29,7 +44,31 @@ pub(super) fn check(file: &File) -> Vec<Finding> {
             findings.push(Finding { line: *lines.start(), what });
         }
     }
+    if NARROW.iter().any(|place| file.path.starts_with(place)) {
+        findings.extend(wide_comments(file.text));
+    }
     findings
+}
+
+/// One finding for each line of prose that is too wide. Tables and what stands in a fence are none.
+fn wide_comments(text: &str) -> Vec<Finding> {
+    let (mut found, mut is_fenced) = (Vec::new(), false);
+    for (index, line) in text.lines().enumerate() {
+        let Some(comment) = line.trim_start().strip_prefix("//") else {
+            is_fenced = false;
+            continue;
+        };
+        let comment = comment.trim_start_matches(['/', '!']).trim_start();
+        is_fenced ^= comment.starts_with("```");
+        let columns = line.chars().count();
+        if columns > COMMENT_COLUMNS && !is_fenced && !comment.starts_with('|') {
+            let what = format!(
+                "a comment of {columns} columns, the ceiling is {COMMENT_COLUMNS}; wrap it"
+            );
+            found.push(Finding { line: index + 1, what });
+        }
+    }
+    found
 }
 
 #[cfg(test)]
@@ -56,6 +95,17 @@ mod tests {
             found(check, "a/src/b.rs", &outside),
             [": 502 lines without tests, the ceiling is 500; split it"]
         );
+    }
+
+    #[test]
+    fn comments_are_as_wide_as_code() {
+        let wide = "x ".repeat(50);
+        let text = format!(
+            "//! x\n//! ```\n//! {wide}\n//! ```\n//! | {wide}\nfn f() {{}} // {wide}\n/// {wide}\n"
+        );
+        let expected = [":7: a comment of 104 columns, the ceiling is 100; wrap it"];
+        assert_eq!(found(check, "xtask/src/b.rs", &text), expected);
+        assert_eq!(found(check, "a/src/b.rs", &text), [""; 0]);
     }
 
     #[test]

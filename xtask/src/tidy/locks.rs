@@ -1,8 +1,8 @@
 //! No `static` of the runtime holds a lock that the fork handlers do not know.
 //!
-//! A child of a process with threads gets locks as they were at the fork, and those that another thread held are never
-//! released. So each lock of the whole process registers itself with the fork handlers, and the type that does is the only
-//! one for statics.
+//! A child of a process with threads gets locks as they were at the fork, and those that another
+//! thread held are never released. So each lock of the whole process registers itself with the fork
+//! handlers, and the type that does is the only one for statics.
 
 use super::model::{Definition, Target};
 use super::{Finding, Place};

@@ -1,4 +1,5 @@
-//! Rules on `Cargo.toml`: an exception in a lint table has a reason, and each package takes part in the table.
+//! Rules on `Cargo.toml`: an exception in a lint table has a reason, and each package takes part in
+//! the table.
 
 use super::{File, Finding};
 

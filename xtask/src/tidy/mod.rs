@@ -1,11 +1,11 @@
 //! The project's own rules, executed.
 //!
-//! Each rule is a function from a file, the modules or the package graph to findings; a finding names file, line, and what
-//! to do.
+//! Each rule is a function from a file, the modules or the package graph to findings; a finding
+//! names file, line, and what to do.
 //!
 //! | rule | where |
 //! |---|---|
-//! | a file opens with a doc; 500 lines without tests; a Rust function 70 | [`length`], [`opening`] |
+//! | a file opens with a doc; 500 lines without tests; a function 70; a comment 100 columns | [`length`], [`opening`] |
 //! | `unsafe` only in the files that may; an `allow` has its reason; no test is ignored | [`rust`] |
 //! | no paths of one machine | [`words`] |
 //! | dependencies point one way; the runtime stays small | [`packages`] |

@@ -1,11 +1,13 @@
-//! Names of types and macros: no two types of a crate share one, and none takes a name of the standard library's prelude.
+//! Names of types and macros: no two types of a crate share one, and none takes a name of the
+//! standard library's prelude.
 
 use std::collections::BTreeMap;
 
 use super::model::{Definition, Target};
 use super::{Finding, Place};
 
-/// Names of the prelude that no type takes. `Result` is not here: a crate's alias of it is well known.
+/// Names of the prelude that no type takes. `Result` is not here: a crate's alias of it is well
+/// known.
 const TYPES: &str = "
 AsMut AsRef Box Clone Copy Debug Default DoubleEndedIterator Drop Eq Err ExactSizeIterator
 Extend Fn FnMut FnOnce From FromIterator Future Hash Into IntoFuture IntoIterator Iterator

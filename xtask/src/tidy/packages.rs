@@ -1,7 +1,9 @@
-//! Dependencies point one way, and the runtime stays small: checked on what `cargo metadata` resolves.
+//! Dependencies point one way, and the runtime stays small: checked on what `cargo metadata`
+//! resolves.
 //!
-//! Dependencies count if they end up in the program that depends on a package: normal and build dependencies, and of a
-//! procedural macro only packages of this workspace (its own parser runs in the compiler).
+//! Dependencies count if they end up in the program that depends on a package: normal and build
+//! dependencies, and of a procedural macro only packages of this workspace (its own parser runs in
+//! the compiler).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,8 +11,9 @@ use serde_json::Value;
 
 use crate::toolchain::PROMISES;
 
-/// For each package of the layers, without `protolog-`, the packages of this workspace that it may name. What is not listed here (examples,
-/// whole-system tests, tools of the build) may name anything, and nothing listed here may name it.
+/// For each package of the layers, without `protolog-`, the packages of this workspace that it may
+/// name. What is not listed here (examples, whole-system tests, tools of the build) may name
+/// anything, and nothing listed here may name it.
 const LAYERS: &[(&str, &str)] = &[
     ("protozero", ""),
     ("core", ""),
@@ -26,7 +29,8 @@ const LAYERS: &[(&str, &str)] = &[
     ("tool", "class-eval control core files protozero viewer-config reader"),
 ];
 
-/// Packages that must never be reached, however long the way. A name that ends in `*` stands for all that start so.
+/// Packages that must never be reached, however long the way. A name that ends in `*` stands for
+/// all that start so.
 const NEVER: [(&str, &str); 2] = [
     (
         "protolog-rt",
@@ -164,7 +168,8 @@ impl<'a> PackageGraph<'a> {
         required.map(|dep| text(&dep["name"])).collect()
     }
 
-    /// The packages from outside that programs link with `package`, without optional dependencies of members.
+    /// The packages from outside that programs link with `package`, without optional dependencies
+    /// of members.
     pub(super) fn required(&self, package: &str) -> Vec<&'a Value> {
         let mut open: Vec<&str> = self.id(package).into_iter().collect();
         let mut seen = BTreeSet::new();

@@ -1,4 +1,5 @@
-//! A Rust file as the rules on code see it: its lines without comments and literals, its functions, its tests.
+//! A Rust file as the rules on code see it: its lines without comments and literals, its functions,
+//! its tests.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;

@@ -1,9 +1,11 @@
-//! Rules on Rust code: where `unsafe` may be, that an `allow` has its reason, that no test is ignored.
+//! Rules on Rust code: where `unsafe` may be, that an `allow` has its reason, that no test is
+//! ignored.
 
 use super::parsed::is_word;
 use super::{File, Finding, is_data};
 
-/// The files (or folders) whose work can't be done without unsafe code. A file that is not here gets none.
+/// The files (or folders) whose work can't be done without unsafe code. A file that is not here
+/// gets none.
 const UNSAFE: [&str; 15] = [
     "protolog-rt/src/sys/",
     "protolog-shmem/",

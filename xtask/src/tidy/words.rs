@@ -13,7 +13,8 @@ const PATHS: [&str; 5] = [
     concat!("../sh", "ared"),
 ];
 
-/// Perfetto's own sockets stand where Perfetto puts them, and Homebrew is in one place on each machine. `me` is anybody.
+/// Perfetto's own sockets stand where Perfetto puts them, and Homebrew is in one place on each
+/// machine. `me` is anybody.
 const EXCEPTIONS: [&str; 3] =
     [concat!("/t", "mp/perfetto-"), concat!("/ho", "me/linuxbrew"), concat!("/ho", "me/me/")];
 
@@ -28,7 +29,8 @@ pub(super) fn check(file: &File) -> Vec<Finding> {
     found.collect()
 }
 
-/// A path starts where no longer path is under way: a folder of that name in a URL is none of this machine.
+/// A path starts where no longer path is under way: a folder of that name in a URL is none of this
+/// machine.
 fn has_path(line: &str, path: &str) -> bool {
     line.match_indices(path).any(|(at, _)| {
         let before = line[..at].chars().next_back();

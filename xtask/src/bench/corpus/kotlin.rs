@@ -1,6 +1,8 @@
-//! Real Kotlin to measure with: the sources that come with the compiler, with log calls at the start of functions, as in Java's.
+//! Real Kotlin to measure with: the sources that come with the compiler, with log calls at the
+//! start of functions, as in Java's.
 //!
-//! A line that can only be the head of a function with a block gets a call behind it. Nobody compiles the result.
+//! A line that can only be the head of a function with a block gets a call behind it. Nobody
+//! compiles the result.
 
 use std::fs;
 use std::path::Path;

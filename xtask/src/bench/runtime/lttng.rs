@@ -1,7 +1,7 @@
 //! LTTng's daemons: started for the bench, ended with it.
 //!
-//! The tracer in a program finds the daemon at a path of the user's, so there can be only one. Where one runs already, it
-//! is someone else's, and LTTng is not measured.
+//! The tracer in a program finds the daemon at a path of the user's, so there can be only one.
+//! Where one runs already, it is someone else's, and LTTng is not measured.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -42,7 +42,8 @@ impl Daemon {
         Ok(daemon)
     }
 
-    /// Starts a session that wants all events, with as much memory for a CPU as protolog's session has: 4 MiB.
+    /// Starts a session that wants all events, with as much memory for a CPU as protolog's session
+    /// has: 4 MiB.
     pub(super) fn begin(&self) -> Result<()> {
         let _ = fs::remove_dir_all(&self.trace);
         lttng(&["create", &self.session(), &format!("--output={}", self.trace.display())])?;

@@ -1,7 +1,7 @@
 //! The cost of a log call, beside its floor and the loggers that programs have instead.
 //!
-//! Programs do one thing once and print a line (see `bench/src/main.rs`); here they take turns, and medians are taken.
-//! A peer that can't be built or started is named and left out.
+//! Programs do one thing once and print a line (see `bench/src/main.rs`); here they take turns, and
+//! medians are taken. A peer that can't be built or started is named and left out.
 
 mod enabled;
 mod kept;

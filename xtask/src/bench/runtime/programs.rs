@@ -9,8 +9,8 @@ use crate::install::Tool;
 use crate::tools;
 use crate::{Result, shell, workspace};
 
-/// Protolog again, with a ring in a file. What it costs the caller is what the session that streams costs; it is there for
-/// what it keeps.
+/// Protolog again, with a ring in a file. What it costs the caller is what the session that streams
+/// costs; it is there for what it keeps.
 pub(super) const RECORDER: &str = "protolog, recorder";
 
 /// The way in which the messages of a log are counted.

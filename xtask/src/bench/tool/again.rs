@@ -1,5 +1,5 @@
-//! Runs after a first one into the same directory, on disk and in memory (tmpfs): where nothing waits for a disk, a first run is cheap, so
-//! that the same work after it is a larger part.
+//! Runs after a first one into the same directory, on disk and in memory (tmpfs): where nothing
+//! waits for a disk, a first run is cheap, so that the same work after it is a larger part.
 
 use std::fs;
 use std::path::{Path, PathBuf};

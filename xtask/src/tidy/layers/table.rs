@@ -1,10 +1,12 @@
 //! The layers of each crate that has any: the data of the rule, and nothing else.
 //!
-//! To add a module, put its path (`control`, or `level::page` for one that lies in another layer than its parent) into the
-//! layer that it belongs to; what lies below a module belongs to its layer. To add a crate, add an entry.
+//! To add a module, put its path (`control`, or `level::page` for one that lies in another layer
+//! than its parent) into the layer that it belongs to; what lies below a module belongs to its
+//! layer. To add a crate, add an entry.
 
-/// Layers of one crate, from the bottom to the top. Modules of one layer may import each other (without a cycle of files);
-/// those that must not stand in layers of their own. The crate's root is above all of them, and imported by none.
+/// Layers of one crate, from the bottom to the top. Modules of one layer may import each other
+/// (without a cycle of files); those that must not stand in layers of their own. The crate's root
+/// is above all of them, and imported by none.
 pub(super) struct Layers {
     pub(super) package: &'static str,
     pub(super) layers: &'static [Layer],

@@ -1,6 +1,8 @@
-//! The items of one file that the rules on structure read: modules, imports, inline paths, types, statics, macros.
+//! The items of one file that the rules on structure read: modules, imports, inline paths, types,
+//! statics, macros.
 //!
-//! Items under `#[cfg(test)]` are marked, so that rules can leave them out. Of macros only paths are read, from tokens.
+//! Items under `#[cfg(test)]` are marked, so that rules can leave them out. Of macros only paths
+//! are read, from tokens.
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::visit::{self, Visit};
@@ -50,7 +52,8 @@ pub(in crate::tidy) struct Definition {
     pub(in crate::tidy) name: String,
     /// The words of its type: of the fields, for a struct or an enum.
     pub(in crate::tidy) words: Vec<String>,
-    /// The condition under which it is compiled, its own and that of the modules around it in the file.
+    /// The condition under which it is compiled, its own and that of the modules around it in the
+    /// file.
     pub(in crate::tidy) cfg: Option<String>,
     pub(in crate::tidy) is_test: bool,
     /// True for a macro that stands at the root of its crate.
@@ -145,7 +148,8 @@ impl Reader {
         self.add_path(last.span().start().line, segments, alias);
     }
 
-    /// The paths among the tokens of a macro. One that begins with `$crate` is followed where the macro is used.
+    /// The paths among the tokens of a macro. One that begins with `$crate` is followed where the
+    /// macro is used.
     fn read_macro(&mut self, tokens: TokenStream) {
         let mut path: Vec<Ident> = Vec::new();
         // The last characters of punctuation, as far as they belong to paths.
@@ -196,7 +200,8 @@ impl Reader {
     }
 }
 
-/// Visits nodes whose attributes hold for all that is in them, and defines what `$list` and `$words` say.
+/// Visits nodes whose attributes hold for all that is in them, and defines what `$list` and
+/// `$words` say.
 macro_rules! nodes {
     ($($visit:ident $node:ident $($list:ident $words:expr)?;)*) => {$(
         fn $visit(&mut self, node: &'a syn::$node) {

@@ -1,7 +1,9 @@
-//! The crates of the workspace as trees of modules, with the imports between their files: for the rules on structure.
+//! The crates of the workspace as trees of modules, with the imports between their files: for the
+//! rules on structure.
 //!
-//! Invariant: an import leads to the file that defines what it names, through any number of re-exports, or to the last
-//! module that could be followed where a macro or another crate defines it.
+//! Invariant: an import leads to the file that defines what it names, through any number of
+//! re-exports, or to the last module that could be followed where a macro or another crate defines
+//! it.
 
 mod items;
 mod resolve;
@@ -128,7 +130,8 @@ impl Target {
     }
 }
 
-/// The file of the module `names` that `file` declares: the last name is the module's own, those before are inline.
+/// The file of the module `names` that `file` declares: the last name is the module's own, those
+/// before are inline.
 fn file_of(
     file: &str,
     is_root: bool,

@@ -1,5 +1,6 @@
-//! The rules on small made-up workspaces, one line per package: `name version-of-rust [macro]: edge edge …`, where an
-//! edge is a name, `dev:` and a name, or `opt:` and a name. Packages that start with `protolog-` are members.
+//! The rules on small made-up workspaces, one line per package:
+//! `name version-of-rust [macro]: edge edge …`, where an edge is a name, `dev:` and a name, or
+//! `opt:` and a name. Packages that start with `protolog-` are members.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,5 @@
-//! Expressions of licences, as SPDX writes them and as crates wrote them before: is there a choice that the project allows?
+//! Expressions of licences, as SPDX writes them and as crates wrote them before: is there a choice
+//! that the project allows?
 
 /// Returns true if `expression` can be satisfied with the licences of `allowed` alone.
 pub(super) fn is_allowed(expression: &str, allowed: &[&str]) -> bool {

@@ -1,8 +1,9 @@
-//! Crates from outside: their licences, versions and sources, and those with unsafe code in users' programs.
+//! Crates from outside: their licences, versions and sources, and those with unsafe code in users'
+//! programs.
 //!
-//! `cargo deny` checks the same and more by `deny.toml`, but takes 196 s of CPU time to install, a sixth of what `cargo xtask test`
-//! may take. So the lists of that file are read here, one entry a line. Advisories need a database from the network: `cargo xtask
-//! soak deny` asks it.
+//! `cargo deny` checks the same and more by `deny.toml`, but takes 196 s of CPU time to install, a
+//! sixth of what `cargo xtask test` may take. So the lists of that file are read here, one entry a
+//! line. Advisories need a database from the network: `cargo xtask soak deny` asks it.
 //!
 //! | rule | where |
 //! |---|---|
@@ -28,7 +29,8 @@ const DENY: &str = "deny.toml";
 /// The place that cargo gives to what it gets from crates.io.
 const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
-/// Findings on what `cargo metadata` resolves for all platforms and for one, and on each `Cargo.lock`.
+/// Findings on what `cargo metadata` resolves for all platforms and for one, and on each
+/// `Cargo.lock`.
 pub(super) fn check(all: &Value, one: &Value, sources: &Sources) -> Result<Vec<String>> {
     Ok([check_origins(all, sources)?, unsafe_code::check(one)?].concat())
 }
@@ -52,7 +54,8 @@ fn check_origins(metadata: &Value, sources: &Sources) -> Result<Vec<String>> {
     Ok(findings)
 }
 
-/// The first text in quotes of each line of a list, as in `allow = [`, in a section of a file in TOML.
+/// The first text in quotes of each line of a list, as in `allow = [`, in a section of a file in
+/// TOML.
 fn entries<'a>(file: &'a str, section: &str, key: &str) -> Vec<&'a str> {
     let heading = format!("[{section}]");
     let inside = file.lines().skip_while(|line| *line != heading).skip(1);
@@ -62,7 +65,8 @@ fn entries<'a>(file: &'a str, section: &str, key: &str) -> Vec<&'a str> {
     lines.filter_map(|line| line.split('"').nth(1)).collect()
 }
 
-/// Crates of several versions, but for `exceptions` (as in `syn@2.0.1`), and exceptions that are none.
+/// Crates of several versions, but for `exceptions` (as in `syn@2.0.1`), and exceptions that are
+/// none.
 fn duplicates(metadata: &Value, exceptions: &[&str]) -> Vec<String> {
     let mut versions: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for package in list(&metadata["packages"]) {

@@ -1,7 +1,8 @@
-//! The crates from outside with unsafe code that programs link with the runtime: a list, and no more than two.
+//! The crates from outside with unsafe code that programs link with the runtime: a list, and no
+//! more than two.
 //!
-//! Their authors are trusted with the memory of each program that logs. The features `log`, `tracing` and `compression`, which
-//! somebody asks for, bring others.
+//! Their authors are trusted with the memory of each program that logs. The features `log`,
+//! `tracing` and `compression`, which somebody asks for, bring others.
 
 use std::fs;
 use std::path::Path;
@@ -20,7 +21,8 @@ const RUNTIME: &str = "protolog-rt";
 const TRUSTED: [(&str, &str); 2] =
     [("libc", "declares the system's calls"), ("xxhash-rust", "computes ids of messages")];
 
-/// Findings on what `cargo metadata` resolves for one platform: a crate that is not in the list, or no longer needs to be.
+/// Findings on what `cargo metadata` resolves for one platform: a crate that is not in the list, or
+/// no longer needs to be.
 pub(super) fn check(metadata: &Value) -> Result<Vec<String>> {
     let graph = PackageGraph::new(metadata);
     let mut found = Vec::new();
