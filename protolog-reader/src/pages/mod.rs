@@ -13,7 +13,7 @@
 //!
 //! Spans are all collected by the survey, since one may end in any later page; of their begins and ends, a page has those of its time.
 //!
-//! A thread of its own may read the next page while one is shown ([`read_ahead`](crate::pages::read_ahead)); the dictionary and the threads are shared.
+//! A thread of its own may read the next page while one is shown ([`read_ahead`]); the dictionary and the threads are shared.
 //!
 //! Invariants: the items of all pages are those of the whole trace, in the same order, but that a run of malformed packets is a loss of
 //! each page that it is in; memory is at most a constant factor times
