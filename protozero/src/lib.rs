@@ -114,6 +114,7 @@ pub mod error;
 #[cfg(feature = "alloc")]
 mod heap;
 pub mod reader;
+pub mod scalar;
 pub mod wire;
 mod writer;
 
@@ -121,5 +122,5 @@ pub use delegate::{Delegate, Fixed};
 pub use error::{DecodeError, WriteError};
 #[cfg(feature = "alloc")]
 pub use heap::Heap;
-pub use reader::{Field, Reader, Value};
-pub use writer::{Exact, Finished, Message, Nested, Writer};
+pub use reader::{Field, Reader, Repeated, Value};
+pub use writer::{AsMessage, Exact, Finished, Message, Nested, Writer};

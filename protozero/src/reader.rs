@@ -8,12 +8,14 @@
 //! its end.
 
 mod field;
+mod repeated;
 
 use core::iter::FusedIterator;
 
 use crate::error::{DecodeError, DecodeErrorKind};
 use crate::wire::{VarintError, WireType, decode_varint};
 pub use field::{Field, Value};
+pub use repeated::Repeated;
 
 /// Maximum depth of nested groups, as in the official libraries.
 pub const MAX_GROUP_DEPTH: usize = 100;

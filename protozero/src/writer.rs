@@ -13,11 +13,14 @@
 //!   fit.
 //! - *open*: `open_sizes` counts the size fields in the current range that are not filled yet.
 
+mod as_message;
 mod message;
+mod packed;
 
 use crate::delegate::{Delegate, Ended, Fixed, MIN_RANGE, Patch};
 use crate::error::{WriteError, WriteErrorKind};
 use crate::wire::{MAX_VARINT_LEN, SIZE_FIELD_LEN, encode_varint, redundant_varint, store_varint};
+pub use as_message::AsMessage;
 pub use message::{Exact, Message, Nested};
 
 /// A position beyond any range.
@@ -77,7 +80,7 @@ impl<D: Delegate> Writer<D> {
 
     /// The outermost message, to set fields on. Another call continues after the last one.
     #[inline]
-    pub fn message(&mut self) -> Message<'_, D> {
+    pub const fn message(&mut self) -> Message<'_, D> {
         Message::root(self)
     }
 

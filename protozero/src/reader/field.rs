@@ -165,7 +165,7 @@ impl<'a> Field<'a> {
     }
 
     #[cold]
-    const fn unexpected(&self, expected: WireType) -> DecodeError {
+    pub(super) const fn unexpected(&self, expected: WireType) -> DecodeError {
         let found = self.value.wire_type();
         DecodeError::new(
             DecodeErrorKind::UnexpectedWireType { expected, found },

@@ -179,19 +179,36 @@ impl<'w, D: Delegate> Message<'w, D> {
     /// A nested message whose size is not known yet: four bytes are reserved for it and filled when it is dropped.
     #[inline]
     pub fn nested(&mut self, field: u32) -> Nested<'_, D> {
+        self.reborrow().into_nested(field)
+    }
+
+    /// As [`nested`](Self::nested), of a message that is only held for this.
+    #[inline]
+    pub fn into_nested(mut self, field: u32) -> Nested<'w, D> {
         let tag = self.tag(field, WireType::Bytes);
         let size = self.writer.open_size(tag);
-        Nested { message: Message::root(self.writer), size }
+        Nested { message: self, size }
     }
 
     /// A nested message of exactly `size` bytes. The size field has its minimum length and is never patched, so the message
     /// can cross ranges at no cost. Any other size than announced is an error at the end.
     #[inline]
     pub fn nested_exact(&mut self, field: u32, size: usize) -> Exact<'_, D> {
+        self.reborrow().into_nested_exact(field, size)
+    }
+
+    /// As [`nested_exact`](Self::nested_exact), of a message that is only held for this.
+    #[inline]
+    pub fn into_nested_exact(mut self, field: u32, size: usize) -> Exact<'w, D> {
         let tag = self.tag(field, WireType::Bytes);
         self.writer.put_varint(tag, size as u64);
         let end = self.writer.written() + size as u64;
-        Exact { message: Message::root(self.writer), end }
+        Exact { message: self, end }
+    }
+
+    #[inline]
+    pub(super) fn reborrow(&mut self) -> Message<'_, D> {
+        Message { writer: self.writer }
     }
 
     #[inline]
