@@ -16,6 +16,7 @@ use crate::toolchain::PROMISES;
 /// anything, and nothing listed here may name it.
 const LAYERS: &[(&str, &str)] = &[
     ("protozero", ""),
+    ("protozero-build", "protozero"),
     ("core", ""),
     ("files", ""),
     ("viewer-config", "core protozero"),

@@ -1,0 +1,73 @@
+//! The errors of the generator.
+
+use protozero::DecodeError;
+use std::path::PathBuf;
+use std::{fmt, io};
+
+/// A problem with a schema, or with a file.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The .proto files have a mistake; the text names its place.
+    Schema(String),
+    /// The bytes are no descriptor set.
+    Descriptor(DecodeError),
+    /// A field is a group, which has another form on the wire than all other messages.
+    Group {
+        /// The full name of the field.
+        field: String,
+    },
+    /// A type that no file declares.
+    UnknownType {
+        /// Its full name.
+        name: String,
+    },
+    /// The parameter of the plugin is none that it knows.
+    Parameter(String),
+    /// A file can't be written.
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        error: io::Error,
+    },
+}
+
+impl Error {
+    /// Returns advice, which begins with a verb.
+    pub fn help(&self) -> &'static str {
+        match self {
+            Self::Schema(_) => "correct the .proto file, or name the directory of what it imports",
+            Self::Descriptor(_) => {
+                "pass what `protoc --descriptor_set_out=FILE --include_imports` writes"
+            }
+            Self::Group { .. } => "make it a message, or leave out groups (`leave_out_groups`)",
+            Self::UnknownType { .. } => "add the file that declares it: `protoc --include_imports`",
+            Self::Parameter(_) => "use `file=NAME`, `runtime=PATH` or `leave_out_groups`",
+            Self::File { .. } => "check that the directory exists and may be written to",
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Schema(text) => f.write_str(text),
+            Self::Descriptor(error) => write!(f, "not a descriptor set: {error}"),
+            Self::Group { field } => write!(f, "the field `{field}` is a group"),
+            Self::UnknownType { name } => write!(f, "no file declares the type `{name}`"),
+            Self::Parameter(text) => write!(f, "unknown parameter `{text}`"),
+            Self::File { path, error } => write!(f, "can't write `{}`: {error}", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Descriptor(error) => Some(error),
+            Self::File { error, .. } => Some(error),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! The schemas: those of this package, Perfetto's whole trace, and Google's interfaces. The code for ours compiles without `std`, for the
+//! others with the programs of `round_trip`.
+
+use crate::{build, code_of, data};
+use protolog_testkit::{python, run, skip, temp_dir};
+use protozero_build::{Config, Options, generate};
+use std::fs;
+use std::process::Command;
+
+/// Has Python write the official descriptors of a module, and of all that it needs.
+const DESCRIPTORS: &str = "
+import importlib, pathlib, sys
+from google.protobuf import descriptor_pb2
+files, seen = descriptor_pb2.FileDescriptorSet(), set()
+def add(file):
+    if file.name not in seen:
+        seen.add(file.name)
+        for needed in file.dependencies:
+            add(needed)
+        files.file.add().ParseFromString(file.serialized_pb)
+for module in sys.argv[2:]:
+    add(importlib.import_module(module).DESCRIPTOR)
+pathlib.Path(sys.argv[1]).write_bytes(files.SerializeToString())
+";
+
+/// The descriptors of a file of the test data.
+pub(crate) fn parsed(name: &str) -> Vec<u8> {
+    let mut compiler = protox::Compiler::new([data("")]).expect("a directory");
+    compiler.include_imports(true).open_file(data(name)).expect("a file");
+    compiler.encode_file_descriptor_set()
+}
+
+/// Perfetto's trace, whole; none without Python's `perfetto`.
+pub(crate) fn perfetto() -> Option<Vec<u8>> {
+    official(&["perfetto.protos.perfetto.trace.perfetto_trace_pb2"])
+}
+
+/// Descriptions of Google's interfaces; none without Python's `googleapis-common-protos`.
+pub(crate) fn google() -> Option<Vec<u8>> {
+    official(&[
+        "google.api.service_pb2",
+        "google.rpc.error_details_pb2",
+        "google.rpc.context.attribute_context_pb2",
+        "google.api.http_pb2",
+    ])
+}
+
+fn official(modules: &[&str]) -> Option<Vec<u8>> {
+    let Some(python) = python() else {
+        skip("a schema of others", "no venv with its descriptors");
+        return None;
+    };
+    let dir = temp_dir();
+    let path = dir.path().join("schema.pb");
+    run(Command::new(python).args(["-c", DESCRIPTORS]).arg(&path).args(modules));
+    Some(fs::read(path).expect("read the descriptors"))
+}
+
+/// The code for all of a descriptor set.
+pub(crate) fn code(set: &[u8]) -> String {
+    generate(set, |_| true, &Options::default()).expect("code")
+}
+
+#[test]
+fn all_forms_compile() {
+    for name in ["car.proto", "forms2.proto", "forms3.proto"] {
+        build::check(temp_dir().path(), &code_of(name, |config| config).expect("code"));
+    }
+    let code = code_of("group.proto", Config::leave_out_groups).expect("code");
+    build::check(temp_dir().path(), &code);
+}
