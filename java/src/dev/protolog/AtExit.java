@@ -22,13 +22,13 @@ final class AtExit {
     private static final long CALL = 20_000_000;
     private static final long LONGEST_CALL = 1_000_000_000;
 
-    private static final List<Session> SESSIONS = new ArrayList<>();
+    private static final List<RunningSession> SESSIONS = new ArrayList<>();
     private static Thread hook;
 
     private AtExit() {}
 
     /** Has the session stopped when the JVM ends. If it is ending already, who has started the session stops it. */
-    static synchronized void add(Session session) {
+    static synchronized void add(RunningSession session) {
         if (hook == null) {
             Thread added = RuntimeThread.of(AtExit::run, "protolog exit");
             try {
@@ -41,7 +41,7 @@ final class AtExit {
         SESSIONS.add(session);
     }
 
-    static synchronized void remove(Session session) {
+    static synchronized void remove(RunningSession session) {
         if (!SESSIONS.remove(session) || !SESSIONS.isEmpty()) {
             return;
         }
@@ -53,7 +53,7 @@ final class AtExit {
         }
     }
 
-    private static synchronized List<Session> sessions() {
+    private static synchronized List<RunningSession> sessions() {
         return List.copyOf(SESSIONS);
     }
 
@@ -63,15 +63,15 @@ final class AtExit {
         } catch (IOException | RuntimeException e) {
             // Without /proc nothing is known of them.
         }
-        List<Session> sessions = sessions();
-        sessions.forEach(Session::beginEnd);
+        List<RunningSession> sessions = sessions();
+        sessions.forEach(RunningSession::beginEnd);
         LockSupport.parkNanos(CALL);
         long begun = System.nanoTime();
-        while (sessions.stream().anyMatch(Session::isWriting) && System.nanoTime() - begun < LONGEST_CALL) {
+        while (sessions.stream().anyMatch(RunningSession::isWriting) && System.nanoTime() - begun < LONGEST_CALL) {
             LockSupport.parkNanos(POLL);
         }
         List<Thread> threads = new ArrayList<>();
-        for (Session session : sessions) {
+        for (RunningSession session : sessions) {
             // Each of its own, so that none waits for the pipe of another one.
             Thread thread = RuntimeThread.daemon(session::stopAtExit, "protolog end");
             try {
@@ -98,7 +98,7 @@ final class AtExit {
         long heard = begun;
         while (hooks.areOthers()) {
             long now = System.nanoTime();
-            long logged = sessions().stream().mapToLong(Session::messages).sum();
+            long logged = sessions().stream().mapToLong(RunningSession::messages).sum();
             if (logged != messages) {
                 messages = logged;
                 heard = now;
@@ -111,7 +111,7 @@ final class AtExit {
     }
 
     /** Waits for the end of a session, as long as its file takes anything. */
-    private static void awaitEnd(Session session, Thread thread) {
+    private static void awaitEnd(RunningSession session, Thread thread) {
         long written = -1;
         long last = System.nanoTime();
         while (thread.isAlive()) {

@@ -60,7 +60,7 @@ record BraceTemplate(String template, List<String> pieces, List<Integer> indexes
         Map<String, ?> named = pairs == null ? Map.of() : pairs;
         int count = hasArguments ? args.length : 0;
         long kinds = 0;
-        for (int i = 0; i < Math.min(count, Call.MAX); i++) {
+        for (int i = 0; i < Math.min(count, Arguments.MAX); i++) {
             kinds |= kind(args[i]) << 2 * i;
         }
         Key key = new Key(hasArguments ? text : null, count, kinds, isNumbered, names(named), pairKinds(named));
@@ -102,11 +102,11 @@ record BraceTemplate(String template, List<String> pieces, List<Integer> indexes
         }
         StringBuilder template = new StringBuilder(escape(pieces.get(0)));
         for (int i = 0; i < indexes.size(); i++) {
-            long kind = key.text == null ? Call.TEXT : kind(key, indexes.get(i));
+            long kind = key.text == null ? Arguments.TEXT : kind(key, indexes.get(i));
             template.append(conversion(kind)).append(escape(pieces.get(i + 1)));
         }
         for (int i = 0; i < key.names.size(); i++) {
-            long kind = i < MAX_PAIRS ? key.pairKinds >>> 2 * i & 3 : Call.TEXT;
+            long kind = i < MAX_PAIRS ? key.pairKinds >>> 2 * i & 3 : Arguments.TEXT;
             template.append(' ').append(escape(key.names.get(i))).append('=').append(conversion(kind));
         }
         return new BraceTemplate(template.toString(), pieces, indexes);
@@ -134,12 +134,12 @@ record BraceTemplate(String template, List<String> pieces, List<Integer> indexes
     }
 
     private static String conversion(long kind) {
-        return kind == Call.INTEGER ? "%d" : kind == Call.BOOL ? "%b" : "%s";
+        return kind == Arguments.INTEGER ? "%d" : kind == Arguments.BOOL ? "%b" : "%s";
     }
 
     /** The kind of an argument. Those with a high number are in messages that are one text. */
     private static long kind(Key key, int index) {
-        return index < Call.MAX ? key.kinds >>> 2 * index & 3 : Call.TEXT;
+        return index < Arguments.MAX ? key.kinds >>> 2 * index & 3 : Arguments.TEXT;
     }
 
     /** Splits a text at its braces. Braces that name no argument are text; a backslash before one makes it text, too. */
@@ -211,11 +211,11 @@ record BraceTemplate(String template, List<String> pieces, List<Integer> indexes
 
     private static long kind(Object arg) {
         boolean isInteger = arg instanceof Integer || arg instanceof Long || arg instanceof Short || arg instanceof Byte;
-        return isInteger ? Call.INTEGER : arg instanceof Boolean ? Call.BOOL : Call.TEXT;
+        return isInteger ? Arguments.INTEGER : arg instanceof Boolean ? Arguments.BOOL : Arguments.TEXT;
     }
 
     private static Object value(Object arg) {
-        return kind(arg) == Call.TEXT ? MessageText.textOf(arg) : arg;
+        return kind(arg) == Arguments.TEXT ? MessageText.textOf(arg) : arg;
     }
 
     private static String escape(String text) {

@@ -70,7 +70,7 @@ public final class BridgedLogger {
         }
         try {
             BraceTemplate.Message message = template.get();
-            ProtoLog.record(level, group, message.template(), message.values(), thrown == null ? null : StackText.of(thrown), origin);
+            UnprocessedCall.record(level, group, message.template(), message.values(), thrown == null ? null : StackText.of(thrown), origin);
         } catch (RuntimeException | Error e) {
             // Out of memory or of stack: the message is lost, the application goes on.
             Sessions.lose(group, level, LossCause.BUFFER_FULL);

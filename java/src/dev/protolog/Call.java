@@ -14,16 +14,8 @@ import java.util.concurrent.atomic.AtomicLong;
  * happens to the files.
  */
 final class Call {
-    /** The most arguments of a message. Further ones are left out. */
-    static final int MAX = 32;
-
     /** The length of a text that a thread may keep between calls. */
     private static final int KEPT_TEXT = 1024;
-
-    static final int TEXT = 0;
-    static final int INTEGER = 1;
-    static final int FLOATING = 2;
-    static final int BOOL = 3;
 
     /** Takes what a disabled call passes. Its content means nothing. */
     private static final Call UNUSED = new Call();
@@ -54,10 +46,10 @@ final class Call {
     /** The arguments: how many there are, their kinds, two bits each, and their values. */
     int count;
     long kinds;
-    final long[] words = new long[MAX];
-    final String[] texts = new String[MAX];
+    final long[] words = new long[Arguments.MAX];
+    final String[] texts = new String[Arguments.MAX];
     /** The thread and the time of an event that a bridge passes on; null for the current ones. */
-    EventOrigin.Resolved origin;
+    Origin origin;
     /** The stack trace of the exception behind the arguments; null for none. */
     String thrown;
     /** The stack trace of the message in the session that it is written to; null for none. */
@@ -206,35 +198,35 @@ final class Call {
     }
 
     /** Says that the call is an unprocessed one, with this template; the stack trace of its exception and its origin may be null. */
-    void of(Template unprocessed, String trace, EventOrigin.Resolved from) {
+    void of(Template unprocessed, String trace, Origin from) {
         template = unprocessed;
         thrown = trace;
         origin = from;
     }
 
     Call add(long value) {
-        return put(INTEGER, value, null);
+        return put(Arguments.INTEGER, value, null);
     }
 
     Call add(double value) {
-        return put(FLOATING, Double.doubleToRawLongBits(value), null);
+        return put(Arguments.FLOATING, Double.doubleToRawLongBits(value), null);
     }
 
     Call add(boolean value) {
-        return put(BOOL, value ? 1 : 0, null);
+        return put(Arguments.BOOL, value ? 1 : 0, null);
     }
 
     Call add(String value) {
-        return put(TEXT, 0, value == null ? "null" : value);
+        return put(Arguments.TEXT, 0, value == null ? "null" : value);
     }
 
     /** Adds values: numbers, booleans and texts; a null is of the kind that {@code mask} has there. */
     Call addAll(long mask, Object[] args) {
-        for (int i = 0; args != null && i < args.length && i < MAX; i++) {
+        for (int i = 0; args != null && i < args.length && i < Arguments.MAX; i++) {
             Object arg = args[i];
             if (arg == null) {
                 int kind = (int) (mask >>> 2 * i) & 3;
-                put(kind, 0, kind == TEXT ? "null" : null);
+                put(kind, 0, kind == Arguments.TEXT ? "null" : null);
             } else if (arg instanceof Double || arg instanceof Float) {
                 add(((Number) arg).doubleValue());
             } else if (arg instanceof Long || arg instanceof Integer || arg instanceof Short || arg instanceof Byte) {
@@ -242,7 +234,7 @@ final class Call {
             } else if (arg instanceof Boolean bool) {
                 add((boolean) bool);
             } else if (arg instanceof Thrown exception) {
-                thrown = this == UNUSED ? null : exception.trace;
+                thrown = this == UNUSED ? null : ApiAccess.get().trace(exception);
             } else {
                 add((String) arg);
             }
@@ -256,13 +248,13 @@ final class Call {
      */
     Call add(Object value) {
         if (value instanceof Long integer) {
-            return put(INTEGER, integer, null);
+            return put(Arguments.INTEGER, integer, null);
         } else if (value instanceof String text) {
-            return put(TEXT, 0, text);
+            return put(Arguments.TEXT, 0, text);
         } else if (value instanceof Double number) {
-            return put(FLOATING, Double.doubleToRawLongBits(number), null);
+            return put(Arguments.FLOATING, Double.doubleToRawLongBits(number), null);
         } else if (value instanceof Boolean bool) {
-            return put(BOOL, bool ? 1 : 0, null);
+            return put(Arguments.BOOL, bool ? 1 : 0, null);
         }
         return addAll(mask >>> 2 * count, new Object[] {value});
     }
@@ -281,22 +273,22 @@ final class Call {
                 return;
             }
             int word = group.word();
-            int recorded = Switch.traceLevels(word) & level.bit();
+            int recorded = Switch.traceLevels(word) & LevelSet.bit(level);
             String trace = null;
             for (; i < routes.sessions.length; i++) {
                 if ((routes.levels[i] & recorded) != 0) {
                     boolean hasStack = routes.stacks != null && routes.stacks[i];
                     // The stack of an event of another thread is not here.
                     if (hasStack && trace == null && origin == null) {
-                        trace = CallStacks.of(this);
+                        trace = CallStacks.of(texts, count, thrown);
                     }
                     stack = hasStack && origin == null ? trace : thrown;
                     record(routes.sessions[i]);
                 }
             }
             stack = null;
-            if ((Switch.textLevels(word) & level.bit()) != 0) {
-                TextOutput.show(level, group.tag, MessageText.of(this), origin);
+            if ((Switch.textLevels(word) & LevelSet.bit(level)) != 0) {
+                TextOutput.show(level, group.tag, text(), origin);
             }
         } catch (RuntimeException | Error e) {
             // Out of memory or of stack: the message is lost, the application goes on.
@@ -308,7 +300,7 @@ final class Call {
             if (hasLongText) {
                 hasLongText = false;
                 // Without a call, for which there may be no stack.
-                for (int at = 0; at < MAX; at++) {
+                for (int at = 0; at < Arguments.MAX; at++) {
                     texts[at] = null;
                 }
             }
@@ -342,14 +334,22 @@ final class Call {
         return true;
     }
 
+    /** The text of the message. */
+    private String text() {
+        Template known = template != null ? template : Dictionaries.template(id);
+        Object[] args = boxed();
+        String text = known == null ? MessageText.withoutTemplate(id, args) : MessageText.of(known, mask, args);
+        return thrown == null ? text : text + "\n" + thrown;
+    }
+
     /** The arguments as objects. */
     Object[] boxed() {
         Object[] boxed = new Object[count];
         for (int i = 0; i < count; i++) {
             boxed[i] = switch (kind(i)) {
-                case INTEGER -> (Object) words[i];
-                case FLOATING -> Double.longBitsToDouble(words[i]);
-                case BOOL -> words[i] != 0;
+                case Arguments.INTEGER -> (Object) words[i];
+                case Arguments.FLOATING -> Double.longBitsToDouble(words[i]);
+                case Arguments.BOOL -> words[i] != 0;
                 default -> texts[i];
             };
         }
@@ -362,7 +362,7 @@ final class Call {
 
     private Call put(int kind, long word, String text) {
         int at = count;
-        if (this != UNUSED && at < MAX) {
+        if (this != UNUSED && at < Arguments.MAX) {
             words[at] = word;
             texts[at] = text;
             hasLongText |= text != null && text.length() > KEPT_TEXT;

@@ -57,28 +57,28 @@ final class CallStacks {
         return own;
     }
 
-    /** The stack trace of the current call. */
-    static String of(Call call) {
+    /** The stack trace of the current call, of which {@code texts} are the arguments, and {@code thrown} is the exception behind them, or null. */
+    static String of(String[] texts, int count, String thrown) {
         List<String> lines = WALKER.walk(frames -> frames.dropWhile(CallStacks::isOfLogger)
                 .limit(MAX_FRAMES)
                 .map(frame -> "at " + frame.toStackTraceElement())
                 .collect(Collectors.toList()));
         for (Iterator<String[]> noted = NOTED.get().iterator(); noted.hasNext();) {
             String[] one = noted.next();
-            for (int i = 0; i < call.count; i++) {
-                if (call.texts[i] == one[0]) {
+            for (int i = 0; i < count; i++) {
+                if (texts[i] == one[0]) {
                     one[1].replace("\t", "").lines().forEach(lines::add);
                     noted.remove();
                     break;
                 }
             }
         }
-        if (call.thrown == null) {
+        if (thrown == null) {
             return joined(lines, MAX_TEXT);
         }
         // The exception behind the arguments has its own stack, which tells more.
-        String thrown = call.thrown.replace("\t", "") + "\n";
-        return joined(lines, Math.max(0, MAX_TEXT - Utf8.length(thrown))) + thrown;
+        String last = thrown.replace("\t", "") + "\n";
+        return joined(lines, Math.max(0, MAX_TEXT - Utf8.length(last))) + last;
     }
 
     private static String joined(List<String> lines, int most) {

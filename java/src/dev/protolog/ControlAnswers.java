@@ -27,7 +27,7 @@ final class ControlAnswers {
     private Trace trace;
 
     /** The session that an operator started. */
-    private record Trace(Session session, String policy, String file) {}
+    private record Trace(RunningSession session, String policy, String file) {}
 
     /** A request that is refused. */
     private static final class Refusal extends Exception {
@@ -189,7 +189,7 @@ final class ControlAnswers {
         if (bytes > 0) {
             builder.bufferBytes(SettingRange.nearestBuffer(bytes));
         }
-        trace = new Trace(builder.start(), policy, file);
+        trace = new Trace(ApiAccess.get().running(builder.start()), policy, file);
     }
 
     /** Gives a session the levels of settings. Later ones win. */
@@ -206,7 +206,7 @@ final class ControlAnswers {
                 continue;
             } else if (item.pattern().equals("*")) {
                 levels.clear();
-                builder.levels(given);
+                ApiAccess.get().setLevels(builder, given);
                 continue;
             }
             List<String> named = known.stream().filter(name -> GroupPattern.matches(item.pattern(), name)).toList();
@@ -216,7 +216,7 @@ final class ControlAnswers {
             }
             named.forEach(name -> levels.put(name, given));
         }
-        levels.forEach(builder::levels);
+        levels.forEach((name, set) -> ApiAccess.get().setLevels(builder, name, set));
     }
 
     private void stop(StringBuilder reply) throws Refusal, IOException {

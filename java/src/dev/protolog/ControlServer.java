@@ -81,7 +81,7 @@ final class ControlServer implements Runnable {
      * Listens on a socket in {@code directory}, or in the default one if that is null, unless the program does so already; {@code config} is
      * a settings file to be read again when it changes, or null. Returns the reason why the socket is not where it should be, or null.
      */
-    static synchronized InitException start(Path directory, Path config) throws InitException, IOException {
+    static synchronized ControlException start(Path directory, Path config) throws ControlException, IOException {
         if (running != null) {
             return null;
         }
@@ -94,7 +94,7 @@ final class ControlServer implements Runnable {
             server.listener.close();
             place.remove();
             place.close();
-            throw new InitException("the program is ending", "listen before it does");
+            throw new ControlException("the program is ending", "listen before it does");
         }
         try {
             Groups.share(place.switches());
@@ -115,16 +115,16 @@ final class ControlServer implements Runnable {
         if (config != null) {
             server.watch(config);
         }
-        InitException displaced = place.displaced();
+        ControlException displaced = place.displaced();
         if (displaced == null) {
             return null;
         }
         String[] lines = displaced.getMessage().split("\nhelp: ", 2);
-        return new InitException(lines[0] + "; listening on `" + place.path() + "` instead", lines[1]);
+        return new ControlException(lines[0] + "; listening on `" + place.path() + "` instead", lines[1]);
     }
 
     /** Listens at a place. After an error nothing is left there. */
-    private static ControlServer listen(SocketPlace place) throws InitException, IOException {
+    private static ControlServer listen(SocketPlace place) throws ControlException, IOException {
         ServerSocketChannel listener = place.listen();
         try {
             return new ControlServer(place, listener, place.owner());
@@ -352,7 +352,7 @@ final class ControlServer implements Runnable {
         }
     }
 
-    private void watch(Path config) throws InitException {
+    private void watch(Path config) throws ControlException {
         try {
             changes = config.getFileSystem().newWatchService();
             watch(config.getParent(), changes);
@@ -360,7 +360,7 @@ final class ControlServer implements Runnable {
             followLinks(config, events);
             start(() -> reload(config, events, answers), "protolog-settings");
         } catch (IOException e) {
-            throw new InitException("can't watch the configuration file: " + SocketPlace.reason(e), "make its directory");
+            throw new ControlException("can't watch the configuration file: " + SocketPlace.reason(e), "make its directory");
         }
     }
 

@@ -13,7 +13,7 @@ record GroupAnswers(String fullName, String tag, boolean isCompiled, boolean isR
     static GroupAnswers of(IProtoLogGroup group) {
         String name = name(group);
         boolean isCompiled = isEnabled(group);
-        return new GroupAnswers(WrittenName.wellFormed(MessageId.fullName(group, name)), tag(group, name), isCompiled, isCompiled && isLogToProto(group),
+        return new GroupAnswers(WrittenName.wellFormed(GroupNames.fullName(group, name)), tag(group, name), isCompiled, isCompiled && isLogToProto(group),
                 isCompiled ? Levels.current().printed(name, isLogToLogcat(group)) : 0);
     }
 

@@ -49,12 +49,12 @@ final class GroupSettings {
         for (GroupState state : groups) {
             Levels allowed = current(old, state, Setting::trace);
             Levels text = current(old, state, Setting::text);
-            state.set(allowed == null ? null : allowed.or(LogLevel.ALL), text == null ? null : text.or(state.ownText()));
+            state.set(allowed == null ? null : allowed.or(LevelSet.ALL), text == null ? null : text.or(state.ownText()));
         }
     }
 
     int wordBeforeRegistration(String fullName) {
-        int allowed = LogLevel.ALL;
+        int allowed = LevelSet.ALL;
         int text = 0;
         for (Entry entry : all) {
             if (entry.matches(fullName)) {

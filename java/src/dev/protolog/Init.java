@@ -125,11 +125,11 @@ public final class Init {
 
     private void listen(List<String> problems) {
         try {
-            InitException displaced = ControlServer.start(directory, reloads ? config : null);
+            ControlException displaced = ControlServer.start(directory, reloads ? config : null);
             if (displaced != null) {
                 problems.add(displaced.getMessage());
             }
-        } catch (InitException e) {
+        } catch (ControlException e) {
             problems.add(e.getMessage());
         } catch (IOException | RuntimeException | LinkageError | OutOfMemoryError e) {
             problems.add("can't start listening: " + e + "\nhelp: raise the process's limits");

@@ -6,10 +6,6 @@ import java.util.List;
 public class InitException extends Exception {
     private static final long serialVersionUID = 1;
 
-    InitException(String problem, String help) {
-        super(problem + "\nhelp: " + help);
-    }
-
     InitException(List<String> problems) {
         super(String.join("\n", problems));
     }

@@ -47,7 +47,7 @@ final class Levels {
         if (least == null) {
             least = isLogToLogcat ? general : Optional.empty();
         }
-        return least.isPresent() ? least.get().andAbove() : 0;
+        return least.isPresent() ? LevelSet.andAbove(least.get()) : 0;
     }
 
     private void add(String entry) {

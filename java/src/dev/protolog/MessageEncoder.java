@@ -28,7 +28,7 @@ final class MessageEncoder {
     /** The strings that the chunk has. */
     final StringTable strings = new StringTable();
     /** The message, from {@link #HEAD} on. */
-    final byte[] content = new byte[HEAD + 16 + (Call.MAX + 1) * MAX_ARGUMENT];
+    final byte[] content = new byte[HEAD + 16 + (Arguments.MAX + 1) * MAX_ARGUMENT];
 
     private final int maxStringBytes;
     /** The new strings of the message. */
@@ -70,9 +70,9 @@ final class MessageEncoder {
         for (int i = 0; i < call.count; i++, kinds >>>= 2) {
             long word = call.words[i];
             switch ((int) kinds & 3) {
-                case Call.INTEGER -> length += 1 + ProtoWriter.sizeOf(word << 1 ^ word >> 63);
-                case Call.FLOATING -> length += 1 + Long.BYTES;
-                case Call.BOOL -> length += 2;
+                case Arguments.INTEGER -> length += 1 + ProtoWriter.sizeOf(word << 1 ^ word >> 63);
+                case Arguments.FLOATING -> length += 1 + Long.BYTES;
+                case Arguments.BOOL -> length += 2;
                 default -> {
                     int iid = intern(STRING, call.texts[i], isRemembered);
                     call.words[i] = iid;
@@ -98,16 +98,16 @@ final class MessageEncoder {
         for (int i = 0; i < call.count; i++, kinds >>>= 2) {
             long word = call.words[i];
             switch ((int) kinds & 3) {
-                case Call.INTEGER -> {
+                case Arguments.INTEGER -> {
                     to[at++] = 0x18;
                     at = ProtoWriter.putVarint(to, at, word << 1 ^ word >> 63);
                 }
-                case Call.FLOATING -> {
+                case Arguments.FLOATING -> {
                     to[at++] = 0x21;
                     LONG.set(to, at, word);
                     at += 8;
                 }
-                case Call.BOOL -> {
+                case Arguments.BOOL -> {
                     to[at++] = 0x28;
                     to[at++] = (byte) word;
                 }

@@ -29,17 +29,7 @@ public final class MessageId {
 
     /** A group's full name: canonical name of its enum, dot, constant ({@code com.foo.AppLog.NET}); of a logger, its name. */
     public static String fullName(IProtoLogGroup group) {
-        return fullName(group, group.name());
-    }
-
-    /** The full name of a group whose name was asked already. */
-    static String fullName(IProtoLogGroup group, String name) {
-        if (group instanceof LoggerGroup) {
-            return name;
-        }
-        Class<?> type = group instanceof Enum<?> constant ? constant.getDeclaringClass() : group.getClass();
-        String typeName = type.getCanonicalName();
-        return (typeName == null ? type.getName() : typeName) + "." + name;
+        return GroupNames.fullName(group, group.name());
     }
 
     private static byte[] utf8(String text) {

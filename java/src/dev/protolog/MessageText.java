@@ -23,14 +23,6 @@ final class MessageText {
         }
     }
 
-    /** The text of a call that is recorded: its arguments are converted already. */
-    static String of(Call call) {
-        Template template = call.template != null ? call.template : Dictionaries.template(call.id);
-        Object[] args = call.boxed();
-        String text = template == null ? withoutTemplate(call.id, args) : of(template, call.mask, args);
-        return call.thrown == null ? text : text + "\n" + call.thrown;
-    }
-
     /** The text of a message that the dictionary does not know: {@code #0123456789abcdef (1, two)}. */
     static String withoutTemplate(long id, Object[] args) {
         return idText(id) + " (" + list(args) + ")";

@@ -37,7 +37,7 @@ final class Misfits {
         String firstClass = null;
         for (int i = 0; i < call.count; i++) {
             long at = call.words[i] - FIRST;
-            boolean isNumber = call.kind(i) == Call.INTEGER || call.kind(i) == Call.FLOATING;
+            boolean isNumber = call.kind(i) == Arguments.INTEGER || call.kind(i) == Arguments.FLOATING;
             if (!isNumber || at < 0 || at >= MAX || texts[(int) at] == null) {
                 continue;
             }

@@ -16,7 +16,7 @@ final class MisspelledGroups {
     /** The problems of a text of settings, each with a help line. */
     static List<String> find(String text, String origin) {
         Set<String> names = new TreeSet<>();
-        SettingsFile.forThisProgram(SettingsText.parse(text)).forEach(item -> names.add(item.pattern()));
+        SettingsText.parse(text).forThisProgram().forEach(item -> names.add(item.pattern()));
         names.remove("*");
         Set<String> known = new TreeSet<>(Dictionaries.groups().keySet());
         Groups.all().forEach(state -> known.add(state.fullName));

@@ -1,7 +1,6 @@
 package dev.protolog;
 
 import java.time.Duration;
-import java.util.Arrays;
 
 /**
  * The log methods that applications call: {@code ProtoLog.d(NET, "sent %d bytes to %s", n, host);}.
@@ -70,7 +69,7 @@ public final class ProtoLog {
     public static void printGroup(IProtoLogGroup group, LogLevel level) {
         GroupState state = register(group);
         if (state != null) {
-            Groups.print(state, level == null ? 0 : level.andAbove());
+            Groups.print(state, level == null ? 0 : LevelSet.andAbove(level));
         }
     }
 
@@ -120,7 +119,7 @@ public final class ProtoLog {
             return;
         }
         try {
-            record(level, group, template, args, null, null);
+            UnprocessedCall.record(level, group, template, args, null, null);
         } catch (RuntimeException | Error e) {
             // Out of memory or of stack: the message is lost, the application goes on.
             Sessions.lose(group, level, LossCause.BUFFER_FULL);
@@ -135,51 +134,5 @@ public final class ProtoLog {
             // Its first message tries again.
             return null;
         }
-    }
-
-    /** Records an enabled message. An exception is among the arguments, or its {@code trace} is given; {@code from} is the origin of an event, or null. */
-    static void record(LogLevel level, IProtoLogGroup group, String text, Object[] args, String trace, EventOrigin from) {
-        GroupState state = Groups.of(group);
-        EventOrigin.Resolved origin = from == null ? null : from.resolve();
-        String location = null;
-        if (state.routes.hasLocations) {
-            boolean isHere = from == null || from.isOfThisThread();
-            location = from != null && from.location() != null ? from.location() : isHere ? CallStacks.location() : null;
-        }
-        RuntimeMessage message = RuntimeMessage.of(state, level, String.valueOf(text), location);
-        Object[] values;
-        String thrown = trace;
-        try {
-            Template template = message != null && message.template() != null ? message.template() : Template.parse(String.valueOf(text));
-            values = MessageText.oneNullOrNone(args, template.size());
-            if (trace == null && hasException(values, template.size())) {
-                thrown = Thrown.of((Throwable) values[values.length - 1]).trace;
-                values = Arrays.copyOf(values, values.length - 1);
-            }
-            if (message != null) {
-                values = template.values(values);
-            } else {
-                // One template too many: its text takes more bytes, and loses nothing.
-                values = new Object[] {template.render(values)};
-                message = RuntimeMessage.of(state, level, RuntimeMessage.ANY_TEXT, location);
-            }
-        } catch (TemplateException e) {
-            // The text that tells so is a message of its own.
-            message = RuntimeMessage.of(state, level, RuntimeMessage.ANY_TEXT, location);
-            values = new Object[] {MessageText.formatError(text, args, e.getMessage())};
-        }
-        if (message == null) {
-            Sessions.lose(state, level, LossCause.TEMPLATE_LIMIT);
-            return;
-        }
-        long mask = message.template().mask();
-        Call call = Call.begin(group, level, message.id(), mask);
-        call.of(message.template(), thrown, origin);
-        call.addAll(mask, values).end();
-    }
-
-    /** True if an exception, or null for none, is behind the arguments of a template. */
-    private static boolean hasException(Object[] args, int taken) {
-        return args.length == taken + 1 && (args[taken] == null || args[taken] instanceof Throwable);
     }
 }

@@ -2,7 +2,6 @@ package dev.protolog;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -35,46 +34,14 @@ public final class Session implements AutoCloseable {
     /** The least age of a segment, so that its thread has time for more than rotation. */
     private static final Duration MIN_AGE = Duration.ofMillis(10);
 
-    private final SessionConfig config;
-    private final Path recording;
-    /** Null once the session is over: whoever keeps it would keep its buffer. */
-    private volatile Parts parts;
-    private Summary summary;
-    /** The statistics in the end. */
-    private SessionStats last;
-    /** The error of a session that failed. */
-    private IOException failure;
+    static {
+        Access.install();
+    }
 
-    /** All that has memory; {@code stream} is null for none. */
-    private record Parts(SessionCore core, KeptTrace kept, Stream stream) {}
+    private final RunningSession running;
 
-    private Session(SessionConfig config) throws IOException {
-        this.config = config;
-        byte[] id = new byte[16];
-        new SecureRandom().nextBytes(id);
-        KeptTrace.Own own = config.isStream() || config.file() == null ? null : KeptTrace.claim(config.file());
-        SessionCore core = SessionStart.core(config, id, own);
-        recording = core.recording() == null ? null : core.recording().path();
-        BootClock.Moment started = core.clock().moment();
-        core.dictionary().addKnown();
-        Stream stream = config.isStream() ? SessionStart.stream(core, config, started) : null;
-        parts = new Parts(core, new KeptTrace(core, started, config.compression(), config.earlier(), own), stream);
-        try {
-            core.setStats(this::stats);
-            core.open();
-            Sessions.add(core);
-            // Messages that became known between the two.
-            core.dictionary().addKnown();
-            // Before messages rely on the session.
-            RuntimeClasses.load();
-            if (stream != null) {
-                stream.start();
-            }
-            AtExit.add(this);
-        } catch (RuntimeException | Error e) {
-            SessionStart.abandon(core, own, stream);
-            throw e;
-        }
+    private Session(RunningSession running) {
+        this.running = running;
     }
 
     /** The settings of a new session. */
@@ -84,26 +51,17 @@ public final class Session implements AutoCloseable {
 
     /** The file that has the buffer and outlives the process; null where there is none. */
     public Path recording() {
-        return recording;
+        return running.recording();
     }
 
     /** Writes a trace of what the session has now, and goes on. */
-    public synchronized Summary snapshot(Path file) throws IOException {
-        Parts running = running();
-        if (running.stream != null) {
-            throw new IOException("a session that streams has no snapshots; call flush() and read its file");
-        }
-        return running.kept.writeTo(Objects.requireNonNull(file).toAbsolutePath());
+    public Summary snapshot(Path file) throws IOException {
+        return running.snapshot(file);
     }
 
     /** Writes what was logged so far to the file; of a session that keeps its messages, has the recording on the disk, if it is on one. */
-    public synchronized void flush() throws IOException {
-        Parts running = running();
-        if (running.stream != null) {
-            running.stream.flush();
-        } else if (recording != null) {
-            running.core.recording().sync();
-        }
+    public void flush() throws IOException {
+        running.flush();
     }
 
     /**
@@ -113,58 +71,7 @@ public final class Session implements AutoCloseable {
      * @throws StopException if the trace can't be written whole; a recording stays then, and the exception has the counts
      */
     public Summary stop() throws IOException {
-        return stop(false);
-    }
-
-    /** {@code isAtExit}: the program is ending, and goes on to log. */
-    private synchronized Summary stop(boolean isAtExit) throws IOException {
-        if (summary != null) {
-            return summary;
-        } else if (failure != null) {
-            throw failure;
-        }
-        try {
-            return complete(parts, isAtExit);
-        } finally {
-            // Last: where the JVM ends meanwhile, it waits for all of this.
-            AtExit.remove(this);
-        }
-    }
-
-    private Summary complete(Parts ended, boolean isAtExit) throws IOException {
-        SessionCore core = ended.core;
-        if (!isAtExit) {
-            Sessions.remove(core);
-        }
-        core.stop();
-        try {
-            if (core.failure() != null) {
-                throw core.failure();
-            }
-            if (ended.stream != null) {
-                summary = ended.stream.finish(isAtExit);
-            } else {
-                summary = config.file() == null ? new Summary(null, 0, 0, 0) : ended.kept.writeOwn(isAtExit);
-            }
-            last = ended.stream != null ? ended.stream.stats() : ended.kept.stats();
-            Dictionaries.reportUnknown(last, config.file());
-            config.report().print(config.file(), last, isAtExit);
-        } catch (IOException e) {
-            // What is in the buffer of a session that keeps its messages can be written later, unless its recording stays for `recover`.
-            StopException stopped = StopException.of(e, config.file(), () -> ended.stream != null ? ended.stream.stats() : ended.kept.count());
-            failure = ended.stream != null || core.failure() != null || core.recording() != null ? stopped : null;
-            throw stopped;
-        } finally {
-            ended.kept.close();
-            if (core.recording() != null) {
-                core.recording().close(summary != null && config.file() != null);
-            }
-            if (!isAtExit && (summary != null || failure != null)) {
-                parts = null;
-            }
-            TextQueue.flushAtEnd();
-        }
-        return summary;
+        return running.stop();
     }
 
     /** As {@link #stop}. */
@@ -173,71 +80,9 @@ public final class Session implements AutoCloseable {
         stop();
     }
 
-    /** The messages so far, or in the end, and those that are lost. */
-    synchronized SessionStats stats() throws IOException {
-        Parts now = parts;
-        if (now == null && last == null) {
-            throw new IOException("the session is over", failure);
-        } else if (now == null) {
-            return last;
-        }
-        return now.stream != null ? now.stream.stats() : now.kept.stats();
-    }
-
-    boolean isOf(SessionCore other) {
-        Parts now = parts;
-        return now != null && now.core == other;
-    }
-
-    /** The file of the trace; null for none. */
-    Path file() {
-        return config.file();
-    }
-
-    /** The messages so far, a moment behind. */
-    long messages() {
-        Parts now = parts;
-        return now == null ? 0 : now.core.messages();
-    }
-
-    /** True while a thread is within a message. */
-    boolean isWriting() {
-        Parts now = parts;
-        return now != null && now.core.isWriting();
-    }
-
-    /** The bytes of the file that is being written, for those who wait for its end. */
-    long progress() {
-        Parts now = parts;
-        return now == null ? 0 : now.stream != null ? now.stream.progress() : now.kept.progress();
-    }
-
-    /** Has messages counted from now on, since the program ends. A session without a file goes on: its recording has all that the program logs. */
-    void beginEnd() {
-        Parts now = parts;
-        if (now != null && config.file() != null) {
-            now.core.beginEnd();
-        }
-    }
-
-    /** Completes the file of a program that ends. What another thread has begun, an end or a snapshot, is waited for. */
-    synchronized void stopAtExit() {
-        try {
-            if (config.file() != null) {
-                stop(true);
-            }
-        } catch (IOException e) {
-            LogPrinter.problem("can't complete the trace `" + config.file() + "`: " + e.getMessage(), "run `protologtool recover`");
-        }
-    }
-
-    private Parts running() throws IOException {
-        Parts now = parts;
-        // What is kept since an end has failed can be written.
-        if (now == null || now.core.isStopped() && (now.stream != null || summary != null)) {
-            throw new IOException("the session is over", now == null ? failure : now.core.failure());
-        }
-        return now;
+    /** The session itself, of which programs see this. */
+    RunningSession running() {
+        return running;
     }
 
     /** The settings of a session that is not started yet, in any order. Without others it records WTF of all groups. */
@@ -254,7 +99,7 @@ public final class Session implements AutoCloseable {
         private boolean truncates;
         private int bufferBytes = DEFAULT_BUFFER;
         private int maxStringBytes = DEFAULT_STRING;
-        private int defaultLevels = LogLevel.WTF.andAbove();
+        private int defaultLevels = LevelSet.andAbove(LogLevel.WTF);
         private final Map<String, Integer> groups = new LinkedHashMap<>();
         private final List<String> stacks = new ArrayList<>();
         private boolean hasLocations;
@@ -305,7 +150,7 @@ public final class Session implements AutoCloseable {
 
         /** Records this level and more severe ones of all groups that no {@link #group} names. */
         public Builder logFrom(LogLevel level) {
-            defaultLevels = level.andAbove();
+            defaultLevels = LevelSet.andAbove(level);
             return this;
         }
 
@@ -321,7 +166,7 @@ public final class Session implements AutoCloseable {
         }
 
         private Builder put(String name, LogLevel level) {
-            groups.put(Objects.requireNonNull(name), level == null ? 0 : level.andAbove());
+            groups.put(Objects.requireNonNull(name), level == null ? 0 : LevelSet.andAbove(level));
             return this;
         }
 
@@ -473,9 +318,9 @@ public final class Session implements AutoCloseable {
             checkStreams();
             Filter filter = new Filter(defaultLevels, groups, stacks);
             Segments.Limits limits = new Segments.Limits(segmentBytes, SettingRange.nanos(segmentAge), keptSegments);
-            return new Session(new SessionConfig(file, recording, filter, policy, bufferBytes / PageLayout.PAGE * PageLayout.PAGE,
+            return new Session(new RunningSession(new SessionConfig(file, recording, filter, policy, bufferBytes / PageLayout.PAGE * PageLayout.PAGE,
                     maxStringBytes, hasLocations, SettingRange.nanos(longestWait), compression, limits, new EarlierRuns.Earlier(keptRuns, truncates),
-                    new EndReport(reportsLosses, named)));
+                    new EndReport(reportsLosses, named))));
         }
 
         /** Refuses what sessions that keep their messages don't have. */

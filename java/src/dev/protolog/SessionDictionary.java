@@ -78,7 +78,7 @@ final class SessionDictionary {
         ProtoWriter data = new ProtoWriter()
                 .fixed64(1, message.id())
                 .string(2, bare)
-                .varint(3, message.level().wire())
+                .varint(3, LevelSet.wire(message.level()))
                 .varint(4, Integer.toUnsignedLong(state.id));
         if (location != null) {
             data.string(5, location);

@@ -76,7 +76,7 @@ final class Sessions {
 
     /** As above, in the sessions from number {@code first} on. */
     static void lose(GroupState state, Routes routes, int first, LogLevel level, LossCause cause) {
-        int recorded = Switch.traceLevels(state.word()) & level.bit();
+        int recorded = Switch.traceLevels(state.word()) & LevelSet.bit(level);
         for (int i = first; i < routes.sessions.length; i++) {
             if ((routes.levels[i] & recorded) != 0) {
                 routes.sessions[i].lose(null, state.id, cause);
@@ -93,7 +93,7 @@ final class Sessions {
         }
         SessionCore[] sessions = running;
         for (int i = 0; i < sessions.length; i++) {
-            if ((sessions[i].levels() & level.bit()) != 0) {
+            if ((sessions[i].levels() & LevelSet.bit(level)) != 0) {
                 sessions[i].lose(null, 0, cause);
             }
         }

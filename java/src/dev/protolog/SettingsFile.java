@@ -38,7 +38,7 @@ final class SettingsFile {
     static List<String> apply(String text, String origin, GroupSettings.Source source, boolean mayQuote) {
         SettingsText read = SettingsText.parse(text);
         List<GroupSettings.Entry> entries = new ArrayList<>();
-        for (SettingsText.Item item : forThisProgram(read)) {
+        for (SettingsText.Item item : read.forThisProgram()) {
             entries.add(new GroupSettings.Entry(item.pattern(), item.setting(), source));
         }
         if (source == GroupSettings.Source.CONFIG_FILE) {
@@ -51,12 +51,6 @@ final class SettingsFile {
             problems.add(origin + ": " + (mayQuote ? problem.message() : problem.unquoted()) + "\nhelp: " + problem.help());
         }
         return problems;
-    }
-
-    /** The settings that are for this program. */
-    static List<SettingsText.Item> forThisProgram(SettingsText read) {
-        String own = RunningProgram.name();
-        return read.items().stream().filter(item -> item.program() == null || item.program().equals(own)).toList();
     }
 
     /** The text of a file. */

@@ -106,6 +106,12 @@ final class SettingsText {
         return items;
     }
 
+    /** The settings that are for this program. */
+    List<Item> forThisProgram() {
+        String own = RunningProgram.name();
+        return items.stream().filter(item -> item.program() == null || item.program().equals(own)).toList();
+    }
+
     List<Problem> problems() {
         return problems;
     }
@@ -191,7 +197,7 @@ final class SettingsText {
             }
         }
         // Without a level, those that are traced are printed, or all if the setting says nothing of tracing.
-        int printed = trace == null || trace == 0 ? LogLevel.ALL : trace;
+        int printed = trace == null || trace == 0 ? LevelSet.ALL : trace;
         if (own == null && prints) {
             own = printed;
         }
@@ -218,8 +224,8 @@ final class SettingsText {
 
     private static int level(String word) throws Wrong {
         for (LogLevel level : LogLevel.values()) {
-            if (is(word, level.name()) || is(word, level.letter())) {
-                return level.andAbove();
+            if (is(word, level.name()) || is(word, LevelSet.letter(level))) {
+                return LevelSet.andAbove(level);
             }
         }
         throw new Wrong(word, Kind.BAD_WORD);

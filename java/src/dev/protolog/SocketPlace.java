@@ -45,14 +45,14 @@ final class SocketPlace {
 
     private final PrivateDirectory directory;
     /** The reason why it is not the first one; null for none. */
-    private final InitException displaced;
+    private final ControlException displaced;
     /** The names of socket and switches. */
     private final String socket;
     private final String switches;
     /** The socket, once it is there. */
     private FileStatus made;
 
-    private SocketPlace(PrivateDirectory directory, InitException displaced) {
+    private SocketPlace(PrivateDirectory directory, ControlException displaced) {
         this.directory = directory;
         this.displaced = displaced;
         String name = RunningProgram.pid() + "-" + Long.toHexString(new BootClock().now());
@@ -61,12 +61,12 @@ final class SocketPlace {
     }
 
     /** The place of the socket. {@code chosen} is the program's own choice; null for none. */
-    static SocketPlace find(Path chosen) throws InitException {
+    static SocketPlace find(Path chosen) throws ControlException {
         Path only = chosen != null ? chosen : RunningProgram.absolutePath("PROTOLOG_RUNTIME_DIR");
         if (only != null) {
             return new SocketPlace(make(only), null);
         }
-        InitException displaced = null;
+        ControlException displaced = null;
         Path runtime = RunningProgram.absolutePath("XDG_RUNTIME_DIR");
         for (int i = runtime == null ? 1 : 0; i < 2; i++) {
             try {
@@ -74,7 +74,7 @@ final class SocketPlace {
                 return new SocketPlace(make(directory), displaced);
             } catch (NotPrivate e) {
                 displaced = displaced == null ? e : displaced;
-            } catch (InitException e) {
+            } catch (ControlException e) {
                 // After an error that names another user, a missing directory says less.
                 if (displaced == null) {
                     throw e;
@@ -89,7 +89,7 @@ final class SocketPlace {
         return directory.path().resolve(socket);
     }
 
-    InitException displaced() {
+    ControlException displaced() {
         return displaced;
     }
 
@@ -99,7 +99,7 @@ final class SocketPlace {
     }
 
     /** Listens on a new socket, after a look for what killed programs left. */
-    ServerSocketChannel listen() throws InitException {
+    ServerSocketChannel listen() throws ControlException {
         removeLeft();
         ServerSocketChannel channel = null;
         try {
@@ -115,7 +115,7 @@ final class SocketPlace {
         } catch (IOException | UnsupportedOperationException e) {
             close(channel);
             close(directory);
-            throw new InitException("can't listen on `" + path() + "`: " + reason(e),
+            throw new ControlException("can't listen on `" + path() + "`: " + reason(e),
                     "set PROTOLOG_RUNTIME_DIR to a directory that can be written");
         }
     }
@@ -200,7 +200,7 @@ final class SocketPlace {
         }
     }
 
-    private static Path service() throws InitException {
+    private static Path service() throws ControlException {
         try {
             int user = RunningProgram.user();
             if (user == 0) {
@@ -223,7 +223,7 @@ final class SocketPlace {
     }
 
     /** An earlier program's directory in /tmp, or a new one. Its name is random, since another user could make one that can be guessed. */
-    private static PrivateDirectory fallback() throws InitException {
+    private static PrivateDirectory fallback() throws ControlException {
         try {
             String prefix = "protolog-" + RunningProgram.user() + "-";
             PrivateDirectory known;
@@ -269,7 +269,7 @@ final class SocketPlace {
     }
 
     /** Opens the directory, and makes it if it is missing. An error unless it is private. */
-    private static PrivateDirectory make(Path path) throws InitException {
+    private static PrivateDirectory make(Path path) throws ControlException {
         try {
             PrivateDirectory directory = PrivateDirectory.make(path);
             if (directory == null) {
@@ -281,13 +281,13 @@ final class SocketPlace {
         }
     }
 
-    private static InitException unusable(Path path, IOException error) {
-        return new InitException("can't use the directory `" + path + "`: " + reason(error),
+    private static ControlException unusable(Path path, IOException error) {
+        return new ControlException("can't use the directory `" + path + "`: " + reason(error),
                 "set XDG_RUNTIME_DIR, or let the service manager make the directory (systemd: RuntimeDirectory=protolog)");
     }
 
     /** The directory belongs to another user, is open to others, can be replaced by others, or is no directory. */
-    private static final class NotPrivate extends InitException {
+    private static final class NotPrivate extends ControlException {
         private static final long serialVersionUID = 1;
 
         NotPrivate(Path path) {

@@ -2,8 +2,6 @@ package dev.protolog;
 
 import java.io.IOException;
 import java.nio.file.FileSystemException;
-import java.nio.file.Path;
-import java.util.concurrent.Callable;
 
 /**
  * Says why {@link Session#stop} could not write a trace whole, and what the session has counted nevertheless. Its cause is the
@@ -14,7 +12,7 @@ public final class StopException extends IOException {
 
     private final transient Summary summary;
 
-    private StopException(IOException cause, Summary summary) {
+    StopException(IOException cause, Summary summary) {
         super(reason(cause), cause);
         this.summary = summary;
     }
@@ -24,17 +22,6 @@ public final class StopException extends IOException {
         boolean isBare = error instanceof FileSystemException file && file.getReason() == null || error.getMessage() == null;
         String name = error.getClass().getSimpleName();
         return !isBare ? error.getMessage() : error.getMessage() == null ? name : name + ": " + error.getMessage();
-    }
-
-    /** {@code stats} counts what the session has; where even that fails, nothing is known to be in the file. */
-    static StopException of(IOException cause, Path file, Callable<SessionStats> stats) {
-        try {
-            SessionStats counted = stats.call();
-            return new StopException(cause, new Summary(file, counted.messages(), counted.lost(), counted.bytes()));
-        } catch (Exception e) {
-            cause.addSuppressed(e);
-            return new StopException(cause, new Summary(file, 0, 0, 0));
-        }
     }
 
     /**

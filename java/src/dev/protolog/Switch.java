@@ -30,7 +30,7 @@ final class Switch {
 
     /** The word of a group that is printed at these levels and that no session records. */
     static int initial(int textLevels) {
-        return LogLevel.ALL << ALLOWED | textLevels << TEXT;
+        return LevelSet.ALL << ALLOWED | textLevels << TEXT;
     }
 
     /** The word to show of a group that was not called yet. */
@@ -54,11 +54,11 @@ final class Switch {
 
     /** The levels that sessions record: those that one enables and the operator allows. */
     static int traceLevels(int word) {
-        return word & LogLevel.ALL;
+        return word & LevelSet.ALL;
     }
 
     static int textLevels(int word) {
-        return word >>> TEXT & LogLevel.ALL;
+        return word >>> TEXT & LevelSet.ALL;
     }
 
     static void setSessionLevels(ByteBuffer words, int at, int levels) {
@@ -68,7 +68,7 @@ final class Switch {
 
     static void setAllowedLevels(ByteBuffer words, int at, int levels) {
         // Those that are denied are off at once.
-        clear(words, at, (LogLevel.ALL & ~levels) * (1 | 1 << ALLOWED));
+        clear(words, at, (LevelSet.ALL & ~levels) * (1 | 1 << ALLOWED));
         set(words, at, levels << ALLOWED);
         update(words, at);
     }
@@ -79,7 +79,7 @@ final class Switch {
 
     private static void setByte(ByteBuffer words, int at, int shift, int levels) {
         set(words, at, levels << shift);
-        clear(words, at, (LogLevel.ALL & ~levels) << shift);
+        clear(words, at, (LevelSet.ALL & ~levels) << shift);
     }
 
     /** Brings the first byte in line with the two last ones. */
@@ -87,7 +87,7 @@ final class Switch {
         for (int round = 0; round < MAX_ROUNDS; round++) {
             int word = (int) INT.getAcquire(words, at);
             int is = word & 0xff;
-            int due = word >>> SESSION & word >>> ALLOWED & LogLevel.ALL;
+            int due = word >>> SESSION & word >>> ALLOWED & LevelSet.ALL;
             if (is == due) {
                 return;
             }

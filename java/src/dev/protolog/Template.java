@@ -148,9 +148,9 @@ final class Template {
         /** The value that a trace has of an argument. */
         Object value(Object arg) throws TemplateException {
             return switch ((int) kind()) {
-                case Call.INTEGER -> (Object) (letter == 'd' ? integer(arg) : bits(arg));
-                case Call.FLOATING -> floating(arg);
-                case Call.BOOL -> bool(arg);
+                case Arguments.INTEGER -> (Object) (letter == 'd' ? integer(arg) : bits(arg));
+                case Arguments.FLOATING -> floating(arg);
+                case Arguments.BOOL -> bool(arg);
                 default -> MessageText.textOf(arg);
             };
         }

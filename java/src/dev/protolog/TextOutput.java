@@ -33,7 +33,7 @@ final class TextOutput {
     }
 
     /** Shows a message, on the thread for that; {@code origin} is null for one that this thread logs now. */
-    static void show(LogLevel level, String tag, String text, EventOrigin.Resolved origin) {
+    static void show(LogLevel level, String tag, String text, Origin origin) {
         TextSink chosen = sink;
         if (TextQueue.isWriter()) {
             // The sink itself logs. One that does so for each message it is shown would never end.

@@ -35,7 +35,7 @@ final class ThreadIdentity {
     }
 
     /** True if this is still what {@link #describe} has written. {@code origin}: the thread of an event; null for the current one. */
-    boolean isCurrent(EventOrigin.Resolved origin) {
+    boolean isCurrent(Origin origin) {
         if (origin != null) {
             return origin.threadId() == id && origin.threadName().equals(name);
         }
@@ -44,7 +44,7 @@ final class ThreadIdentity {
     }
 
     /** Writes the fields of the thread in the process {@code pid}. */
-    void describe(EventOrigin.Resolved origin, int pid, ProtoWriter to) {
+    void describe(Origin origin, int pid, ProtoWriter to) {
         Thread thread = Thread.currentThread();
         String now = origin != null ? origin.threadName() : thread.getName();
         if (origin != null) {

@@ -52,7 +52,7 @@ final class ThreadtimeLines {
         }
         return String.format(Locale.ROOT, "%02d-%02d %02d:%02d:%02d.%03d %5d %5d %s %s: ", time.getMonthValue(), time.getDayOfMonth(), time.getHour(),
                 time.getMinute(), time.getSecond(), time.getNano() / 1_000_000, RunningProgram.pid(), message.threadId(),
-                message.level().letter(), shown);
+                LevelSet.letter(message.level()), shown);
     }
 
     private void add(String text) {

@@ -7,6 +7,10 @@ package dev.protolog;
  * <p>Invariant: no exception is kept, only its text, which {@link StackText} limits. Code of the application made it before the call begins.
  */
 public final class Thrown {
+    static {
+        Access.install();
+    }
+
     static final Thrown NONE = new Thrown(null);
 
     /** Null for none. */

@@ -71,7 +71,7 @@ final class TraceWriter {
     private int countAt;
     private int packets;
     /** The thread and the time of the message, where it is an event of another thread or time; else null. */
-    private EventOrigin.Resolved origin;
+    private Origin origin;
     /** True within a message, and after one that ended in an error. */
     private boolean isWriting;
 
@@ -225,13 +225,13 @@ final class TraceWriter {
         for (int i = 0; i < call.count; i++, kinds >>>= 2) {
             long word = call.words[i];
             switch ((int) kinds & 3) {
-                case Call.INTEGER -> at = ProtoWriter.putTagged(wire, at, 0x18, word << 1 ^ word >> 63);
-                case Call.FLOATING -> {
+                case Arguments.INTEGER -> at = ProtoWriter.putTagged(wire, at, 0x18, word << 1 ^ word >> 63);
+                case Arguments.FLOATING -> {
                     wire.put(at, (byte) 0x21);
                     wire.putLong(at + 1, word);
                     at += 1 + Long.BYTES;
                 }
-                case Call.BOOL -> {
+                case Arguments.BOOL -> {
                     wire.putShort(at, (short) (0x28 | word << 8));
                     at += 2;
                 }

@@ -65,7 +65,7 @@ final class DamageTest {
     private static void damage(int offset, int value, long lost) throws Exception {
         Path trace = Files.createTempFile("protolog-damage", ".pftrace");
         try (Session session = Session.builder().file(trace).enableAll().start()) {
-            SessionCore core = Sessions.running().stream().filter(session::isOf).findFirst().orElseThrow();
+            SessionCore core = Sessions.running().stream().filter(session.running()::isOf).findFirst().orElseThrow();
             for (long number = 0; number < 4; number++) {
                 ProtoLogImpl.i(LevelsTest.Group.QUIET, ID, 1, 1000 + number);
             }

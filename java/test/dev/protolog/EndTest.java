@@ -17,7 +17,7 @@ final class EndTest {
 
     static void run() throws Exception {
         Path file = Files.createTempFile("protolog", ".pftrace");
-        Filter filter = new Filter(LogLevel.VERBOSE.andAbove(), Map.of(), List.of());
+        Filter filter = new Filter(LevelSet.andAbove(LogLevel.VERBOSE), Map.of(), List.of());
         SessionConfig config = new SessionConfig(file, null, filter, FillPolicy.STREAM, 256 << 10, 4096, false, 0, 0, new Segments.Limits(0, 0, 0),
                 EarlierRuns.Earlier.DEFAULT, EndReport.NONE);
         SessionCore core = new SessionCore(config, new byte[16]);
@@ -52,6 +52,6 @@ final class EndTest {
     }
 
     private static Call call() {
-        return Call.begin(LevelsTest.Group.QUIET, LogLevel.WTF, ID, Call.INTEGER).add(1);
+        return Call.begin(LevelsTest.Group.QUIET, LogLevel.WTF, ID, Arguments.INTEGER).add(1);
     }
 }

@@ -81,7 +81,7 @@ final class FaultScenario {
         this.problems = problems;
         in = Files.createTempDirectory(directory, "s");
         session = settings.of(Session.builder().bufferBytes(256 << 10).enableAll(), in).start();
-        core = Sessions.running().stream().filter(session::isOf).findFirst().orElseThrow();
+        core = Sessions.running().stream().filter(session.running()::isOf).findFirst().orElseThrow();
     }
 
     /** Fails at every {@code step}th place, and returns their number. */
@@ -258,7 +258,7 @@ final class FaultScenario {
         if (!core.keepsMessages()) {
             session.flush();
         }
-        SessionStats stats = session.stats();
+        SessionStats stats = session.running().stats();
         long missing = logged - notBegun - stats.messages() - stats.lost();
         if (missing == 1 && isCall && fault.kind() == Kind.STACK && outcome.thrown() != null) {
             notBegun++;

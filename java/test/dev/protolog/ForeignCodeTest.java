@@ -126,7 +126,7 @@ final class ForeignCodeTest {
             other.action = () -> ProtoLog.i(group, "back");
             group.at = other.at = method;
             ProtoLog.i(group, "first");
-            SessionStats stats = session.stats();
+            SessionStats stats = session.running().stats();
             check("messages of a group that logs in " + method, stats.messages() + " and " + stats.lost(), "2 and 2");
             startAndStop();
             group.at = other.at = null;
@@ -149,7 +149,7 @@ final class ForeignCodeTest {
         };
         try (Session session = Session.builder().keepNewest().enableAll().start()) {
             ProtoLog.i(group, "is off");
-            check("nothing is recorded", session.stats().messages(), 0L);
+            check("nothing is recorded", session.running().stats().messages(), 0L);
             isOn.set(true);
             ProtoLog.init();
             check("the group is on", Groups.of(group).isEnabled(), true);

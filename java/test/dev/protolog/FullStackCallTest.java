@@ -39,7 +39,7 @@ final class FullStackCallTest {
     private void run(boolean isCrowded) throws Exception {
         Path trace = Files.createTempFile("protolog-stack", ".pftrace");
         try (Session session = Session.builder().file(trace).bufferBytes(256 << 10).enableAll().start()) {
-            SessionCore core = Sessions.running().stream().filter(session::isOf).findFirst().orElseThrow();
+            SessionCore core = Sessions.running().stream().filter(session.running()::isOf).findFirst().orElseThrow();
             List<SharedBuffer.Claim> held = new ArrayList<>();
             while (isCrowded && !core.buffer().isCrowded(false)) {
                 SharedBuffer.Claim claim = new SharedBuffer.Claim();

@@ -18,13 +18,13 @@ final class LargeMessageTest {
         Session session = Session.builder().file(file).enableAll().bufferBytes(256 << 10).waitAtMost(Duration.ofSeconds(20)).start();
         Thread[] threads = new Thread[THREADS];
         for (int t = 0; t < THREADS; t++) {
-            Object[] args = new Object[Call.MAX];
+            Object[] args = new Object[Arguments.MAX];
             for (int i = 0; i < args.length; i++) {
                 args[i] = t + " " + i + "x".repeat(4000);
             }
             threads[t] = new Thread(() -> {
                 for (int i = 0; i < MESSAGES; i++) {
-                    ProtoLog.v(LevelsTest.Group.QUIET, "%s".repeat(Call.MAX), args);
+                    ProtoLog.v(LevelsTest.Group.QUIET, "%s".repeat(Arguments.MAX), args);
                 }
             });
             threads[t].start();

@@ -56,7 +56,7 @@ final class LevelsTest {
         for (Group group : Group.values()) {
             on.add(group.name());
             for (LogLevel level : LogLevel.values()) {
-                if (group.isEnabled() && (levels.printed(group.name(), group.isLogToLogcat()) & level.bit()) != 0) {
+                if (group.isEnabled() && (levels.printed(group.name(), group.isLogToLogcat()) & LevelSet.bit(level)) != 0) {
                     on.add(level.name());
                 }
             }

@@ -34,14 +34,14 @@ final class LinkedSettingsTest {
         init.start();
         try (Session session = Session.builder().file(trace).enableAll().start()) {
             ProtoLog.d(Log.LINKED, "%d", 1);
-            check("messages before the change", session.stats().messages(), 0L);
+            check("messages before the change", session.running().stats().messages(), 0L);
             Files.writeString(target, "LINKED=debug\n");
             long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
-            while (session.stats().messages() == 0 && System.nanoTime() < end) {
+            while (session.running().stats().messages() == 0 && System.nanoTime() < end) {
                 Thread.sleep(5);
                 ProtoLog.d(Log.LINKED, "%d", 2);
             }
-            check("messages after the change", session.stats().messages() > 0, true);
+            check("messages after the change", session.running().stats().messages() > 0, true);
         } finally {
             Init.stop();
             for (Path path : new Path[] {trace, config, target, mounted, directory.resolve("run"), directory}) {

@@ -36,7 +36,7 @@ final class LoaderTest {
             misbehave();
             // Two messages of each of three groups, and one of each that has no name.
             redeploy();
-            check("messages of loaders that are there and gone, and of groups that are hardly ones", session.stats().messages(), 3L + 3 * 2 + 2);
+            check("messages of loaders that are there and gone, and of groups that are hardly ones", session.running().stats().messages(), 3L + 3 * 2 + 2);
         }
     }
 

@@ -67,7 +67,7 @@ final class ManyThreadsTest {
 
     /** The id of the thread of an event that says this name. */
     private static int ofEvent(String name) {
-        return new EventOrigin(0, name, Instant.EPOCH, null).resolve().threadId();
+        return EventOrigins.resolve(new EventOrigin(0, name, Instant.EPOCH, null)).threadId();
     }
 
     /** Threads that have one id, and one that says none. Each has one number, also after the garbage collector looked for what nobody has. */

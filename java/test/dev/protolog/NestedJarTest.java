@@ -68,7 +68,7 @@ final class NestedJarTest {
     }
 
     private static SessionDictionary dictionaryOf(Session session) {
-        return Sessions.running().stream().filter(session::isOf).findFirst().orElseThrow().dictionary();
+        return Sessions.running().stream().filter(session.running()::isOf).findFirst().orElseThrow().dictionary();
     }
 
     private static Map<String, byte[]> entries() throws IOException {

@@ -30,7 +30,7 @@ final class SettingsTest {
             check(row[0] + " in " + row[1], kind(GroupPattern.closeness(row[0], row[1])), row[2]);
         }
         for (String[] row : SelfTest.rows(vectors.resolve("filters.tsv"), "names\tgroup\tlevel")) {
-            check(row[0] + " for " + row[1], filter(row[0]).levels(row[1]), LogLevel.valueOf(row[2]).andAbove());
+            check(row[0] + " for " + row[1], filter(row[0]).levels(row[1]), LevelSet.andAbove(LogLevel.valueOf(row[2])));
         }
         names(vectors.resolve("names.tsv"));
         switches();
@@ -43,9 +43,9 @@ final class SettingsTest {
         Map<String, Integer> levels = new LinkedHashMap<>();
         for (String one : names.isEmpty() ? new String[0] : names.split(" ")) {
             String[] parts = one.split("=");
-            levels.put(parts[0], LogLevel.valueOf(parts[1]).andAbove());
+            levels.put(parts[0], LevelSet.andAbove(LogLevel.valueOf(parts[1])));
         }
-        return new Filter(LogLevel.INFO.andAbove(), levels, List.of());
+        return new Filter(LevelSet.andAbove(LogLevel.INFO), levels, List.of());
     }
 
     private static String kind(int closeness) {
@@ -72,9 +72,9 @@ final class SettingsTest {
         }
         check("halves of characters", WrittenName.of("a\ud83e#\udd80"), "\"a?#?\"");
         Levels levels = Levels.parse("warn, \"a, b=c\"=debug ,X=off");
-        check("a level of a name in quotation marks", levels.printed("a, b=c", false), LogLevel.DEBUG.andAbove());
+        check("a level of a name in quotation marks", levels.printed("a, b=c", false), LevelSet.andAbove(LogLevel.DEBUG));
         check("a level of the next name", levels.printed("X", true), 0);
-        check("a level of others", levels.printed("Y", true), LogLevel.WARN.andAbove());
+        check("a level of others", levels.printed("Y", true), LevelSet.andAbove(LogLevel.WARN));
     }
 
     /** The example in the Rust module. */
@@ -82,12 +82,12 @@ final class SettingsTest {
         SwitchPages.Place place = new SwitchPages().add();
         Switch.store(place.memory(), place.at(), Switch.initial(0));
         row(place, "003f0000");
-        Switch.setSessionLevels(place.memory(), place.at(), LogLevel.INFO.andAbove());
+        Switch.setSessionLevels(place.memory(), place.at(), LevelSet.andAbove(LogLevel.INFO));
         row(place, "3c3f003c");
-        Switch.setAllowedLevels(place.memory(), place.at(), LogLevel.ERROR.andAbove());
+        Switch.setAllowedLevels(place.memory(), place.at(), LevelSet.andAbove(LogLevel.ERROR));
         row(place, "3c300030");
-        Switch.setAllowedLevels(place.memory(), place.at(), LogLevel.ALL);
-        Switch.setTextLevels(place.memory(), place.at(), LogLevel.WTF.bit());
+        Switch.setAllowedLevels(place.memory(), place.at(), LevelSet.ALL);
+        Switch.setTextLevels(place.memory(), place.at(), LevelSet.bit(LogLevel.WTF));
         row(place, "3c3f203c");
         check("a level of sessions", Switch.isEnabled(Switch.load(place.memory(), place.at()), LogLevel.INFO), true);
         check("a level of none", Switch.isEnabled(Switch.load(place.memory(), place.at()), LogLevel.DEBUG), false);
@@ -107,11 +107,11 @@ final class SettingsTest {
         List<GroupState> groups = List.of(state);
         int own = Switch.textLevels(state.word());
         settings.add(entries("NET=info,text:error", GroupSettings.Source.OTHER), groups);
-        check("an operator's", Switch.textLevels(state.word()), LogLevel.ERROR.andAbove());
+        check("an operator's", Switch.textLevels(state.word()), LevelSet.andAbove(LogLevel.ERROR));
         settings.replaceConfigFile(entries("*=notext;net=warn", GroupSettings.Source.CONFIG_FILE), groups);
         check("the file's", Switch.textLevels(state.word()), 0);
         settings.replaceConfigFile(entries("net=warn", GroupSettings.Source.CONFIG_FILE), groups);
-        check("the operator's again", Switch.textLevels(state.word()), LogLevel.ERROR.andAbove());
+        check("the operator's again", Switch.textLevels(state.word()), LevelSet.andAbove(LogLevel.ERROR));
         GroupSettings others = new GroupSettings();
         GroupState other = new GroupState(LevelsTest.Group.NET, GroupAnswers.of(LevelsTest.Group.NET), new SwitchPages().add());
         others.replaceConfigFile(entries("net=off", GroupSettings.Source.CONFIG_FILE), List.of(other));

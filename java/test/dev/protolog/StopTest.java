@@ -22,7 +22,7 @@ final class StopTest {
     private static String removed() throws IOException {
         Path directory = Files.createTempDirectory("protolog-stop");
         Session session = Session.builder().file(directory.resolve("app.pftrace")).reportLosses(false).enableAll().start();
-        Files.delete(session.file());
+        Files.delete(session.running().file());
         Files.delete(directory);
         return counts(session);
     }

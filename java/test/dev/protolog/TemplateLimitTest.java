@@ -17,13 +17,13 @@ final class TemplateLimitTest {
             for (int i = 0; i < MANY; i++) {
                 ProtoLog.v(LevelsTest.Group.QUIET, i + "x".repeat(LENGTH));
             }
-            SessionStats stats = session.stats();
+            SessionStats stats = session.running().stats();
             check("long templates are recorded", stats.messages(), (long) MANY);
             check("and none is lost", stats.lost(), 0L);
             check("but not all are kept", kept() < MANY / 2, true);
             ProtoLog.w(LevelsTest.Group.QUIET, "of %04d, with %s", 7, "an argument");
             ProtoLog.w(LevelsTest.Group.QUIET, "of " + "x".repeat(LENGTH) + " %d", "no number");
-            check("their arguments, too", session.stats().messages(), MANY + 2L);
+            check("their arguments, too", session.running().stats().messages(), MANY + 2L);
         }
     }
 
