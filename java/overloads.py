@@ -85,7 +85,7 @@ def boxed_source(name):
         "package dev.protolog;",
         "",
         *imports,
-        "import static dev.protolog.MessageText.valueOf;",
+        "import static dev.protolog.internal.text.MessageText.valueOf;",
         "",
         "/**",
         " * The methods of {@link ProtoLogImpl} for four to six arguments. There are too many sequences of types for a method each, so javac boxes",

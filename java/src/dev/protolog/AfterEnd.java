@@ -1,5 +1,7 @@
 package dev.protolog;
 
+import dev.protolog.internal.files.OutputFile;
+import dev.protolog.internal.proto.ProtoWriter;
 import java.io.IOException;
 
 /**

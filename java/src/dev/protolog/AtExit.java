@@ -1,5 +1,9 @@
 package dev.protolog;
 
+import dev.protolog.internal.process.RuntimeThread;
+import dev.protolog.internal.process.ShutdownHooks;
+import dev.protolog.internal.text.LogPrinter;
+import dev.protolog.internal.text.TextQueue;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

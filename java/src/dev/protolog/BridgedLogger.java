@@ -1,5 +1,8 @@
 package dev.protolog;
 
+import dev.protolog.internal.text.BraceTemplate;
+import dev.protolog.internal.text.NumberedText;
+import dev.protolog.internal.text.StackText;
 import java.util.Map;
 import java.util.function.Supplier;
 

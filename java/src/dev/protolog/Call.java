@@ -1,5 +1,14 @@
 package dev.protolog;
 
+import dev.protolog.internal.process.Origin;
+import dev.protolog.internal.process.PassingErrors;
+import dev.protolog.internal.process.ThreadIdentity;
+import dev.protolog.internal.text.Arguments;
+import dev.protolog.internal.text.CallStacks;
+import dev.protolog.internal.text.LevelSet;
+import dev.protolog.internal.text.MessageText;
+import dev.protolog.internal.text.Template;
+import dev.protolog.internal.text.TextOutput;
 import java.lang.ref.Reference;
 import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;

@@ -1,5 +1,10 @@
 package dev.protolog;
 
+import dev.protolog.internal.files.FileStatus;
+import dev.protolog.internal.process.RunningProgram;
+import dev.protolog.internal.proto.Utf8;
+import dev.protolog.internal.text.LogPrinter;
+import dev.protolog.internal.text.WrittenName;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

@@ -1,5 +1,7 @@
 package dev.protolog;
 
+import dev.protolog.internal.files.FileStatus;
+import dev.protolog.internal.process.RuntimeThread;
 import java.io.IOException;
 import java.net.SocketOption;
 import java.nio.channels.SelectionKey;

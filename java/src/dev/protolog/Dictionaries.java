@@ -1,5 +1,9 @@
 package dev.protolog;
 
+import dev.protolog.internal.process.PassingErrors;
+import dev.protolog.internal.proto.ProtoReader;
+import dev.protolog.internal.text.LogPrinter;
+import dev.protolog.internal.text.Template;
 import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.InputStream;

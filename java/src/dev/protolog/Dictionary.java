@@ -1,5 +1,9 @@
 package dev.protolog;
 
+import dev.protolog.internal.proto.ProtoReader;
+import dev.protolog.internal.text.LogPrinter;
+import dev.protolog.internal.text.Template;
+import dev.protolog.internal.text.TemplateException;
 import java.io.ByteArrayOutputStream;
 import java.util.HashMap;
 import java.util.Map;

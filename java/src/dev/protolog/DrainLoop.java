@@ -1,5 +1,6 @@
 package dev.protolog;
 
+import dev.protolog.internal.process.PassingErrors;
 import java.util.concurrent.locks.LockSupport;
 
 /** The thread of a session that streams: it has the file written each second, when half of the buffer is in use, and when a file is old. */

@@ -1,5 +1,15 @@
 package dev.protolog;
 
+import dev.protolog.internal.files.Claims;
+import dev.protolog.internal.files.FileStatus;
+import dev.protolog.internal.files.Location;
+import dev.protolog.internal.files.OpenDirectory;
+import dev.protolog.internal.files.OutputFile;
+import dev.protolog.internal.files.OutputRules;
+import dev.protolog.internal.files.Outputs;
+import dev.protolog.internal.process.RunningProgram;
+import dev.protolog.internal.text.Controls;
+import dev.protolog.internal.text.LogPrinter;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;

@@ -1,5 +1,7 @@
 package dev.protolog;
 
+import dev.protolog.internal.text.LogPrinter;
+import dev.protolog.internal.text.WrittenName;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumMap;

@@ -1,5 +1,6 @@
 package dev.protolog;
 
+import dev.protolog.internal.text.CallStacks;
 import java.time.Instant;
 
 /**

@@ -1,5 +1,8 @@
 package dev.protolog;
 
+import dev.protolog.internal.process.BootClock;
+import dev.protolog.internal.process.Origin;
+import dev.protolog.internal.process.ThreadIdentity;
 import java.time.Instant;
 
 /** The threads and times of events that bridges pass on, as messages have them. */

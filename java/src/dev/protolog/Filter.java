@@ -1,5 +1,6 @@
 package dev.protolog;
 
+import dev.protolog.internal.proto.ProtoWriter;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

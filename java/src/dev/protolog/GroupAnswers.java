@@ -1,5 +1,8 @@
 package dev.protolog;
 
+import dev.protolog.internal.process.PassingErrors;
+import dev.protolog.internal.text.WrittenName;
+
 /**
  * The answers of a group's methods, which are the application's code: they may take its locks, log, start sessions and throw anything.
  *

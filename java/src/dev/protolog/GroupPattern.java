@@ -1,5 +1,7 @@
 package dev.protolog;
 
+import dev.protolog.internal.text.WrittenName;
+
 /**
  * Patterns of group names: what {@code PROTOLOG}, operators and the builder of a session name groups by. A pattern is {@code *} for all groups, the
  * full name of a group, its last segments ({@code NET}, {@code AppLog.NET}) or its first ones ({@code com.foo}), in any case of ASCII letters; in

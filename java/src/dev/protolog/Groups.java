@@ -1,5 +1,6 @@
 package dev.protolog;
 
+import dev.protolog.internal.process.PassingErrors;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -1,5 +1,13 @@
 package dev.protolog;
 
+import dev.protolog.internal.files.Claims;
+import dev.protolog.internal.files.Location;
+import dev.protolog.internal.files.OpenDirectory;
+import dev.protolog.internal.files.OutputFile;
+import dev.protolog.internal.files.OutputRules;
+import dev.protolog.internal.files.Outputs;
+import dev.protolog.internal.process.BootClock;
+import dev.protolog.internal.proto.ProtoWriter;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.NoSuchFileException;

@@ -1,5 +1,8 @@
 package dev.protolog;
 
+import dev.protolog.internal.text.LevelSet;
+import dev.protolog.internal.text.LogPrinter;
+import dev.protolog.internal.text.WrittenName;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;

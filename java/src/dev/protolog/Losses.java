@@ -1,5 +1,7 @@
 package dev.protolog;
 
+import dev.protolog.internal.proto.ProtoReader;
+import dev.protolog.internal.proto.ProtoWriter;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -1,5 +1,8 @@
 package dev.protolog;
 
+import dev.protolog.internal.proto.ProtoWriter;
+import dev.protolog.internal.proto.Utf8;
+import dev.protolog.internal.text.Arguments;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;

@@ -1,5 +1,7 @@
 package dev.protolog;
 
+import dev.protolog.internal.text.Arguments;
+
 /**
  * Numbers of a processed call that no value of a trace stands for: a {@code Double} for {@code %d}, an integer of 65 bits. Its arguments are converted
  * one by one before it begins, by methods that give primitive values. So a number that does not fit leaves its text here, in the thread's call, and a

@@ -1,5 +1,6 @@
 package dev.protolog;
 
+import dev.protolog.internal.text.WrittenName;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

@@ -1,5 +1,8 @@
 package dev.protolog;
 
+import dev.protolog.internal.text.LevelSet;
+import dev.protolog.internal.text.TextOutput;
+import dev.protolog.internal.text.TextQueue;
 import java.time.Duration;
 
 /**

@@ -1,5 +1,8 @@
 package dev.protolog;
 
+import dev.protolog.internal.text.MessageText;
+import dev.protolog.internal.text.Numbers;
+
 /**
  * The entry points of processed code: {@code if (ProtoLogImpl.isEnabled(G, DEBUG)) ProtoLogImpl.d(G, 123L, 1L, ProtoLogImpl.l(n));}.
  *

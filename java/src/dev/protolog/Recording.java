@@ -1,5 +1,15 @@
 package dev.protolog;
 
+import dev.protolog.internal.files.Claims;
+import dev.protolog.internal.files.FileStatus;
+import dev.protolog.internal.files.Location;
+import dev.protolog.internal.files.OpenDirectory;
+import dev.protolog.internal.files.OpenFiles;
+import dev.protolog.internal.files.OutputFile;
+import dev.protolog.internal.files.Outputs;
+import dev.protolog.internal.process.BootClock;
+import dev.protolog.internal.process.RunningProgram;
+import dev.protolog.internal.proto.Xxh3;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.invoke.MethodHandles;

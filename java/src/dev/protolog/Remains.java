@@ -1,5 +1,6 @@
 package dev.protolog;
 
+import dev.protolog.internal.proto.ProtoReader;
 import java.io.BufferedInputStream;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;

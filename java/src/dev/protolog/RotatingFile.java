@@ -1,5 +1,13 @@
 package dev.protolog;
 
+import dev.protolog.internal.files.FileStatus;
+import dev.protolog.internal.files.Location;
+import dev.protolog.internal.files.OpenDirectory;
+import dev.protolog.internal.files.OutputFile;
+import dev.protolog.internal.files.OutputRules;
+import dev.protolog.internal.files.Outputs;
+import dev.protolog.internal.text.TextOutput;
+import dev.protolog.internal.text.ThreadtimeLines;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Path;

@@ -1,5 +1,9 @@
 package dev.protolog;
 
+import dev.protolog.internal.process.BootClock;
+import dev.protolog.internal.process.RuntimeClasses;
+import dev.protolog.internal.text.LogPrinter;
+import dev.protolog.internal.text.TextQueue;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;

@@ -1,5 +1,7 @@
 package dev.protolog;
 
+import dev.protolog.internal.text.Template;
+import dev.protolog.internal.text.TemplateException;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;

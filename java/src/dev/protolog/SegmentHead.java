@@ -1,6 +1,12 @@
 package dev.protolog;
 
-import dev.protolog.ProtoReader.MalformedException;
+import dev.protolog.internal.files.FileStatus;
+import dev.protolog.internal.files.OpenDirectory;
+import dev.protolog.internal.files.OpenFiles;
+import dev.protolog.internal.files.OutputFile;
+import dev.protolog.internal.process.RunningProgram;
+import dev.protolog.internal.proto.ProtoReader.MalformedException;
+import dev.protolog.internal.proto.ProtoReader;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;

@@ -1,5 +1,11 @@
 package dev.protolog;
 
+import dev.protolog.internal.files.Claims;
+import dev.protolog.internal.files.FileStatus;
+import dev.protolog.internal.files.Location;
+import dev.protolog.internal.files.OpenDirectory;
+import dev.protolog.internal.files.OutputFile;
+import dev.protolog.internal.files.Outputs;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.util.ArrayDeque;

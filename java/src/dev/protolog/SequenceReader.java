@@ -1,5 +1,7 @@
 package dev.protolog;
 
+import dev.protolog.internal.proto.ProtoReader;
+import dev.protolog.internal.proto.ProtoWriter;
 import java.io.IOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;

@@ -1,5 +1,6 @@
 package dev.protolog;
 
+import dev.protolog.internal.text.LevelSet;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,11 +1,15 @@
 package dev.protolog;
 
+import dev.protolog.internal.process.BootClock;
+import dev.protolog.internal.process.PassingErrors;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
@@ -384,6 +388,13 @@ final class SessionCore {
         List<Sequence> all = new ArrayList<>(ended);
         writers.forEach(writer -> all.add(writer.sequence));
         return all;
+    }
+
+    /** As above, by their ids. */
+    Map<Integer, Sequence> sequencesById() {
+        Map<Integer, Sequence> sequences = new HashMap<>();
+        sequences().forEach(sequence -> sequences.put(sequence.id, sequence));
+        return sequences;
     }
 
     /** The session's own packets so far. */

@@ -1,5 +1,9 @@
 package dev.protolog;
 
+import dev.protolog.internal.proto.ProtoReader;
+import dev.protolog.internal.proto.ProtoWriter;
+import dev.protolog.internal.text.LevelSet;
+import dev.protolog.internal.text.LogPrinter;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

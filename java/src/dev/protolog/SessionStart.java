@@ -1,5 +1,6 @@
 package dev.protolog;
 
+import dev.protolog.internal.process.BootClock;
 import java.io.IOException;
 
 /** The parts of a session that starts. Invariant: after an error nothing is left of those that were made before. */

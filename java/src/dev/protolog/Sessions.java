@@ -1,5 +1,7 @@
 package dev.protolog;
 
+import dev.protolog.internal.text.CallStacks;
+import dev.protolog.internal.text.LevelSet;
 import java.util.Arrays;
 import java.util.List;
 

@@ -1,5 +1,11 @@
 package dev.protolog;
 
+import dev.protolog.internal.files.FileStatus;
+import dev.protolog.internal.files.Location;
+import dev.protolog.internal.files.OpenDirectory;
+import dev.protolog.internal.files.OutputRules;
+import dev.protolog.internal.files.PatientOpening;
+import dev.protolog.internal.process.RunningProgram;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;

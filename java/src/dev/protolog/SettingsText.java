@@ -1,5 +1,8 @@
 package dev.protolog;
 
+import dev.protolog.internal.process.RunningProgram;
+import dev.protolog.internal.text.LevelSet;
+import dev.protolog.internal.text.WrittenName;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -6,7 +6,7 @@ import static dev.protolog.LogLevel.INFO;
 import static dev.protolog.LogLevel.VERBOSE;
 import static dev.protolog.LogLevel.WARN;
 import static dev.protolog.LogLevel.WTF;
-import static dev.protolog.MessageText.valueOf;
+import static dev.protolog.internal.text.MessageText.valueOf;
 
 /**
  * The methods of {@link ProtoLogImpl} for four to six arguments. There are too many sequences of types for a method each, so javac boxes

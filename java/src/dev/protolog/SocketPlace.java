@@ -1,5 +1,9 @@
 package dev.protolog;
 
+import dev.protolog.internal.files.FileStatus;
+import dev.protolog.internal.files.PrivateDirectory;
+import dev.protolog.internal.process.BootClock;
+import dev.protolog.internal.process.RunningProgram;
 import java.io.Closeable;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;

@@ -1,5 +1,8 @@
 package dev.protolog;
 
+import dev.protolog.internal.process.RunningProgram;
+import dev.protolog.internal.text.TextOutput;
+import dev.protolog.internal.text.ThreadtimeLines;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;

@@ -1,5 +1,10 @@
 package dev.protolog;
 
+import dev.protolog.internal.files.Location;
+import dev.protolog.internal.files.OutputFile;
+import dev.protolog.internal.process.BootClock;
+import dev.protolog.internal.process.PassingErrors;
+import dev.protolog.internal.process.RuntimeThread;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.NoSuchFileException;
@@ -61,7 +66,7 @@ final class Stream {
     /** Losses that were taken to be reported since the checkpoint. */
     private final TakenLosses taken = new TakenLosses();
     /** Null where nothing has changed since the recording was told of the file. */
-    private Checkpoint checkpoint;
+    private StreamCheckpoint checkpoint;
     private IOException failure;
     /** What is left of a file that somebody else has cut, until it has begun once more; or null. */
     private Remains remains;
@@ -69,13 +74,6 @@ final class Stream {
     private boolean isFinished;
     /** The failure where there is no memory for another one. */
     private final IOException noMemory = new IOException("no memory was left to write the trace");
-
-    /** A reader, and its state. */
-    private record Saved(SequenceReader reader, SequenceReader.State state) {}
-
-    /** All that changes between two generations of the recording. */
-    private record Checkpoint(TraceFile file, TraceOutput.Mark mark, ByteBuffer trace, long earlierBytes, Set<Integer> inFile, List<Saved> readers,
-            SessionStats.Written.State counts, Losses reportedBefore, Map<Integer, Long> changed, Map<Integer, Long> changedBefore, HeldChunks.Mark held, int ownPackets, long wallDistance) {}
 
     Stream(SessionCore session, SessionConfig config, BootClock.Moment started) throws IOException {
         this.session = session;
@@ -271,47 +269,47 @@ final class Stream {
 
     /** Notes the state that the recording has. */
     private void setCheckpoint() {
-        List<Saved> states = new ArrayList<>();
+        List<StreamCheckpoint.Saved> states = new ArrayList<>();
         // A file that begins changes all of them.
         for (SequenceReader reader : segments == null ? used : readers.values()) {
-            states.add(new Saved(reader, reader.save()));
+            states.add(new StreamCheckpoint.Saved(reader, reader.save()));
         }
         ByteBuffer trace = session.recording() == null ? null : session.recording().trace();
-        checkpoint = new Checkpoint(file, out.mark(), trace, earlierBytes, new TreeSet<>(inFile), states, counts.save(), losses.reportedBefore(),
-                new HashMap<>(changed), new HashMap<>(changedBefore), held.mark(), ownPackets, wallDistance);
+        checkpoint = new StreamCheckpoint(file, out.mark(), trace, earlierBytes, new TreeSet<>(inFile), states, counts.save(),
+                losses.reportedBefore(), new HashMap<>(changed), new HashMap<>(changedBefore), held.mark(), ownPackets, wallDistance);
     }
 
     /** Goes back to the checkpoint, if something has changed since. After an error it can be done again. */
     private void goBack() throws IOException {
-        Checkpoint to = checkpoint;
+        StreamCheckpoint to = checkpoint;
         if (to == null) {
             return;
         }
-        if (file != to.file) {
+        if (file != to.file()) {
             segments.abandon(file);
         }
         if (segments != null) {
             segments.removeUnfinished();
         }
-        file = to.file;
+        file = to.file();
         ended = null;
         out = file.out();
-        file.rewind(to.mark);
-        earlierBytes = to.earlierBytes;
-        inFile = to.inFile;
-        for (int i = 0; i < to.readers.size(); i++) {
-            to.readers.get(i).reader.restore(to.readers.get(i).state);
+        file.rewind(to.mark());
+        earlierBytes = to.earlierBytes();
+        inFile = to.inFile();
+        for (int i = 0; i < to.readers().size(); i++) {
+            to.readers().get(i).restore();
         }
-        counts.restore(to.counts);
-        losses.beginFile(to.reportedBefore);
-        changed = to.changed;
-        changedBefore = to.changedBefore;
-        held.rewind(to.held);
-        ownPackets = to.ownPackets;
-        wallDistance = to.wallDistance;
+        counts.restore(to.counts());
+        losses.beginFile(to.reportedBefore());
+        changed = to.changed();
+        changedBefore = to.changedBefore();
+        held.rewind(to.held());
+        ownPackets = to.ownPackets();
+        wallDistance = to.wallDistance();
         taken.giveBack();
         if (session.recording() != null) {
-            session.recording().restoreTrace(to.trace);
+            session.recording().restoreTrace(to.trace());
         }
         checkpoint = null;
     }
@@ -371,7 +369,7 @@ final class Stream {
     /** Ends the file, and begins the next one. The recording is told of that before the old one gets its name. */
     private void rotate() throws IOException {
         TraceFile old = file;
-        Map<Integer, Sequence> sequences = sequences();
+        Map<Integer, Sequence> sequences = session.sequencesById();
         for (int writer : inFile) {
             Sequence sequence = sequences.get(writer);
             readers.get(writer).end(sequence == null ? new Losses.Pending(0) : taken.take(sequence.losses));
@@ -419,7 +417,7 @@ final class Stream {
 
     /** Ends the sequences of the file, and reports the losses of others. */
     private void endSequences(Losses total) throws IOException {
-        Map<Integer, Sequence> sequences = sequences();
+        Map<Integer, Sequence> sequences = session.sequencesById();
         for (Map.Entry<Integer, SequenceReader> each : readers.entrySet()) {
             if (inFile.contains(each.getKey())) {
                 Sequence sequence = sequences.get(each.getKey());
@@ -427,12 +425,6 @@ final class Stream {
             }
         }
         losses.write(out, losses.unreported(total));
-    }
-
-    private Map<Integer, Sequence> sequences() {
-        Map<Integer, Sequence> sequences = new HashMap<>();
-        session.sequences().forEach(sequence -> sequences.put(sequence.id, sequence));
-        return sequences;
     }
 
     private void end(String name) throws IOException {

@@ -1,5 +1,7 @@
 package dev.protolog;
 
+import dev.protolog.internal.proto.ProtoWriter;
+import dev.protolog.internal.text.LogPrinter;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Collection;

@@ -1,5 +1,6 @@
 package dev.protolog;
 
+import dev.protolog.internal.text.LevelSet;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;

@@ -1,5 +1,8 @@
 package dev.protolog;
 
+import dev.protolog.internal.files.Location;
+import dev.protolog.internal.files.OutputFile;
+import dev.protolog.internal.files.Outputs;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

@@ -1,5 +1,6 @@
 package dev.protolog;
 
+import dev.protolog.internal.process.ThreadIdentity;
 import java.time.Instant;
 
 /**

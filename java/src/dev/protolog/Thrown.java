@@ -1,5 +1,7 @@
 package dev.protolog;
 
+import dev.protolog.internal.text.StackText;
+
 /**
  * The exception that a call passes behind the arguments of its template, as processed code hands it on ({@link ProtoLogImpl#t}). Its stack trace
  * is a field of the message, so that the message is the same one with and without an exception.

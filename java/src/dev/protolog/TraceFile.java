@@ -1,5 +1,9 @@
 package dev.protolog;
 
+import dev.protolog.internal.files.Location;
+import dev.protolog.internal.files.OutputFile;
+import dev.protolog.internal.files.OutputRules;
+import dev.protolog.internal.files.Outputs;
 import java.io.IOException;
 import java.nio.file.Path;
 

@@ -1,5 +1,6 @@
 package dev.protolog;
 
+import dev.protolog.internal.proto.ProtoWriter;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.Arrays;

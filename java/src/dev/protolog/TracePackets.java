@@ -1,5 +1,10 @@
 package dev.protolog;
 
+import dev.protolog.internal.process.BootClock;
+import dev.protolog.internal.process.RunningProgram;
+import dev.protolog.internal.process.ThreadIdentity;
+import dev.protolog.internal.proto.ProtoWriter;
+import dev.protolog.internal.proto.Xxh3;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

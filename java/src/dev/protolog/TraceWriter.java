@@ -4,6 +4,12 @@ import static dev.protolog.MessageEncoder.HEAD;
 import static dev.protolog.PageLayout.CHUNK_HEADER;
 import static dev.protolog.PageLayout.FRAGMENT_SIZE;
 
+import dev.protolog.internal.process.BootClock;
+import dev.protolog.internal.process.Origin;
+import dev.protolog.internal.process.PassingErrors;
+import dev.protolog.internal.process.ThreadIdentity;
+import dev.protolog.internal.proto.ProtoWriter;
+import dev.protolog.internal.text.Arguments;
 import java.lang.ref.WeakReference;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

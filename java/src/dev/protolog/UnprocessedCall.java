@@ -1,5 +1,10 @@
 package dev.protolog;
 
+import dev.protolog.internal.process.Origin;
+import dev.protolog.internal.text.CallStacks;
+import dev.protolog.internal.text.MessageText;
+import dev.protolog.internal.text.Template;
+import dev.protolog.internal.text.TemplateException;
 import java.util.Arrays;
 
 /** A call that the tool has not processed, of an application or of a bridge: its template is taken apart here, once. */

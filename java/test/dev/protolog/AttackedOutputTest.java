@@ -2,6 +2,7 @@ package dev.protolog;
 
 import static dev.protolog.SelfTest.check;
 
+import dev.protolog.internal.process.RunningProgram;
 import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.RandomAccessFile;

@@ -5,6 +5,7 @@ import static dev.protolog.LevelsTest.Group.NET;
 import static dev.protolog.LevelsTest.Group.QUIET;
 import static dev.protolog.SelfTest.check;
 
+import dev.protolog.internal.text.CallStacks;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;

@@ -2,6 +2,7 @@ package dev.protolog;
 
 import static dev.protolog.SelfTest.check;
 
+import dev.protolog.internal.proto.ProtoReader;
 import java.util.Arrays;
 
 /** Reading a dictionary: which text wins, unknown fields, and bytes that are none. */

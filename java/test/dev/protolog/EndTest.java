@@ -2,6 +2,8 @@ package dev.protolog;
 
 import static dev.protolog.SelfTest.check;
 
+import dev.protolog.internal.text.Arguments;
+import dev.protolog.internal.text.LevelSet;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -3,6 +3,7 @@ package dev.protolog;
 import dev.protolog.FaultScenario.State;
 import dev.protolog.Faults.Fault;
 import dev.protolog.Faults.Kind;
+import dev.protolog.internal.files.Claims;
 import java.lang.reflect.Field;
 import java.nio.file.Files;
 import java.nio.file.Path;

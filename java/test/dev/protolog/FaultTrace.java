@@ -1,5 +1,6 @@
 package dev.protolog;
 
+import dev.protolog.internal.proto.ProtoReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

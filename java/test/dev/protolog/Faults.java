@@ -7,7 +7,7 @@ package dev.protolog;
  *
  * <p>Invariant: nothing is thrown to a thread but the one that has asked for it, and nothing after {@link #during}.
  */
-final class Faults {
+public final class Faults {
     private static volatile Thread armed;
     private static Kind kind;
     private static boolean lasts;
@@ -51,21 +51,21 @@ final class Faults {
         return new Outcome(hasFired, thrown, place, Thread.interrupted());
     }
 
-    static void memory() {
+    public static void memory() {
         interrupt();
         if (armed == Thread.currentThread() && kind == Kind.MEMORY && isDue()) {
             throw failed(new OutOfMemoryError("as tested"));
         }
     }
 
-    static void link() {
+    public static void link() {
         interrupt();
         if (armed == Thread.currentThread() && kind == Kind.LINK && isDue()) {
             throw failed(new InternalError(new OutOfMemoryError("as tested")));
         }
     }
 
-    static void stack() {
+    public static void stack() {
         interrupt();
         if (armed == Thread.currentThread() && kind == Kind.STACK && isDue()) {
             throw failed(new StackOverflowError("as tested"));

@@ -2,6 +2,7 @@ package dev.protolog;
 
 import static dev.protolog.SelfTest.check;
 
+import dev.protolog.internal.proto.ProtoReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -2,6 +2,7 @@ package dev.protolog;
 
 import static dev.protolog.SelfTest.check;
 
+import dev.protolog.internal.text.Arguments;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -2,13 +2,14 @@ package dev.protolog;
 
 import static dev.protolog.SelfTest.check;
 
+import dev.protolog.internal.text.LevelSet;
 import java.util.ArrayList;
 import java.util.List;
 
 /** The property {@code protolog.level}. Rows are the property and the levels that are on in each group. */
-final class LevelsTest {
+public final class LevelsTest {
     /** Groups of every sort; used by the other tests too. */
-    enum Group implements IProtoLogGroup {
+    public enum Group implements IProtoLogGroup {
         NET(true, true),
         QUIET(true, false),
         GONE(false, true);

@@ -3,6 +3,7 @@ package dev.protolog;
 import static dev.protolog.SelfTest.check;
 import static dev.protolog.SelfTest.rows;
 
+import dev.protolog.internal.proto.Xxh3;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.HexFormat;

@@ -2,6 +2,8 @@ package dev.protolog;
 
 import static dev.protolog.SelfTest.check;
 
+import dev.protolog.internal.files.FileStatus;
+import dev.protolog.internal.files.OpenFiles;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -108,7 +110,7 @@ final class OutsideChangeTest {
         cut(last, second);
         round(logged++);
         session.flush();
-        SessionStats stats = session.stats();
+        SessionStats stats = session.running().stats();
         Summary summary = session.stop();
         long there = (logged - 2L) * ROUND;
         check("messages and losses", summary.messages() + " and " + summary.lost(), there + " and " + 2 * ROUND);

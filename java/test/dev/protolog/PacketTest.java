@@ -3,6 +3,8 @@ package dev.protolog;
 import static dev.protolog.SelfTest.check;
 import static dev.protolog.SelfTest.rows;
 
+import dev.protolog.internal.proto.ProtoReader;
+import dev.protolog.internal.proto.ProtoWriter;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -2,6 +2,9 @@ package dev.protolog;
 
 import static dev.protolog.SelfTest.check;
 
+import dev.protolog.internal.files.FileStatus;
+import dev.protolog.internal.files.PrivateDirectory;
+import dev.protolog.internal.process.RunningProgram;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;

@@ -1,5 +1,11 @@
 package dev.protolog;
 
+import dev.protolog.internal.files.ClaimsTest;
+import dev.protolog.internal.files.DirectoryTest;
+import dev.protolog.internal.text.StackTextTest;
+import dev.protolog.internal.text.TemplateTest;
+import dev.protolog.internal.text.TextQueueTest;
+import dev.protolog.internal.text.TextSinkTest;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -64,7 +70,7 @@ public final class SelfTest {
         System.out.println(checks + " checks passed");
     }
 
-    static void check(String what, Object actual, Object expected) {
+    public static void check(String what, Object actual, Object expected) {
         checks++;
         if (!actual.equals(expected)) {
             throw new AssertionError(what + "\n  expected: " + expected + "\n  actual:   " + actual);
@@ -72,7 +78,7 @@ public final class SelfTest {
     }
 
     /** The rows of a file of vectors below its header line, unescaped. */
-    static List<String[]> rows(Path file, String header) throws IOException {
+    public static List<String[]> rows(Path file, String header) throws IOException {
         List<String> lines = Files.readString(file).lines().toList();
         check("header of " + file, lines.isEmpty() ? "" : lines.get(0), header);
         check("vectors in " + file, lines.size() > 10, true);

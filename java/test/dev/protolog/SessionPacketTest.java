@@ -3,6 +3,9 @@ package dev.protolog;
 import static dev.protolog.SelfTest.check;
 import static dev.protolog.SelfTest.rows;
 
+import dev.protolog.internal.process.BootClock;
+import dev.protolog.internal.process.ThreadIdentity;
+import dev.protolog.internal.proto.ProtoWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.HexFormat;

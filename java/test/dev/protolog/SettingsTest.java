@@ -2,6 +2,9 @@ package dev.protolog;
 
 import static dev.protolog.SelfTest.check;
 
+import dev.protolog.internal.process.RunningProgram;
+import dev.protolog.internal.text.LevelSet;
+import dev.protolog.internal.text.WrittenName;
 import java.io.IOException;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;

@@ -2,6 +2,7 @@ package dev.protolog;
 
 import static dev.protolog.SelfTest.check;
 
+import dev.protolog.internal.text.BraceTemplate;
 import java.io.IOException;
 
 /** Templates that a program makes as it runs. The last test, since those that were kept stay. */

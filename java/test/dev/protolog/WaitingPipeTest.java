@@ -2,6 +2,9 @@ package dev.protolog;
 
 import static dev.protolog.SelfTest.check;
 
+import dev.protolog.internal.files.FileStatus;
+import dev.protolog.internal.files.OpenDirectory;
+import dev.protolog.internal.files.PatientOpening;
 import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.RandomAccessFile;
