@@ -31,8 +31,8 @@ const ALLOWED: [(&str, &str); 18] = [
     ("java/src/dev/protolog/internal/files/PatientOpening.java", ".getChannel("),
     // Those of sockets: see docs/design/control.md.
     ("java/src/dev/protolog/internal/files/PrivateDirectory.java", "Files.createDirector"),
-    ("java/src/dev/protolog/SocketPlace.java", "Files.createDirector"),
-    ("java/src/dev/protolog/SocketPlace.java", "Files.set"),
+    ("java/src/dev/protolog/internal/control/SocketPlace.java", "Files.createDirector"),
+    ("java/src/dev/protolog/internal/control/SocketPlace.java", "Files.set"),
 ];
 
 /// Names that open, make, rename or remove a file, or have it by an interruptible channel.

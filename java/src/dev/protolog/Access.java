@@ -1,5 +1,7 @@
 package dev.protolog;
 
+import dev.protolog.internal.ApiAccess;
+import dev.protolog.internal.session.RunningSession;
 import java.io.IOException;
 
 /** Gives the other packages of the runtime what programs don't see of the classes here. */
@@ -14,27 +16,27 @@ final class Access extends ApiAccess {
     static void install() {}
 
     @Override
-    RunningSession running(Session session) {
+    public RunningSession running(Session session) {
         return session.running();
     }
 
     @Override
-    void setLevels(Session.Builder builder, int levels) {
+    public void setLevels(Session.Builder builder, int levels) {
         builder.levels(levels);
     }
 
     @Override
-    void setLevels(Session.Builder builder, String group, int levels) {
+    public void setLevels(Session.Builder builder, String group, int levels) {
         builder.levels(group, levels);
     }
 
     @Override
-    StopException stopped(IOException cause, Summary counted) {
+    public StopException stopped(IOException cause, Summary counted) {
         return new StopException(cause, counted);
     }
 
     @Override
-    String trace(Thrown thrown) {
+    public String trace(Thrown thrown) {
         return thrown.trace;
     }
 }

@@ -1,8 +1,13 @@
 package dev.protolog;
 
+import dev.protolog.internal.groups.Groups;
+import dev.protolog.internal.groups.LoggerGroups;
+import dev.protolog.internal.session.Sessions;
 import dev.protolog.internal.text.BraceTemplate;
 import dev.protolog.internal.text.NumberedText;
 import dev.protolog.internal.text.StackText;
+import dev.protolog.internal.write.LossCause;
+import dev.protolog.internal.write.UnprocessedCall;
 import java.util.Map;
 import java.util.function.Supplier;
 
@@ -73,7 +78,8 @@ public final class BridgedLogger {
         }
         try {
             BraceTemplate.Message message = template.get();
-            UnprocessedCall.record(level, group, message.template(), message.values(), thrown == null ? null : StackText.of(thrown), origin);
+            String trace = thrown == null ? null : StackText.of(thrown);
+            UnprocessedCall.record(level, group, message.template(), message.values(), trace, origin);
         } catch (RuntimeException | Error e) {
             // Out of memory or of stack: the message is lost, the application goes on.
             Sessions.lose(group, level, LossCause.BUFFER_FULL);

@@ -1,5 +1,11 @@
 package dev.protolog;
 
+import dev.protolog.internal.control.ControlException;
+import dev.protolog.internal.control.ControlServer;
+import dev.protolog.internal.control.SettingsFile;
+import dev.protolog.internal.groups.GroupSettings;
+import dev.protolog.internal.groups.Groups;
+import dev.protolog.internal.groups.MisspelledGroups;
 import dev.protolog.internal.process.RunningProgram;
 import dev.protolog.internal.text.LogPrinter;
 import java.io.IOException;

@@ -1,5 +1,6 @@
 package dev.protolog;
 
+import dev.protolog.internal.groups.GroupNames;
 import dev.protolog.internal.proto.Xxh3;
 import java.nio.charset.StandardCharsets;
 

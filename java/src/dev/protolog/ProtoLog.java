@@ -1,8 +1,13 @@
 package dev.protolog;
 
+import dev.protolog.internal.groups.GroupState;
+import dev.protolog.internal.groups.Groups;
+import dev.protolog.internal.session.Sessions;
 import dev.protolog.internal.text.LevelSet;
 import dev.protolog.internal.text.TextOutput;
 import dev.protolog.internal.text.TextQueue;
+import dev.protolog.internal.write.LossCause;
+import dev.protolog.internal.write.UnprocessedCall;
 import java.time.Duration;
 
 /**

@@ -1,7 +1,11 @@
 package dev.protolog;
 
+import dev.protolog.internal.groups.Groups;
+import dev.protolog.internal.session.Sessions;
 import dev.protolog.internal.text.MessageText;
 import dev.protolog.internal.text.Numbers;
+import dev.protolog.internal.write.Call;
+import dev.protolog.internal.write.LossCause;
 
 /**
  * The entry points of processed code: {@code if (ProtoLogImpl.isEnabled(G, DEBUG)) ProtoLogImpl.d(G, 123L, 1L, ProtoLogImpl.l(n));}.

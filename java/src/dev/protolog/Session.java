@@ -1,6 +1,16 @@
 package dev.protolog;
 
+import dev.protolog.internal.session.EarlierRuns;
+import dev.protolog.internal.session.EndReport;
+import dev.protolog.internal.session.Filter;
+import dev.protolog.internal.session.Recording;
+import dev.protolog.internal.session.RunningSession;
+import dev.protolog.internal.session.Segments;
+import dev.protolog.internal.session.SessionConfig;
+import dev.protolog.internal.session.SettingRange;
 import dev.protolog.internal.text.LevelSet;
+import dev.protolog.internal.write.FillPolicy;
+import dev.protolog.internal.write.PageLayout;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -319,9 +329,11 @@ public final class Session implements AutoCloseable {
             checkStreams();
             Filter filter = new Filter(defaultLevels, groups, stacks);
             Segments.Limits limits = new Segments.Limits(segmentBytes, SettingRange.nanos(segmentAge), keptSegments);
-            return new Session(new RunningSession(new SessionConfig(file, recording, filter, policy, bufferBytes / PageLayout.PAGE * PageLayout.PAGE,
-                    maxStringBytes, hasLocations, SettingRange.nanos(longestWait), compression, limits, new EarlierRuns.Earlier(keptRuns, truncates),
-                    new EndReport(reportsLosses, named))));
+            EarlierRuns.Earlier earlier = new EarlierRuns.Earlier(keptRuns, truncates);
+            SessionConfig config = new SessionConfig(file, recording, filter, policy, bufferBytes / PageLayout.PAGE * PageLayout.PAGE,
+                    maxStringBytes, hasLocations, SettingRange.nanos(longestWait), compression, limits, earlier,
+                    new EndReport(reportsLosses, named));
+            return new Session(new RunningSession(config));
         }
 
         /** Refuses what sessions that keep their messages don't have. */

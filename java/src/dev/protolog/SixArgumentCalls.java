@@ -8,6 +8,8 @@ import static dev.protolog.LogLevel.WARN;
 import static dev.protolog.LogLevel.WTF;
 import static dev.protolog.internal.text.MessageText.valueOf;
 
+import dev.protolog.internal.write.Call;
+
 /**
  * The methods of {@link ProtoLogImpl} for four to six arguments. There are too many sequences of types for a method each, so javac boxes
  * what the conversions give; in code that runs often the JVM's compiler takes the boxes away again. Written by {@code java/overloads.py}.

@@ -2,6 +2,7 @@ package dev.protolog;
 
 import static dev.protolog.SelfTest.check;
 
+import dev.protolog.internal.session.Segments;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -4,15 +4,15 @@ import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 
 /** Writes protobuf for tests: fields in any order, malformed where a test wants it. */
-final class Bytes {
+public final class Bytes {
     private final ByteArrayOutputStream out = new ByteArrayOutputStream();
 
-    Bytes varint(int field, long value) {
+    public Bytes varint(int field, long value) {
         raw((long) field << 3);
         return raw(value);
     }
 
-    Bytes fixed64(int field, long value) {
+    public Bytes fixed64(int field, long value) {
         raw((long) field << 3 | 1);
         for (int i = 0; i < 8; i++) {
             out.write((int) (value >>> 8 * i));
@@ -20,7 +20,7 @@ final class Bytes {
         return this;
     }
 
-    Bytes fixed32(int field, int value) {
+    public Bytes fixed32(int field, int value) {
         raw((long) field << 3 | 5);
         for (int i = 0; i < 4; i++) {
             out.write(value >>> 8 * i);
@@ -28,16 +28,16 @@ final class Bytes {
         return this;
     }
 
-    Bytes string(int field, String text) {
+    public Bytes string(int field, String text) {
         return bytes(field, text.getBytes(StandardCharsets.UTF_8));
     }
 
-    Bytes message(int field, Bytes message) {
+    public Bytes message(int field, Bytes message) {
         return bytes(field, message.done());
     }
 
     /** One varint, without a field. */
-    Bytes raw(long value) {
+    public Bytes raw(long value) {
         for (; value >>> 7 != 0; value >>>= 7) {
             out.write((int) value & 0x7f | 0x80);
         }
@@ -45,19 +45,19 @@ final class Bytes {
         return this;
     }
 
-    Bytes octets(int octet, int times) {
+    public Bytes octets(int octet, int times) {
         for (int i = 0; i < times; i++) {
             out.write(octet);
         }
         return this;
     }
 
-    Bytes octets(byte[] octets) {
+    public Bytes octets(byte[] octets) {
         out.writeBytes(octets);
         return this;
     }
 
-    byte[] done() {
+    public byte[] done() {
         return out.toByteArray();
     }
 

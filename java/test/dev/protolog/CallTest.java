@@ -5,6 +5,8 @@ import static dev.protolog.LevelsTest.Group.NET;
 import static dev.protolog.LevelsTest.Group.QUIET;
 import static dev.protolog.SelfTest.check;
 
+import dev.protolog.internal.dictionary.Dictionaries;
+import dev.protolog.internal.session.SessionStats;
 import dev.protolog.internal.text.CallStacks;
 import java.io.IOException;
 import java.io.PrintWriter;

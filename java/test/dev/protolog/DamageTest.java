@@ -3,6 +3,9 @@ package dev.protolog;
 import static dev.protolog.SelfTest.check;
 
 import dev.protolog.internal.proto.ProtoWriter;
+import dev.protolog.internal.session.SessionCore;
+import dev.protolog.internal.session.Sessions;
+import dev.protolog.internal.write.LossCause;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;

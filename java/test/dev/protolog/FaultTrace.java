@@ -1,6 +1,9 @@
 package dev.protolog;
 
 import dev.protolog.internal.proto.ProtoReader;
+import dev.protolog.internal.session.TraceSurvey;
+import dev.protolog.internal.write.LossCause;
+import dev.protolog.internal.write.Losses;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,19 +21,19 @@ import java.util.regex.Pattern;
  * A trace, read by the rules alone: each message needs a thread, its strings, and an entry of the dictionary if it is no processed one. A message's first integer
  * is its number, and each of its strings begins with that number and a point.
  */
-final class FaultTrace {
+public final class FaultTrace {
     /** A message beyond the templates that a program may make: its text is one string. */
     private static final Pattern LIMITED = Pattern.compile("(\\d+) of template \\1");
 
     /** The numbers of messages, in the order of the file. */
     final List<Long> numbers = new ArrayList<>();
     /** The losses that it reports. */
-    final Map<LossCause, Long> losses = new EnumMap<>(LossCause.class);
+    public final Map<LossCause, Long> losses = new EnumMap<>(LossCause.class);
     /** Whatever a reader could not make sense of. */
-    final List<String> problems = new ArrayList<>();
+    public final List<String> problems = new ArrayList<>();
 
     /** All messages. */
-    long messages;
+    public long messages;
 
     private final Map<Long, Map<Long, String>> strings = new HashMap<>();
     private final Set<Long> dictionary = new HashSet<>();
@@ -38,7 +41,7 @@ final class FaultTrace {
     private FaultTrace() {}
 
     /** Reads the files one after the other; each stands for itself. {@code processed} are the ids of processed messages. */
-    static FaultTrace read(List<Path> files, Set<Long> processed) throws Exception {
+    public static FaultTrace read(List<Path> files, Set<Long> processed) throws Exception {
         FaultTrace trace = new FaultTrace();
         for (Path file : files) {
             trace.strings.clear();

@@ -2,6 +2,9 @@ package dev.protolog;
 
 import static dev.protolog.SelfTest.check;
 
+import dev.protolog.internal.dictionary.Dictionaries;
+import dev.protolog.internal.groups.Groups;
+import dev.protolog.internal.session.SessionStats;
 import java.io.IOException;
 import java.net.URL;
 import java.nio.file.Files;

@@ -2,6 +2,10 @@ package dev.protolog;
 
 import static dev.protolog.SelfTest.check;
 
+import dev.protolog.internal.session.SessionCore;
+import dev.protolog.internal.session.Sessions;
+import dev.protolog.internal.write.PageLayout;
+import dev.protolog.internal.write.SharedBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -2,6 +2,7 @@ package dev.protolog;
 
 import static dev.protolog.SelfTest.check;
 
+import dev.protolog.internal.groups.Levels;
 import dev.protolog.internal.text.LevelSet;
 import java.util.ArrayList;
 import java.util.List;

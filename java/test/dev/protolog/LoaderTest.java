@@ -2,6 +2,8 @@ package dev.protolog;
 
 import static dev.protolog.SelfTest.check;
 
+import dev.protolog.internal.dictionary.Dictionaries;
+import dev.protolog.internal.groups.Groups;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.ref.WeakReference;

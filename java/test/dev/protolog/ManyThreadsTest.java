@@ -2,6 +2,10 @@ package dev.protolog;
 
 import static dev.protolog.SelfTest.check;
 
+import dev.protolog.internal.session.SessionCore;
+import dev.protolog.internal.session.Sessions;
+import dev.protolog.internal.write.EventOrigins;
+import dev.protolog.internal.write.PageLayout;
 import java.lang.reflect.Field;
 import java.nio.file.Files;
 import java.nio.file.Path;

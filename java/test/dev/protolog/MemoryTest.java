@@ -2,6 +2,8 @@ package dev.protolog;
 
 import static dev.protolog.SelfTest.check;
 
+import dev.protolog.internal.session.SessionCore;
+import dev.protolog.internal.session.Sessions;
 import java.lang.ref.WeakReference;
 import java.nio.file.Files;
 import java.nio.file.Path;

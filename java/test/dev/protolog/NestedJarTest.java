@@ -2,6 +2,9 @@ package dev.protolog;
 
 import static dev.protolog.SelfTest.check;
 
+import dev.protolog.internal.dictionary.Dictionaries;
+import dev.protolog.internal.dictionary.SessionDictionary;
+import dev.protolog.internal.session.Sessions;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

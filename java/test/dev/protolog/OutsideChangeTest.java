@@ -4,6 +4,8 @@ import static dev.protolog.SelfTest.check;
 
 import dev.protolog.internal.files.FileStatus;
 import dev.protolog.internal.files.OpenFiles;
+import dev.protolog.internal.session.SessionStats;
+import dev.protolog.internal.write.LossCause;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;

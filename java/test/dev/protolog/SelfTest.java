@@ -1,11 +1,18 @@
 package dev.protolog;
 
+import dev.protolog.internal.control.PrivateDirectoryTest;
+import dev.protolog.internal.control.WaitingPipeTest;
+import dev.protolog.internal.dictionary.DictionaryTest;
 import dev.protolog.internal.files.ClaimsTest;
 import dev.protolog.internal.files.DirectoryTest;
+import dev.protolog.internal.groups.SettingsTest;
+import dev.protolog.internal.session.EndTest;
+import dev.protolog.internal.session.ErrorTest;
 import dev.protolog.internal.text.StackTextTest;
 import dev.protolog.internal.text.TemplateTest;
 import dev.protolog.internal.text.TextQueueTest;
 import dev.protolog.internal.text.TextSinkTest;
+import dev.protolog.internal.write.SharedBufferTest;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

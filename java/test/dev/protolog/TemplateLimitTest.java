@@ -2,6 +2,8 @@ package dev.protolog;
 
 import static dev.protolog.SelfTest.check;
 
+import dev.protolog.internal.groups.Groups;
+import dev.protolog.internal.session.SessionStats;
 import dev.protolog.internal.text.BraceTemplate;
 import java.io.IOException;
 

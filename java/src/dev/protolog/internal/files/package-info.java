@@ -1,2 +1,5 @@
-/** What may be written, and how it is opened: no other package opens a file for writing. Uses {@code process}. */
+/**
+ * What may be written, and how it is opened: no other package opens a file for writing. Uses {@code
+ * process}.
+ */
 package dev.protolog.internal.files;

@@ -1,2 +1,5 @@
-/** Facts of this process and its threads: clocks, ids, names, errors of the JVM, its end. Uses {@code proto}. */
+/**
+ * Facts of this process and its threads: clocks, ids, names, errors of the JVM, its end. Uses
+ * {@code proto}.
+ */
 package dev.protolog.internal.process;

@@ -58,7 +58,10 @@ public final class CallStacks {
         return own;
     }
 
-    /** The stack trace of the current call, of which {@code texts} are the arguments, and {@code thrown} is the exception behind them, or null. */
+    /**
+     * The stack trace of the current call, of which {@code texts} are the arguments, and {@code
+     * thrown} is the exception behind them, or null.
+     */
     public static String of(String[] texts, int count, String thrown) {
         List<String> lines = WALKER.walk(frames -> frames.dropWhile(CallStacks::isOfLogger)
                 .limit(MAX_FRAMES)

@@ -2,7 +2,10 @@ package dev.protolog.internal.text;
 
 import dev.protolog.LogLevel;
 
-/** Sets of levels, a bit for each, and the number and the letter of a level. Invariant: nothing here is initialized, which may fail. */
+/**
+ * Sets of levels, a bit for each, and the number and the letter of a level. Invariant: nothing here
+ * is initialized, which may fail.
+ */
 public final class LevelSet {
     /** The set of all levels. */
     public static final int ALL = (1 << 6) - 1;

@@ -1,6 +1,6 @@
 package dev.protolog.internal.text;
 
-/** A template that is none, or arguments that do not fit it. Never leaves this package. */
+/** A template that is none, or arguments that do not fit it. Never leaves the runtime. */
 public final class TemplateException extends Exception {
     private static final long serialVersionUID = 1;
 

@@ -1,0 +1,2 @@
+/** Listening to operators, and the files that settings come from. */
+package dev.protolog.internal.control;

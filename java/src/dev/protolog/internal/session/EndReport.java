@@ -1,0 +1,83 @@
+package dev.protolog.internal.session;
+
+import dev.protolog.internal.dictionary.Dictionaries;
+import dev.protolog.internal.groups.Groups;
+import dev.protolog.internal.groups.MisspelledGroups;
+import dev.protolog.internal.text.LogPrinter;
+import dev.protolog.internal.text.WrittenName;
+import dev.protolog.internal.write.LossCause;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * The lines on standard error about messages that a session has lost, for programs that look at no summary; and about names of groups that are almost
+ * those of a group, and of none. {@code named} are the names that the program has written; {@code isWanted} is false where it wants no lines.
+ *
+ * <p>Invariants: nothing before the session's end; what a ring is made to overwrite is not lost. A name that is like none is no mistake: its group may come with a
+ * later message.
+ */
+public record EndReport(boolean isWanted, Set<String> named) {
+    static final EndReport NONE = new EndReport(false, Set.of());
+
+    public EndReport {
+        named = Set.copyOf(named);
+    }
+
+    /** Prints them, for a session with this file, null for none. Out of memory or of stack, nothing is printed: the trace is complete all the same. */
+    void print(Path file, SessionStats stats, boolean isAtExit) {
+        if (!isWanted) {
+            return;
+        }
+        try {
+            String whose = file == null ? "a session" : file.toString();
+            // The recording of one without a file says so itself.
+            String lost = file == null ? null : lost(whose, stats, isAtExit);
+            if (lost != null) {
+                LogPrinter.queue(lost);
+            }
+            unknown(whose).forEach(LogPrinter::queue);
+        } catch (OutOfMemoryError | StackOverflowError | LinkageError e) {
+            // As above.
+        }
+    }
+
+    /** The line about lost messages; null where none are. Where the JVM ends, threads that go on to log are no fault of the session. */
+    private static String lost(String whose, SessionStats stats, boolean isAtExit) {
+        Map<LossCause, Long> causes = new EnumMap<>(LossCause.class);
+        for (SessionStats.OfGroup group : stats.groups()) {
+            group.losses().forEach((cause, count) -> causes.merge(cause, count, Long::sum));
+        }
+        causes.remove(LossCause.TRUNCATED);
+        causes.remove(LossCause.OVERWRITTEN);
+        if (isAtExit) {
+            causes.remove(LossCause.WRITE_FAILED);
+        }
+        List<String> parts = new ArrayList<>();
+        causes.forEach((cause, count) -> parts.add(count + ": " + cause.description()));
+        long lost = causes.values().stream().mapToLong(Long::longValue).sum();
+        long all = stats.messages() + lost;
+        return lost == 0 ? null : "protolog: `" + whose + "` lacks " + lost + " of " + all + " messages (" + String.join("; ", parts) + ")";
+    }
+
+    private List<String> unknown(String whose) {
+        if (named.isEmpty()) {
+            return List.of();
+        }
+        Set<String> known = new TreeSet<>(Dictionaries.groups().keySet());
+        Groups.all().forEach(state -> known.add(state.fullName));
+        List<String> lines = new ArrayList<>();
+        for (String name : new TreeSet<>(named)) {
+            boolean isMeant = known.stream().anyMatch(full -> Filter.fits(name, full));
+            String meant = isMeant ? null : MisspelledGroups.meant(WrittenName.of(name), known);
+            if (meant != null) {
+                lines.add("protolog: `" + whose + "`: no group is named `" + name + "`" + System.lineSeparator() + "  help: write `" + meant + "`");
+            }
+        }
+        return lines;
+    }
+}

@@ -1,0 +1,461 @@
+package dev.protolog.internal.session;
+
+import dev.protolog.internal.dictionary.SessionDictionary;
+import dev.protolog.internal.process.BootClock;
+import dev.protolog.internal.process.PassingErrors;
+import dev.protolog.internal.write.FillPolicy;
+import dev.protolog.internal.write.LargeTurn;
+import dev.protolog.internal.write.LossCause;
+import dev.protolog.internal.write.Losses;
+import dev.protolog.internal.write.PageLayout;
+import dev.protolog.internal.write.Sequence;
+import dev.protolog.internal.write.SharedBuffer;
+import dev.protolog.internal.write.SharedWriters;
+import dev.protolog.internal.write.TraceWriter;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
+
+/**
+ * The part of a session that writers use: filter, buffer, clock, sequences, losses.
+ *
+ * <p>Invariants: a sequence has one writer; that of a thread that has ended may get another one. A loss is counted once, in the recording
+ * at once.
+ */
+public final class SessionCore {
+    /** Ended sequences that are kept before the oldest is used again, so that traces rarely mix threads. */
+    private static final int MAX_ENDED = 1024;
+    /** The number of writers after which ended threads are looked for. */
+    private static final int SWEEP = 64;
+
+    private final Filter filter;
+    private final int levels;
+    /** Null for none. */
+    private final Path file;
+    private final SharedBuffer buffer;
+    /** Null where the buffer ends with the process. */
+    private final Recording recording;
+    private final FillPolicy policy;
+    /** The longest time that a message waits for a chunk, in nanoseconds. */
+    private final long waitNanos;
+    private final int maxStringBytes;
+    private final BootClock clock = new BootClock();
+    private final int pid = (int) ProcessHandle.current().pid();
+    private final SessionDictionary dictionary;
+    /** The session's own packets so far; of a recording they are in the file, too. */
+    private final List<byte[]> packets = new ArrayList<>();
+
+    private final List<TraceWriter> writers = new ArrayList<>();
+    /** Those whose threads have ended, the oldest first. No queue: one that can't grow would forget what it has. */
+    private final List<Sequence> ended = new ArrayList<>();
+    private int sequences;
+    /** A writer that may lack its place among the others: an error came while it got one. Null for none. */
+    private TraceWriter added;
+    private int sweepAt = SWEEP;
+    /** All losses of the session. */
+    private final Losses total = new Losses();
+    private final SharedWriters shared = new SharedWriters(this);
+    private final LargeTurn large = new LargeTurn();
+    /** The thread to wake up when the buffer fills; null for none. */
+    private volatile Thread drainThread;
+    /** The chunks that had been freed when a message waited in vain: others don't wait until there are more. -1 where none did. */
+    private volatile long stuckAt = -1;
+    private volatile Callable<SessionStats> stats;
+    /** True once the program ends: messages are counted only. */
+    private volatile boolean isEnding;
+    private volatile boolean isStopped;
+    /** Counts what comes after the end of the trace; null before, and where nothing does. */
+    private volatile AfterEnd afterEnd;
+    private volatile Throwable failure;
+
+    SessionCore(SessionConfig config, byte[] id) throws IOException {
+        filter = config.filter();
+        levels = filter.allLevels();
+        file = config.file();
+        policy = config.policy();
+        waitNanos = config.waitNanos();
+        maxStringBytes = config.maxStringBytes();
+        dictionary = new SessionDictionary(this::addPacket, config.hasLocations());
+        recording = record(config, id);
+        ByteBuffer memory = recording != null
+                ? recording.ring()
+                : ByteBuffer.allocateDirect(config.bufferBytes() + 8).alignedSlice(8).slice(0, config.bufferBytes());
+        buffer = new SharedBuffer(memory, policy);
+        String set = config.limits().areAny() ? String.valueOf(file.getFileName()) : null;
+        addPacket(TracePackets.process(pid, id, filter, set));
+        prepareForErrors();
+    }
+
+    /** Has the JVM initialize and link what handles errors and counts losses: when the first one comes, there may be no memory for that. */
+    private void prepareForErrors() {
+        PassingErrors.prepare();
+        total.add(0, LossCause.BUFFER_FULL, 0);
+        if (recording != null) {
+            recording.linkLosses();
+        }
+    }
+
+    /** The file of the buffer; null for none. */
+    private Recording record(SessionConfig config, byte[] id) throws IOException {
+        if (!config.isStream()) {
+            return config.recording() == null ? null : Recording.create(config.recording(), config, id, clock.moment());
+        }
+        // The buffer outlives the process, so that `recover` completes the trace: where there is no memory that does, it is beside the trace.
+        // Where that can't be, the trace is all there is.
+        for (Path place : List.of(Recording.DIRECTORY, config.file().getParent())) {
+            try {
+                return Recording.create(place, config, id, clock.moment());
+            } catch (IOException e) {
+                continue;
+            }
+        }
+        return null;
+    }
+
+    /** Makes the recording readable. What was added before is in it. */
+    void open() {
+        if (recording != null) {
+            recording.open();
+        }
+    }
+
+    void setDrainThread(Thread thread) {
+        drainThread = thread;
+    }
+
+    void wakeDrain() {
+        LockSupport.unpark(drainThread);
+    }
+
+    /** Reads from the buffer. An error if the file that has it is not whole any more. */
+    <T> T readBuffer(Supplier<T> read) throws IOException {
+        if (failure != null) {
+            throw failure();
+        }
+        try {
+            if (recording != null) {
+                recording.checkSize();
+            }
+            return read.get();
+        } catch (InternalError e) {
+            if (PassingErrors.isOne(e)) {
+                throw e;
+            }
+            throw new IOException("its buffer can't be read", e);
+        }
+    }
+
+    /** The messages that the session records. */
+    public Filter filter() {
+        return filter;
+    }
+
+    /** The levels that the session records of any group. */
+    int levels() {
+        return levels;
+    }
+
+    /** The trace that it writes, now or in the end; {@code -} for none. */
+    public String file() {
+        return file == null ? "-" : file.toString();
+    }
+
+    /** The fill policy, as operators call it. */
+    public String policy() {
+        return policy.text();
+    }
+
+    void setStats(Callable<SessionStats> source) {
+        stats = source;
+    }
+
+    /** The messages so far, and those that are lost. */
+    public SessionStats stats() throws IOException {
+        try {
+            return stats.call();
+        } catch (IOException | RuntimeException e) {
+            throw e;
+        } catch (Exception e) {
+            throw new IOException(e);
+        }
+    }
+
+    public SharedBuffer buffer() {
+        return buffer;
+    }
+
+    public BootClock clock() {
+        return clock;
+    }
+
+    public SessionDictionary dictionary() {
+        return dictionary;
+    }
+
+    Recording recording() {
+        return recording;
+    }
+
+    public int pid() {
+        return pid;
+    }
+
+    /** True if the messages stay in the buffer until a trace is asked for. */
+    public boolean keepsMessages() {
+        return policy != FillPolicy.STREAM;
+    }
+
+    public int maxStringBytes() {
+        return maxStringBytes;
+    }
+
+    /** The longest that a message waits for room; 0 for not at all. */
+    public long waitNanos() {
+        return waitNanos;
+    }
+
+    /** The turn of messages that are larger than a chunk, if they wait. */
+    public LargeTurn large() {
+        return large;
+    }
+
+    public boolean isStopped() {
+        return isStopped;
+    }
+
+    /** True if messages that come now are none of the session's. While the program ends they are: those of a stopped session are counted. */
+    public boolean isOver() {
+        return isStopped && !isEnding;
+    }
+
+    /** The error that ended the session early; null for none. */
+    IOException failure() {
+        if (failure == null) {
+            return null;
+        }
+        String reason = failure instanceof IOException ? ": " + failure.getMessage() : "";
+        return new IOException("the session's file can't be used any more" + reason, failure);
+    }
+
+    /** Ends the session: its memory can't be used any more. */
+    public void fail(Throwable error) {
+        if (failure == null) {
+            failure = error;
+        }
+        stop();
+        Sessions.remove(this);
+    }
+
+    void stop() {
+        isStopped = true;
+        large.close();
+        buffer.close();
+        wakeDrain();
+    }
+
+    /** Has messages counted instead of recorded, since the program ends. */
+    void beginEnd() {
+        isEnding = true;
+    }
+
+    public boolean isEnding() {
+        return isEnding;
+    }
+
+    /** Has messages counted in the file from now on, which is complete. */
+    void countAfter(AfterEnd end) {
+        afterEnd = end;
+        // Those that came before this.
+        reportAfterEnd(end);
+    }
+
+    /** True while a thread is within a message, as far as this one can see. */
+    synchronized boolean isWriting() {
+        return writers.stream().anyMatch(TraceWriter::isWriting);
+    }
+
+    /** The messages of all threads, a moment behind. */
+    synchronized long messages() {
+        long all = 0;
+        for (TraceWriter writer : writers) {
+            all += writer.sequence.messages;
+        }
+        return all;
+    }
+
+    /** The writers of virtual threads. */
+    public SharedWriters shared() {
+        return shared;
+    }
+
+    /** A writer for the current thread, or one to share; null where there are too many, or the session is over. */
+    public synchronized TraceWriter newWriter(boolean isShared) {
+        if (isStopped) {
+            return null;
+        }
+        finishAdding();
+        if (writers.size() >= sweepAt) {
+            sweep();
+            sweepAt = Math.max(SWEEP, 2 * writers.size());
+        }
+        boolean isNew = ended.size() <= MAX_ENDED && sequences < PageLayout.MAX_WRITER_ID;
+        if (!isNew && ended.isEmpty()) {
+            return null;
+        }
+        Sequence sequence = isNew ? new Sequence(sequences + 1) : ended.get(0);
+        TraceWriter writer = new TraceWriter(this, sequence, isShared);
+        // No call in between: a sequence always has its place, whatever error comes next.
+        added = writer;
+        sequences += isNew ? 1 : 0;
+        finishAdding();
+        return writer;
+    }
+
+    /** Takes a chunk for a writer. Where there is none, those of threads that have ended are looked for, or one is waited for. */
+    public int acquire(TraceWriter writer, int previous, int layout, int payload) {
+        SharedBuffer.Claim claim = writer.claim;
+        int chunk = buffer.acquire(claim, previous, layout, payload);
+        Thread drain = drainThread;
+        if (drain != null && (chunk == SharedBuffer.NONE || buffer.isScarce())) {
+            LockSupport.unpark(drain);
+        }
+        if (chunk == SharedBuffer.NONE && !isStopped && policy != FillPolicy.DISCARD) {
+            synchronized (this) {
+                sweep();
+            }
+            chunk = buffer.acquire(claim, previous, layout, payload);
+        }
+        long stuck = stuckAt;
+        if (chunk == SharedBuffer.NONE && waitNanos > 0 && !isStopped && (stuck < 0 || stuck != buffer.freed())) {
+            chunk = buffer.await(claim, previous, layout, payload, System.nanoTime() + waitNanos, drain);
+            stuckAt = chunk == SharedBuffer.NONE ? buffer.freed() : -1;
+        }
+        return chunk;
+    }
+
+    /** Counts a lost message of a sequence; null where it has none. */
+    public void lose(Sequence sequence, int group, LossCause cause) {
+        if (isOver()) {
+            return;
+        }
+        total.add(group, cause, 1);
+        AfterEnd after = afterEnd;
+        if (after != null) {
+            reportAfterEnd(after);
+            return;
+        }
+        try {
+            if (recording != null) {
+                recording.addLoss(group, cause);
+            }
+        } catch (OutOfMemoryError | StackOverflowError | LinkageError | InternalError e) {
+            if (e instanceof InternalError && !PassingErrors.isOne(e)) {
+                fail(e);
+            }
+            // The JVM links the operation when it first runs. The trace has the loss all the same.
+        }
+        try {
+            // While the program ends, the last count of the file is of the total alone.
+            if (sequence != null && !keepsMessages() && !isEnding) {
+                sequence.losses.add(group, cause, 1);
+            }
+        } catch (StackOverflowError | LinkageError e) {
+            // It is counted, and reported at the end; who calls this again would count it twice.
+        }
+    }
+
+    private static void reportAfterEnd(AfterEnd after) {
+        try {
+            after.report();
+        } catch (IOException | RuntimeException | Error e) {
+            // The program is ending. Whoever comes next counts this message, too.
+        }
+    }
+
+    public Losses total() {
+        return total;
+    }
+
+    /** Counts the messages of a chunk that is completed. */
+    public void countMessages(Sequence sequence) {
+        if (recording != null && keepsMessages()) {
+            recording.countMessages(sequence.id, sequence.messages - sequence.counted, sequence.messages);
+        }
+        sequence.counted = sequence.messages;
+    }
+
+    /** The messages of all writers so far; of those that are writing, up to their last chunk or message. */
+    public synchronized List<Sequence> sequences() {
+        finishAdding();
+        List<Sequence> all = new ArrayList<>(ended);
+        writers.forEach(writer -> all.add(writer.sequence));
+        return all;
+    }
+
+    /** As above, by their ids. */
+    Map<Integer, Sequence> sequencesById() {
+        Map<Integer, Sequence> sequences = new HashMap<>();
+        sequences().forEach(sequence -> sequences.put(sequence.id, sequence));
+        return sequences;
+    }
+
+    /** The session's own packets so far. */
+    synchronized List<byte[]> packets() {
+        return List.copyOf(packets);
+    }
+
+    private void finishAdding() {
+        if (added != null) {
+            ended.remove(added.sequence);
+            if (writers.isEmpty() || writers.get(writers.size() - 1) != added) {
+                writers.add(added);
+            }
+            added = null;
+        }
+    }
+
+    private synchronized void addPacket(byte[] packet) {
+        packets.add(packet);
+        try {
+            if (recording != null) {
+                recording.append(packet);
+            }
+        } catch (IOException e) {
+            // Others wait for the locks that are held here, so the routes of groups stay: who logs finds the session stopped.
+            failure = failure == null ? e : failure;
+            stop();
+        }
+    }
+
+    /** Completes the chunks of threads that have ended, and takes their sequences back. */
+    public synchronized void sweep() {
+        finishAdding();
+        for (Iterator<TraceWriter> all = writers.iterator(); all.hasNext();) {
+            TraceWriter writer = all.next();
+            if (writer.isOver()) {
+                end(writer);
+                all.remove();
+            }
+        }
+    }
+
+    /** Ends a writer that nobody uses. */
+    public synchronized void remove(TraceWriter writer) {
+        finishAdding();
+        end(writer);
+        writers.remove(writer);
+    }
+
+    private void end(TraceWriter writer) {
+        writer.finish();
+        ended.add(writer.sequence);
+    }
+}

@@ -1,0 +1,112 @@
+package dev.protolog.internal.session;
+
+import dev.protolog.internal.proto.ProtoWriter;
+import dev.protolog.internal.text.LogPrinter;
+import dev.protolog.internal.write.LossCause;
+import dev.protolog.internal.write.Losses;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Collection;
+import java.util.List;
+
+/**
+ * The losses of a session that streams: those that its threads count, damaged messages, which count
+ * as {@link LossCause#WRITE_FAILED}, and messages of a file that somebody else has emptied, cut or
+ * deleted.
+ *
+ * <p>Invariant: the readers of the sequences know what the trace reports.
+ */
+final class StreamLosses {
+    private final SessionCore session;
+    private final Collection<SequenceReader> readers;
+    /** The messages that somebody else has removed. */
+    private long removed;
+    /** The losses that the files before report; never changed. */
+    private Losses reportedBefore = new Losses();
+
+    StreamLosses(SessionCore session, Collection<SequenceReader> readers) {
+        this.session = session;
+        this.readers = readers;
+    }
+
+    /** All losses. */
+    List<Losses.Count> all() {
+        List<Losses.Count> losses = session.total().all();
+        addDamage(losses, readers.stream().mapToLong(SequenceReader::damaged).sum());
+        if (removed > 0) {
+            losses.add(new Losses.Count(0, LossCause.REMOVED, removed));
+        }
+        return losses;
+    }
+
+    /** The messages that the trace lacks. */
+    long lost() {
+        return all().stream().filter(loss -> loss.cause() != LossCause.TRUNCATED).mapToLong(Losses.Count::count).sum();
+    }
+
+    /** Those that the trace reports. */
+    Losses reported() {
+        Losses reported = new Losses();
+        readers.forEach(reader -> reader.reported().all().forEach(count -> count.addTo(reported)));
+        if (removed > 0) {
+            reported.add(0, LossCause.REMOVED, removed);
+        }
+        return reported;
+    }
+
+    /** Those that files before the present one report. */
+    Losses reportedBefore() {
+        return reportedBefore;
+    }
+
+    /** What follows is for another file, or for the one again for which this was said. */
+    void beginFile(Losses before) {
+        reportedBefore = before;
+    }
+
+    /** Those of {@code total} that the trace does not report: of no sequence, of threads that found no chunk any more, and what an error has kept from either. */
+    List<Losses.Count> unreported(Losses total) {
+        List<Losses.Count> losses = total.without(reported());
+        addDamage(losses, readers.stream().mapToLong(SequenceReader::unreportedDamage).sum());
+        return losses;
+    }
+
+    /** Counts the messages of the file as lost that are not left in it. Returns their number. */
+    long loseAllBut(Remains remains) {
+        long lost = readers.stream().mapToLong(reader -> reader.loseAllBut(remains)).sum();
+        removed += lost;
+        if (session.recording() != null) {
+            session.recording().setRemoved(removed);
+        }
+        return lost;
+    }
+
+    /** Those that the file has to report, and that are not among what is left of it. */
+    List<Losses.Count> due(Remains remains) {
+        Losses known = reportedBefore.copy();
+        remains.reported().all().forEach(count -> count.addTo(known));
+        return reported().without(known);
+    }
+
+    /** Writes a packet that reports losses, if there are any. */
+    void write(TraceOutput out, List<Losses.Count> losses) throws IOException {
+        if (losses.isEmpty()) {
+            return;
+        }
+        ProtoWriter packet = new ProtoWriter().varint(8, session.clock().now());
+        losses.forEach(count -> count.write(packet));
+        out.own(packet.done());
+    }
+
+    /** Prints that somebody else has emptied the file, which had so many messages. */
+    void printCut(Path file, long had) {
+        String messages = had == 1 ? "1 message is" : had + " messages are";
+        LogPrinter.queue("protolog: `" + file + "` was emptied or cut while it was written: " + messages + " not in it any more");
+    }
+
+    private static void addDamage(List<Losses.Count> losses, long damaged) {
+        if (damaged > 0) {
+            losses.add(new Losses.Count(0, LossCause.WRITE_FAILED, damaged));
+        }
+    }
+}

@@ -1,0 +1,423 @@
+package dev.protolog.internal.write;
+
+import static dev.protolog.internal.write.MessageEncoder.HEAD;
+import static dev.protolog.internal.write.PageLayout.CHUNK_HEADER;
+import static dev.protolog.internal.write.PageLayout.FRAGMENT_SIZE;
+
+import dev.protolog.internal.process.BootClock;
+import dev.protolog.internal.process.Origin;
+import dev.protolog.internal.process.PassingErrors;
+import dev.protolog.internal.process.ThreadIdentity;
+import dev.protolog.internal.proto.ProtoWriter;
+import dev.protolog.internal.session.SessionCore;
+import dev.protolog.internal.session.TracePackets;
+import dev.protolog.internal.text.Arguments;
+import java.lang.ref.WeakReference;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/**
+ * One thread's packets in one session. A message's bytes are {@code protolog-rt/src/writer/layout.rs}: they are put together in an
+ * array of the thread, copied into its chunk at once, and shown by one release store of the chunk's packet count.
+ *
+ * <p>Each chunk begins with a packet that sets up all that later ones rest on, so that it can be read alone: clock, thread, an empty
+ * table of strings. It comes again where the thread has another name, or is another one. A message that does not fit an empty chunk goes on in the next ones.
+ *
+ * <p>Invariants: only its thread writes, and nobody else completes its chunk while the thread lives and the session runs. The count includes
+ * the packet that was started last, whose size is 0.
+ */
+public final class TraceWriter {
+    /** The layouts of a thread's first chunks; the last one stays. */
+    private static final int[] GROWTH = {PageLayout.FOURTEEN, PageLayout.FOUR, PageLayout.ONE};
+    /** The bytes that are left at the end of a chunk, for the size field of a fragment. */
+    private static final int SLACK = FRAGMENT_SIZE;
+    private static final int MAX_STATE = 128;
+    /** The size of a packet that was given up. */
+    private static final int GIVEN_UP = ProtoWriter.varint4(PageLayout.DROPPED_PACKET_SIZE);
+    /** The time without a message after which a thread is one that logs rarely, in nanoseconds. */
+    private static final long RARE = 2_000_000;
+    /** The most bytes of a packet on the fast path: its sizes are one byte each. */
+    private static final int SHORT_PACKET = 127;
+    /** The longest time since the packet before on the fast path, in nanoseconds: four bytes, a quarter of a second. */
+    private static final long SHORT_DELTA = (1 << 28) - 1;
+    /** The most bytes of a packet on the fast path without arguments, and those by which a store may reach beyond it. */
+    private static final int MAX_FAST_HEAD = 2 + 4 + 4 + Long.BYTES + Long.BYTES;
+    /** The end of arguments of which the chunk lacks a string; no packet is that long. */
+    private static final int NEW = Integer.MAX_VALUE;
+
+    /** The thread that has the writer; null for one that virtual threads share, one after the other ({@link SharedWriters}). */
+    private final WeakReference<Thread> thread;
+    public final Sequence sequence;
+
+    private final SessionCore session;
+    private final SharedBuffer buffer;
+    private final ByteBuffer memory;
+    /** The same memory, little endian as protobuf is. */
+    private final ByteBuffer wire;
+    private final BootClock clock;
+    private final ThreadIdentity identity;
+    private final MessageEncoder encoder;
+    private final StringTable strings;
+    private final byte[] sizeField = new byte[ProtoWriter.MAX_VARINT];
+    /** The packet that a chunk begins with, and messages in it. */
+    private final ProtoWriter state = new ProtoWriter(2 * MAX_STATE);
+    private final ProtoWriter info = new ProtoWriter();
+    private final ProtoWriter snapshot = new ProtoWriter();
+    private final ProtoWriter part = new ProtoWriter();
+    /** Losses that were taken and that no packet reports yet. */
+    private final Losses.Pending losses = new Losses.Pending(Losses.MAX_RECORDS);
+
+    /** The chunk that was taken last, until it is {@link #chunk}. */
+    public final SharedBuffer.Claim claim = new SharedBuffer.Claim();
+    private int chunk = SharedBuffer.NONE;
+    /** The chunk before, also when it was completed. */
+    private int previous = SharedBuffer.NONE;
+    private int grown;
+    /** Where the packet that was started last has its size. */
+    private int position;
+    private int limit;
+    private int countAt;
+    private int packets;
+    /** The thread and the time of the message, where it is an event of another thread or time; else null. */
+    private Origin origin;
+    /** True within a message, and after one that ended in an error. */
+    private boolean isWriting;
+
+    public TraceWriter(SessionCore session, Sequence sequence, boolean isShared) {
+        this.session = session;
+        identity = new ThreadIdentity(isShared);
+        thread = isShared ? null : new WeakReference<>(Thread.currentThread());
+        this.sequence = sequence;
+        buffer = session.buffer();
+        memory = buffer.memory();
+        wire = memory.duplicate().order(ByteOrder.LITTLE_ENDIAN);
+        clock = session.clock();
+        encoder = new MessageEncoder(session.maxStringBytes());
+        strings = encoder.strings;
+    }
+
+    /** True once nobody can use the writer any more. */
+    public boolean isOver() {
+        if (thread == null) {
+            return false;
+        }
+        Thread user = thread.get();
+        return user == null || !user.isAlive();
+    }
+
+    SessionCore session() {
+        return session;
+    }
+
+    /** True within a message, as far as another thread can see; also after one that ended in an error. */
+    public boolean isWriting() {
+        return isWriting;
+    }
+
+    /** Writes a message. False where the buffer has no room. An error, out of memory or of stack, says that the message is not there. */
+    public boolean write(Call call) {
+        long messages = sequence.messages;
+        try {
+            if (isWriting) {
+                // The last message ended in an error: its strings may be in the table and not in the chunk.
+                finish();
+            }
+            isWriting = true;
+            origin = call.origin;
+            long before = sequence.time;
+            boolean isWritten = writeMessage(call);
+            if (buffer.isCrowded(sequence.time - before > RARE)) {
+                complete();
+                grown = 0;
+            }
+            isWriting = false;
+            return isWritten;
+        } catch (OutOfMemoryError | StackOverflowError | LinkageError | InternalError e) {
+            if (sequence.messages == messages || e instanceof InternalError && !PassingErrors.isOne(e)) {
+                throw e;
+            }
+            // The error came after the message was shown. The next one does what is left.
+            return true;
+        }
+    }
+
+    private boolean writeMessage(Call call) {
+        if (chunk != SharedBuffer.NONE && !identity.isCurrent(origin) && (isFull() || !writeState())) {
+            complete();
+        }
+        if (chunk == SharedBuffer.NONE && !begin(0)) {
+            return session.isOver();
+        }
+        long now = Math.max(origin == null ? clock.now() : clock.at(origin.time()), sequence.time);
+        return writeFast(call, now) || writeSlow(call, now);
+    }
+
+    private boolean writeSlow(Call call, long from) {
+        long now = from;
+        encoder.measure(call, true);
+        if (!append(now, encoder.encode(call))) {
+            // In an empty chunk, with all strings anew.
+            complete();
+            int size = HEAD + encoder.measure(call, false) + encoder.internedSize();
+            if (!begin(size)) {
+                return session.isOver();
+            }
+            now = Math.max(now, sequence.time);
+            encoder.measure(call, true);
+            int length = encoder.encode(call);
+            if (!append(now, length) && !appendSplitInTurn(now, length)) {
+                return false;
+            }
+        }
+        if (encoder.isCut()) {
+            session.lose(sequence, call.group.id, LossCause.TRUNCATED);
+        }
+        encoder.trim();
+        return true;
+    }
+
+    /** Gives back what the writer has, wherever an error ended its last message. Called by the thread; by others once it has ended. */
+    public void finish() {
+        session.large().end(sequence.id);
+        losses.giveBack(sequence.losses);
+        if (claim.chunk != SharedBuffer.NONE) {
+            buffer.giveBack(claim);
+        }
+        if (chunk != SharedBuffer.NONE) {
+            // The packet that was started is none: its message counts as lost. Where it goes on from the chunk before, it is given up.
+            boolean isRest = (packets & PageLayout.MAX_PACKETS) == 1 && (packets & PageLayout.CONTINUES) != 0;
+            wire.putInt(position, isRest ? GIVEN_UP : 0);
+            complete();
+        }
+    }
+
+    private void complete() {
+        if (chunk != SharedBuffer.NONE) {
+            session.countMessages(sequence);
+            buffer.complete(chunk);
+            previous = chunk;
+            chunk = SharedBuffer.NONE;
+        }
+    }
+
+    /**
+     * Encodes a short message straight into the chunk. False where it has a stack trace or new strings, or little room is left: then nothing
+     * has changed but bytes behind the packets. There are stores only: reading bytes in words that were just written one by one would stall.
+     */
+    private boolean writeFast(Call call, long now) {
+        long delta = now - sequence.time;
+        int at = position;
+        if (at + MAX_FAST_HEAD + call.count * MessageEncoder.MAX_ARGUMENT > limit || delta > SHORT_DELTA || call.stack != null || isFull()) {
+            return false;
+        }
+        int deltaSize = ProtoWriter.sizeOf(delta);
+        int message = at + 2 + deltaSize;
+        int next = putArguments(call, message + 4 + Long.BYTES);
+        int size = next - at - 1;
+        if (size > SHORT_PACKET) {
+            return false;
+        }
+        // Each store may reach into what the next one writes.
+        wire.putLong(at, size | 0x4000 | ProtoWriter.spread(delta, deltaSize) << 16);
+        wire.putInt(message, 0x090006c2 | next - message - 3 << 16);
+        wire.putLong(message + 4, call.id);
+        sequence.time = now;
+        startNext(next, 1);
+        return true;
+    }
+
+    /** Writes the arguments, with stores that may reach eight bytes beyond them, and gives the offset after them; of new strings {@link #NEW}. */
+    private int putArguments(Call call, int from) {
+        int at = from;
+        long kinds = call.kinds;
+        for (int i = 0; i < call.count; i++, kinds >>>= 2) {
+            long word = call.words[i];
+            switch ((int) kinds & 3) {
+                case Arguments.INTEGER -> at = ProtoWriter.putTagged(wire, at, 0x18, word << 1 ^ word >> 63);
+                case Arguments.FLOATING -> {
+                    wire.put(at, (byte) 0x21);
+                    wire.putLong(at + 1, word);
+                    at += 1 + Long.BYTES;
+                }
+                case Arguments.BOOL -> {
+                    wire.putShort(at, (short) (0x28 | word << 8));
+                    at += 2;
+                }
+                default -> {
+                    int iid = strings.find(call.texts[i]);
+                    if (iid == 0) {
+                        return NEW;
+                    }
+                    at = ProtoWriter.putTagged(wire, at, 0x10, iid);
+                }
+            }
+        }
+        return at;
+    }
+
+    /** Appends the message that was encoded last. False where the chunk has no room for it. */
+    private boolean append(long now, int length) {
+        long delta = now - sequence.time;
+        int from = encoder.putHead(delta, length);
+        int end = HEAD + length;
+        if (encoder.internedSize() > 0) {
+            int whole = encoder.join(delta, from, end);
+            if (position + ProtoWriter.sizeOf(whole) + whole > limit) {
+                return false;
+            }
+            commit(encoder.joined(), 0, whole, now, 1);
+            return true;
+        }
+        int size = end - from;
+        int begin = from - ProtoWriter.sizeOf(size);
+        if (position + end - begin > limit || isFull()) {
+            return false;
+        }
+        ProtoWriter.putVarint(encoder.content, begin, size);
+        memory.put(position, encoder.content, begin, end - begin);
+        sequence.time = now;
+        startNext(position + end - begin, 1);
+        return true;
+    }
+
+    /** Appends a packet for which the chunk has room: a part of {@code bytes}, which ends so many messages. */
+    private void commit(byte[] bytes, int from, int length, long now, int messages) {
+        int head = ProtoWriter.putVarint(sizeField, 0, length);
+        memory.put(position, sizeField, 0, head);
+        memory.put(position + head, bytes, from, length);
+        sequence.time = now;
+        startNext(position + head + length, messages);
+    }
+
+    /** As {@link #appendSplit}; in a session that waits for room, one thread after the other. */
+    private boolean appendSplitInTurn(long now, int length) {
+        if (session.waitNanos() == 0) {
+            return appendSplit(now, length);
+        }
+        if (!session.large().begin(sequence.id, System.nanoTime() + session.waitNanos())) {
+            return false;
+        }
+        boolean isAppended = appendSplit(now, length);
+        session.large().end(sequence.id);
+        return isAppended;
+    }
+
+    /** Appends a message that is larger than a chunk, from the present one on; false where the buffer is full. */
+    private boolean appendSplit(long now, int length) {
+        long delta = now - sequence.time;
+        int whole = encoder.join(delta, encoder.putHead(delta, length), HEAD + length);
+        byte[] joined = encoder.joined();
+        int at = 0;
+        while (true) {
+            int left = whole - at;
+            int size = ProtoWriter.sizeOf(left);
+            if (position + size + left <= limit) {
+                commit(joined, at, left, now, 1);
+                break;
+            }
+            int take = Math.max(0, Math.min(left, limit - position - FRAGMENT_SIZE));
+            memory.put(position + FRAGMENT_SIZE, joined, at, take);
+            wire.putInt(position, ProtoWriter.varint4(take));
+            int next = acquire(PageLayout.PAGE);
+            if (next == SharedBuffer.NONE) {
+                wire.putInt(position, GIVEN_UP);
+                complete();
+                return false;
+            }
+            buffer.publish(countAt, packets | PageLayout.CONTINUED);
+            complete();
+            open(next, PageLayout.CONTINUES);
+            at += take;
+        }
+        // Later messages rely on no other chunk.
+        if (!writeState()) {
+            complete();
+        }
+        return true;
+    }
+
+    /** Takes a chunk with room for a packet of {@code need} bytes, or the largest there is, and sets it up. */
+    private boolean begin(int need) {
+        int taken = acquire(need + MAX_STATE);
+        if (taken == SharedBuffer.NONE) {
+            return false;
+        }
+        open(taken, 0);
+        if (writeState()) {
+            return true;
+        }
+        // Messages rely on that packet.
+        complete();
+        return false;
+    }
+
+    private int acquire(int need) {
+        int wanted = grown;
+        while (wanted < GROWTH.length - 1
+                && PageLayout.chunkSize(GROWTH[wanted]) < need + CHUNK_HEADER + SLACK + FRAGMENT_SIZE) {
+            wanted++;
+        }
+        int taken = session.acquire(this, chunk == SharedBuffer.NONE ? previous : chunk, GROWTH[wanted], MAX_STATE + 64);
+        if (taken != SharedBuffer.NONE) {
+            grown = Math.min(grown + 1, GROWTH.length - 1);
+        }
+        return taken;
+    }
+
+    private void open(int taken, int flags) {
+        buffer.begin(taken, sequence.id, sequence.nextChunk);
+        position = SharedBuffer.at(taken) + CHUNK_HEADER;
+        limit = SharedBuffer.end(taken) - SLACK;
+        countAt = SharedBuffer.at(taken) + PageLayout.PACKETS_AT;
+        packets = flags;
+        strings.clear();
+        startNext(position, 0);
+        chunk = taken;
+        claim.chunk = SharedBuffer.NONE;
+        sequence.nextChunk++;
+    }
+
+    /** Ends the started packet before {@code at}, which shows so many messages, and starts the next one there. */
+    private void startNext(int at, int messages) {
+        memory.put(at, (byte) 0);
+        buffer.publish(countAt, packets + 1);
+        // Nothing is called in between: a message that is shown is counted, whatever error comes next, and one that is not is not.
+        position = at;
+        packets++;
+        sequence.messages += messages;
+        buffer.check(countAt, packets);
+    }
+
+    private boolean isFull() {
+        return (packets & PageLayout.MAX_PACKETS) >= PageLayout.MAX_PACKETS - 2;
+    }
+
+    /** Writes the packet that a chunk begins with, or that names another thread. False where there is no room for it. */
+    private boolean writeState() {
+        long now = Math.max(origin == null ? clock.follow() : clock.at(origin.time()), sequence.time);
+        identity.describe(origin, session.pid(), info.clear());
+        if (session.keepsMessages()) {
+            info.varint(4, sequence.messages);
+        }
+        int shown = packets;
+        // Those that an error has left are reported first.
+        sequence.losses.take(losses);
+        try {
+            TracePackets.chunk(state, now, info, losses, snapshot, part);
+            if (position + ProtoWriter.sizeOf(state.size()) + state.size() > limit) {
+                return false;
+            }
+            strings.clear();
+            commit(state.array(), 0, state.size(), now, 0);
+            return true;
+        } finally {
+            if (packets != shown) {
+                // Reported. No call, for which there may be no stack.
+                losses.end = 0;
+            } else {
+                // No room, or an error before the packet was shown.
+                losses.giveBack(sequence.losses);
+            }
+        }
+    }
+}

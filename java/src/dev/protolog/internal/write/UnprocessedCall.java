@@ -1,0 +1,74 @@
+package dev.protolog.internal.write;
+
+import dev.protolog.EventOrigin;
+import dev.protolog.IProtoLogGroup;
+import dev.protolog.LogLevel;
+import dev.protolog.internal.dictionary.RuntimeMessage;
+import dev.protolog.internal.groups.GroupState;
+import dev.protolog.internal.groups.Groups;
+import dev.protolog.internal.process.Origin;
+import dev.protolog.internal.session.Sessions;
+import dev.protolog.internal.text.CallStacks;
+import dev.protolog.internal.text.MessageText;
+import dev.protolog.internal.text.StackText;
+import dev.protolog.internal.text.Template;
+import dev.protolog.internal.text.TemplateException;
+import java.util.Arrays;
+
+/**
+ * A call that the tool has not processed, of an application or of a bridge: its template is taken
+ * apart here, once.
+ */
+public final class UnprocessedCall {
+    private UnprocessedCall() {}
+
+    /**
+     * Records an enabled message. An exception is among the arguments, or its {@code trace} is
+     * given; {@code from} is the origin of an event, or null.
+     */
+    public static void record(LogLevel level, IProtoLogGroup group, String text, Object[] args, String trace, EventOrigin from) {
+        GroupState state = Groups.of(group);
+        Origin origin = from == null ? null : EventOrigins.resolve(from);
+        String location = null;
+        if (state.routes.hasLocations) {
+            boolean isHere = from == null || EventOrigins.isOfThisThread(from);
+            location = from != null && from.location() != null ? from.location() : isHere ? CallStacks.location() : null;
+        }
+        RuntimeMessage message = RuntimeMessage.of(state, level, String.valueOf(text), location);
+        Object[] values;
+        String thrown = trace;
+        try {
+            Template template = message != null && message.template() != null ? message.template() : Template.parse(String.valueOf(text));
+            values = MessageText.oneNullOrNone(args, template.size());
+            if (trace == null && hasException(values, template.size())) {
+                Throwable exception = (Throwable) values[values.length - 1];
+                thrown = exception == null ? null : StackText.of(exception);
+                values = Arrays.copyOf(values, values.length - 1);
+            }
+            if (message != null) {
+                values = template.values(values);
+            } else {
+                // One template too many: its text takes more bytes, and loses nothing.
+                values = new Object[] {template.render(values)};
+                message = RuntimeMessage.of(state, level, RuntimeMessage.ANY_TEXT, location);
+            }
+        } catch (TemplateException e) {
+            // The text that tells so is a message of its own.
+            message = RuntimeMessage.of(state, level, RuntimeMessage.ANY_TEXT, location);
+            values = new Object[] {MessageText.formatError(text, args, e.getMessage())};
+        }
+        if (message == null) {
+            Sessions.lose(state, level, LossCause.TEMPLATE_LIMIT);
+            return;
+        }
+        long mask = message.template().mask();
+        Call call = Call.begin(group, level, message.id(), mask);
+        call.of(message.template(), thrown, origin);
+        call.addAll(mask, values).end();
+    }
+
+    /** True if an exception, or null for none, is behind the arguments of a template. */
+    private static boolean hasException(Object[] args, int taken) {
+        return args.length == taken + 1 && (args[taken] == null || args[taken] instanceof Throwable);
+    }
+}

@@ -1,0 +1,2 @@
+/** The way of a call into the buffer: arguments, writers, chunks, losses. */
+package dev.protolog.internal.write;
