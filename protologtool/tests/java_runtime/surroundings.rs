@@ -188,6 +188,21 @@ fn where_no_file_may_be_large_the_trace_is_all_there_is() {
     assert!(incomplete(&dir.path().join("a.pftrace")) > 1000);
 }
 
+/// A JDK of few modules, as `jlink` makes them: sockets have no peers.
+#[test]
+fn without_the_module_of_peers_nobody_listens_and_all_else_works() {
+    let dir = temp_dir();
+    let Some(classes) = classes() else { return };
+    let mut java = Command::new("java");
+    java.args(["--limit-modules", "java.base", "-cp"]).arg(classes).arg("app.Deaf");
+    let output = run_any(java.arg(dir.path()));
+    let refused = "can't listen without the module `jdk.net`, which says who asks\n\
+                   help: start java with `--add-modules jdk.net`\n";
+    assert_eq!(output.stdout, refused.repeat(2));
+    assert_eq!((output.code, output.stderr.as_str()), (Some(0), "WARN Net: recorded\n"));
+    assert_eq!(messages(&dir.path().join("a.pftrace")), ["WARN Net: recorded"]);
+}
+
 /// The lines of `read-log` for a trace that is not complete.
 fn incomplete(trace: &Path) -> usize {
     let mut read = Command::new(env!("CARGO_BIN_EXE_protologtool"));

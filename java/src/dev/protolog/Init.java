@@ -128,10 +128,21 @@ public final class Init {
      * runtime is left, and nothing keeps its class loader.
      */
     public static void stop() {
-        ControlServer.stop();
+        if (canListen()) {
+            ControlServer.stop();
+        }
+    }
+
+    /** False where the JDK, or the program's modules, lack the one that says who asks. */
+    private static boolean canListen() {
+        return ModuleLayer.boot().findModule("jdk.net").isPresent();
     }
 
     private void listen(List<String> problems) {
+        if (!canListen()) {
+            problems.add("can't listen without the module `jdk.net`, which says who asks\nhelp: start java with `--add-modules jdk.net`");
+            return;
+        }
         try {
             ControlException displaced = ControlServer.start(directory, reloads ? config : null);
             if (displaced != null) {
