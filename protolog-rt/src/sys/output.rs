@@ -67,12 +67,13 @@ fn write_at_once(bytes: &[u8]) -> io::Result<usize> {
     result(unsafe {
         libc::syscall(
             libc::SYS_pwritev2,
-            libc::STDERR_FILENO,
+            // As words, which a call of `syscall` passes on: of a shorter number the upper half is anything.
+            libc::c_long::from(libc::STDERR_FILENO),
             &raw const part,
-            1_i32,
+            1 as libc::c_long,
             AT_END,
             AT_END,
-            libc::RWF_NOWAIT,
+            libc::c_long::from(libc::RWF_NOWAIT),
         )
     })
 }
