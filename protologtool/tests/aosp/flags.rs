@@ -1,5 +1,5 @@
 //! The flags of the tools of each release, as their `CommandOptions` have them, given to this one: what they accept it accepts, and where it
-//! goes further the table in `docs/design/rewriting.md` says so.
+//! goes further the table in `docs/design/aosp.md` says so.
 
 use crate::rule::Room;
 use protolog_testkit::workspace_root;
@@ -155,7 +155,7 @@ fn values_are_checked_as_by_each_release() {
 /// Every flag has a row in the table, which names no release that does not know it.
 #[test]
 fn the_table_has_every_flag() {
-    let page = workspace_root().join("docs/design/rewriting.md");
+    let page = workspace_root().join("docs/design/aosp.md");
     let text = fs::read_to_string(page).unwrap();
     let (_, table) = text.split_once("\n## Flags of each release\n").unwrap();
     let rows: Vec<Vec<&str>> = table
