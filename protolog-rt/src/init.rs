@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::level;
 use crate::level::{ProtoLogGroup, SettingSource};
 use crate::paths::absolute;
-use crate::session::forked;
+use crate::session::life::forked;
 use crate::sys::close_on_fork;
 use crate::sys::copies;
 use crate::sys::environment::{absolute_path, variable};

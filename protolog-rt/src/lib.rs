@@ -203,10 +203,10 @@ pub use panic::log_panics;
 pub use protolog_core::Level;
 #[cfg(feature = "macros")]
 pub use protolog_macros::ProtoLogGroup;
-pub use session::config::{Config, GroupOverride, TracingMode};
-pub use session::previous::{RecoveredTrace, recover_previous};
-pub use session::signals::stop_on_signals;
-pub use session::stop_error::StopError;
+pub use session::earlier::previous::{RecoveredTrace, recover_previous};
+pub use session::filter::{Config, GroupOverride, TracingMode};
+pub use session::finish::stop_error::StopError;
+pub use session::life::signals::stop_on_signals;
 pub use session::{Builder, RecordingPlace, Session};
 pub use stats::{BufferStats, GroupStats, Loss, Summary};
 pub use text::print_group;

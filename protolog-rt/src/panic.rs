@@ -3,7 +3,7 @@
 use crate::dynamic::Arg;
 use crate::level::{self, GroupInfo};
 use crate::message_table::{self, NewMessage};
-use crate::session::running;
+use crate::session::life::running_sessions;
 use crate::site::GroupLevel;
 use crate::sys::once::ForkOnce;
 use crate::sys::pin;
@@ -85,7 +85,7 @@ fn log(panic: &PanicHookInfo<'_>) {
     } else {
         writer::drop_message(group, level, crate::LossCause::TemplateLimit);
     }
-    running::flush(FLUSH);
+    running_sessions::flush(FLUSH);
 }
 
 fn group() -> &'static GroupInfo {

@@ -6,9 +6,11 @@
 use crate::error::Error;
 use crate::level::{self, GroupInfo};
 use crate::loss::LossCause;
-use crate::session::dictionary::tagged_groups;
-use crate::session::{Session, config::Config, config::GroupOverride, config::TracingMode};
-use crate::session::{earlier, forked, running, summary};
+use crate::session::Session;
+use crate::session::earlier::earlier_runs;
+use crate::session::filter::{Config, GroupOverride, TracingMode};
+use crate::session::life::{forked, running_sessions, summary};
+use crate::session::packets::dictionary::tagged_groups;
 use crate::stats::{GroupStats, Loss, Summary};
 use crate::sys::copies;
 use crate::sys::process::program;
@@ -193,7 +195,7 @@ impl Answers {
                 groups.remove(group.name);
             }
         });
-        for core in running::all() {
+        for core in running_sessions::all() {
             let control = self.trace.as_ref().is_some_and(|(session, ..)| session.is_of(&core));
             let file = core.path().map_or("-".into(), Path::to_string_lossy);
             let fill_policy = core.buffer.fill_policy();
@@ -250,7 +252,7 @@ impl Answers {
             Err(error) if is_device(Path::new(&file)) => return Err(Error::from(error).into()),
             Err(error) => {
                 // Somebody may have taken the name since the start, as anybody can in `/tmp`: what is kept is worth more.
-                let other = earlier::unknown_sibling(Path::new(&file));
+                let other = earlier_runs::unknown_sibling(Path::new(&file));
                 let Ok(summary) = session.try_stop_at(&other) else {
                     // It can be stopped again.
                     self.trace = Some((session, fill_policy, file));
@@ -270,7 +272,7 @@ impl Answers {
 
     fn stats(&self, answer: &mut Answer) {
         self.status(answer);
-        for core in running::all() {
+        for core in running_sessions::all() {
             if !self.trace.as_ref().is_some_and(|(session, ..)| session.is_of(&core)) {
                 let fill_policy = core.buffer.fill_policy();
                 let file = core.path().map_or("-".into(), Path::to_string_lossy);

@@ -3,7 +3,7 @@
 //! A name that is like none of them is no mistake: the variable may be for several programs, and groups come with libraries. One that is
 //! a slip of the hand away from a group, and names none, was meant for it.
 
-use crate::session::dictionary::all_groups;
+use crate::session::packets::dictionary::all_groups;
 use crate::sys::process::program;
 use protolog_core::control::matches_group;
 use protolog_core::control::name::{Quoted, characters};

@@ -10,14 +10,14 @@ mod start;
 
 pub use memory::RecordingPlace;
 
-use super::config::{Config, GroupOverride, TracingMode};
-use super::earlier::Earlier;
-use super::epilogue::Epilogue;
-use super::file::FileForm;
-use super::leftover::Keep;
-use super::recorder::RecordingPath;
-use super::segments::Limits;
 use crate::paths::absolute;
+use crate::session::earlier::earlier_runs::Earlier;
+use crate::session::earlier::leftover::Keep;
+use crate::session::file::epilogue::Epilogue;
+use crate::session::file::segments::Limits;
+use crate::session::file::trace_file::FileForm;
+use crate::session::filter::{Config, GroupOverride, TracingMode};
+use crate::session::recording::recorder::RecordingPath;
 use crate::sys::create::PRIVATE;
 use protolog_core::{FillPolicy, Level};
 use std::path::PathBuf;

@@ -7,53 +7,28 @@
 //! Invariants: a call is enabled if a running session records it, and each session gets what it records; starting and
 //! stopping may fail, logging never does.
 
-mod active;
+pub(crate) mod arbiter;
 mod builder;
-mod bundles;
-mod chunk_wait;
-pub(crate) mod claim;
-pub(crate) mod config;
-pub(crate) mod core;
-mod counts;
-mod diagnosis;
-pub(crate) mod dictionary;
-mod drain;
 pub(crate) mod earlier;
-mod epilogue;
-mod file;
-pub(crate) mod file_place;
-pub(crate) mod forked;
-mod gap;
-mod heads;
-mod leftover;
-mod packets;
-pub(crate) mod previous;
-mod process;
-mod progress;
-pub(crate) mod recorder;
-mod remains;
-mod report;
-mod requests;
-pub(crate) mod running;
-mod segments;
-pub(crate) mod signals;
-mod snapshot;
-mod state;
-pub(crate) mod stop_error;
+pub(crate) mod file;
+pub(crate) mod filter;
+pub(crate) mod finish;
+pub(crate) mod life;
+pub(crate) mod packets;
+pub(crate) mod recording;
+mod ring;
 mod stream;
-pub(crate) mod summary;
-mod temporary;
-mod trace;
-mod wire;
-mod write_behind;
 
 pub use self::builder::{Builder, RecordingPlace};
 
-use self::active::Active;
+use self::arbiter::session_arbiter::Core;
 use self::builder::heirs;
-use self::core::Core;
-use self::file_place::FilePlace;
-use self::stop_error::StopError;
+use self::file::file_place::FilePlace;
+use self::finish::stop_error::StopError;
+use self::finish::{diagnosis, loss_report};
+use self::life::active::Active;
+use self::life::{forked, summary};
+use self::ring::snapshot;
 use crate::error::Error;
 use crate::stats::Summary;
 use crate::writer::scope::ThreadScope;
@@ -230,7 +205,7 @@ impl Session {
     pub fn flush(&self) -> Result<(), Error> {
         let active = self.here()?;
         if let Some(recorder) = active.core.kept_recorder() {
-            report::deleted_recording(&active.core);
+            loss_report::deleted_recording(&active.core);
             return recorder.sync();
         }
         let Some(requests) = active.core.requests() else { return Ok(()) };

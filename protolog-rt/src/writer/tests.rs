@@ -18,8 +18,8 @@ use super::{Head, Writer};
 use crate::level::{GroupInfo, GroupSet, SwitchPage};
 use crate::loss::LossCause;
 use crate::note::GroupDef;
-use crate::session::config::Filter;
-use crate::session::core::SessionOwner;
+use crate::session::arbiter::session_arbiter::SessionOwner;
+use crate::session::filter::Filter;
 use crate::site::GroupLevel;
 use crate::value::{Int, Str};
 use protolog_core::chunk::{

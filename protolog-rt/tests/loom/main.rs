@@ -34,7 +34,8 @@ use loss::{LossCause, LossCounters};
 use protolog_core::FillPolicy;
 use protolog_core::chunk::PageLayout;
 use protolog_shmem::{Buffer, Heap, Memory, PAGE};
-use session::{Reader, core::Core};
+use session::Reader;
+use session::arbiter::session_arbiter::Core;
 use sync::{AtomicBool, AtomicUsize, Ordering, fence};
 use writer::Writer;
 

@@ -1,7 +1,7 @@
 //! The setting for forked children, and the settings of a child's session.
 
-use super::Builder;
-use crate::session::recorder::RecordingPath;
+use crate::session::builder::Builder;
+use crate::session::recording::recorder::RecordingPath;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 

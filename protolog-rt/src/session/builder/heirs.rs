@@ -11,10 +11,10 @@
 //! - The lock is held while heirs start, so that a message or call of another thread waits for them. No lock is taken before it, and
 //!   it is taken neither in a child whose fork is incomplete, nor between the handlers of this thread's own fork, which hold it.
 
-use super::Builder;
 use crate::error::Error;
-use crate::session::active::Active;
-use crate::session::{forked, signals};
+use crate::session::builder::Builder;
+use crate::session::life::active::Active;
+use crate::session::life::{forked, signals};
 use crate::sys::create::random;
 use crate::sys::fork::{self, ForkLock, Order};
 use crate::text_queue;

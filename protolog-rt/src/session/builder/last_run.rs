@@ -1,7 +1,7 @@
 //! What becomes of the trace that the last run left at a session's path.
 
-use super::Builder;
-use crate::session::earlier::Earlier;
+use crate::session::builder::Builder;
+use crate::session::earlier::earlier_runs::Earlier;
 
 impl Builder {
     /// Sets how many traces of earlier runs are kept, 1 by default. When a session begins to write its file, what is there is renamed:

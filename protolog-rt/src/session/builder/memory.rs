@@ -2,12 +2,12 @@
 //!
 //! Invariant: a session that streams starts also where there is no room for a recording.
 
-use super::Builder;
 use crate::error::Error;
-use crate::session::config::Filter;
-use crate::session::file_place::FilePlace;
-use crate::session::leftover;
-use crate::session::recorder::{BufferForm, Recorder, RecordingPath};
+use crate::session::builder::Builder;
+use crate::session::earlier::leftover;
+use crate::session::file::file_place::FilePlace;
+use crate::session::filter::Filter;
+use crate::session::recording::recorder::{BufferForm, Recorder, RecordingPath};
 use crate::sys::create::directory;
 use crate::sys::environment::variable;
 use crate::sys::file::copies_on_write;

@@ -3,22 +3,25 @@
 //! Invariant: a start that fails leaves no file that was not there, and no thread; files of earlier runs stay as they were, since
 //! they are emptied and removed after the last step that can fail.
 
-use super::Builder;
-use super::heirs;
 use crate::clock;
 use crate::error::Error;
 use crate::level;
-use crate::session::active::{Active, Destination, Kept};
-use crate::session::config::Filter;
-use crate::session::core::{Core, SessionOwner};
-use crate::session::earlier::{self, Earlier};
-use crate::session::file::{FileForm, TraceFile};
-use crate::session::file_place::FilePlace;
-use crate::session::requests::Requests;
-use crate::session::segments::{Limits, Segments};
-use crate::session::stream::{Reopen, Stream};
-use crate::session::trace::Trace;
-use crate::session::{Session, dictionary, forked};
+use crate::session::Session;
+use crate::session::arbiter::requests::Requests;
+use crate::session::arbiter::session_arbiter::{Core, SessionOwner};
+use crate::session::builder::Builder;
+use crate::session::builder::heirs;
+use crate::session::earlier::earlier_runs;
+use crate::session::earlier::earlier_runs::Earlier;
+use crate::session::file::file_place::FilePlace;
+use crate::session::file::segments::{Limits, Segments};
+use crate::session::file::trace_file::{FileForm, TraceFile};
+use crate::session::filter::Filter;
+use crate::session::life::active::{Active, Destination, Kept};
+use crate::session::life::forked;
+use crate::session::packets::dictionary;
+use crate::session::stream::stream_thread::{Reopen, Stream};
+use crate::session::stream::trace::Trace;
 use crate::sys::{barrier, fork, pin};
 use protolog_core::FillPolicy;
 use std::sync::Arc;
@@ -114,14 +117,14 @@ impl Builder {
         let thread = ThreadBuilder::new().name("protolog".into());
         let thread = thread.spawn(move || Stream::run_given(&given)).map_err(Error::Resources)?;
         if limits.any() {
-            earlier::keep_segments(&place, earlier, core.owner.reports_losses);
+            earlier_runs::keep_segments(&place, earlier, core.owner.reports_losses);
         }
         let segments = limits.any().then(|| Segments::new(place.clone(), limits, form.clone()));
         let mut segments = segments.transpose()?;
         let file = match &mut segments {
             Some(segments) => segments.open()?,
             None => {
-                earlier::keep(&place, earlier, core.owner.reports_losses)?;
+                earlier_runs::keep(&place, earlier, core.owner.reports_losses)?;
                 let mut file = TraceFile::create(&place, form.mode)?;
                 file.set_form(form);
                 file

@@ -1,0 +1,250 @@
+//! A session's part of the [`Arbiter`] that it shares with its writers: filter, file, and the thread that reads the buffer.
+
+use crate::clock;
+use crate::loss::{Mirror, UnattributedSnapshot};
+use crate::session::arbiter::chunk_wait::ChunkWait;
+use crate::session::arbiter::requests::Requests;
+use crate::session::filter::Filter;
+use crate::session::recording::recorder::Recorder;
+use crate::sys::process::random_id;
+use crate::writer::arbiter::Arbiter;
+use crate::writer::owner::Owner;
+use crate::writer::{UNATTRIBUTED, Writer, free_retired};
+use protolog_core::FillPolicy;
+use protolog_shmem::{Buffer, WriteChunk};
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+use std::thread::Thread;
+use std::time::Duration;
+
+/// The shared part of a session: what its writers know of, and the rest.
+#[derive(Debug)]
+pub(crate) struct Core {
+    pub(in crate::session) arbiter: Arc<Arbiter>,
+    pub(in crate::session) owner: Arc<SessionOwner>,
+}
+
+impl Deref for Core {
+    type Target = Arbiter;
+
+    fn deref(&self) -> &Arbiter {
+        &self.arbiter
+    }
+}
+
+/// A session, as the owner of its writers.
+#[derive(Debug)]
+pub(crate) struct SessionOwner {
+    /// A random id.
+    pub(in crate::session) session_id: [u8; 16],
+    /// When the session started, in nanoseconds of BOOTTIME.
+    pub(in crate::session) started: u64,
+    /// Unattributed drops of before the session.
+    pub(in crate::session) before: UnattributedSnapshot,
+    pub(in crate::session) filter: Filter,
+    /// Messages that wait for a chunk.
+    pub(in crate::session) waits: ChunkWait,
+    /// Messages that were lost are reported on standard error at the end.
+    pub(in crate::session) reports_losses: bool,
+    /// An operator started it, not the program.
+    pub(in crate::session) is_for_operator: bool,
+    /// Only threads that have entered are recorded.
+    is_scoped: bool,
+    /// The file that the buffer is in, if it is in one.
+    pub(in crate::session) recorder: Option<Arc<Recorder>>,
+    /// The file that is written all the time, or at the end.
+    path: Option<PathBuf>,
+    drain: OnceLock<DrainThread>,
+}
+
+/// The thread that makes a file of the buffer.
+#[derive(Debug)]
+struct DrainThread {
+    thread: Thread,
+    requests: Arc<Requests>,
+}
+
+impl SessionOwner {
+    /// A session that starts now, and records what `filter` lets through.
+    pub(crate) fn new(filter: Filter) -> Self {
+        Self {
+            session_id: random_id(),
+            started: clock::boottime(),
+            before: UNATTRIBUTED.snapshot(),
+            filter,
+            waits: ChunkWait::new(None),
+            reports_losses: false,
+            is_for_operator: false,
+            is_scoped: false,
+            recorder: None,
+            path: None,
+            drain: OnceLock::new(),
+        }
+    }
+
+    /// The same, with messages that wait for a free chunk for so long.
+    pub(in crate::session) fn with_timeout(self, timeout: Option<Duration>) -> Self {
+        Self { waits: ChunkWait::new(timeout), ..self }
+    }
+
+    /// The same, with its buffer in the file of `recorder`.
+    pub(in crate::session) fn with_recorder(self, recorder: Option<Arc<Recorder>>) -> Self {
+        Self { recorder, ..self }
+    }
+
+    /// The same, with a line on standard error at the end if messages were lost, if `reports` says so.
+    pub(in crate::session) fn reporting_losses(self, reports: bool) -> Self {
+        Self { reports_losses: reports, ..self }
+    }
+
+    /// The same, started by an operator if `is` says so.
+    pub(in crate::session) fn for_operator(self, is: bool) -> Self {
+        Self { is_for_operator: is, ..self }
+    }
+
+    /// The same, for threads that enter alone if `is` says so.
+    pub(in crate::session) fn scoped(self, is: bool) -> Self {
+        Self { is_scoped: is, ..self }
+    }
+
+    /// The same, with this as the file that it writes.
+    pub(in crate::session) fn with_path(self, path: Option<PathBuf>) -> Self {
+        Self { path, ..self }
+    }
+}
+
+impl Owner for SessionOwner {
+    fn enabled_levels(&self, group: &str) -> u8 {
+        self.filter.levels(group)
+    }
+
+    #[cfg(feature = "log")]
+    fn levels_of_any_group(&self) -> u8 {
+        self.filter.levels_of_any_group()
+    }
+
+    fn is_scoped(&self) -> bool {
+        self.is_scoped
+    }
+
+    fn collects_stacks(&self) -> bool {
+        self.filter.collects_stacks()
+    }
+
+    fn collects_stack(&self, group: &str) -> bool {
+        self.filter.collects_stack(group)
+    }
+
+    fn add_group(&self) {
+        // A library's texts are in the recording before its first message.
+        self.recorder.iter().for_each(|recorder| recorder.write_module_texts());
+    }
+
+    fn wake(&self) {
+        if let Some(drain) = self.drain.get() {
+            drain.thread.unpark();
+        }
+    }
+
+    fn wait_for_chunk(
+        &self,
+        buffer: &Buffer,
+        acquire: &mut dyn FnMut() -> Option<WriteChunk>,
+    ) -> Option<WriteChunk> {
+        if !self.waits.may_wait() {
+            return None;
+        }
+        self.wake();
+        self.waits.wait(buffer, acquire)
+    }
+
+    fn count_messages(&self, sequence: u16, new: u64, all: u64) {
+        self.recorder.iter().for_each(|recorder| recorder.count_messages(sequence, new, all));
+    }
+
+    fn count_forgotten(&self, sequence: u16, messages: u64) {
+        self.recorder.iter().for_each(|recorder| recorder.forget(sequence, messages));
+    }
+
+    fn mirror(&self) -> Option<Arc<dyn Mirror>> {
+        self.recorder.as_ref().map(|recorder| Arc::clone(recorder) as Arc<dyn Mirror>)
+    }
+}
+
+impl Core {
+    /// The shared part of a session that starts now.
+    pub(crate) fn new(buffer: Buffer, max_string_bytes: usize, owner: SessionOwner) -> Self {
+        let owner = Arc::new(owner);
+        let arbiter = Arbiter::new(buffer, max_string_bytes, Arc::clone(&owner) as _);
+        Self { arbiter: Arc::new(arbiter), owner }
+    }
+
+    /// Returns the file that the session writes, now or in the end; none where it only records.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        let recording = || self.owner.recorder.as_ref().map(|recorder| recorder.path());
+        self.owner.path.as_deref().or_else(recording)
+    }
+
+    /// Returns the levels (bit = severity) that the session enables of the group with this full name, registered or not.
+    pub(crate) fn levels_of(&self, group: &str) -> u8 {
+        self.owner.filter.levels(group)
+    }
+
+    /// Takes the writers whose threads have ended off the list. Frees what threads have left in any session, which they don't.
+    pub(in crate::session) fn take_ended(&self) -> Vec<Arc<Writer>> {
+        free_retired();
+        self.arbiter.take_ended()
+    }
+
+    /// Wakes writers that wait for a chunk; some were freed.
+    pub(in crate::session) fn announce_freed(&self) {
+        self.owner.waits.announce();
+    }
+
+    /// Ends the session for its writers, and gives them a moment to finish what they are at.
+    pub(in crate::session) fn stop(&self) {
+        let writers = self.stop_writers();
+        self.owner.waits.end_all();
+        // A message is a matter of nanoseconds, unless its thread was preempted; what comes later is after the stop.
+        for _ in 0..100 {
+            if !writers.iter().any(|writer| writer.is_busy()) {
+                break;
+            }
+            std::thread::yield_now();
+        }
+    }
+
+    /// Makes the session's thread write what is committed, and waits for it, unless this is that thread.
+    pub(in crate::session) fn flush_within(&self, limit: Duration) {
+        let Some(drain) = self.owner.drain.get() else { return };
+        if drain.thread.id() != std::thread::current().id() {
+            drain.requests.flush_within(limit, || self.wake());
+        }
+    }
+
+    /// Returns the requests to the thread that reads the buffer, if there is one.
+    pub(in crate::session) fn requests(&self) -> Option<&Requests> {
+        self.owner.drain.get().map(|drain| &*drain.requests)
+    }
+
+    /// Says which thread reads the buffer.
+    pub(in crate::session) fn set_drain(&self, thread: Thread, requests: Arc<Requests>) {
+        let _ = self.owner.drain.set(DrainThread { thread, requests });
+    }
+
+    /// Returns the recording that completes the trace file of a session that streams, if there is one.
+    pub(in crate::session) fn stream_recorder(&self) -> Option<&Arc<Recorder>> {
+        self.owner.recorder.as_ref().filter(|_| self.is_stream())
+    }
+
+    /// Returns the recording of a session that keeps its messages there.
+    pub(in crate::session) fn kept_recorder(&self) -> Option<&Arc<Recorder>> {
+        self.owner.recorder.as_ref().filter(|_| !self.is_stream())
+    }
+
+    /// Returns whether the buffer's thread frees chunks as they are completed.
+    pub(in crate::session) fn is_stream(&self) -> bool {
+        self.buffer.fill_policy() == FillPolicy::Stream
+    }
+}

@@ -1,0 +1,108 @@
+//! The line on standard error about messages that a session lost, or that its file could not be completed, for programs that look at
+//! no summary; and one for each name in its configuration that no group had.
+//!
+//! Invariant: nothing before the session's end, and nothing if it was told not to.
+
+use crate::error::Error;
+use crate::level;
+use crate::loss::LossCause;
+use crate::session::arbiter::session_arbiter::Core;
+use crate::session::finish::diagnosis;
+use crate::stats::Summary;
+use crate::text_queue;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// Reports the messages that a session lost, and the names that no group had, if there are any.
+pub(in crate::session) fn end(core: &Core, summary: &Summary) {
+    if !core.owner.reports_losses {
+        return;
+    }
+    let path = core.path().map(|path| path.display().to_string());
+    let path = path.as_deref().unwrap_or("a session");
+    let mut lines = line(path, summary).unwrap_or_default();
+    // An operator names groups of several programs, and gets an answer of each; and a group of a bridge may only have been silent.
+    if !core.owner.is_for_operator && !level::has_observers() {
+        for unknown in diagnosis::unknown(summary) {
+            let _ = writeln!(lines, "protolog: `{path}`: {unknown}"); // Writing to a string can't fail.
+        }
+    }
+    text_queue::write_line(lines.as_bytes());
+}
+
+/// Reports that somebody else has changed the session's file while it was written, which had so many messages.
+pub(in crate::session) fn changed_outside(core: &Core, what: &str, had: u64) {
+    if core.owner.reports_losses && had > 0 {
+        let path = core.path().map(|path| path.display().to_string()).unwrap_or_default();
+        let messages = if had == 1 { "1 message is" } else { &format!("{had} messages are") };
+        let line = format!(
+            "protolog: `{path}` was {what} while it was written: {messages} not in it any more\n"
+        );
+        text_queue::write_line(line.as_bytes());
+    }
+}
+
+/// Reports that somebody has deleted the session's recording while it is in use, once.
+pub(in crate::session) fn deleted_recording(core: &Core) {
+    let Some(recorder) = core.owner.recorder.as_ref().filter(|_| core.owner.reports_losses) else {
+        return;
+    };
+    if recorder.take_deletion() {
+        let line = format!(
+            "protolog: the recording `{}` was deleted while it is used: after a crash, nothing can be recovered from it; systemd does so \
+             when a user logs out (RemoveIPC), `Builder::recording_in` and `record_at` put it elsewhere\n",
+            recorder.path().display()
+        );
+        text_queue::write_line(line.as_bytes());
+    }
+}
+
+/// Reports that the session could not be ended properly. Nobody else gets the error.
+pub(in crate::session) fn failure(core: &Core, error: &Error) {
+    if core.owner.reports_losses {
+        let line = format!("protolog: a trace is not complete: {error}\n");
+        text_queue::write_line(line.as_bytes());
+    }
+}
+
+/// Returns the line; none if nothing was lost but what a ring is made to overwrite.
+fn line(path: &str, summary: &Summary) -> Option<String> {
+    let mut causes: BTreeMap<&str, u64> = BTreeMap::new();
+    let is_reported = |cause| !matches!(cause, LossCause::Truncated | LossCause::Overwritten);
+    for loss in summary.losses.iter().filter(|loss| is_reported(loss.cause)) {
+        *causes.entry(loss.cause.description()).or_default() += loss.count;
+    }
+    let lost: u64 = causes.values().sum();
+    let all = lost + summary.messages;
+    let causes: Vec<String> =
+        causes.iter().map(|(cause, count)| format!("{count}: {cause}")).collect();
+    let causes = causes.join("; ");
+    (lost > 0).then(|| format!("protolog: `{path}` lacks {lost} of {all} messages ({causes})\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::Loss;
+
+    #[test]
+    fn the_line_has_what_was_lost() {
+        let loss = |group: &str, cause, count| Loss { group: Some(group.into()), cause, count };
+        let mut summary = Summary { messages: 90, ..Summary::default() };
+        assert_eq!(line("a", &summary), None);
+        summary.losses =
+            vec![loss("g", LossCause::Overwritten, 5), loss("g", LossCause::Truncated, 6)];
+        assert_eq!(line("a", &summary), None);
+        for (group, count) in [("g", 4), ("h", 3)] {
+            summary.losses.push(loss(group, LossCause::BufferFull, count));
+        }
+        summary.losses.push(loss("g", LossCause::WriteFailed, 3));
+        assert_eq!(
+            line("app.pftrace", &summary).as_deref(),
+            Some(
+                "protolog: `app.pftrace` lacks 10 of 100 messages (7: the buffer was full; 3: the file could not be \
+                 written)\n"
+            )
+        );
+    }
+}

@@ -1,0 +1,438 @@
+//! A recording: a session's buffer in a file, with all that is needed to read it when the process is dead.
+//!
+//! The buffer is a ring with the newest messages, or that of a session that streams to a trace file: then the recording completes
+//! that file ([`crate::session::recording::progress`]).
+//!
+//! The layout is that of [`protolog_core::recorder`]. Nothing has to happen at a crash: chunks are mapped from the file, so a
+//! message is in it the moment it is committed, and texts are there before the first message that needs them.
+//!
+//! Invariants
+//! - *metadata*: a record is whole before the header counts it; records are never changed.
+//! - *order*: the magic is stored last, when everything else is there.
+//! - A forked child touches the file only through chunks that a thread had when it was forked, and closes it: the mark of a living
+//!   process is the parent's.
+
+use crate::clock;
+use crate::error::Error;
+use crate::loss::{LossCause, Mirror};
+use crate::message_table::{self, RuntimeMessage};
+use crate::session::file::claim;
+use crate::session::file::claim::Claim;
+use crate::session::file::file_place::FilePlace;
+use crate::session::file::temporary;
+use crate::session::filter::Filter;
+use crate::session::packets::dictionary::Dictionary;
+use crate::session::packets::process_packet::describe_process;
+use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use crate::sys::close_on_fork::CloseOnFork;
+use crate::sys::create::{PRIVATE, random};
+use crate::sys::mapping::Mapping;
+use crate::sys::thread::without_write_signals;
+use crate::sys::time::boot_id;
+use crate::sys::{file, modules, process};
+use protolog_core::FillPolicy;
+use protolog_core::recorder::{
+    BuildId, ClockSource, Header, LOSSES, LOSSES_AT, MAGIC, METADATA_LOST_AT, METADATA_USED_AT,
+    NEEDLESS, OTHER_MESSAGE_COUNT_AT, POSITIONS, RING_AT, SESSION_ID_AT, VERSION, loss_key,
+    message_count_at, other_losses_at, record_header,
+};
+use protolog_files::Location;
+use protolog_shmem::{Buffer, Memory, PAGE, size};
+use protozero::Heap;
+use std::fs::File;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{io, iter};
+
+/// The default directory of recordings: memory that the kernel keeps until it is shut down.
+pub(in crate::session) const DIRECTORY: &str = "/dev/shm";
+
+/// Bytes of both copies of the positions of writers. Only the pages of those that there are get used.
+const POSITIONS_SIZE: u64 = 2 * 8 * POSITIONS as u64;
+
+/// The number of names to try if earlier recordings exist.
+const NAMES: u32 = 10_000;
+
+/// The place of a recording.
+#[derive(Clone, Debug)]
+pub(in crate::session) enum RecordingPath {
+    /// A new file in [`DIRECTORY`].
+    Memory,
+    /// This file.
+    At(PathBuf),
+    /// A new file beside this trace.
+    Beside(FilePlace),
+}
+
+/// The buffer of a recording.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::session) struct BufferForm<'a> {
+    /// The least size, in bytes.
+    pub(in crate::session) bytes: usize,
+    pub(in crate::session) fill_policy: FillPolicy,
+    /// The id of the session.
+    pub(in crate::session) session_id: [u8; 16],
+    /// Its filter.
+    pub(in crate::session) filter: &'a Filter,
+}
+
+/// A recording without its ring buffer. See the module.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    path: PathBuf,
+    /// Where it is.
+    place: Location,
+    pid: u32,
+    /// Before `claim`, so that it is closed first.
+    file: CloseOnFork<File>,
+    /// It was said that the file is gone.
+    is_deletion_reported: AtomicBool,
+    /// None once the file is left for recovery.
+    claim: Mutex<Option<Claim>>,
+    /// All that is before the ring.
+    header: Memory,
+    /// The positions of writers, if it is that of a stream.
+    positions: Option<Memory>,
+    metadata: Mutex<Metadata>,
+}
+
+/// The session's own packets in the file: process and dictionary.
+#[derive(Debug)]
+struct Metadata {
+    dictionary: Dictionary,
+    /// The number of modules ever loaded when their texts were written; none if it is not known.
+    loads: Option<u64>,
+    /// The offset in the file.
+    start: u64,
+    used: u64,
+}
+
+impl Recorder {
+    /// Creates a recording.
+    pub(in crate::session) fn create(
+        place: &RecordingPath,
+        form: BufferForm<'_>,
+    ) -> Result<(Arc<Self>, Buffer), Error> {
+        let (file, place, path) = match place {
+            RecordingPath::Memory => {
+                let any = Path::new(DIRECTORY).join("any");
+                create_in(&Location::of(&any).map_err(failed(&any))?, &any)?
+            }
+            RecordingPath::Beside(trace) => {
+                create_in(trace.location().map_err(failed(trace.path()))?, trace.path())?
+            }
+            RecordingPath::At(path) => return Self::create_at(path, form),
+        };
+        let id = protolog_files::Identity::of_file(&file).map_err(failed(&path))?;
+        let made = Self::fill(file, (place.clone(), path.clone()), form);
+        made.map_err(|error| {
+            let _ = place.remove_entry(id);
+            failed(&path)(error)
+        })
+    }
+
+    /// Creates the file at `path`, for this user only. An existing one, of an earlier run, is renamed once the new one is complete: where
+    /// there is no room for that, all stay as they were.
+    fn create_at(path: &Path, form: BufferForm<'_>) -> Result<(Arc<Self>, Buffer), Error> {
+        let place = Location::of(path).map_err(failed(path))?;
+        place.check_file_or_missing().map_err(failed(path))?;
+        if Claim::is_taken_at(&place, None) {
+            return Err(Error::FileInUse { path: path.to_path_buf() });
+        }
+        let mut new = None;
+        let create = || {
+            let (file, at) = temporary::create(&place, PRIVATE)?;
+            new = Some(at);
+            Ok(file)
+        };
+        let file = CloseOnFork::new(create).map_err(failed(path))?;
+        let new = new.ok_or_else(|| failed(path)(io::ErrorKind::NotFound.into()))?;
+        let id = protolog_files::Identity::of_file(&file).map_err(failed(path))?;
+        let made = Self::fill(file, (place.clone(), path.to_path_buf()), form);
+        let named = made.map_err(failed(path)).and_then(|made| {
+            make_way(&place, path)?;
+            new.rename_to_free(place.name()).map_err(failed(path))?;
+            Ok(made)
+        });
+        if named.is_err() {
+            let _ = new.remove_entry(id);
+        }
+        named
+    }
+
+    fn fill(
+        file: CloseOnFork<File>,
+        (place, path): (Location, PathBuf),
+        form: BufferForm<'_>,
+    ) -> io::Result<(Arc<Self>, Buffer)> {
+        let ring = size(form.bytes);
+        let in_use = || io::Error::from(io::ErrorKind::WouldBlock);
+        let claim = Claim::new(&file)?.ok_or_else(in_use)?;
+        file::claim(&file)?;
+        let head = header(ring, form);
+        // Also what is not mapped, so that the progress of a stream can always be written.
+        file::allocate(&file, 0, head.metadata_at as usize)?;
+        file.write_all_at(&head.to_bytes(), 0)?;
+        let header = Memory::new(Mapping::shared(&file, 0, RING_AT)?);
+        let positions_at = Some(head.positions_at as usize).filter(|at| *at != 0);
+        let positions = positions_at
+            .map(|at| Mapping::shared(&file, at, POSITIONS_SIZE as usize).map(Memory::new))
+            .transpose()?;
+        let ring_memory = Memory::new(Mapping::shared(&file, RING_AT, ring)?);
+        let buffer = Buffer::new(ring_memory, form.fill_policy);
+        let start = head.metadata_at;
+        let metadata =
+            Mutex::new(Metadata { dictionary: Dictionary::default(), loads: None, start, used: 0 });
+        let claim = Mutex::new(Some(claim));
+        let recorder = Self {
+            path,
+            place,
+            pid: head.pid,
+            file,
+            is_deletion_reported: AtomicBool::new(false),
+            claim,
+            header,
+            positions,
+            metadata,
+        };
+        let mut process = protozero::Writer::new(Heap::new());
+        describe_process(&mut process.message(), recorder.pid, &form.session_id, form.filter, None);
+        recorder.append(&mut recorder.metadata(), &process.into_vec().unwrap_or_default());
+        recorder.write_module_texts();
+        let magic = u64::from_ne_bytes(MAGIC);
+        recorder.header.u64(0).store(magic, Ordering::Release);
+        Ok((Arc::new(recorder), buffer))
+    }
+
+    /// Returns the path of the file.
+    pub(in crate::session) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Removes the file, of which nobody needs anything. Where this user may not, since the program gave up its privileges, it is marked as
+    /// needless, and the program's next session that may removes it.
+    pub(in crate::session) fn remove(&self) -> Result<(), Error> {
+        match self.place.remove_if(&self.file) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                self.store_bytes(SESSION_ID_AT, &NEEDLESS);
+                Ok(())
+            }
+            removed => removed.map(drop).map_err(failed(&self.path)),
+        }
+    }
+
+    /// Returns whether somebody has deleted the file since it was made, once.
+    pub(in crate::session) fn take_deletion(&self) -> bool {
+        self.file.metadata().is_ok_and(|found| found.nlink() == 0)
+            && !self.is_deletion_reported.swap(true, Ordering::Relaxed)
+    }
+
+    /// Leaves the file for recovery.
+    pub(in crate::session) fn leave(&self) {
+        file::release(&self.file);
+        drop(self.claim.lock().unwrap_or_else(PoisonError::into_inner).take());
+    }
+
+    /// Returns whether it was [left](Self::leave).
+    pub(in crate::session) fn is_left(&self) -> bool {
+        self.claim.lock().unwrap_or_else(PoisonError::into_inner).is_none()
+    }
+
+    /// Stores bytes before the ring, at a multiple of 8, and zeros up to the next one.
+    pub(in crate::session) fn store_bytes(&self, at: usize, bytes: &[u8]) {
+        for (index, part) in bytes.chunks(8).enumerate() {
+            let mut word = [0; 8];
+            word[..part.len()].copy_from_slice(part);
+            self.header.u64(at + 8 * index).store(u64::from_ne_bytes(word), Ordering::Relaxed);
+        }
+    }
+
+    /// Stores positions of writers, from that number on.
+    pub(in crate::session) fn store_positions(&self, first: usize, words: &[u64]) {
+        let Some(positions) = &self.positions else { return };
+        for (number, word) in (first..).zip(words) {
+            positions.u64(8 * number).store(*word, Ordering::Relaxed);
+        }
+    }
+
+    /// Stores a word of the header, after all that was stored before.
+    pub(in crate::session) fn store(&self, at: usize, word: u64) {
+        self.header.u64(at).store(word, Ordering::Release);
+    }
+
+    /// Waits until all that was logged so far is on the disk, if the file is on one.
+    pub(in crate::session) fn sync(&self) -> Result<(), Error> {
+        self.write_module_texts();
+        self.file.sync_data().map_err(failed(&self.path))
+    }
+
+    /// Counts messages of a chunk that the writer of sequence `id` completed: `new` in it, `all` in it and those before.
+    pub(in crate::session) fn count_messages(&self, id: u16, new: u64, all: u64) {
+        if self.positions.is_some() {
+            // Of a stream nothing is overwritten.
+            return;
+        }
+        match message_count_at(id) {
+            // A reclaimer may be later than the writer itself.
+            Some(at) => _ = self.header.u64(at).fetch_max(all, Ordering::Release),
+            None => _ = self.header.u64(OTHER_MESSAGE_COUNT_AT).fetch_add(new, Ordering::Relaxed),
+        }
+    }
+
+    /// Counts messages of sequence `id`, of which no chunk is left, and which another writer may get.
+    pub(in crate::session) fn forget(&self, id: u16, messages: u64) {
+        if let Some(at) = message_count_at(id) {
+            self.header.u64(OTHER_MESSAGE_COUNT_AT).fetch_add(messages, Ordering::Relaxed);
+            self.header.u64(at).store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// Writes the texts of modules that were loaded since. The enums of a library are registered before they log, so its texts
+    /// are in the file before its first message.
+    pub(in crate::session) fn write_module_texts(&self) {
+        self.with_metadata(|metadata, give| {
+            let loads = modules::load_count();
+            if loads.is_none() || loads != metadata.loads {
+                metadata.dictionary.write_modules(give);
+                metadata.loads = loads;
+            }
+        });
+    }
+
+    fn with_metadata(&self, write: impl FnOnce(&mut Metadata, &mut dyn FnMut(&[u8]))) {
+        if self.pid != std::process::id() {
+            return;
+        }
+        let mut metadata = self.metadata();
+        let mut packets = Vec::new();
+        write(&mut metadata, &mut |packet| packets.push(packet.to_vec()));
+        for packet in packets {
+            self.append(&mut metadata, &packet);
+        }
+    }
+
+    /// Appends a packet to the metadata, or counts it as lost.
+    fn append(&self, metadata: &mut Metadata, packet: &[u8]) {
+        let record = [&record_header(packet), packet].concat();
+        let at = metadata.start + metadata.used;
+        match without_write_signals(|| self.file.write_all_at(&record, at)) {
+            Ok(()) => {
+                metadata.used += record.len() as u64;
+                self.header.u64(METADATA_USED_AT).store(metadata.used, Ordering::Release);
+            }
+            Err(_) => _ = self.header.u64(METADATA_LOST_AT).fetch_add(1, Ordering::Relaxed),
+        }
+    }
+
+    fn metadata(&self) -> MutexGuard<'_, Metadata> {
+        self.metadata.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the counter of `key`, if there is one or a free one.
+    fn counter(&self, key: u64) -> Option<&AtomicU64> {
+        let (success, failure) = (Ordering::Relaxed, Ordering::Relaxed);
+        let holds = |slot: &AtomicU64| match slot.compare_exchange(0, key, success, failure) {
+            Ok(_) => true,
+            Err(known) => known == key,
+        };
+        let mut slots = (0..LOSSES).map(|slot| LOSSES_AT + 16 * slot);
+        let found = slots.find(|&at| holds(self.header.u64(at)))?;
+        Some(self.header.u64(found + 8))
+    }
+}
+
+impl message_table::MessageListener for Recorder {
+    fn on_insert(&self, new: &[RuntimeMessage]) {
+        self.with_metadata(|metadata, give| metadata.dictionary.write_messages(new, give));
+    }
+}
+
+impl Mirror for Recorder {
+    fn add(&self, group: u32, cause: LossCause, count: u64) {
+        if self.pid != std::process::id() {
+            return;
+        }
+        let counter = self.counter(loss_key(group, cause as u32));
+        let other = || other_losses_at(cause as u32).map(|at| self.header.u64(at));
+        if let Some(counter) = counter.or_else(other) {
+            counter.fetch_add(count, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Returns the header of a recording with `ring` bytes of buffer.
+fn header(ring: usize, form: BufferForm<'_>) -> Header {
+    let ring_end = (RING_AT + ring) as u64;
+    let is_stream = form.fill_policy == FillPolicy::Stream;
+    let positions = if is_stream { POSITIONS_SIZE } else { 0 };
+    let [(_, realtime), (_, monotonic), (_, boottime)] = clock::snapshot();
+    Header {
+        version: VERSION,
+        pid: std::process::id(),
+        page: PAGE as u32,
+        pages: (ring / PAGE) as u32,
+        clock: if clock::uses_tsc() { ClockSource::Counter } else { ClockSource::Kernel },
+        ring_at: RING_AT as u64,
+        metadata_at: ring_end + positions,
+        realtime,
+        monotonic,
+        boottime,
+        boot_id: boot_id().unwrap_or_default(),
+        build_id: BuildId::new(&modules::build_id_of_program().unwrap_or_default()),
+        positions_at: if is_stream { ring_end } else { 0 },
+        session_id: form.session_id,
+    }
+}
+
+/// Creates a file beside `beside`, which has this path, for this user only.
+fn create_in(
+    beside: &Location,
+    path: &Path,
+) -> Result<(CloseOnFork<File>, Location, PathBuf), Error> {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let (program, pid) = (program(), std::process::id());
+    let numbers = (0..NAMES).map(|_| NUMBER.fetch_add(1, Ordering::Relaxed).into());
+    // Whoever may make files there can have taken all of these, but not one that nobody knows in advance.
+    for number in numbers.chain(iter::once_with(random)) {
+        let name = format!("protolog-{program}-{pid}-{number}.rec");
+        let path = path.with_file_name(&name);
+        let place = beside.sibling(&name).map_err(failed(&path))?;
+        match CloseOnFork::new(|| place.create_new(PRIVATE)) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            result => return Ok((result.map_err(failed(&path))?, place, path)),
+        }
+    }
+    Err(failed(path)(io::ErrorKind::AlreadyExists.into()))
+}
+
+/// Renames the file at `place`, of an earlier run, if there is one.
+fn make_way(place: &Location, path: &Path) -> Result<(), Error> {
+    if !place.is_taken().map_err(failed(path))? {
+        return Ok(());
+    }
+    let held = claim::hold(place, path)?;
+    let mut old = place.name().to_owned();
+    old.push(".old");
+    let old = path.with_file_name(old);
+    match &held {
+        Some(held) => claim::rename(held.file(), place, &old, true),
+        // It can't be read.
+        None => {
+            let name = old.file_name().unwrap_or_default();
+            place.rename_to_free(name).map_err(failed(&old))
+        }
+    }
+}
+
+fn failed(path: &Path) -> impl Fn(io::Error) -> Error {
+    let path = path.to_path_buf();
+    move |error| Error::File { path: path.clone(), error }
+}
+
+/// Returns the program's name, with characters that a file's name can have.
+pub(in crate::session) fn program() -> String {
+    let good = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
+    process::program().chars().take(64).map(good).collect()
+}

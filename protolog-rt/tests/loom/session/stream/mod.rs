@@ -1,0 +1,4 @@
+//! The drain, as it is.
+
+#[path = "../../../../src/session/stream/drain.rs"]
+pub(crate) mod drain;
