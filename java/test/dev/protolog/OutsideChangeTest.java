@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -46,6 +47,7 @@ final class OutsideChangeTest {
                 losesWhatWasCutOff(directory, compression, false);
                 losesWhatWasCutOff(directory, compression, true);
             }
+            countsDeletedSegments(directory);
             keepsItsLock(file);
             saysThatItWasDeleted(file);
         } finally {
@@ -121,6 +123,56 @@ final class OutsideChangeTest {
         check("what a reader can't make sense of", trace.problems, List.of());
         check("the messages", (long) trace.numbers.size(), there);
         check("the losses of the trace", trace.losses, Map.of(LossCause.REMOVED, 2L * ROUND));
+    }
+
+    private static void countsDeletedSegments(Path directory) throws Exception {
+        for (int compression : new int[] {0, 6}) {
+            for (boolean isByAge : new boolean[] {true, false}) {
+                String name = "deleted-" + compression + "-" + isByAge;
+                Path file = Files.createDirectory(directory.resolve(name)).resolve("app.pftrace");
+                Session.Builder builder = Session.builder().file(file).enableAll();
+                if (compression > 0) {
+                    builder.compress(compression);
+                }
+                if (isByAge) {
+                    builder.segmentAge(Duration.ofMillis(300));
+                } else {
+                    builder.segmentBytes(20_000);
+                }
+                losesDeletedSegments(builder.start(), file, isByAge);
+            }
+        }
+    }
+
+    /** Deletes two segments, and one after another that stays. */
+    private static void losesDeletedSegments(Session session, Path file, boolean isByAge) throws Exception {
+        int logged = 0;
+        for (int number = 1; number <= 5; number++) {
+            Path segment = file.resolveSibling("app.000" + number + ".pftrace.part");
+            while (!Files.exists(segment)) {
+                if (isByAge) {
+                    Thread.sleep(10);
+                } else {
+                    round(logged++);
+                    session.flush();
+                }
+            }
+            round(logged++);
+            session.flush();
+            if (number != 3 && number != 5) {
+                Files.delete(segment);
+            }
+        }
+        SessionStats stats = session.running().stats();
+        Summary summary = session.stop();
+        FaultTrace trace = FaultTrace.read(segments(file), Set.of());
+        long there = trace.numbers.size();
+        long lost = (long) logged * ROUND - there;
+        check("some are lost, and some are there", lost >= 3 * ROUND && there >= 2 * ROUND, true);
+        check("messages and losses", summary.messages() + " and " + summary.lost(), there + " and " + lost);
+        check("of the statistics", stats.messages() + " and " + stats.lost(), there + " and " + lost);
+        check("what a reader can't make sense of", trace.problems, List.of());
+        check("the losses of the trace", trace.losses, Map.of(LossCause.REMOVED, lost));
     }
 
     private static void round(int round) {

@@ -36,7 +36,6 @@ import java.util.TreeSet;
 final class Stream {
     /** A change of the distance between wall clock and BOOTTIME by which the wall clock counts as set, in nanoseconds. */
     private static final long MIN_CLOCK_STEP = 100_000_000;
-
     /** Room for the end of a trace, in bytes, for each sequence in it, and for what a packet grows by on its way. */
     private static final int TRAILER = 1024;
     private static final int SEQUENCE_TRAILER = 160;
@@ -95,7 +94,7 @@ final class Stream {
                 EarlierRuns.keep(place, null, config.earlier());
             }
             file = segments == null ? TraceFile.create(place, config.compression()) : segments.open();
-            begin(started, "protolog session started");
+            begin(started, "protolog session started", Remains.none(session.dictionary()));
         } catch (IOException | RuntimeException | Error e) {
             release();
             throw e;
@@ -143,13 +142,12 @@ final class Stream {
                 if (!isDrained) {
                     throw new IOException("no memory is left to complete the trace");
                 }
-                if (file.isRemoved()) {
-                    losses.loseAllBut(Remains.none(session.dictionary()));
-                    counts.keepOnly(Map.of());
+                if (loseIfRemoved()) {
                     throw new NoSuchFileException(file.path().toString(), null, "the file was deleted meanwhile");
                 }
                 Losses total = session.total().copy();
-                endSequences(total);
+                endSequences();
+                losses.write(out, losses.unreported(total));
                 writeClocks(session.clock().moment());
                 end("protolog session ended");
                 commit();
@@ -240,15 +238,25 @@ final class Stream {
         if (remains == null) {
             return;
         }
-        long lost = losses.loseAllBut(remains);
-        counts.keepOnly(remains.groups());
-        if (lost > 0) {
-            losses.printCut(file.path(), lost);
-        }
+        loseAllBut(remains, "emptied or cut");
         file.restart(remains.end());
-        begin(session.clock().moment(), "protolog session goes on");
-        losses.write(out, losses.due(remains));
+        begin(session.clock().moment(), "protolog session goes on", remains);
         remains = null;
+    }
+
+    /** Counts the messages of the file as lost if it was deleted, and returns whether it was. */
+    private boolean loseIfRemoved() {
+        boolean isRemoved = file.isRemoved();
+        if (isRemoved) {
+            loseAllBut(Remains.none(session.dictionary()), "deleted");
+        }
+        return isRemoved;
+    }
+
+    private void loseAllBut(Remains left, String change) {
+        long lost = losses.loseAllBut(left);
+        counts.keepOnly(left.groups());
+        losses.printChange(file.path(), change, lost);
     }
 
     /** A change of the file. */
@@ -280,7 +288,7 @@ final class Stream {
         }
         ByteBuffer trace = session.recording() == null ? null : session.recording().trace();
         checkpoint = new StreamCheckpoint(file, out.mark(), trace, earlierBytes, new TreeSet<>(inFile), states, counts.save(),
-                losses.reportedBefore(), new HashMap<>(changed), new HashMap<>(changedBefore), held.mark(), ownPackets, wallDistance);
+                losses.save(), new HashMap<>(changed), new HashMap<>(changedBefore), held.mark(), ownPackets, wallDistance);
     }
 
     /** Goes back to the checkpoint, if something has changed since. After an error it can be done again. */
@@ -305,7 +313,7 @@ final class Stream {
             to.readers().get(i).restore();
         }
         counts.restore(to.counts());
-        losses.beginFile(to.reportedBefore());
+        losses.restore(to.losses());
         changed = to.changed();
         changedBefore = to.changedBefore();
         held.rewind(to.held());
@@ -370,23 +378,21 @@ final class Stream {
         });
     }
 
-    /** Ends the file, and begins the next one. The recording is told of that before the old one gets its name. */
+    /** Ends the file, and begins the next one, which the recording knows before the old one has its name. */
     private void rotate() throws IOException {
         TraceFile old = file;
-        Map<Integer, Sequence> sequences = session.sequencesById();
-        for (int writer : inFile) {
-            Sequence sequence = sequences.get(writer);
-            readers.get(writer).end(sequence == null ? new Losses.Pending(0) : taken.take(sequence.losses));
-        }
+        endSequences();
         end("protolog session goes on");
         out.flush();
+        if (!loseIfRemoved()) {
+            losses.beginFile();
+        }
         earlierBytes += out.written();
         file = segments.open();
         ended = old;
         readers.values().forEach(SequenceReader::beginFile);
         counts.beginFile();
-        losses.beginFile(losses.reported());
-        begin(session.clock().moment(), "protolog session goes on");
+        begin(session.clock().moment(), "protolog session goes on", Remains.none(session.dictionary()));
         closeEnded();
         setCheckpoint();
     }
@@ -400,35 +406,33 @@ final class Stream {
         }
     }
 
-    /** Writes all that comes before the first message of a file. */
-    private void begin(BootClock.Moment moment, String name) throws IOException {
+    /** Writes all that comes before the first message of a file, behind what is left in it. */
+    private void begin(BootClock.Moment moment, String name, Remains left) throws IOException {
         out = file.out();
         inFile.clear();
         ownPackets = 0;
         writeClocks(moment);
         writeOwnPackets();
         out.own(TracePackets.instant(session.pid(), moment.boottime(), name));
+        losses.write(out, losses.due(left));
         readers.forEach((writer, reader) -> {
             reader.continueIn(out);
             changed.put(writer, reader.position());
         });
         if (session.recording() != null) {
-            session.recording().setTrace(file.realPath(), losses.reportedBefore().all());
+            session.recording().setTrace(file.realPath(), losses.reportedBefore());
         }
         commit();
         file.setBegun();
     }
 
-    /** Ends the sequences of the file, and reports the losses of others. */
-    private void endSequences(Losses total) throws IOException {
+    /** Ends the sequences of the file. */
+    private void endSequences() throws IOException {
         Map<Integer, Sequence> sequences = session.sequencesById();
-        for (Map.Entry<Integer, SequenceReader> each : readers.entrySet()) {
-            if (inFile.contains(each.getKey())) {
-                Sequence sequence = sequences.get(each.getKey());
-                each.getValue().end(sequence == null ? new Losses.Pending(0) : taken.take(sequence.losses));
-            }
+        for (int writer : inFile) {
+            Sequence sequence = sequences.get(writer);
+            readers.get(writer).end(sequence == null ? new Losses.Pending(0) : taken.take(sequence.losses));
         }
-        losses.write(out, losses.unreported(total));
     }
 
     private void end(String name) throws IOException {

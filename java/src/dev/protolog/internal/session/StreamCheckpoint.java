@@ -1,6 +1,5 @@
 package dev.protolog.internal.session;
 
-import dev.protolog.internal.write.Losses;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;
@@ -11,7 +10,7 @@ import java.util.Set;
  * it: after an error of the JVM the stream goes back to it.
  */
 record StreamCheckpoint(TraceFile file, TraceOutput.Mark mark, ByteBuffer trace, long earlierBytes, Set<Integer> inFile,
-        List<Saved> readers, SessionStats.Written.State counts, Losses reportedBefore, Map<Integer, Long> changed,
+        List<Saved> readers, SessionStats.Written.State counts, StreamLosses.State losses, Map<Integer, Long> changed,
         Map<Integer, Long> changedBefore, HeldChunks.Mark held, int ownPackets, long wallDistance) {
     /** A reader, and its state. */
     record Saved(SequenceReader reader, SequenceReader.State state) {

@@ -55,13 +55,25 @@ final class StreamLosses {
     }
 
     /** Those that files before the present one report. */
-    Losses reportedBefore() {
-        return reportedBefore;
+    List<Losses.Count> reportedBefore() {
+        return reportedBefore.all();
     }
 
-    /** What follows is for another file, or for the one again for which this was said. */
-    void beginFile(Losses before) {
-        reportedBefore = before;
+    /** What follows is for another file; the one before reports all that there is to report. */
+    void beginFile() {
+        reportedBefore = reported();
+    }
+
+    /** What is known here alone, at one time. */
+    record State(Losses reportedBefore, long removed) {}
+
+    State save() {
+        return new State(reportedBefore, removed);
+    }
+
+    void restore(State state) {
+        reportedBefore = state.reportedBefore;
+        setRemoved(state.removed);
     }
 
     /** Those of {@code total} that the trace does not report: of no sequence, of threads that found no chunk any more, and what an error has kept from either. */
@@ -74,11 +86,15 @@ final class StreamLosses {
     /** Counts the messages of the file as lost that are not left in it. Returns their number. */
     long loseAllBut(Remains remains) {
         long lost = readers.stream().mapToLong(reader -> reader.loseAllBut(remains)).sum();
-        removed += lost;
+        setRemoved(removed + lost);
+        return lost;
+    }
+
+    private void setRemoved(long messages) {
+        removed = messages;
         if (session.recording() != null) {
             session.recording().setRemoved(removed);
         }
-        return lost;
     }
 
     /** Those that the file has to report, and that are not among what is left of it. */
@@ -98,10 +114,12 @@ final class StreamLosses {
         out.own(packet.done());
     }
 
-    /** Prints that somebody else has emptied the file, which had so many messages. */
-    void printCut(Path file, long had) {
-        String messages = had == 1 ? "1 message is" : had + " messages are";
-        LogPrinter.queue("protolog: `" + file + "` was emptied or cut while it was written: " + messages + " not in it any more");
+    /** Prints that somebody else has changed the file, which had so many messages; nothing for none. */
+    void printChange(Path file, String change, long had) {
+        if (had > 0) {
+            String messages = had == 1 ? "1 message is" : had + " messages are";
+            LogPrinter.queue("protolog: `" + file + "` was " + change + " while it was written: " + messages + " not in it any more");
+        }
     }
 
     private static void addDamage(List<Losses.Count> losses, long damaged) {
