@@ -57,6 +57,11 @@ mod zlib {
     const PACKET: u8 = tag(trace::PACKET, WireType::Bytes) as u8;
     const COMPRESSED_PACKETS: u64 = tag(packet::COMPRESSED_PACKETS, WireType::Bytes) as u64;
 
+    /// The most bytes of packets in a bundle that is read, as of a packet that
+    /// `protolog_recording` looks into. Sessions gather less than 1 MiB, and a longer bundle is one
+    /// packet; but somebody else may have put a stream into the file that expands a thousandfold.
+    const MAX_PACKETS: usize = 64 << 20;
+
     /// Room for tags and sizes before the stream.
     const HEAD: usize = 16;
 
@@ -116,12 +121,24 @@ mod zlib {
 
     /// See above.
     pub(in crate::session) fn unpack(stream: &[u8]) -> Option<Vec<u8>> {
-        let (mut inflate, mut packets) = (Decompress::new(true), Vec::new());
+        let mut packets = Vec::new();
+        unpack_into(&mut packets, stream).map(|()| packets)
+    }
+
+    /// Inflates a bundle into `packets`, which is empty. None if that fails, or is too much.
+    fn unpack_into(packets: &mut Vec<u8>, stream: &[u8]) -> Option<()> {
+        let mut inflate = Decompress::new(true);
         loop {
-            packets.try_reserve(2 * stream.len() + 64).ok()?;
+            // Twice as many as before, and one byte too many at most.
+            let room = packets.len().max(2 * stream.len() + 64);
+            packets.try_reserve_exact(room.min(MAX_PACKETS + 1 - packets.len())).ok()?;
             let (rest, before) = (&stream[inflate.total_in() as usize..], inflate.total_out());
-            match inflate.decompress_vec(rest, &mut packets, FlushDecompress::Finish).ok()? {
-                Status::StreamEnd => return Some(packets),
+            let status = inflate.decompress_vec(rest, packets, FlushDecompress::Finish).ok()?;
+            if packets.len() > MAX_PACKETS {
+                return None;
+            }
+            match status {
+                Status::StreamEnd => return Some(()),
                 Status::Ok | Status::BufError if inflate.total_out() > before => {}
                 _ => return None,
             }
@@ -132,16 +149,35 @@ mod zlib {
     mod tests {
         use super::*;
 
-        /// The bytes of a bundle.
-        fn unpacked(bundle: &[u8]) -> Vec<u8> {
+        /// The zlib stream of a bundle.
+        fn stream(bundle: &[u8]) -> &[u8] {
             fn only(message: &[u8]) -> &[u8] {
                 let mut fields = protozero::Reader::new(message);
                 let field = fields.next().expect("a field").expect("a field that is whole");
                 assert!(fields.next().is_none());
                 field.as_bytes().expect("bytes")
             }
-            assert_eq!(unpack(&only(only(bundle))[..8]), None, "a part of a stream");
-            unpack(only(only(bundle))).expect("a bundle")
+            only(only(bundle))
+        }
+
+        /// The bytes of a bundle.
+        fn unpacked(bundle: &[u8]) -> Vec<u8> {
+            assert_eq!(unpack(&stream(bundle)[..8]), None, "a part of a stream");
+            unpack(stream(bundle)).expect("a bundle")
+        }
+
+        #[test]
+        fn a_bundle_that_expands_too_far_is_refused_before_it_is_in_memory() {
+            let zeros = vec![0; MAX_PACKETS + 1];
+            for (size, is_read) in [(MAX_PACKETS, true), (MAX_PACKETS + 1, false)] {
+                let mut bundles = Bundles::new(1);
+                let bundle = bundles.pack(&zeros[..size]).expect("a bundle");
+                assert!(bundle.len() < size / 100, "{size}");
+                let mut packets = Vec::new();
+                let read = unpack_into(&mut packets, stream(bundle));
+                assert_eq!(read.is_some(), is_read, "{size}");
+                assert!(packets.capacity() <= MAX_PACKETS + 1, "{size}: {}", packets.capacity());
+            }
         }
 
         /// Texts in scripts of three bytes a character grow more than random bytes do.

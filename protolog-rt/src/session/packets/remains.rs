@@ -2,7 +2,7 @@
 //! and the drops that they report.
 //!
 //! Invariant: messages are left only if a reader finds them; those of bundles that can't be
-//! inflated are not.
+//! inflated, or that expand too far, are not.
 
 use crate::loss::LossCount;
 use crate::session::packets::bundles;
