@@ -27,6 +27,16 @@ impl LossCount {
             None => all.push(self),
         }
     }
+
+    /// Takes it off those of `all`, as far as they have it.
+    pub(crate) fn take_from(self, all: &mut Vec<Self>) {
+        all.retain_mut(|left| {
+            if (left.group, left.cause) == (self.group, self.cause) {
+                left.count = left.count.saturating_sub(self.count);
+            }
+            left.count > 0
+        });
+    }
 }
 
 /// Number of pairs of group and cause with a slot of their own.

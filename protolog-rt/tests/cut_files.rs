@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 #[derive(ProtoLogGroup)]
 enum Log {
@@ -148,7 +148,31 @@ fn drops_that_were_cut_off_are_reported_again() {
     }
 }
 
-/// A trace and its recording as a process leaves them that is killed after the cut.
+/// Copies the trace of a session and its recording into `to`, as a process leaves them that is
+/// killed, and completes the copy. Returns its path.
+fn recovered(session: &Session, path: &Path, to: &Path) -> PathBuf {
+    let (trace, recording) = (to.join("app.pftrace"), to.join("protolog-app-1-0.rec"));
+    fs::copy(session.recording().expect("a recording"), &recording).expect("copy");
+    fs::copy(path, &trace).expect("copy");
+    let file = fs::File::options().read(true).write(true).open(&recording).expect("open");
+    // No process of today has this number.
+    file.write_all_at(&0x7fff_fff0u32.to_ne_bytes(), 16).expect("write");
+    let name = trace.as_os_str().as_bytes();
+    for copy in 0..2 {
+        let at = (TRACE_FILE_AT + copy * TRACE_FILE_SIZE) as u64;
+        let mut old = [0; TRACE_FILE_SIZE];
+        file.read_exact_at(&mut old, at).expect("read");
+        // The losses that earlier files report come after the path.
+        let losses = 2 + usize::from(u16::from_ne_bytes([old[0], old[1]]));
+        let mut new = [&(name.len() as u16).to_ne_bytes(), name, &old[losses..]].concat();
+        new.truncate(TRACE_FILE_SIZE);
+        file.write_all_at(&new, at).expect("write");
+    }
+    recover_previous(&trace).expect("recover");
+    assert!(!recording.exists(), "the trace is complete");
+    trace
+}
+
 #[test]
 fn a_recovered_trace_has_the_same_losses() {
     let _lock = lock_sessions();
@@ -162,25 +186,62 @@ fn a_recovered_trace_has_the_same_losses() {
     session.flush().expect("flush");
     cut(&path, first);
     session.flush().expect("flush");
-    let (trace, recording) =
-        (dead.path().join("app.pftrace"), dead.path().join("protolog-app-1-0.rec"));
-    fs::copy(session.recording().expect("a recording"), &recording).expect("copy");
-    fs::copy(&path, &trace).expect("copy");
-    session.stop().expect("stop");
-    let file = fs::File::options().read(true).write(true).open(&recording).expect("open");
+    let recording = fs::File::open(session.recording().expect("a recording")).expect("open");
     let mut removed = [0; 8];
-    file.read_exact_at(&mut removed, REMOVED_AT as u64).expect("read");
+    recording.read_exact_at(&mut removed, REMOVED_AT as u64).expect("read");
     assert_eq!(u64::from_ne_bytes(removed), 51);
-    // No process of today has this number.
-    file.write_all_at(&0x7fff_fff0u32.to_ne_bytes(), 16).expect("write");
-    let name = trace.as_os_str().as_bytes();
-    let name = [&(name.len() as u16).to_ne_bytes(), name].concat();
-    for copy in 0..2 {
-        file.write_all_at(&name, (TRACE_FILE_AT + copy * TRACE_FILE_SIZE) as u64).expect("write");
-    }
-    recover_previous(&trace).expect("recover");
-    assert!(!recording.exists(), "the trace is complete");
+    let trace = recovered(&session, &path, dead.path());
+    session.stop().expect("stop");
     let (messages, reported) = read(&trace);
     let expected = of([("Work", LossCause::Removed, 50), ("Rest", LossCause::Removed, 1)]);
     assert_eq!((messages.len(), reported), (51, expected));
+}
+
+/// The file after a deleted one reports its drops again, until one that comes after them does not.
+#[test]
+fn a_recovered_trace_has_the_drops_of_deleted_files() {
+    let _lock = lock_sessions();
+    let truncated = |round: u32| {
+        for number in 0..500u32 {
+            i!(Log::Work, "%d of round %d: %s", number, round, "x".repeat(200));
+        }
+    };
+    for (deletions, is_cut, is_moved) in
+        [(1, false, false), (2, false, false), (1, true, false), (1, false, true)]
+    {
+        let (live, dead) = (temp_dir(), temp_dir());
+        let path = live.path().join("app.pftrace");
+        let session = session().file(&path).start().expect("start a session");
+        truncated(0);
+        session.flush().expect("flush");
+        for round in 1..=deletions {
+            fs::remove_file(&path).expect("delete");
+            session.flush().expect("flush");
+            truncated(round);
+            session.flush().expect("flush");
+        }
+        if is_cut {
+            cut(&path, 0);
+            session.flush().expect("flush");
+        }
+        let mut elsewhere = Losses::new();
+        if is_moved {
+            let moved = live.path().join("moved.pftrace");
+            fs::rename(&path, &moved).expect("rename");
+            session.flush().expect("flush");
+            elsewhere = read(&moved).1;
+        }
+        truncated(9);
+        let trace = recovered(&session, &path, dead.path());
+        let summary = session.stop().expect("stop");
+        let mut all = read(&trace).1;
+        for (what, count) in elsewhere {
+            *all.entry(what).or_default() += count;
+        }
+        let case = format!("{deletions} {is_cut} {is_moved}");
+        assert_eq!(all, losses(&summary), "{case}");
+        let count = 500 * (u64::from(deletions) + 2);
+        let truncated = all.iter().find(|((_, cause), _)| *cause == LossCause::Truncated);
+        assert_eq!(truncated.map(|(_, count)| *count), Some(count), "{case}");
+    }
 }

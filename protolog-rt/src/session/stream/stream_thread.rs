@@ -47,6 +47,8 @@ pub(in crate::session) struct Stream {
     earlier: Summary,
     /// The drops that those segments report.
     reported: Vec<LossCount>,
+    /// Those of them that this one reports again, since the file that did is deleted, or lacks them.
+    again: Vec<LossCount>,
     /// The first error of an earlier file.
     failed_file: Option<Error>,
     /// The file was deleted, and there is no other one yet.
@@ -92,6 +94,7 @@ impl Stream {
             reopen,
             earlier: Summary::default(),
             reported: Vec::new(),
+            again: Vec::new(),
             failed_file: None,
             is_deleted: false,
             is_rotation_pending: false,
@@ -294,10 +297,18 @@ impl Stream {
         for lost in reported {
             lost.add_to(&mut self.reported);
         }
+        self.again.clone_from(&gap.reported);
         self.trace.file.take_over(gap);
         self.trace.skip_unattributed_before(before);
-        self.drain.begin_file(&mut self.trace.file, &self.reported);
+        self.begin_file();
         error
+    }
+
+    /// Has the recording follow a file that begins, or begins once more.
+    fn begin_file(&mut self) {
+        let mut elsewhere = self.reported.clone();
+        self.again.iter().for_each(|lost| lost.take_from(&mut elsewhere));
+        self.drain.begin_file(&mut self.trace.file, &elsewhere);
     }
 
     fn end(mut self) -> Result<Summary, StopError> {

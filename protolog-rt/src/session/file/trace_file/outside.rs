@@ -76,14 +76,7 @@ impl TraceFile {
         let mut due = reported;
         self.outside.drops.iter().for_each(|lost| lost.add_to(&mut due));
         // Those that it got and does not have, whatever has kept them from it.
-        for known in &remains.reported {
-            let same =
-                |lost: &&mut LossCount| (lost.group, lost.cause) == (known.group, known.cause);
-            if let Some(lost) = due.iter_mut().find(same) {
-                lost.count = lost.count.saturating_sub(known.count);
-            }
-        }
-        due.retain(|lost| lost.count > 0);
+        remains.reported.iter().for_each(|known| known.take_from(&mut due));
         self.gap.reported = due;
         removed.messages()
     }

@@ -64,7 +64,7 @@ impl Stream {
         if !self.trace.file.has_failed() {
             self.trace.continue_after_gap();
         }
-        self.drain.begin_file(&mut self.trace.file, &self.reported);
+        self.begin_file();
     }
 
     fn follow_deletion(&mut self) {
