@@ -22,6 +22,8 @@ pub enum Error {
         /// Its full name.
         name: String,
     },
+    /// A name that no .proto file can have.
+    Name(String),
     /// The parameter of the plugin is none that it knows.
     Parameter(String),
     /// A file can't be written.
@@ -43,7 +45,10 @@ impl Error {
             }
             Self::Group { .. } => "make it a message, or leave out groups (`leave_out_groups`)",
             Self::UnknownType { .. } => "add the file that declares it: `protoc --include_imports`",
-            Self::Parameter(_) => "use `file=NAME`, `runtime=PATH` or `leave_out_groups`",
+            Self::Name(_) => "make the descriptors with protoc, or from .proto files",
+            Self::Parameter(_) => {
+                "use `file=NAME`, `message=NAME`, `runtime=PATH` or `leave_out_groups`"
+            }
             Self::File { .. } => "check that the directory exists and may be written to",
         }
     }
@@ -56,6 +61,7 @@ impl fmt::Display for Error {
             Self::Descriptor(error) => write!(f, "not a descriptor set: {error}"),
             Self::Group { field } => write!(f, "the field `{field}` is a group"),
             Self::UnknownType { name } => write!(f, "no file declares the type `{name}`"),
+            Self::Name(name) => write!(f, "{name:?} is no name"),
             Self::Parameter(text) => write!(f, "unknown parameter `{text}`"),
             Self::File { path, error } => write!(f, "can't write `{}`: {error}", path.display()),
         }

@@ -19,6 +19,13 @@ pub(crate) struct Module<'a> {
     names: Names,
 }
 
+impl Module<'_> {
+    /// Without types. The names of type parameters are taken.
+    fn new() -> Self {
+        Self { names: Names::with(&["M", "D"]), ..Self::default() }
+    }
+}
+
 /// All types that code is generated for.
 #[derive(Debug, Default)]
 pub(crate) struct Layout<'a> {
@@ -31,16 +38,24 @@ pub(crate) struct Layout<'a> {
 }
 
 impl<'a> Layout<'a> {
-    /// Places the types of the files that `is_asked` names, and those of others that they need.
-    pub(crate) fn of(files: &'a [File], is_asked: impl Fn(&str) -> bool) -> Result<Self, Error> {
-        let mut layout = Self::default();
+    /// Places the types of the files that `is_asked` names, or `only` some messages, and those of others that they need.
+    pub(crate) fn of(
+        files: &'a [File],
+        is_asked: impl Fn(&str) -> bool,
+        only: &'a [String],
+    ) -> Result<Self, Error> {
+        let mut layout = Self { root: Module::new(), ..Self::default() };
         for extension in files.iter().flat_map(|file| &file.extensions) {
             layout.extensions.entry(&extension.of).or_default().push(&extension.field);
         }
-        let needed = Needed::of(files, is_asked, &layout.extensions);
+        let needed = Needed::of(files, is_asked, only, &layout.extensions);
         for file in files {
-            let path: Vec<_> =
-                file.package.split('.').filter(|part| !part.is_empty()).map(module_name).collect();
+            let path: Vec<_> = file
+                .package
+                .split('.')
+                .filter(|part| !part.is_empty())
+                .map(names::module)
+                .collect();
             layout.place(&path, &file.messages, &file.enums, &needed.names);
         }
         match needed.unknown {
@@ -94,7 +109,7 @@ impl<'a> Layout<'a> {
                 module.messages.push((message, name.clone()));
                 self.places.insert(&message.full_name, (path.to_vec(), name));
             }
-            let inner = [path, &[module_name(&message.name)]].concat();
+            let inner = [path, &[names::module(&message.name)]].concat();
             self.place(&inner, &message.messages, &message.enums, needed);
         }
         for one in enums.iter().filter(|one| needed.contains(&*one.full_name)) {
@@ -106,17 +121,14 @@ impl<'a> Layout<'a> {
     }
 
     fn module(&mut self, path: &[String]) -> &mut Module<'a> {
-        path.iter()
-            .fold(&mut self.root, |module, name| module.modules.entry(name.clone()).or_default())
+        path.iter().fold(&mut self.root, |module, name| {
+            module.modules.entry(name.clone()).or_insert_with(Module::new)
+        })
     }
 }
 
 /// The suffixes of the types of a message: its writer, its reader, and a field that is read.
 const SUFFIXES: [&str; 3] = ["", "Reader", "Field"];
-
-fn module_name(name: impl AsRef<str>) -> String {
-    names::snake(name.as_ref())
-}
 
 /// The types that are needed.
 struct Needed<'a> {
@@ -129,6 +141,7 @@ impl<'a> Needed<'a> {
     fn of(
         files: &'a [File],
         is_asked: impl Fn(&str) -> bool,
+        only: &'a [String],
         extensions: &HashMap<&'a str, Vec<&'a Field>>,
     ) -> Self {
         let (mut messages, mut enums) = (HashMap::new(), HashSet::new());
@@ -140,6 +153,9 @@ impl<'a> Needed<'a> {
                 wanted.append(&mut own);
                 wanted.extend(file.extensions.iter().map(|extension| &*extension.of));
             }
+        }
+        if !only.is_empty() {
+            wanted = only.iter().map(String::as_str).collect();
         }
         let mut needed = Self { names: HashSet::new(), unknown: None };
         while let Some(name) = wanted.pop() {

@@ -68,7 +68,7 @@
 //! same, or a method's own, the second has `_` behind it. The code needs nothing but `protozero`: no allocation, no `std`.
 //!
 //! With protoc, `protoc-gen-protozero` writes the same: `protoc --protozero_out=src --protozero_opt=file=car.rs car.proto`.
-//! It takes editions, which the parser of this crate does not know.
+//! A part of a large schema is `message=FULL_NAME` there, and [`Config::message`] here. It takes editions, which the parser of this crate does not know.
 
 mod emit;
 mod error;
@@ -90,11 +90,14 @@ pub struct Options {
     pub runtime: String,
     /// Leave out fields that are groups; without it, one is an error.
     pub leave_out_groups: bool,
+    /// The full names of messages, such as `perfetto.protos.TrackEvent`: only they and what they need get code. None for
+    /// all messages of the files.
+    pub messages: Vec<String>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { runtime: "::protozero".to_owned(), leave_out_groups: false }
+        Self { runtime: "::protozero".to_owned(), leave_out_groups: false, messages: Vec::new() }
     }
 }
 
@@ -113,5 +116,9 @@ fn generate_from(
     is_asked: impl Fn(&str) -> bool,
     options: &Options,
 ) -> Result<String, Error> {
-    emit::code(&layout::Layout::of(files, is_asked)?, options)
+    if !schema::is_path(&options.runtime) {
+        return Err(Error::Parameter(format!("runtime={}", options.runtime)));
+    }
+    schema::check(files)?;
+    emit::code(&layout::Layout::of(files, is_asked, &options.messages)?, options)
 }

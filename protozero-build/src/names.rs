@@ -56,29 +56,33 @@ pub(crate) fn shouty(name: &str) -> String {
 
 /// As it is written where an identifier stands.
 pub(crate) fn escaped(name: &str) -> String {
-    match name {
-        "self" | "super" | "crate" | "Self" => format!("{name}_"),
-        _ if KEYWORDS.contains(&name) => format!("r#{name}"),
-        _ => name.to_owned(),
-    }
+    if KEYWORDS.contains(&name) { format!("r#{name}") } else { name.to_owned() }
 }
 
-/// A name of a schema may consist of `_` and digits behind it, of which nothing is left that begins a name.
+/// The name of a module, which shares its scope with types: none begins as those that are a number do.
+pub(crate) fn module(name: &str) -> String {
+    let name = snake(name);
+    if name.starts_with('_') { format!("m{name}") } else { name }
+}
+
+/// A name of a schema may consist of `_` and digits behind it, of which nothing is left that begins a name; and a few words
+/// of Rust can't be names in any form.
 fn word(name: String) -> String {
-    if name.chars().next().is_none_or(|first| first.is_ascii_digit()) {
-        format!("_{name}")
-    } else {
-        name
+    match &*name {
+        "" => "__".to_owned(),
+        "self" | "super" | "crate" | "Self" => format!("{name}_"),
+        _ if name.starts_with(|first: char| first.is_ascii_digit()) => format!("_{name}"),
+        _ => name,
     }
 }
 
 /// The words of Rust 2024 that can't be names, and those that are reserved.
-const KEYWORDS: [&str; 51] = [
+const KEYWORDS: [&str; 50] = [
     "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn",
     "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let",
     "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref", "return",
     "static", "struct", "trait", "true", "try", "type", "typeof", "union", "unsafe", "unsized",
-    "use", "virtual", "where", "while", "yield", "_", "raw",
+    "use", "virtual", "where", "while", "yield", "raw",
 ];
 
 #[cfg(test)]

@@ -29,8 +29,7 @@ pub fn answer(request: &[u8]) -> Result<Vec<u8>, Error> {
             response.int32(3, EDITIONS.0).int32(4, EDITIONS.1);
         }
     }
-    // A heap has room, and no part of the response is as long as 256 MiB.
-    Ok(writer.into_vec().unwrap_or_default())
+    writer.into_vec().map_err(|error| Error::Schema(format!("the code is too long: {error}")))
 }
 
 /// The files that are asked for, and the parameter.
@@ -52,8 +51,9 @@ fn settings(parameter: &str) -> Result<(String, Options), Error> {
     let (mut file, mut options) = ("protos.rs".to_owned(), Options::default());
     for setting in parameter.split(',').filter(|setting| !setting.is_empty()) {
         match setting.split_once('=') {
-            Some(("file", name)) => file = name.into(),
+            Some(("file", name)) if !name.is_empty() => file = name.into(),
             Some(("runtime", path)) => options.runtime = path.into(),
+            Some(("message", name)) => options.messages.push(name.to_owned()),
             None if setting == "leave_out_groups" => options.leave_out_groups = true,
             _ => return Err(Error::Parameter(setting.to_owned())),
         }

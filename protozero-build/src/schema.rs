@@ -3,9 +3,11 @@
 //! Descriptors are read as they come from a compiler, so a name of a type is full, with a dot before it, and numbers are
 //! valid. What is not as protobuf's compilers make it is an [error](crate::Error), never a panic.
 
+mod check;
 mod comments;
 mod read;
 
+pub(crate) use check::{check, is_path};
 pub(crate) use read::read_set;
 
 /// A .proto file.

@@ -84,7 +84,7 @@ impl fmt::Display for DecodeError {
             DecodeErrorKind::InvalidWireType(_) => "invalid wire type",
             DecodeErrorKind::LengthTooLarge(_) => "a length is too large",
             DecodeErrorKind::UnmatchedEndGroup => "the end of a group that was not started",
-            DecodeErrorKind::TooDeep => "groups are nested too deep",
+            DecodeErrorKind::TooDeep => "groups or messages are nested too deep",
             DecodeErrorKind::UnexpectedWireType { .. } => "a field has another type than expected",
             DecodeErrorKind::InvalidUtf8 => "a string is not UTF-8",
         };

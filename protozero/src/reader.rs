@@ -7,6 +7,7 @@
 //! Groups are deprecated since proto2, but part of the format: a group is one field, with the bytes between its start and
 //! its end.
 
+mod depth;
 mod field;
 mod repeated;
 
@@ -14,6 +15,7 @@ use core::iter::FusedIterator;
 
 use crate::error::{DecodeError, DecodeErrorKind};
 use crate::wire::{VarintError, WireType, decode_varint};
+pub use depth::{Depth, MAX_MESSAGE_DEPTH};
 pub use field::{Field, Value};
 pub use repeated::Repeated;
 

@@ -23,6 +23,11 @@ pub(super) fn write(out: &mut Code, place: &Place<'_, '_>, fields: &[Field]) {
     out.open("pub const fn of(fields: @::Reader<'a>) -> Self {");
     out.line("Self(fields)");
     out.close("}");
+    out.doc("The reader without its type.", "");
+    out.line("#[inline]");
+    out.open("pub const fn untyped(&self) -> &@::Reader<'a> {");
+    out.line("&self.0");
+    out.close("}");
     out.close("}");
     out.line("");
     out.open(&format!("impl<'a> ::core::iter::Iterator for {reader}<'a> {{"));
@@ -78,11 +83,21 @@ fn write_again(out: &mut Code, place: &Place<'_, '_>, fields: &[(&Field, String)
     let mut methods = Names::with(&super::writer::OWN);
     let name = escaped(place.name);
     out.line("");
-    out.doc("Writes the field to another message of its type; an error if the bytes that it was read from are wrong.", "");
+    out.doc(
+        "Writes the field to another message of its type; an error if the bytes that it was read from are wrong, or if they \
+         nest messages deeper than the official libraries read.",
+        "",
+    );
+    let result = "::core::result::Result<(), @::DecodeError>";
+    out.open(&format!("pub fn write_to<M: @::AsMessage>(self, to: &mut {name}<M>) -> {result} {{"));
+    out.line("self.write_within(to, @::reader::Depth::OUTERMOST)");
+    out.close("}");
+    out.line("");
+    out.doc("As `write_to`, of a message that is itself nested.", "");
     out.line("#[allow(deprecated)]");
-    out.open(&format!(
-        "pub fn write_to<M: @::AsMessage>(self, to: &mut {name}<M>) -> ::core::result::Result<(), @::DecodeError> {{"
-    ));
+    let arguments = format!("self, to: &mut {name}<M>, depth: @::reader::Depth");
+    out.open(&format!("pub fn write_within<M: @::AsMessage>({arguments}) -> {result} {{"));
+    out.line("let _ = depth;");
     out.open("match self {");
     for (field, variant) in fields {
         let method = super::writer::take_names(field, &mut methods);
@@ -104,7 +119,9 @@ fn copy_of(place: &Place<'_, '_>, field: &Field, (one, packed): &(String, String
     };
     match &field.kind {
         Kind::Message(_) => format!(
-            "{{ let mut nested = to.{one}(); for field in it {{ field?.write_to(&mut nested)?; }} }}"
+            "{{ let within = depth.deeper(it.untyped(), {})?; let mut nested = to.{one}(); \
+             for field in it {{ field?.write_within(&mut nested, within)?; }} }}",
+            field.number
         ),
         Kind::Scalar(_) | Kind::Enum(_) if field.is_repeated && field.is_packed => format!(
             "{{ for value in it.clone() {{ value?; }} to.{packed}(it.filter_map(::core::result::Result::ok).map(|value| {value})); }}"

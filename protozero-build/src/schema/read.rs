@@ -6,6 +6,7 @@
 use super::comments::Comments;
 use super::{Enum, EnumValue, Extension, Field, File, Kind, Message, Scalar};
 use crate::Error;
+use protozero::reader::Depth;
 use protozero::{DecodeError, Reader};
 
 type Result<T> = std::result::Result<T, DecodeError>;
@@ -67,6 +68,7 @@ struct Scope<'a> {
     /// The path of it, for comments.
     path: Vec<i32>,
     extensions: &'a mut Vec<Extension>,
+    depth: Depth,
 }
 
 fn read_file(descriptor: Reader<'_>) -> Result<File> {
@@ -94,6 +96,7 @@ fn read_file(descriptor: Reader<'_>) -> Result<File> {
         prefix,
         path: Vec::new(),
         extensions: &mut extensions,
+        depth: Depth::OUTERMOST,
     };
     read_members(descriptor, &mut scope, [4, 5, 7], &mut file.messages, &mut file.enums)?;
     file.extensions = extensions;
@@ -160,6 +163,7 @@ fn read_message(descriptor: Reader<'_>, scope: &mut Scope<'_>) -> Result<Message
         prefix: format!("{}.", message.full_name),
         path: scope.path.clone(),
         extensions: &mut *scope.extensions,
+        depth: scope.depth.deeper(&descriptor, 3)?,
     };
     for (index, field) in fields.into_iter().enumerate() {
         inner.path.extend([2, index as i32]);

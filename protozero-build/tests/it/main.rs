@@ -1,6 +1,7 @@
 //! Generated code: it is what it was, it compiles, and what it reads and writes is what prost and Python's protobuf do.
 
 mod build;
+mod hostile;
 mod instructions;
 mod plugin;
 mod random;

@@ -1,5 +1,5 @@
 //! The schemas: those of this package, Perfetto's whole trace, and Google's interfaces. The code for ours compiles without `std`, for the
-//! others with the programs of `round_trip`.
+//! others' parts with the programs of `round_trip`.
 
 use crate::{build, code_of, data};
 use protolog_testkit::{python, run, skip, temp_dir};
@@ -56,14 +56,30 @@ fn official(modules: &[&str]) -> Option<Vec<u8>> {
     Some(fs::read(path).expect("read the descriptors"))
 }
 
-/// The code for all of a descriptor set.
-pub(crate) fn code(set: &[u8]) -> String {
-    generate(set, |_| true, &Options::default()).expect("code")
+/// The code for some messages of a descriptor set.
+pub(crate) fn code(set: &[u8], messages: &[&str]) -> String {
+    let messages = messages.iter().map(ToString::to_string).collect();
+    generate(set, |_| true, &Options { messages, ..Options::default() }).expect("code")
+}
+
+/// Types alone: some seconds for 160,000 lines.
+#[test]
+fn perfettos_whole_trace_compiles() {
+    if let Some(set) = perfetto() {
+        build::check(temp_dir().path(), &code(&set, &[]));
+    }
+}
+
+#[test]
+fn a_part_of_a_schema_is_what_a_message_needs() {
+    let part = code(&parsed("forms2.proto"), &["forms.old.Result"]);
+    assert!(part.contains("pub struct Result<M>") && part.contains("pub struct Colour("), "{part}");
+    assert!(!part.contains("pub struct All<M>"), "{part}");
 }
 
 #[test]
 fn all_forms_compile() {
-    for name in ["car.proto", "forms2.proto", "forms3.proto"] {
+    for name in ["car.proto", "forms2.proto", "forms3.proto", "odd.proto"] {
         build::check(temp_dir().path(), &code_of(name, |config| config).expect("code"));
     }
     let code = code_of("group.proto", Config::leave_out_groups).expect("code");

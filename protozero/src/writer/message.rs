@@ -202,7 +202,8 @@ impl<'w, D: Delegate> Message<'w, D> {
     pub fn into_nested_exact(mut self, field: u32, size: usize) -> Exact<'w, D> {
         let tag = self.tag(field, WireType::Bytes);
         self.writer.put_varint(tag, size as u64);
-        let end = self.writer.written() + size as u64;
+        // A size beyond all memory is wrong in any case.
+        let end = self.writer.written().wrapping_add(size as u64);
         Exact { message: self, end }
     }
 
