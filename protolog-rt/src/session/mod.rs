@@ -4,6 +4,15 @@
 //! adds drops, thread names and texts interned at run time. Otherwise the buffer keeps the newest or the first messages until
 //! they are written to a file; a recording keeps them in a file to begin with.
 //!
+//! | room | of |
+//! |---|---|
+//! | `packets`, `filter`, `file` | the parts: packets between chunks and files, which levels are recorded, files and claims on them |
+//! | `recording`, `arbiter` | the buffer in a file that outlives the process; what a session shares with the threads that write |
+//! | `earlier` | what earlier runs left at a path |
+//! | `finish` | reports at the end |
+//! | `stream`, `ring` | sessions that stream to a file, and those that keep messages in memory |
+//! | `life`, `builder` | sessions from start to end, also in forked children; their settings |
+//!
 //! Invariants: a call is enabled if a running session records it, and each session gets what it records; starting and
 //! stopping may fail, logging never does.
 
