@@ -359,23 +359,23 @@ fn pass_on<P: Packet>(head: Head, packet: &P) {
 #[inline(never)]
 fn write_to_each<P: Packet, R: Borrow<P>>(head: Head, packet: R) {
     ThreadState::with(|state| state.route(GUARDED, std::ptr::null()));
-    let (writer, are_none) = ThreadRoutes::within_message(|thread| {
+    let (writer, seen) = ThreadRoutes::within_message(|thread| {
         let mut routes = thread.routes.borrow_mut();
         let is_new = routes.refresh(&thread.entered);
         routes.write(head, packet.borrow(), is_new);
-        (routes.sole_writer(), routes.are_none())
+        (routes.sole_writer(), routes.are_none().then(|| routes.epoch()))
     });
     let next = if writer.is_null() { UNROUTED } else { READY };
     ThreadState::with(|state| state.route(next, writer));
-    if are_none && is_found_late() {
+    // From here on a signal handler may log, so that nobody may hold the routes.
+    if seen.is_some_and(is_found_late) {
         write_to_each::<P, R>(head, packet);
     }
 }
 
-/// Returns whether sessions may have started since this thread looked and found none.
+/// Returns whether sessions may have started since this thread looked and found none, in the epoch `seen`.
 #[cold]
 #[inline(never)]
-fn is_found_late() -> bool {
-    let seen = ThreadRoutes::with_known(|thread| thread.routes.borrow().epoch());
-    seen.is_some_and(running::find_out_fork)
+fn is_found_late(seen: u32) -> bool {
+    running::find_out_fork(seen)
 }
