@@ -267,9 +267,10 @@ impl SpanStack {
 
     /// Writes the ends of all spans at the top that were exited.
     fn end_exited(&mut self) {
-        while let Some(depth) = self.depth.checked_sub(1)
-            && self.list[depth].key.is_none()
-        {
+        while let Some(depth) = self.depth.checked_sub(1) {
+            if self.list[depth].key.is_some() {
+                break;
+            }
             self.depth = depth;
             let EnteredSpan { metadata, depth: entered, begun, .. } = self.list[depth];
             leave_span();
