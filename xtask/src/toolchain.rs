@@ -35,6 +35,9 @@ pub(crate) const TOOLS: Promise = Promise {
     packages: &["protolog-viewer-config", "protolog-reader", "protolog-tool"],
 };
 
+/// A check of all that users may switch on.
+const CHECK: [&str; 3] = ["check", "--locked", "--all-features"];
+
 /// Packages that promise to build with this version of rustc.
 pub(crate) struct Promise {
     /// Major and minor version, as in `rust-version`.
@@ -67,7 +70,7 @@ pub(crate) fn check_promise(promise: &Promise, skipped: &mut Vec<String>) -> Res
         Err(why) => why,
     };
     match debian::open(Some(version)) {
-        Ok(compiler) => shell::run(compiler.cargo(&["check", "--locked"], version)?.args(packages)),
+        Ok(compiler) => shell::run(compiler.cargo(&CHECK, version)?.args(packages)),
         Err(no_package) => {
             let what = format!("the build with Rust {version}, the oldest promised");
             let line = format!("{UNAVAILABLE} {what}: {no_package}, and {no_toolchain}");
@@ -93,7 +96,7 @@ pub(crate) fn fetch_oldest() -> Result<()> {
 
 fn check_with<'a>(toolchain: &str, packages: impl Iterator<Item = &'a str>) -> Result<()> {
     let mut check = Command::new("rustup");
-    check.args(["run", toolchain, "cargo", "check", "--locked"]).args(packages);
+    check.args(["run", toolchain, "cargo"]).args(CHECK).args(packages);
     let target_dir = workspace::target_dir()?.join("oldest").join(toolchain);
     shell::run(check.env("CARGO_TARGET_DIR", target_dir).current_dir(workspace::root()))
 }
