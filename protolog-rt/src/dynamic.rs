@@ -106,6 +106,7 @@ impl fmt::Display for Rendered<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::level;
 
     #[test]
     fn arguments_that_do_not_fit_are_rendered() {
@@ -113,5 +114,24 @@ mod tests {
         assert_eq!(rendered("a %d", &[Arg::Str("x"), Arg::Bool(true)]), "a x true");
         assert_eq!(rendered("100% sure", &[Arg::Int(7)]), "100% sure 7");
         assert_eq!(rendered("%s and %s", &[Arg::Str("x")]), "x and [MISSING_PARAM]");
+    }
+
+    extern "C" fn changed() {}
+
+    #[test]
+    fn of_two_messages_with_one_id_the_first_stands_unless_arguments_tell_them_apart() {
+        let group = level::register_guest(("Collision", "Collision"), (true, false), changed);
+        let of = |template: &'static str, args: &[Arg<'_>]| {
+            let id = 0x00c0_1115_1011_0000;
+            let message =
+                NewMessage { id, template, level: Level::Info, group, place: "", at: None };
+            trace_as(message, args)
+        };
+        assert!(of("first %d", &[Arg::Int(1)]));
+        assert!(of("second %d", &[Arg::Int(2)]), "nobody compares texts");
+        assert!(!of("third %s", &[Arg::Str("3")]), "such a message is rendered");
+        let entries = message_table::entries_from(0);
+        let templates = entries.iter().filter(|it| it.group.name == "Collision");
+        assert_eq!(templates.map(|it| it.template).collect::<Vec<_>>(), ["first %d"]);
     }
 }
