@@ -4,7 +4,7 @@ use crate::{Error, Options, generate};
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// Which .proto files are compiled, and how. See the [crate](crate) for an example.
+/// Which .proto files are compiled, and how. See the crate's page for an example.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
     files: Vec<PathBuf>,
