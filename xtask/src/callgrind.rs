@@ -9,7 +9,7 @@ use crate::Result;
 const FUNCTION: &str = "*counted*";
 
 /// Instructions of one of so many repetitions; their number is the last argument of `command`.
-pub(crate) fn each(command: &[&str], repetitions: u64) -> Result<f64> {
+pub fn each(command: &[&str], repetitions: u64) -> Result<f64> {
     let mut valgrind = Command::new("valgrind");
     valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
     valgrind.arg(format!("--toggle-collect={FUNCTION}")).args(command);

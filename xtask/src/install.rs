@@ -14,18 +14,18 @@ use crate::{Result, shell};
 
 /// Something that must be on the machine.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Tool {
+pub struct Tool {
     /// Its name in messages.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// Its purpose, as in "to …".
-    pub(crate) why: &'static str,
-    pub(crate) present: fn() -> bool,
-    pub(crate) source: Source,
+    pub why: &'static str,
+    pub present: fn() -> bool,
+    pub source: Source,
 }
 
 /// The place where a tool comes from.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Source {
+pub enum Source {
     /// Packages, by their names with blanks between them.
     Debian(&'static str),
     /// A component of the toolchain.
@@ -38,14 +38,14 @@ use Source::{Debian, Project, Rustup};
 
 impl Tool {
     /// Returns true if it is on the machine.
-    pub(crate) fn is_present(&self) -> bool {
+    pub fn is_present(&self) -> bool {
         (self.present)()
     }
 }
 
 /// Makes sure of `wanted`, in this order, installing what is missing where `install` allows it and
 /// the means are there. Returns those that are still missing after saying so in one line.
-pub(crate) fn prepare(wanted: &[Tool], install: bool) -> Vec<Tool> {
+pub fn prepare(wanted: &[Tool], install: bool) -> Vec<Tool> {
     let missing = missing_of(wanted);
     let found = wanted.iter().copied().filter(|tool| !contains(&missing, tool));
     if missing.len() < wanted.len() {
@@ -69,7 +69,7 @@ pub(crate) fn prepare(wanted: &[Tool], install: bool) -> Vec<Tool> {
 }
 
 /// Returns true if `tool` is among `tools`.
-pub(crate) fn contains(tools: &[Tool], tool: &Tool) -> bool {
+pub fn contains(tools: &[Tool], tool: &Tool) -> bool {
     tools.iter().any(|it| it.name == tool.name)
 }
 
@@ -90,7 +90,7 @@ fn names(tools: &[Tool]) -> String {
 }
 
 /// The line about what is not checked without `tool`.
-pub(crate) fn skipped(what: &str, tool: &Tool) -> String {
+pub fn skipped(what: &str, tool: &Tool) -> String {
     format!(
         "skipped: {what} because {} is not installed ({})",
         tool.name,
@@ -99,14 +99,14 @@ pub(crate) fn skipped(what: &str, tool: &Tool) -> String {
 }
 
 /// Says that `what` is not checked and why, now and in the summary.
-pub(crate) fn skip(skipped: &mut Vec<String>, what: &str, why: &str) {
+pub fn skip(skipped: &mut Vec<String>, what: &str, why: &str) {
     let line = format!("skipped: {what} because {why}");
     println!("{line}");
     skipped.push(line);
 }
 
 /// Returns true if a program of this name is on `PATH`.
-pub(crate) fn found(name: &str) -> bool {
+pub fn found(name: &str) -> bool {
     let executable = |file: PathBuf| {
         fs::metadata(file)
             .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
@@ -115,7 +115,7 @@ pub(crate) fn found(name: &str) -> bool {
 }
 
 /// Returns true in CI, where nothing may be skipped for want of a tool.
-pub(crate) fn in_ci() -> bool {
+pub fn in_ci() -> bool {
     env::var_os("CI").is_some_and(|value| !value.is_empty())
 }
 
@@ -168,7 +168,7 @@ fn commands(tools: &[Tool]) -> Vec<String> {
 }
 
 /// True where packages can be installed.
-pub(crate) fn is_root() -> bool {
+pub fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|meta| meta.uid() == 0)
 }
 

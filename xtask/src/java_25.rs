@@ -15,18 +15,18 @@ const LIST: &str = "tests/oracle/java-25.txt";
 const STAMP: &str = "complete";
 
 /// Returns true if the runtime of that list is unpacked, and runs.
-pub(crate) fn is_there() -> bool {
+pub fn is_there() -> bool {
     let made = fs::read_to_string(dir().join(STAMP));
     made.is_ok_and(|made| fs::read_to_string(list()).is_ok_and(|wanted| made == wanted)) && works()
 }
 
 /// The command, where the runtime is.
-pub(crate) fn java() -> Option<PathBuf> {
+pub fn java() -> Option<PathBuf> {
     is_there().then(command)
 }
 
 /// Fetches the runtime; the tests know its place.
-pub(crate) fn fetch() -> Result<()> {
+pub fn fetch() -> Result<()> {
     workspace::empty_dir(&dir())?;
     let mut pip = registries::pip_install(&python::environment().python, &list());
     shell::run(pip.arg("--target").arg(dir()))?;

@@ -31,18 +31,18 @@ const LOGBACK: [&str; 3] =
     ["logback-core-1.5.18.jar", "logback-classic-1.5.18.jar", "slf4j-api-2.0.17.jar"];
 
 /// Jars that are there.
-pub(crate) struct Loggers {
+pub struct Loggers {
     dir: PathBuf,
 }
 
 impl Loggers {
     /// Log4j 2 with the queue of its asynchronous loggers.
-    pub(crate) fn log4j(&self) -> Vec<PathBuf> {
+    pub fn log4j(&self) -> Vec<PathBuf> {
         ["log4j-api", "log4j-core", "disruptor"].iter().map(|name| self.debian(name)).collect()
     }
 
     /// Logback with the SLF4J that it is made for.
-    pub(crate) fn logback(&self) -> Vec<PathBuf> {
+    pub fn logback(&self) -> Vec<PathBuf> {
         ["logback-core", "logback-classic", "slf4j-api"]
             .iter()
             .map(|name| self.debian(name))
@@ -50,12 +50,12 @@ impl Loggers {
     }
 
     /// The Logback of today with the SLF4J 2 that it is made for.
-    pub(crate) fn logback_1_5(&self) -> Vec<PathBuf> {
+    pub fn logback_1_5(&self) -> Vec<PathBuf> {
         LOGBACK.iter().map(|name| self.dir.join(name)).collect()
     }
 
     /// SLF4J 2.
-    pub(crate) fn slf4j(&self) -> PathBuf {
+    pub fn slf4j(&self) -> PathBuf {
         self.dir.join("slf4j-api-2.0.18.jar")
     }
 
@@ -65,12 +65,12 @@ impl Loggers {
 }
 
 /// Returns true if the jars of these versions are unpacked.
-pub(crate) fn are_there() -> bool {
+pub fn are_there() -> bool {
     fs::read_to_string(stamp()).is_ok_and(|made| made == checksums())
 }
 
 /// The jars; an error where they are not.
-pub(crate) fn find() -> Result<Loggers> {
+pub fn find() -> Result<Loggers> {
     if are_there() {
         return Ok(Loggers { dir: dir() });
     }
@@ -78,7 +78,7 @@ pub(crate) fn find() -> Result<Loggers> {
 }
 
 /// Fetches the jars.
-pub(crate) fn fetch() -> Result<()> {
+pub fn fetch() -> Result<()> {
     let jars = Loggers { dir: dir() };
     workspace::empty_dir(&jars.dir)?;
     unpack_debian(&jars.dir)?;

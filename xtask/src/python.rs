@@ -13,28 +13,28 @@ use std::process::Command;
 use crate::{Result, registries, shell, workspace};
 
 /// The programs and files of the environment.
-pub(crate) struct Environment {
+pub struct Environment {
     /// The interpreter.
-    pub(crate) python: PathBuf,
+    pub python: PathBuf,
     /// Perfetto's web build: `trace_processor` and the UI.
-    pub(crate) web_dist: PathBuf,
+    pub web_dist: PathBuf,
 }
 
 /// The environment, where it is if it is there.
-pub(crate) fn environment() -> Environment {
+pub fn environment() -> Environment {
     let tools = workspace::tools_dir();
     Environment { python: tools.join("venv/bin/python"), web_dist: tools.join("perfetto/web_dist") }
 }
 
 /// Returns true if there is an environment with the wheels of the list.
-pub(crate) fn is_there() -> bool {
+pub fn is_there() -> bool {
     let made = fs::read_to_string(stamp());
     made.is_ok_and(|made| fs::read_to_string(list()).is_ok_and(|wanted| made == wanted))
         && works(&environment().python)
 }
 
 /// Makes the environment.
-pub(crate) fn fetch() -> Result<()> {
+pub fn fetch() -> Result<()> {
     let environment = environment();
     let venv = workspace::tools_dir().join("venv");
     shell::run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&venv))?;

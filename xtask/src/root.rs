@@ -4,10 +4,15 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 /// The directory of the workspace's `Cargo.toml`.
-pub(crate) fn root() -> PathBuf {
+///
+/// # Panics
+///
+/// If the package that runs lies in no workspace.
+pub fn root() -> PathBuf {
     // Cargo sets the variable when it runs us; the constant serves whoever starts the program by
     // hand.
     let own =
         env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
-    Path::new(&own).parent().expect("xtask lies in the workspace").to_path_buf()
+    let mut above = Path::new(&own).ancestors();
+    above.find(|dir| dir.join("Cargo.lock").exists()).expect("a workspace").to_path_buf()
 }

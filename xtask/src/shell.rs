@@ -6,20 +6,20 @@ use crate::Result;
 use crate::root::root;
 
 /// A `cargo` command in the workspace.
-pub(crate) fn cargo(args: &[&str]) -> Command {
+pub fn cargo(args: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(args).current_dir(root());
     command
 }
 
 /// Shows the command and runs it; an exit code other than 0 is an error.
-pub(crate) fn run(command: &mut Command) -> Result<()> {
+pub fn run(command: &mut Command) -> Result<()> {
     println!("$ {}", line(command));
     run_quietly(command)
 }
 
 /// Runs the command without showing it; an exit code other than 0 is an error.
-pub(crate) fn run_quietly(command: &mut Command) -> Result<()> {
+pub fn run_quietly(command: &mut Command) -> Result<()> {
     let status =
         command.status().map_err(|error| format!("can't start `{}`: {error}", line(command)))?;
     if status.success() { Ok(()) } else { Err(format!("`{}` ended with {status}", line(command))) }
@@ -28,7 +28,7 @@ pub(crate) fn run_quietly(command: &mut Command) -> Result<()> {
 /// Shows the command and runs it without its output, which is part of the error when the exit code
 /// is not 0. For programs of which people want to know that they ran, but not what they said, such
 /// as installers.
-pub(crate) fn run_without_output(command: &mut Command) -> Result<()> {
+pub fn run_without_output(command: &mut Command) -> Result<()> {
     println!("$ {}", line(command));
     let output = command.stdin(Stdio::null()).output();
     let output = output.map_err(|error| format!("can't start `{}`: {error}", line(command)))?;
@@ -42,7 +42,7 @@ pub(crate) fn run_without_output(command: &mut Command) -> Result<()> {
 
 /// Runs the command silently and returns its standard output; an exit code other than 0 is an error
 /// with its standard error.
-pub(crate) fn read(command: &mut Command) -> Result<String> {
+pub fn read(command: &mut Command) -> Result<String> {
     let output = command.stdin(Stdio::null()).output();
     let output = output.map_err(|error| format!("can't start `{}`: {error}", line(command)))?;
     if output.status.success() {
@@ -54,7 +54,7 @@ pub(crate) fn read(command: &mut Command) -> Result<String> {
 
 /// The command as one would type it in the workspace: its own environment variables, program,
 /// arguments; paths under the workspace relative to it; words quoted where a shell needs it.
-pub(crate) fn line(command: &Command) -> String {
+pub fn line(command: &Command) -> String {
     let variables = command.get_envs().filter_map(|(name, value)| {
         let name = name.to_string_lossy();
         let shown = !HIDDEN.iter().any(|prefix| name.starts_with(prefix));

@@ -9,9 +9,7 @@ use std::time::Duration;
 use crate::install::{self, Tool};
 use crate::steps::Steps;
 use crate::tools;
-use crate::{
-    Result, bazel, bench, fuzz, java, platforms, programs, python, shell, toolchain, workspace,
-};
+use crate::{Result, bazel, fuzz, java, platforms, programs, python, shell, toolchain, workspace};
 
 /// A step: its name, what it checks, and its work, which adds to the list what it skips.
 type SoakStep = (&'static str, &'static str, fn(&mut Vec<String>) -> Result<()>);
@@ -121,7 +119,7 @@ pub(crate) const STEPS: [SoakStep; 18] = [
     (
         "bench",
         "the programs of `bench` that `test` does not build compile, without warnings",
-        |_| bench::outside::lint(),
+        |_| lint_benches(),
     ),
     ("fuzz", "each fuzz target for PROTOLOG_FUZZ_SECONDS, by default 60", fuzz::run),
 ];
@@ -164,6 +162,21 @@ fn tests_with(args: &str, variables: &[(&str, &str)]) -> Result<()> {
     let mut test = shell::cargo(&["test", "--locked"]);
     test.args(args.split(' ')).arg("--nocapture").envs(variables.iter().copied());
     shell::run(&mut test)
+}
+
+/// Lints the programs of `bench` that have no peers to compile, and the peers of those in the
+/// workspace.
+fn lint_benches() -> Result<()> {
+    let lint = |args: &[&str]| {
+        let clippy = [&["clippy", "--locked", "--all-targets"], args].concat();
+        shell::run(shell::cargo(&clippy).args(["--", "-D", "warnings"]))
+    };
+    for name in ["control", "defmt", "experiments"] {
+        let manifest = format!("bench/{name}/Cargo.toml");
+        let target = workspace::target_dir()?.join("bench").join(name).display().to_string();
+        lint(&["--release", "--manifest-path", &manifest, "--target-dir", &target])?;
+    }
+    lint(&["--package", "protolog-bench", "--features", "peers"])
 }
 
 /// Checks all that is locked, by the rules of `deny.toml`.

@@ -15,7 +15,7 @@ use crate::tools::{
 };
 use crate::{
     Result, bench, bridges, demo, fat_jars, gradle, instructions, java, maven, platforms, programs,
-    python, shell, soak, tidy, toolchain, workspace,
+    python, shell, soak, toolchain, workspace,
 };
 
 /// A step of the tests.
@@ -55,8 +55,9 @@ pub(crate) const STEPS: [TestStep; 15] = [
     step("lints", "clippy has nothing to say", &[CLIPPY, CC], |have, skipped| {
         have.with(&CLIPPY, "the lints", skipped, lint)
     }),
-    step("tidy", "the project's own rules: see xtask/src/tidy", &[GIT], |have, skipped| {
-        have.with(&GIT, "the project's own rules", skipped, tidy::run)
+    step("tidy", "the project's own rules: see tests/tidy", &[GIT], |have, skipped| {
+        let rules = || cargo(&["run", "--quiet", "--locked", "--package", "protolog-tidy"]);
+        have.with(&GIT, "the project's own rules", skipped, rules)
     }),
     step(
         "tests",

@@ -11,10 +11,10 @@ const WORKSPACE_NEEDS: (u32, u32) = (1, 90);
 
 /// The oldest compilers: an older one for packages that are linked into users' programs than for
 /// the tools.
-pub(crate) const PROMISES: [Promise; 2] = [LIBRARIES, TOOLS];
+pub const PROMISES: [Promise; 2] = [LIBRARIES, TOOLS];
 
 /// Packages that are linked into users' programs.
-pub(crate) const LIBRARIES: Promise = Promise {
+pub const LIBRARIES: Promise = Promise {
     version: "1.85",
     packages: &[
         "protolog-protozero",
@@ -30,7 +30,7 @@ pub(crate) const LIBRARIES: Promise = Promise {
 
 /// The command and what it is made of. Clippy refuses newer parts of the standard library in each
 /// run of the tests; the compiler itself is asked by `soak`.
-pub(crate) const TOOLS: Promise = Promise {
+pub const TOOLS: Promise = Promise {
     version: "1.90",
     packages: &["protolog-viewer-config", "protolog-reader", "protolog-tool"],
 };
@@ -39,14 +39,14 @@ pub(crate) const TOOLS: Promise = Promise {
 const CHECK: [&str; 3] = ["check", "--locked", "--all-features"];
 
 /// Packages that promise to build with this version of rustc.
-pub(crate) struct Promise {
+pub struct Promise {
     /// Major and minor version, as in `rust-version`.
-    pub(crate) version: &'static str,
-    pub(crate) packages: &'static [&'static str],
+    pub version: &'static str,
+    pub packages: &'static [&'static str],
 }
 
 /// Says which toolchain this is; an error if it is too old.
-pub(crate) fn check() -> Result<()> {
+pub fn check() -> Result<()> {
     let rustc = shell::read(Command::new("rustc").arg("--version"))?;
     let cargo = shell::read(&mut shell::cargo(&["--version"]))?;
     println!("toolchain: {}, {}", rustc.trim(), cargo.trim());
@@ -62,7 +62,7 @@ pub(crate) fn check() -> Result<()> {
 
 /// Checks packages with the oldest compiler that they promise: one of rustup's, or one of Debian's.
 /// Without any it is skipped.
-pub(crate) fn check_promise(promise: &Promise, skipped: &mut Vec<String>) -> Result<()> {
+pub fn check_promise(promise: &Promise, skipped: &mut Vec<String>) -> Result<()> {
     let Promise { version, packages } = promise;
     let packages = packages.iter().flat_map(|package| ["--package", package]);
     let no_toolchain = match find(version) {
@@ -82,13 +82,13 @@ pub(crate) fn check_promise(promise: &Promise, skipped: &mut Vec<String>) -> Res
 }
 
 /// Returns true if the oldest compiler of the libraries is there.
-pub(crate) fn has_oldest() -> bool {
+pub fn has_oldest() -> bool {
     let version = LIBRARIES.version;
     find(version).is_ok() || debian::open(Some(version)).is_ok()
 }
 
 /// Unpacks the oldest compiler of the libraries from Debian, or else has rustup fetch it.
-pub(crate) fn fetch_oldest() -> Result<()> {
+pub fn fetch_oldest() -> Result<()> {
     let version = LIBRARIES.version;
     debian::fetch(Some(version), false)
         .or_else(|why| fetch(version).map_err(|other| format!("{why}, and {other}")))
@@ -102,7 +102,7 @@ fn check_with<'a>(toolchain: &str, packages: impl Iterator<Item = &'a str>) -> R
 }
 
 /// The name of rustup's toolchain of that version.
-pub(crate) fn find(version: &str) -> Result<String> {
+pub fn find(version: &str) -> Result<String> {
     let list = shell::read(Command::new("rustup").args(["toolchain", "list"]));
     toolchain_of(&list.unwrap_or_default(), version).map(str::to_owned).ok_or_else(|| {
         format!("rustup has no toolchain {version} (`rustup toolchain install {version}`)")
@@ -110,7 +110,7 @@ pub(crate) fn find(version: &str) -> Result<String> {
 }
 
 /// Has rustup fetch a toolchain.
-pub(crate) fn fetch(version: &str) -> Result<()> {
+pub fn fetch(version: &str) -> Result<()> {
     let mut fetch = Command::new("rustup");
     fetch.args(["toolchain", "install", version, "--profile", "minimal", "--no-self-update"]);
     shell::run_without_output(&mut fetch)

@@ -13,7 +13,7 @@ use crate::{debian, instructions, java_25, loggers, python, registries, shell, t
 /// Rows of name, name in messages, purpose, presence and source. A purpose goes on as in "to …".
 macro_rules! tools {
     ($($(#[$doc:meta])* $name:ident: $shown:literal, $why:literal, $present:expr, $source:expr;)*) => {
-        $($(#[$doc])* pub(crate) const $name: Tool =
+        $(#[doc = concat!("Tool to ", $why, ".")] $(#[$doc])* pub const $name: Tool =
             Tool { name: $shown, why: $why, present: $present, source: $source };)*
     };
 }
@@ -83,10 +83,10 @@ tools! {
 }
 
 /// The repository that Debian's packages of Maven plugins fill.
-pub(crate) const MAVEN_REPOSITORY: &str = "/usr/share/maven-repo";
+pub const MAVEN_REPOSITORY: &str = "/usr/share/maven-repo";
 
 /// The archive of the JDK's sources, where Debian puts it.
-pub(crate) fn jdk_source() -> Option<PathBuf> {
+pub fn jdk_source() -> Option<PathBuf> {
     let places = ["/usr/lib/jvm/openjdk-17/lib/src.zip", "/usr/lib/jvm/openjdk-17/src.zip"];
     // A link without target does not exist: the runtime package alone leaves one.
     places.into_iter().map(PathBuf::from).find(|place| place.exists())

@@ -7,21 +7,21 @@ use std::process::Command;
 
 use serde_json::Value;
 
-pub(crate) use crate::root::root;
+pub use crate::root::root;
 use crate::{Result, shell};
 
 /// The place of downloaded tools, whatever cargo's target directory is: the tests look there too.
-pub(crate) fn tools_dir() -> PathBuf {
+pub fn tools_dir() -> PathBuf {
     root().join("target/tools")
 }
 
 /// The output of `cargo metadata`, with the resolved graph of all platforms.
-pub(crate) fn metadata() -> Result<Value> {
+pub fn metadata() -> Result<Value> {
     read_metadata(&[])
 }
 
 /// The same for one platform.
-pub(crate) fn metadata_of(platform: &str) -> Result<Value> {
+pub fn metadata_of(platform: &str) -> Result<Value> {
     read_metadata(&["--filter-platform", platform])
 }
 
@@ -33,7 +33,7 @@ fn read_metadata(args: &[&str]) -> Result<Value> {
 }
 
 /// Cargo's target directory.
-pub(crate) fn target_dir() -> Result<PathBuf> {
+pub fn target_dir() -> Result<PathBuf> {
     let metadata = metadata()?;
     metadata["target_directory"]
         .as_str()
@@ -43,7 +43,7 @@ pub(crate) fn target_dir() -> Result<PathBuf> {
 
 /// The project's files, relative to the root, sorted: what git tracks and what it would track (new
 /// files that are not ignored), without those that are deleted.
-pub(crate) fn files() -> Result<Vec<PathBuf>> {
+pub fn files() -> Result<Vec<PathBuf>> {
     let mut git = Command::new("git");
     git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).current_dir(root());
     let listed = shell::read(&mut git)?;
@@ -55,7 +55,7 @@ pub(crate) fn files() -> Result<Vec<PathBuf>> {
 }
 
 /// Makes `dir` an empty directory.
-pub(crate) fn empty_dir(dir: &Path) -> Result<()> {
+pub fn empty_dir(dir: &Path) -> Result<()> {
     let removed = match fs::remove_dir_all(dir) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
         _ => Ok(()),
@@ -66,19 +66,19 @@ pub(crate) fn empty_dir(dir: &Path) -> Result<()> {
 }
 
 /// The text of a file.
-pub(crate) fn read(path: impl AsRef<Path>) -> Result<String> {
+pub fn read(path: impl AsRef<Path>) -> Result<String> {
     let path = path.as_ref();
     fs::read_to_string(path).map_err(|error| format!("can't read `{}`: {error}", path.display()))
 }
 
 /// The content of a file.
-pub(crate) fn read_bytes(path: impl AsRef<Path>) -> Result<Vec<u8>> {
+pub fn read_bytes(path: impl AsRef<Path>) -> Result<Vec<u8>> {
     let path = path.as_ref();
     fs::read(path).map_err(|error| format!("can't read `{}`: {error}", path.display()))
 }
 
 /// Writes a file, and makes the folders that it lies in.
-pub(crate) fn write(path: impl AsRef<Path>, content: impl AsRef<[u8]>) -> Result<()> {
+pub fn write(path: impl AsRef<Path>, content: impl AsRef<[u8]>) -> Result<()> {
     let path = path.as_ref();
     let made = fs::create_dir_all(path.parent().unwrap_or(path));
     made.and_then(|()| fs::write(path, content))

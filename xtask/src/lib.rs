@@ -1,0 +1,78 @@
+//! The project's build script, as a library: its commands, and what the programs that it starts
+//! share with it, `tests/tidy` and `bench/runner`.
+//!
+//! It is the first thing that a newcomer compiles, so it has one dependency: JSON, for
+//! `cargo metadata` and dictionaries. It shows each program that it runs as a command that one can
+//! paste. Exit codes: 0 done, 1 something is wrong with the project, 2 usage.
+
+mod bazel;
+mod bench;
+mod bless;
+mod bridges;
+pub mod callgrind;
+mod cli;
+mod debian;
+mod demo;
+mod fat_jars;
+mod fuzz;
+mod gradle;
+pub mod install;
+mod instructions;
+mod jar;
+mod java;
+pub mod java_25;
+pub mod loggers;
+mod maven;
+mod platforms;
+mod programs;
+mod progress;
+pub mod python;
+mod registries;
+pub mod root;
+pub mod shell;
+mod soak;
+mod steps;
+mod test;
+pub mod toolchain;
+pub mod tools;
+mod watch;
+pub mod workspace;
+
+use std::process::ExitCode;
+
+use cli::Request;
+
+/// Errors are texts for people: what failed, and where there is one, what to do about it.
+pub type Result<T, E = String> = std::result::Result<T, E>;
+
+/// Does what the command line says.
+pub fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let request = match cli::parse(&words) {
+        Ok(request) => request,
+        Err(misuse) => {
+            eprintln!("error: {misuse}\n\n{}", cli::help());
+            return ExitCode::from(2);
+        }
+    };
+    let done = match request {
+        Request::Help => {
+            print!("{}", cli::help());
+            Ok(())
+        }
+        Request::Demo { dir, install } => demo::run(dir, demo::Profile::Tool, install),
+        Request::Test { only, install } => test::run(&only, install),
+        Request::Setup { only } => test::setup(&only),
+        Request::Soak { only } => soak::run(&only),
+        Request::Bench { only, json } => bench::run(&only, json),
+        Request::Bless { args } => bless::run(&args),
+        Request::Jar => jar::run(),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            eprintln!("error: {problem}");
+            ExitCode::FAILURE
+        }
+    }
+}
