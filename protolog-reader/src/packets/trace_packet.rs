@@ -1,6 +1,7 @@
 //! One parsed `TracePacket`, with the fields that matter to the log.
 //!
-//! Invariants: nothing is copied. If a field that is not repeated occurs twice, the last one counts, as everywhere in Perfetto.
+//! Invariants: nothing is copied. If a field that is not repeated occurs twice, the last one
+//! counts, as everywhere in Perfetto.
 
 use protolog_core::schema::{packet, sequence_flags, track_descriptor};
 use protozero::{DecodeError, Field, Reader};
@@ -41,7 +42,8 @@ pub(crate) struct Packet<'a> {
     pub(crate) sequence_info: Option<Field<'a>>,
     pub(crate) trace_stats: Option<Field<'a>>,
     pub(crate) compressed: Option<Field<'a>>,
-    /// The pid that the process of a descriptor has, if that names another one; see `merge/apart.rs`.
+    /// The pid that the process of a descriptor has, if that names another one; see
+    /// `merge/processes_apart.rs`.
     pub(crate) local_pid: Option<u32>,
     pub(crate) describes_track: bool,
     /// `LOSS` is repeated, so its records are read in a second pass over the packet.
@@ -58,7 +60,8 @@ impl<'a> Packet<'a> {
         Ok(packet)
     }
 
-    /// Parses the fields before the first one that can't be decoded, as trace_processor does, and those with a wrong type.
+    /// Parses the fields before the first one that can't be decoded, as trace_processor does, and
+    /// those with a wrong type.
     pub(crate) fn parse_part(fields: Reader<'a>) -> (Self, Result<(), DecodeError>) {
         let (mut packet, mut done) = (Self::default(), Ok(()));
         for field in fields {
@@ -73,7 +76,8 @@ impl<'a> Packet<'a> {
         self.cleared && self.snapshot.is_some() && names_thread
     }
 
-    /// Returns whether it has, or uses, state of its sequence, but for clocks. A merge writes clock snapshots of all sequences first.
+    /// Returns whether it has, or uses, state of its sequence, but for clocks. A merge writes clock
+    /// snapshots of all sequences first.
     pub(crate) fn has_state(&self) -> bool {
         let is_named =
             self.thread.is_some() || self.sequence_info.is_some() || self.trusted_pid.is_some();

@@ -10,8 +10,11 @@ const COMMENT_COLUMNS: usize = 100;
 
 /// Where comments are as wide as code. Elsewhere older ones are wider; a place that has none comes
 /// here.
-const NARROW: [&str; 8] = [
+const NARROW: [&str; 12] = [
+    "bench/java/",
     "class-eval/",
+    "examples/java/",
+    "java/",
     "protolog-control/",
     "protolog-core/",
     "protolog-macros/",
@@ -55,11 +58,13 @@ pub(super) fn check(file: &File) -> Vec<Finding> {
 fn wide_comments(text: &str) -> Vec<Finding> {
     let (mut found, mut is_fenced) = (Vec::new(), false);
     for (index, line) in text.lines().enumerate() {
-        let Some(comment) = line.trim_start().strip_prefix("//") else {
+        let Some(comment) =
+            ["//", "/*", "*"].iter().find_map(|mark| line.trim_start().strip_prefix(mark))
+        else {
             is_fenced = false;
             continue;
         };
-        let comment = comment.trim_start_matches(['/', '!']).trim_start();
+        let comment = comment.trim_start_matches(['/', '!', '*']).trim_start();
         is_fenced ^= comment.starts_with("```");
         let columns = line.chars().count();
         if columns > COMMENT_COLUMNS && !is_fenced && !comment.starts_with('|') {
@@ -107,6 +112,9 @@ mod tests {
         let expected = [":7: a comment of 104 columns, the ceiling is 100; wrap it"];
         assert_eq!(found(check, "xtask/src/b.rs", &text), expected);
         assert_eq!(found(check, "a/src/b.rs", &text), [""; 0]);
+        let text =
+            format!("/** {wide} */\nint x = y\n    * z; /* {wide} */\n/**\n * {wide}\n */\n");
+        assert_eq!(found(check, "java/B.java", &text).len(), 2);
     }
 
     #[test]

@@ -3,7 +3,10 @@ package bench;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
-/** The floors: a read of a static boolean where a call is off, one that no loop is left without; a reading of the clock where it is on. */
+/**
+ * The floors: a read of a static boolean where a call is off, one that no loop is left without; a
+ * reading of the clock where it is on.
+ */
 final class FloorPeer implements Peer {
     private static final VarHandle IS_ON;
     private static boolean isOn;

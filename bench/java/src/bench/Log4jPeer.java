@@ -6,8 +6,8 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * Log4j 2 with asynchronous loggers and a garbage-free layout: {@code bench/java/log4j2.xml}. Numbers are passed in its reused boxes, but for
- * the boolean, which is none.
+ * Log4j 2 with asynchronous loggers and a garbage-free layout: {@code bench/java/log4j2.xml}.
+ * Numbers are passed in its reused boxes, but for the boolean, which is none.
  */
 final class Log4jPeer implements Peer {
     private final String file;

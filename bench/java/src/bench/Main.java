@@ -12,12 +12,14 @@ import java.util.Arrays;
 import java.util.Locale;
 
 /**
- * One process, one logger: {@code Main PEER DIRECTORY CALL} prints a line of figures for the calls of that kind, {@code Main PEER DIRECTORY kill}
- * logs {@value #UNTIL_KILLED} messages and is killed by itself, without a chance to write anything.
+ * One process, one logger: {@code Main PEER DIRECTORY CALL} prints a line of figures for the calls
+ * of that kind, {@code Main PEER DIRECTORY kill} logs {@value #UNTIL_KILLED} messages and is killed
+ * by itself, without a chance to write anything.
  *
- * <p>Calls come in bursts with pauses between them, in which the logger writes, so that none is measured with a full buffer. A figure
- * of time is the median of batches; allocation is that of the calling thread, CPU time that of all threads but the JVM's compilers, from the
- * first message on until everything is in the file.
+ * <p>Calls come in bursts with pauses between them, in which the logger writes, so that none is
+ * measured with a full buffer. A figure of time is the median of batches; allocation is that of the
+ * calling thread, CPU time that of all threads but the JVM's compilers, from the first message on
+ * until everything is in the file.
  */
 public final class Main {
     private static final int BATCH = 500;
@@ -99,7 +101,10 @@ public final class Main {
         System.out.printf("%.2f %.3f %.1f %.1f%n", times[times.length / 2], allocated / calls, used, written);
     }
 
-    /** The CPU time of the JVM's compilers, in nanoseconds: in a program that runs for long they are idle. */
+    /**
+     * The CPU time of the JVM's compilers, in nanoseconds: in a program that runs for long they are
+     * idle.
+     */
     private static long compilers() throws IOException {
         long sum = 0;
         try (DirectoryStream<Path> threads = Files.newDirectoryStream(Path.of("/proc/self/task"))) {

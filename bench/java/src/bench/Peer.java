@@ -1,8 +1,8 @@
 package bench;
 
 /**
- * A logger with the calls that are measured. A process has one of them, so that its calls are inlined as those of a program with one
- * logger are.
+ * A logger with the calls that are measured. A process has one of them, so that its calls are
+ * inlined as those of a program with one logger are.
  *
  * <p>Invariant: a call that is off does nothing but find that out.
  */

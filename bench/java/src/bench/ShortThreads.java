@@ -15,8 +15,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 
 /**
- * Threads that log one message each, or none, and end: {@code ShortThreads FILE platform|virtual COUNT ALIVE on|off} prints the CPU time of the process for a thread, in
- * microseconds, and how many messages are lost. Where as many are alive as there are, all wait until the last one has begun.
+ * Threads that log one message each, or none, and end:
+ * {@code ShortThreads FILE platform|virtual COUNT ALIVE on|off} prints the CPU time of the process
+ * for a thread, in microseconds, and how many messages are lost. Where as many are alive as there
+ * are, all wait until the last one has begun.
  *
  * <p>The default buffer; the best of some rounds, after the first one, in which the JVM compiles.
  */

@@ -15,7 +15,10 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.MDC;
 import org.slf4j.MarkerFactory;
 
-/** Logs by Logback, which its configuration has hand events on at once or by another thread: {@code LogbackBridge TRACE}. */
+/**
+ * Logs by Logback, which its configuration has hand events on at once or by another thread:
+ * {@code LogbackBridge TRACE}.
+ */
 public final class LogbackBridge {
     /** A time of this process before all messages, as an argument of those that have it. */
     private static final long EARLIER = ManagementFactory.getRuntimeMXBean().getStartTime();
@@ -24,7 +27,8 @@ public final class LogbackBridge {
 
     public static void main(String[] args) throws Exception {
         try (Session session = Session.builder().file(Path.of(args[0])).logFrom(LogLevel.DEBUG).locations().start()) {
-            // Events of a thread that has logged itself have the kernel's id of it, those of others have not.
+            // Events of a thread that has logged itself have the kernel's id of it, those of others
+            // have not.
             BridgedLogger.of("com.app.Direct").log(LogLevel.INFO, "directly", null, null, null);
             Logger logger = LoggerFactory.getLogger("com.app.Logback");
             logger.info("sent {} bytes to {}", 1500, "host");
@@ -47,7 +51,10 @@ public final class LogbackBridge {
         }
     }
 
-    /** An event of another thread and another time, as an appender of the program or another process may hand it on. */
+    /**
+     * An event of another thread and another time, as an appender of the program or another process
+     * may hand it on.
+     */
     private static void handedOn(Logger logger) {
         ProtoLogAppender appender = new ProtoLogAppender();
         appender.start();

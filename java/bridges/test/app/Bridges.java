@@ -30,7 +30,10 @@ import org.slf4j.MDC;
 import org.slf4j.Marker;
 import org.slf4j.MarkerFactory;
 
-/** Logs by each logger that there is a bridge from: {@code Bridges TRACE}; by Log4j alone with {@code log4j} after that. */
+/**
+ * Logs by each logger that there is a bridge from: {@code Bridges TRACE}; by Log4j alone with
+ * {@code log4j} after that.
+ */
 public final class Bridges {
     /** A time of this process before all messages, as an argument of those that have it. */
     private static final Instant EARLIER = Instant.ofEpochMilli(ManagementFactory.getRuntimeMXBean().getStartTime());
@@ -40,7 +43,8 @@ public final class Bridges {
     public static void main(String[] args) throws Exception {
         ProtoLogHandler.install();
         try (Session session = Session.builder().file(Path.of(args[0])).logFrom(LogLevel.DEBUG).group("quiet", null).locations().start()) {
-            // Events of a thread that has logged itself have the kernel's id of it, those of others have not.
+            // Events of a thread that has logged itself have the kernel's id of it, those of others
+            // have not.
             BridgedLogger.of("com.app.Direct").log(LogLevel.INFO, "directly", null, null, null);
             if (args.length == 1) {
                 jul();
@@ -68,7 +72,10 @@ public final class Bridges {
         handedOn(logger);
     }
 
-    /** Records of another thread and another time, which a handler holds back and this thread hands on. */
+    /**
+     * Records of another thread and another time, which a handler holds back and this thread hands
+     * on.
+     */
     private static void handedOn(Logger logger) throws InterruptedException {
         MemoryHandler memory = new MemoryHandler(new ProtoLogHandler(), 100, Level.OFF);
         memory.setFilter(record -> !record.getMessage().startsWith("filtered"));
@@ -157,7 +164,9 @@ public final class Bridges {
         handedOn((org.apache.logging.log4j.core.Logger) logger);
     }
 
-    /** An event of another thread and another time, as an appender of the program may hand it on. */
+    /**
+     * An event of another thread and another time, as an appender of the program may hand it on.
+     */
     private static void handedOn(org.apache.logging.log4j.core.Logger logger) {
         ReusableMessageFactory messages = ReusableMessageFactory.INSTANCE;
         StackTraceElement source = new StackTraceElement("com.app.Given", "run", "Given.java", 12);

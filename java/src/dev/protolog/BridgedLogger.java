@@ -12,13 +12,16 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /**
- * A logger of another library, as its bridge sees it: the logger's name is the group, templates with braces become those of protolog.
+ * A logger of another library, as its bridge sees it: the logger's name is the group, templates
+ * with braces become those of protolog.
  *
- * <p>{@code sent {} bytes to {}} with an int and a string is recorded as {@code sent %d bytes to %s}, once for each template and sequence of
- * types. A text without arguments is an argument of {@code %s}, since it may be another one each time. Pairs follow the text as {@code key=value};
- * the stack trace of an exception is a field of the message.
+ * <p>{@code sent {} bytes to {}} with an int and a string is recorded as
+ * {@code sent %d bytes to %s}, once for each template and sequence of types. A text without
+ * arguments is an argument of {@code %s}, since it may be another one each time. Pairs follow the
+ * text as {@code key=value}; the stack trace of an exception is a field of the message.
  *
- * <p>Invariants: no method throws; the number of templates is limited, beyond it texts are formatted.
+ * <p>Invariants: no method throws; the number of templates is limited, beyond it texts are
+ * formatted.
  */
 public final class BridgedLogger {
     private final IProtoLogGroup group;
@@ -38,8 +41,9 @@ public final class BridgedLogger {
     }
 
     /**
-     * Logs a template with {@code {}} for each argument, as SLF4J and Log4j have them. A pair of braces without argument is text, an argument
-     * without braces is left out; {@code thrown}, {@code pairs} and {@code origin} may be null.
+     * Logs a template with {@code {}} for each argument, as SLF4J and Log4j have them. A pair of
+     * braces without argument is text, an argument without braces is left out; {@code thrown},
+     * {@code pairs} and {@code origin} may be null.
      */
     public void log(LogLevel level, String template, Object[] args, Throwable thrown, Map<String, ?> pairs, EventOrigin origin) {
         logIfFormatted(level, template, args, null, thrown, pairs, origin);
@@ -51,8 +55,8 @@ public final class BridgedLogger {
     }
 
     /**
-     * As {@link #log}, of a logger with rules of its own: where template and arguments are not {@code formatted}, which is what it has made of
-     * them, that text is the message.
+     * As {@link #log}, of a logger with rules of its own: where template and arguments are not
+     * {@code formatted}, which is what it has made of them, that text is the message.
      */
     public void logIfFormatted(
             LogLevel level, String template, Object[] args, String formatted, Throwable thrown, Map<String, ?> pairs, EventOrigin origin) {
@@ -63,8 +67,8 @@ public final class BridgedLogger {
     }
 
     /**
-     * Logs a template with {@code {0}}, {@code {1}} for arguments, as the JDK has them. Numbers are recorded as they are, without grouping, unless the
-     * template says how they look.
+     * Logs a template with {@code {0}}, {@code {1}} for arguments, as the JDK has them. Numbers are
+     * recorded as they are, without grouping, unless the template says how they look.
      */
     public void logNumbered(LogLevel level, String template, Object[] args, Throwable thrown, Map<String, ?> pairs, EventOrigin origin) {
         record(level, thrown, origin, () -> NumberedText.isSpecial(template, args)

@@ -4,7 +4,8 @@ import dev.protolog.internal.text.CallStacks;
 import java.time.Instant;
 
 /**
- * The thread, the time and the place of an event that a bridge passes on: another logger may hand it over later, and by another thread.
+ * The thread, the time and the place of an event that a bridge passes on: another logger may hand
+ * it over later, and by another thread.
  *
  * @param threadId Java's id of the thread; 0 if only its name is known
  * @param threadName its name; null if only its id is known

@@ -1,14 +1,16 @@
 package dev.protolog;
 
 /**
- * A group of messages that is switched as one. An application declares its groups as an enum that implements this
- * interface; the tool reads that enum's source, so the constructor's arguments are constants.
+ * A group of messages that is switched as one. An application declares its groups as an enum that
+ * implements this interface; the tool reads that enum's source, so the constructor's arguments are
+ * constants.
  *
- * <p>The names are those of Android's interface, so that an enum written for it needs another import only. A group of one's
- * own has to have {@link #name} and {@link #getTag}; all else has a default.
+ * <p>The names are those of Android's interface, so that an enum written for it needs another
+ * import only. A group of one's own has to have {@link #name} and {@link #getTag}; all else has a
+ * default.
  *
- * <p>Invariant: the runtime calls these methods when it first sees a group, when a session starts and in {@link ProtoLog#init}, not with each message. It holds no
- * lock of its own meanwhile.
+ * <p>Invariant: the runtime calls these methods when it first sees a group, when a session starts
+ * and in {@link ProtoLog#init}, not with each message. It holds no lock of its own meanwhile.
  */
 public interface IProtoLogGroup {
     /** The constant's name, as {@link Enum#name} gives it. */
@@ -17,20 +19,31 @@ public interface IProtoLogGroup {
     /** The word before each printed message of the group. */
     String getTag();
 
-    /** False: calls of this group are compiled out, and neither sessions nor properties switch them on. */
+    /**
+     * False: calls of this group are compiled out, and neither sessions nor properties switch them
+     * on.
+     */
     default boolean isEnabled() {
         return true;
     }
 
-    /** True: messages are printed on standard error, too. False: only if {@code -Dprotolog.level} names the group. */
+    /**
+     * True: messages are printed on standard error, too. False: only if {@code -Dprotolog.level}
+     * names the group.
+     */
     default boolean isLogToLogcat() {
         return false;
     }
 
-    /** Asks for printed messages, or for none, from the next {@link ProtoLog#init} on; ignored by groups with a constant. */
+    /**
+     * Asks for printed messages, or for none, from the next {@link ProtoLog#init} on; ignored by
+     * groups with a constant.
+     */
     default void setLogToLogcat(boolean logToLogcat) {}
 
-    /** False: sessions don't record the group. Deprecated on Android, where all groups are recorded. */
+    /**
+     * False: sessions don't record the group. Deprecated on Android, where all groups are recorded.
+     */
     default boolean isLogToProto() {
         return true;
     }
@@ -43,7 +56,10 @@ public interface IProtoLogGroup {
         return isLogToLogcat() || isLogToProto();
     }
 
-    /** A number of the application's own. Traces identify groups by their full name instead, so that duplicates do no harm. */
+    /**
+     * A number of the application's own. Traces identify groups by their full name instead, so that
+     * duplicates do no harm.
+     */
     default int getId() {
         return MessageId.ofGroup(MessageId.fullName(this));
     }

@@ -16,17 +16,20 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Makes the program switchable from outside: applies settings, and listens to operators ({@code protologtool configuration}).
+ * Makes the program switchable from outside: applies settings, and listens to operators
+ * ({@code protologtool configuration}).
  *
  * <pre>{@code
  * new Init().groups(AppLog.values()).start();
  * }</pre>
  *
- * <p>Settings come from three sources, later ones win: the state file (settings that operators made persistent), a configuration file that
- * the program names, and the variable {@code PROTOLOG}. A mistake in the variable is a warning on standard error, unless the program asks
- * for an error ({@link #strict}).
+ * <p>Settings come from three sources, later ones win: the state file (settings that operators made
+ * persistent), a configuration file that the program names, and the variable {@code PROTOLOG}. A
+ * mistake in the variable is a warning on standard error, unless the program asks for an error
+ * ({@link #strict}).
  *
- * <p>Invariants: a step that fails keeps no other from being done; the error has all failures. The threads that listen are daemons.
+ * <p>Invariants: a step that fails keeps no other from being done; the error has all failures. The
+ * threads that listen are daemons.
  */
 public final class Init {
     private static final String VARIABLE = "PROTOLOG";
@@ -48,8 +51,9 @@ public final class Init {
     }
 
     /**
-     * Sets if the settings apply that operators made persistent; the default is true. They are in {@code $PROTOLOG_STATE}, or else
-     * {@code protolog/settings} in {@code $XDG_STATE_HOME}, {@code ~/.local/state} or, without a home, {@code /var/lib}.
+     * Sets if the settings apply that operators made persistent; the default is true. They are in
+     * {@code $PROTOLOG_STATE}, or else {@code protolog/settings} in {@code $XDG_STATE_HOME},
+     * {@code ~/.local/state} or, without a home, {@code /var/lib}.
      */
     public Init persistentSettings(boolean apply) {
         appliesState = apply;
@@ -69,21 +73,27 @@ public final class Init {
     }
 
     /**
-     * Reads the configuration file again whenever it changes. Groups that it no longer names go back to their state without the file. Has no
-     * effect without {@link #control}.
+     * Reads the configuration file again whenever it changes. Groups that it no longer names go
+     * back to their state without the file. Has no effect without {@link #control}.
      */
     public Init reload() {
         reloads = true;
         return this;
     }
 
-    /** Makes a mistake in the variable {@code PROTOLOG} an error of {@link #start}. All else is done in either case. */
+    /**
+     * Makes a mistake in the variable {@code PROTOLOG} an error of {@link #start}. All else is done
+     * in either case.
+     */
     public Init strict() {
         isStrict = true;
         return this;
     }
 
-    /** Registers groups now, rather than with their first calls, so that operators see them from the start. */
+    /**
+     * Registers groups now, rather than with their first calls, so that operators see them from the
+     * start.
+     */
     public Init groups(IProtoLogGroup... groups) {
         Arrays.stream(groups).filter(Objects::nonNull).forEach(Groups::of);
         return this;
@@ -121,11 +131,12 @@ public final class Init {
     }
 
     /**
-     * Stops to listen to operators, and completes the trace that one of them has started. Settings stay as they are, and another {@link #start} listens
-     * again.
+     * Stops to listen to operators, and completes the trace that one of them has started. Settings
+     * stay as they are, and another {@link #start} listens again.
      *
-     * <p>An application that a container may take away calls this when it ends, once its sessions are closed: then no thread, file or hook of the
-     * runtime is left, and nothing keeps its class loader.
+     * <p>An application that a container may take away calls this when it ends, once its sessions
+     * are closed: then no thread, file or hook of the runtime is left, and nothing keeps its class
+     * loader.
      */
     public static void stop() {
         if (canListen()) {

@@ -1,6 +1,9 @@
 package dev.protolog;
 
-/** The severity of a message. Invariant: declared in order of severity, so that {@code compareTo} compares severity. */
+/**
+ * The severity of a message. Invariant: declared in order of severity, so that {@code compareTo}
+ * compares severity.
+ */
 public enum LogLevel {
     /** Details that only the developers of this code need. */
     VERBOSE,

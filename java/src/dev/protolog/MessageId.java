@@ -7,9 +7,10 @@ import java.nio.charset.StandardCharsets;
 /**
  * Ids of messages and groups, as the tool computes them.
  *
- * <p>A message id is the XXH3-64 of place, NUL, template, NUL, level name, NUL, full name of the group. Place is package
- * path and file name ({@code com/foo/Bar.java}), and empty for a message that no tool has seen. Invariant: equal input
- * gives equal ids here, in the tool and in Rust; the test of this class reads the same vectors as theirs.
+ * <p>A message id is the XXH3-64 of place, NUL, template, NUL, level name, NUL, full name of the
+ * group. Place is package path and file name ({@code com/foo/Bar.java}), and empty for a message
+ * that no tool has seen. Invariant: equal input gives equal ids here, in the tool and in Rust; the
+ * test of this class reads the same vectors as theirs.
  */
 public final class MessageId {
     private MessageId() {}
@@ -29,7 +30,10 @@ public final class MessageId {
         return (int) Xxh3.hash(utf8(fullName));
     }
 
-    /** A group's full name: canonical name of its enum, dot, constant ({@code com.foo.AppLog.NET}); of a logger, its name. */
+    /**
+     * A group's full name: canonical name of its enum, dot, constant ({@code com.foo.AppLog.NET});
+     * of a logger, its name.
+     */
     public static String fullName(IProtoLogGroup group) {
         return GroupNames.fullName(group, group.name());
     }

@@ -13,14 +13,17 @@ import java.time.Duration;
 /**
  * The log methods that applications call: {@code ProtoLog.d(NET, "sent %d bytes to %s", n, host);}.
  *
- * <p>A template is a constant with {@code %b %d %o %x %f %e %g %s}, each with optional zero padding, width and precision
- * ({@code %04d}, {@code %8.3f}), and {@code %%}. An exception behind the arguments is written with its stack trace and causes. The tool turns each call into one of {@link ProtoLogImpl} and moves the
- * text to a dictionary; a call that it has not seen comes here: it takes longer, and its trace says the same.
+ * <p>A template is a constant with {@code %b %d %o %x %f %e %g %s}, each with optional zero
+ * padding, width and precision ({@code %04d}, {@code %8.3f}), and {@code %%}. An exception behind
+ * the arguments is written with its stack trace and causes. The tool turns each call into one of
+ * {@link ProtoLogImpl} and moves the text to a dictionary; a call that it has not seen comes here:
+ * it takes longer, and its trace says the same.
  *
- * <p>Messages go to the {@link Session}s that record their group, and to standard error where the group is printed. Nothing has to be
- * set up before the first call.
+ * <p>Messages go to the {@link Session}s that record their group, and to standard error where the
+ * group is printed. Nothing has to be set up before the first call.
  *
- * <p>Invariants: no method throws, whatever the template and the arguments; arguments are read before the method returns.
+ * <p>Invariants: no method throws, whatever the template and the arguments; arguments are read
+ * before the method returns.
  */
 public final class ProtoLog {
     private ProtoLog() {}
@@ -55,7 +58,10 @@ public final class ProtoLog {
         log(LogLevel.WTF, group, template, args);
     }
 
-    /** True if a message of this group and level would be recorded or printed, to guard work that only serves a message. */
+    /**
+     * True if a message of this group and level would be recorded or printed, to guard work that
+     * only serves a message.
+     */
     public static boolean isEnabled(IProtoLogGroup group, LogLevel level) {
         return Groups.isEnabled(group, level);
     }
@@ -71,8 +77,8 @@ public final class ProtoLog {
     }
 
     /**
-     * Prints the messages of a group from a level on; null prints none. The group itself says what is printed at first
-     * ({@link IProtoLogGroup#isLogToLogcat}).
+     * Prints the messages of a group from a level on; null prints none. The group itself says what
+     * is printed at first ({@link IProtoLogGroup#isLogToLogcat}).
      */
     public static void printGroup(IProtoLogGroup group, LogLevel level) {
         GroupState state = register(group);
@@ -82,8 +88,9 @@ public final class ProtoLog {
     }
 
     /**
-     * Sends printed messages to {@code sink} for the life of the process, instead of to standard error: a {@link RotatingFile},
-     * {@link SystemLogger}, {@link StandardError}, or one of the program's own.
+     * Sends printed messages to {@code sink} for the life of the process, instead of to standard
+     * error: a {@link RotatingFile}, {@link SystemLogger}, {@link StandardError}, or one of the
+     * program's own.
      *
      * @throws IllegalStateException if a sink was set before
      */
@@ -92,19 +99,25 @@ public final class ProtoLog {
     }
 
     /**
-     * Waits until all messages that were printed before are shown, for at most {@code limit}; false if some are not. The end of a
-     * session and of the program wait for a second.
+     * Waits until all messages that were printed before are shown, for at most {@code limit}; false
+     * if some are not. The end of a session and of the program wait for a second.
      */
     public static boolean flushText(Duration limit) {
         return TextQueue.flush(limit);
     }
 
-    /** The printed messages that were dropped since the program started, since they could not be shown or too many waited for that. */
+    /**
+     * The printed messages that were dropped since the program started, since they could not be
+     * shown or too many waited for that.
+     */
     public static long droppedText() {
         return TextQueue.dropped();
     }
 
-    /** Makes groups known before their first message, and looks again at which groups are printed. May be left out. */
+    /**
+     * Makes groups known before their first message, and looks again at which groups are printed.
+     * May be left out.
+     */
     public static void init(IProtoLogGroup... groups) {
         registerLogGroupInProcess(groups);
         Groups.askAll();

@@ -8,15 +8,18 @@ import dev.protolog.internal.write.Call;
 import dev.protolog.internal.write.LossCause;
 
 /**
- * The entry points of processed code: {@code if (ProtoLogImpl.isEnabled(G, DEBUG)) ProtoLogImpl.d(G, 123L, 1L, ProtoLogImpl.l(n));}.
+ * The entry points of processed code:
+ * {@code if (ProtoLogImpl.isEnabled(G, DEBUG)) ProtoLogImpl.d(G, 123L, 1L, ProtoLogImpl.l(n));}.
  *
- * <p>A message is its id and its arguments: the text is in the dictionary that the tool has made, which the program finds in its jars at
- * {@code META-INF/protolog/dictionary.pb} and puts into each trace. There are methods for each sequence of types up to three arguments, which
- * allocate nothing, and one for any arguments.
+ * <p>A message is its id and its arguments: the text is in the dictionary that the tool has made,
+ * which the program finds in its jars at {@code META-INF/protolog/dictionary.pb} and puts into each
+ * trace. There are methods for each sequence of types up to three arguments, which allocate
+ * nothing, and one for any arguments.
  *
- * <p>{@code l x f b s} fix the type of each argument at compile time: {@code l(1.5)} and {@code l("x")} do not compile. A null
- * is 0, 0.0 or false as in an unprocessed call, and no exception; only a null {@code Character} for an integer is one, since
- * it has no method of its own: with more overloads javac could not choose one for the result of a generic method.
+ * <p>{@code l x f b s} fix the type of each argument at compile time: {@code l(1.5)} and
+ * {@code l("x")} do not compile. A null is 0, 0.0 or false as in an unprocessed call, and no
+ * exception; only a null {@code Character} for an integer is one, since it has no method of its
+ * own: with more overloads javac could not choose one for the result of a generic method.
  *
  * <p>Invariant: no method throws, whatever the dictionary holds.
  */
@@ -28,7 +31,10 @@ public final class ProtoLogImpl extends TwoArgumentCalls {
         return Groups.isEnabled(group, level);
     }
 
-    /** Logs message {@code id} at level VERBOSE; {@code mask} holds the type of argument i in bits 2i and 2i+1. */
+    /**
+     * Logs message {@code id} at level VERBOSE; {@code mask} holds the type of argument i in bits
+     * 2i and 2i+1.
+     */
     public static void v(IProtoLogGroup group, long id, long mask, Object... args) {
         log(LogLevel.VERBOSE, group, id, mask, args);
     }
@@ -63,7 +69,10 @@ public final class ProtoLogImpl extends TwoArgumentCalls {
         return value;
     }
 
-    /** A boxed argument of {@code %d}; null is 0. One that is no integer of 64 bits makes the message a {@code FORMAT_ERROR}. */
+    /**
+     * A boxed argument of {@code %d}; null is 0. One that is no integer of 64 bits makes the
+     * message a {@code FORMAT_ERROR}.
+     */
     public static long l(Number value) {
         if (value == null || value instanceof Integer || value instanceof Long) {
             return value == null ? 0 : value.longValue();
@@ -72,7 +81,10 @@ public final class ProtoLogImpl extends TwoArgumentCalls {
         return integer == null ? Call.misfit(value) : integer;
     }
 
-    /** A character as an argument of {@code %d}: its number. Java would widen it by itself, Kotlin does not. */
+    /**
+     * A character as an argument of {@code %d}: its number. Java would widen it by itself, Kotlin
+     * does not.
+     */
     public static long l(char value) {
         return value;
     }
@@ -84,8 +96,9 @@ public final class ProtoLogImpl extends TwoArgumentCalls {
     public static void l(double value) {}
 
     /**
-     * As {@link #l(Number)}, for a conditional or switch whose type javac infers: beside {@code l(long)} it could not choose. A null in a box
-     * that the expression itself opens is an exception, as in an unprocessed call.
+     * As {@link #l(Number)}, for a conditional or switch whose type javac infers: beside
+     * {@code l(long)} it could not choose. A null in a box that the expression itself opens is an
+     * exception, as in an unprocessed call.
      */
     public static long lOf(Number value) {
         return l(value);
@@ -96,12 +109,18 @@ public final class ProtoLogImpl extends TwoArgumentCalls {
         return value;
     }
 
-    /** The one that numbers beside characters fit. Of variable arity, so that it competes with none of the others. */
+    /**
+     * The one that numbers beside characters fit. Of variable arity, so that it competes with none
+     * of the others.
+     */
     public static long lOf(long value, Void... none) {
         return value;
     }
 
-    /** An argument of {@code %x %o}: of an {@code int} no more than 32 bits, also where it is negative. */
+    /**
+     * An argument of {@code %x %o}: of an {@code int} no more than 32 bits, also where it is
+     * negative.
+     */
     public static long x(int value) {
         return value & 0xffff_ffffL;
     }
@@ -151,7 +170,10 @@ public final class ProtoLogImpl extends TwoArgumentCalls {
         return value;
     }
 
-    /** A boxed argument of {@code %f %e %g}; null is 0. One with more digits than a double keeps makes the message a {@code FORMAT_ERROR}. */
+    /**
+     * A boxed argument of {@code %f %e %g}; null is 0. One with more digits than a double keeps
+     * makes the message a {@code FORMAT_ERROR}.
+     */
     public static double f(Number value) {
         if (value == null || value instanceof Double || value instanceof Float) {
             return value == null ? 0 : value.doubleValue();

@@ -17,11 +17,13 @@ import java.util.UUID;
 /**
  * A sink that writes lines in logcat's threadtime form to a file, and rotates it when it is full.
  *
- * <p>{@code app.log} is the newest file; older ones are {@code app.log.1}, {@code app.log.2} and so on. If it is deleted or renamed, the next
- * line begins a new one. Lines that can't be written, for example to a full disk, are dropped; {@link #problem} returns the last error.
+ * <p>{@code app.log} is the newest file; older ones are {@code app.log.1}, {@code app.log.2} and so
+ * on. If it is deleted or renamed, the next line begins a new one. Lines that can't be written, for
+ * example to a full disk, are dropped; {@link #problem} returns the last error.
  *
- * <p>Invariants: a line is whole in one file, unless the disk was full in the middle of it; new files are their owner's only; one process
- * writes the file; a rotation that fails, however often, takes no older file away but the oldest.
+ * <p>Invariants: a line is whole in one file, unless the disk was full in the middle of it; new
+ * files are their owner's only; one process writes the file; a rotation that fails, however often,
+ * takes no older file away but the oldest.
  */
 public final class RotatingFile implements TextSink, AutoCloseable {
     /** The attempts to open a file that others replace at the same time. */
@@ -53,12 +55,15 @@ public final class RotatingFile implements TextSink, AutoCloseable {
     }
 
     /**
-     * Appends to the file at {@code path}, which is rotated before it grows beyond {@code maxBytes}. {@code keep} older files are kept.
-     * A pipe of this user or a device, such as {@code /dev/stderr}, takes the lines too, and is not rotated. A file that is there keeps its permissions, unless
-     * others may have put it there: in a directory of another user, or one that others may write to, it is rotated if they may read it.
+     * Appends to the file at {@code path}, which is rotated before it grows beyond
+     * {@code maxBytes}. {@code keep} older files are kept. A pipe of this user or a device, such as
+     * {@code /dev/stderr}, takes the lines too, and is not rotated. A file that is there keeps its
+     * permissions, unless others may have put it there: in a directory of another user, or one that
+     * others may write to, it is rotated if they may read it.
      *
-     * @throws IOException if the file can't be opened for appending; if another {@code RotatingFile} or session writes it; if it is a link,
-     *     a directory, or belongs to another user
+     * @throws IOException if the file can't be opened for appending; if another
+     *     {@code RotatingFile} or session writes it; if it is a link, a directory, or belongs to
+     *     another user
      */
     public static RotatingFile open(Path path, long maxBytes, int keep) throws IOException {
         return new RotatingFile(path.toAbsolutePath(), maxBytes, Math.max(keep, 0));
@@ -154,8 +159,8 @@ public final class RotatingFile implements TextSink, AutoCloseable {
     }
 
     /**
-     * Gives the file and older ones other names. What an earlier attempt has renamed stays: of those that were kept, at most the oldest goes,
-     * however many attempts there are.
+     * Gives the file and older ones other names. What an earlier attempt has renamed stays: of
+     * those that were kept, at most the oldest goes, however many attempts there are.
      */
     private static void freeName(OutputFile file, int keep) throws IOException {
         if (keep == 0) {
@@ -183,7 +188,10 @@ public final class RotatingFile implements TextSink, AutoCloseable {
         file.moveToFree(older(place, first));
     }
 
-    /** Older files by their numbers, up to the first number that is free. What is no file of this user or of root is left out. */
+    /**
+     * Older files by their numbers, up to the first number that is free. What is no file of this
+     * user or of root is left out.
+     */
     private static TreeMap<Integer, FileStatus> older(OpenDirectory directory, Location place, int keep) throws IOException {
         TreeMap<Integer, FileStatus> older = new TreeMap<>();
         for (int number = 1; number <= keep; number++) {
@@ -199,8 +207,8 @@ public final class RotatingFile implements TextSink, AutoCloseable {
     }
 
     /**
-     * Opens the file, or creates it. One that others may read is set aside, unless nobody else can have put it there: who did may have it open. So is one
-     * on which a reader has a lock.
+     * Opens the file, or creates it. One that others may read is set aside, unless nobody else can
+     * have put it there: who did may have it open. So is one on which a reader has a lock.
      */
     private static OutputFile openToAppend(Location place, int keep) throws IOException {
         for (int attempt = 0; attempt < ATTEMPTS; attempt++) {

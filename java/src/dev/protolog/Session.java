@@ -32,11 +32,13 @@ import java.util.zip.Deflater;
  * }
  * }</pre>
  *
- * <p>A session writes its file while it runs; if the process dies, {@code protologtool recover app.pftrace} completes it. One that keeps
- * the newest messages has them in a ring, in memory, or in a file that outlives the process
- * ({@link Builder#record}); its trace is written when it is stopped, and by {@link #snapshot}.
+ * <p>A session writes its file while it runs; if the process dies,
+ * {@code protologtool recover app.pftrace} completes it. One that keeps the newest messages has
+ * them in a ring, in memory, or in a file that outlives the process ({@link Builder#record}); its
+ * trace is written when it is stopped, and by {@link #snapshot}.
  *
- * <p>Invariants: a session writes no file that another one writes. What a thread logged before {@link #stop} is in the trace.
+ * <p>Invariants: a session writes no file that another one writes. What a thread logged before
+ * {@link #stop} is in the trace.
  */
 public final class Session implements AutoCloseable {
     private static final int DEFAULT_BUFFER = 4 << 20;
@@ -70,16 +72,21 @@ public final class Session implements AutoCloseable {
         return running.snapshot(file);
     }
 
-    /** Writes what was logged so far to the file; of a session that keeps its messages, has the recording on the disk, if it is on one. */
+    /**
+     * Writes what was logged so far to the file; of a session that keeps its messages, has the
+     * recording on the disk, if it is on one.
+     */
     public void flush() throws IOException {
         running.flush();
     }
 
     /**
-     * Ends the session and writes its trace, if it has a {@link Builder#file}. The recording is removed then; without a file it stays
-     * for {@code protologtool recover}. Further calls give the same result.
+     * Ends the session and writes its trace, if it has a {@link Builder#file}. The recording is
+     * removed then; without a file it stays for {@code protologtool recover}. Further calls give
+     * the same result.
      *
-     * @throws StopException if the trace can't be written whole; a recording stays then, and the exception has the counts
+     * @throws StopException if the trace can't be written whole; a recording stays then, and the
+     * exception has the counts
      */
     public Summary stop() throws IOException {
         return running.stop();
@@ -96,7 +103,10 @@ public final class Session implements AutoCloseable {
         return running;
     }
 
-    /** The settings of a session that is not started yet, in any order. Without others it records WTF of all groups. */
+    /**
+     * The settings of a session that is not started yet, in any order. Without others it records
+     * WTF of all groups.
+     */
     public static final class Builder {
         private Path file;
         private Path recording;
@@ -120,7 +130,10 @@ public final class Session implements AutoCloseable {
 
         private Builder() {}
 
-        /** Sets the file of the trace, which is its owner's only. What the last run left there gets another name ({@link #keepPrevious}). */
+        /**
+         * Sets the file of the trace, which is its owner's only. What the last run left there gets
+         * another name ({@link #keepPrevious}).
+         */
         public Builder file(Path path) {
             file = path.toAbsolutePath();
             return this;
@@ -137,18 +150,27 @@ public final class Session implements AutoCloseable {
             return this;
         }
 
-        /** Keeps the first messages, until the buffer is full; later ones are counted. Otherwise as {@link #keepNewest}. */
+        /**
+         * Keeps the first messages, until the buffer is full; later ones are counted. Otherwise as
+         * {@link #keepNewest}.
+         */
         public Builder keepFirst() {
             policy = FillPolicy.DISCARD;
             return this;
         }
 
-        /** Keeps the newest messages in a file in {@code /dev/shm} that outlives the process, whatever ends it. */
+        /**
+         * Keeps the newest messages in a file in {@code /dev/shm} that outlives the process,
+         * whatever ends it.
+         */
         public Builder record() {
             return recordTo(Recording.DIRECTORY);
         }
 
-        /** As {@link #record}, in this file, or in one of its own in this directory. An existing file is renamed to {@code .old}. */
+        /**
+         * As {@link #record}, in this file, or in one of its own in this directory. An existing
+         * file is renamed to {@code .old}.
+         */
         public Builder recordTo(Path path) {
             recording = path.toAbsolutePath();
             return keepNewest();
@@ -170,7 +192,10 @@ public final class Session implements AutoCloseable {
             return put(MessageId.fullName(group), level);
         }
 
-        /** As above, of groups with this full name, this end of it or this beginning, in any case; in this order the names count. */
+        /**
+         * As above, of groups with this full name, this end of it or this beginning, in any case;
+         * in this order the names count.
+         */
         public Builder group(String name, LogLevel level) {
             named.add(Objects.requireNonNull(name));
             return put(name, level);
@@ -182,8 +207,9 @@ public final class Session implements AutoCloseable {
         }
 
         /**
-         * Records each message of a group with the stack trace of the call, and with those of its arguments that are exceptions. A stack trace
-         * takes some microseconds and up to 4 KiB, so this is for groups that log rarely.
+         * Records each message of a group with the stack trace of the call, and with those of its
+         * arguments that are exceptions. A stack trace takes some microseconds and up to 4 KiB, so
+         * this is for groups that log rarely.
          */
         public Builder collectStacktrace(IProtoLogGroup group) {
             stacks.add(MessageId.fullName(group));
@@ -198,8 +224,9 @@ public final class Session implements AutoCloseable {
         }
 
         /**
-         * Records file and line of calls that the tool has not processed; those of processed calls are in the dictionary anyway. Each such
-         * call then takes a look at its stack, which takes a microsecond or two.
+         * Records file and line of calls that the tool has not processed; those of processed calls
+         * are in the dictionary anyway. Each such call then takes a look at its stack, which takes
+         * a microsecond or two.
          */
         public Builder locations() {
             hasLocations = true;
@@ -207,9 +234,10 @@ public final class Session implements AutoCloseable {
         }
 
         /**
-         * Sets whether a session that lost messages says so in one line on standard error when it ends, and names those of {@link #group(String, LogLevel)} and
-         * {@link #collectStacktrace(String)} that are almost a group's and no group's. It does by default. What {@link #keepNewest} overwrites is not lost in
-         * this sense.
+         * Sets whether a session that lost messages says so in one line on standard error when it
+         * ends, and names those of {@link #group(String, LogLevel)} and
+         * {@link #collectStacktrace(String)} that are almost a group's and no group's. It does by
+         * default. What {@link #keepNewest} overwrites is not lost in this sense.
          */
         public Builder reportLosses(boolean reports) {
             reportsLosses = reports;
@@ -237,7 +265,8 @@ public final class Session implements AutoCloseable {
         }
 
         /**
-         * Sets the most bytes of a string; longer ones end in an ellipsis. 64 to 4096, which is the default.
+         * Sets the most bytes of a string; longer ones end in an ellipsis. 64 to 4096, which is the
+         * default.
          *
          * @throws IllegalArgumentException if it is another one
          */
@@ -247,8 +276,9 @@ public final class Session implements AutoCloseable {
         }
 
         /**
-         * Waits instead of dropping a message when the buffer is full, but no longer than this. After a message that waited in vain others
-         * are dropped at once, until the file makes progress. Of a session that streams.
+         * Waits instead of dropping a message when the buffer is full, but no longer than this.
+         * After a message that waited in vain others are dropped at once, until the file makes
+         * progress. Of a session that streams.
          */
         public Builder waitAtMost(Duration longest) {
             longestWait = Objects.requireNonNull(longest);
@@ -256,9 +286,10 @@ public final class Session implements AutoCloseable {
         }
 
         /**
-         * Divides the trace into files of about this size or less, each of which can be read alone: {@code app.0001.pftrace},
-         * {@code app.0002.pftrace} and so on, the last one with {@code .part} after its name. Numbers continue those of earlier runs. Of a
-         * session that streams.
+         * Divides the trace into files of about this size or less, each of which can be read alone:
+         * {@code app.0001.pftrace}, {@code app.0002.pftrace} and so on, the last one with
+         * {@code .part} after its name. Numbers continue those of earlier runs. Of a session that
+         * streams.
          *
          * @throws IllegalArgumentException unless it is more than 0
          */
@@ -267,15 +298,18 @@ public final class Session implements AutoCloseable {
             return this;
         }
 
-        /** Divides the trace into files that end once they are this old, if they have a message; at least 10 ms. As {@link #segmentBytes}. */
+        /**
+         * Divides the trace into files that end once they are this old, if they have a message; at
+         * least 10 ms. As {@link #segmentBytes}.
+         */
         public Builder segmentAge(Duration age) {
             segmentAge = age.compareTo(MIN_AGE) < 0 ? MIN_AGE : age;
             return this;
         }
 
         /**
-         * Keeps this many complete files beside the one that is written; older ones are removed, those of earlier runs, too. As
-         * {@link #segmentBytes}.
+         * Keeps this many complete files beside the one that is written; older ones are removed,
+         * those of earlier runs, too. As {@link #segmentBytes}.
          *
          * @throws IllegalArgumentException unless it is more than 0
          */
@@ -285,12 +319,17 @@ public final class Session implements AutoCloseable {
         }
 
         /**
-         * Sets how many traces of earlier runs are kept, 1 by default. When a session begins to write its file, what is there is renamed:
-         * {@code app.pftrace} to {@code app.1.pftrace}, and that to {@code app.2.pftrace}. Older ones are removed.
+         * Sets how many traces of earlier runs are kept, 1 by default. When a session begins to
+         * write its file, what is there is renamed: {@code app.pftrace} to {@code app.1.pftrace},
+         * and that to {@code app.2.pftrace}. Older ones are removed.
          *
-         * <p>The trace of a run that crashed is kept whatever {@code count} is, read-only, until those of all crashed runs take more than 256 MiB
-         * or are more than 64; the newest one stays in any case, and a line on standard error says so. {@code protologtool recover app.1.pftrace} completes it. A file under such a
-         * name that is no trace of this program is left alone, and its number left out. A smaller disk stays full of them until somebody removes some. Segments have names of their own, and snapshots replace what is there.
+         * <p>The trace of a run that crashed is kept whatever {@code count} is, read-only, until
+         * those of all crashed runs take more than 256 MiB or are more than 64; the newest one
+         * stays in any case, and a line on standard error says so.
+         * {@code protologtool recover app.1.pftrace} completes it. A file under such a name that is
+         * no trace of this program is left alone, and its number left out. A smaller disk stays
+         * full of them until somebody removes some. Segments have names of their own, and snapshots
+         * replace what is there.
          *
          * @throws IllegalArgumentException if it is less than 0
          */
@@ -307,7 +346,8 @@ public final class Session implements AutoCloseable {
         }
 
         /**
-         * Compresses the trace with zlib, at a level from 1, fast, to 9, small. All readers of traces read it.
+         * Compresses the trace with zlib, at a level from 1, fast, to 9, small. All readers of
+         * traces read it.
          *
          * @throws IllegalArgumentException if it is another one
          */

@@ -8,10 +8,11 @@ import java.io.FileOutputStream;
 import java.io.IOException;
 
 /**
- * A sink that writes lines in logcat's threadtime form to standard error, in color on a terminal unless {@code NO_COLOR} is set. Without a
- * sink, messages are printed as {@code LEVEL TAG: text}.
+ * A sink that writes lines in logcat's threadtime form to standard error, in color on a terminal
+ * unless {@code NO_COLOR} is set. Without a sink, messages are printed as {@code LEVEL TAG: text}.
  *
- * <p>Invariant: a line is written as a whole, past {@link System#err}; one that can't be written is dropped.
+ * <p>Invariant: a line is written as a whole, past {@link System#err}; one that can't be written is
+ * dropped.
  */
 public final class StandardError implements TextSink {
     private final FileOutputStream out = new FileOutputStream(FileDescriptor.err);

@@ -4,8 +4,8 @@ import java.io.IOException;
 import java.nio.file.FileSystemException;
 
 /**
- * Says why {@link Session#stop} could not write a trace whole, and what the session has counted nevertheless. Its cause is the
- * error of the file.
+ * Says why {@link Session#stop} could not write a trace whole, and what the session has counted
+ * nevertheless. Its cause is the error of the file.
  */
 public final class StopException extends IOException {
     private static final long serialVersionUID = 1;
@@ -25,8 +25,9 @@ public final class StopException extends IOException {
     }
 
     /**
-     * What the session has counted: the messages that its file has, or of a session that keeps them those in its buffer, and the losses. Null after
-     * the exception was written to a stream of objects and read again.
+     * What the session has counted: the messages that its file has, or of a session that keeps them
+     * those in its buffer, and the losses. Null after the exception was written to a stream of
+     * objects and read again.
      */
     public Summary summary() {
         return summary;

@@ -4,8 +4,8 @@ import dev.protolog.internal.process.ThreadIdentity;
 import java.time.Instant;
 
 /**
- * A message as text, of one or more lines, with its level and its group's tag, the time at which it was logged, and the id and
- * the name of the thread that logged it.
+ * A message as text, of one or more lines, with its level and its group's tag, the time at which it
+ * was logged, and the id and the name of the thread that logged it.
  */
 public record TextLine(LogLevel level, String tag, String text, Instant time, int threadId, String threadName) {
     /** A message that the current thread logs now. */

@@ -14,8 +14,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 
 /**
- * Somebody who replaces what is at a path of a directory that everybody may write to, as fast as possible, while the program writes there: no private
- * file changes, and no pipe of another user gets anything. Root takes the part of the other user, who could do less.
+ * Somebody who replaces what is at a path of a directory that everybody may write to, as fast as
+ * possible, while the program writes there: no private file changes, and no pipe of another user
+ * gets anything. Root takes the part of the other user, who could do less.
  */
 final class AttackedOutputTest {
     private static final String SECRET = "private\n";

@@ -81,7 +81,10 @@ final class BuilderTest {
         }
     }
 
-    /** A name with a number and {@code .part} may be that of a file that a browser has not yet whole. */
+    /**
+     * A name with a number and {@code .part} may be that of a file that a browser has not yet
+     * whole.
+     */
     private static void filesOfOthersStay() {
         try {
             Path folder = Files.createTempDirectory("protolog-segments");

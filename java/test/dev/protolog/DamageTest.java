@@ -17,7 +17,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** A buffer that somebody else has written to: the session goes on, and what is damaged counts as lost. */
+/**
+ * A buffer that somebody else has written to: the session goes on, and what is damaged counts as
+ * lost.
+ */
 final class DamageTest {
     private static final long ID = 0x1122334455667788L;
     /** The longest that the stream's thread may take, which looks once a second. */
@@ -26,13 +29,17 @@ final class DamageTest {
     private DamageTest() {}
 
     static void run() throws Exception {
-        // A field of no type; a packet that is longer than the chunk, behind which no other is found.
+        // A field of no type; a packet that is longer than the chunk, behind which no other is
+        // found.
         damage(1, 0x47, 1);
         damage(0, 0xff, 3);
         truncated();
     }
 
-    /** A buffer that somebody has truncated, which the stream's own thread finds first, in the chunk of a thread that has ended. The path can be used again. */
+    /**
+     * A buffer that somebody has truncated, which the stream's own thread finds first, in the chunk
+     * of a thread that has ended. The path can be used again.
+     */
     private static void truncated() throws Exception {
         Path trace = Files.createTempFile("protolog-damage", ".pftrace");
         Session session = Session.builder().file(trace).enableAll().start();
@@ -65,7 +72,10 @@ final class DamageTest {
         Files.deleteIfExists(session.recording());
     }
 
-    /** Logs four messages, has one byte of the second one's packet changed, and logs another thread's. */
+    /**
+     * Logs four messages, has one byte of the second one's packet changed, and logs another
+     * thread's.
+     */
     private static void damage(int offset, int value, long lost) throws Exception {
         Path trace = Files.createTempFile("protolog-damage", ".pftrace");
         try (Session session = Session.builder().file(trace).enableAll().start()) {
@@ -97,7 +107,8 @@ final class DamageTest {
         ProtoWriter.putVarint(argument, 1, number << 1);
         for (int at = 0; at < memory.capacity() - 3; at++) {
             if (memory.get(at) == argument[0] && memory.get(at + 1) == argument[1] && memory.get(at + 2) == argument[2]) {
-                // Before it: the id, its tag, size and tag of the message, the time and its tag, the size.
+                // Before it: the id, its tag, size and tag of the message, the time and its tag,
+                // the size.
                 int message = at - Long.BYTES - 1 - 3;
                 int size = message - 2;
                 while (memory.get(size) != 0x40) {

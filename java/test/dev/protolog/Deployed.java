@@ -5,7 +5,10 @@ import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 
-/** An application that has the runtime among its own classes, uses all that keeps threads, files and hooks, and ends all of it. */
+/**
+ * An application that has the runtime among its own classes, uses all that keeps threads, files and
+ * hooks, and ends all of it.
+ */
 public final class Deployed implements Callable<Long> {
     enum Log implements IProtoLogGroup {
         QUIET;

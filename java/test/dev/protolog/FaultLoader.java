@@ -11,11 +11,13 @@ import jdk.internal.org.objectweb.asm.MethodVisitor;
 import jdk.internal.org.objectweb.asm.Opcodes;
 
 /**
- * Loads the runtime once more, with a call of {@link Faults} at each place where the JVM may throw: what allocates may find no memory, what calls may
- * find no stack. The runtime itself has no such hooks.
+ * Loads the runtime once more, with a call of {@link Faults} at each place where the JVM may throw:
+ * what allocates may find no memory, what calls may find no stack. The runtime itself has no such
+ * hooks.
  *
- * <p>Methods of the JDK are taken for ones that allocate before they do anything, unless they are known not to allocate; those that may do so
- * after they have changed something are hooked on both sides.
+ * <p>Methods of the JDK are taken for ones that allocate before they do anything, unless they are
+ * known not to allocate; those that may do so after they have changed something are hooked on both
+ * sides.
  *
  * <p>Invariant: the classes of tests, whose names begin with {@code Fault}, have no hooks.
  */
@@ -33,7 +35,10 @@ final class FaultLoader extends ClassLoader {
             "longValue", "intValue", "doubleValue", "booleanValue", "ordinal", "toUnsignedLong", "toUnsignedInt", "numberOfLeadingZeros",
             "doubleToRawLongBits", "longBitsToDouble", "highestOneBit", "interrupt", "wait", "notifyAll", "isSurrogate", "isHighSurrogate",
             "isLowSurrogate", "startsWith", "endsWith", "addSuppressed");
-    /** Methods that may allocate after they have changed something: tables grow once they have the new entry, and what is written is written. */
+    /**
+     * Methods that may allocate after they have changed something: tables grow once they have the
+     * new entry, and what is written is written.
+     */
     private static final Set<String> LATE_METHODS = Set.of("put", "putIfAbsent", "computeIfAbsent", "merge", "add", "addLast", "write", "truncate",
             "move", "close", "deleteIfExists", "force");
 
@@ -92,7 +97,8 @@ final class FaultLoader extends ClassLoader {
             }
             super.visitTypeInsn(opcode, type);
             if (opcode == Opcodes.NEW) {
-                // After it, since the verifier knows the new object by the place of the instruction.
+                // After it, since the verifier knows the new object by the place of the
+                // instruction.
                 hook("memory");
             }
         }

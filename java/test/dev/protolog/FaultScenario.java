@@ -22,8 +22,9 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * A session with one kind of call, in which one place after the other fails. After each, the messages that are recorded and those that are counted as
- * lost must be those that were logged; in the end the same holds for the trace, read by {@link FaultTrace}.
+ * A session with one kind of call, in which one place after the other fails. After each, the
+ * messages that are recorded and those that are counted as lost must be those that were logged; in
+ * the end the same holds for the trace, read by {@link FaultTrace}.
  */
 final class FaultScenario {
     /** The most places. Only a call that takes longer each time has as many. */
@@ -292,7 +293,10 @@ final class FaultScenario {
         }
     }
 
-    /** Checks that each loss is reported by a chunk or waits for the next one: that the end of a trace reports what chunks don't is no help to one that is killed. */
+    /**
+     * Checks that each loss is reported by a chunk or waits for the next one: that the end of a
+     * trace reports what chunks don't is no help to one that is killed.
+     */
     private void checkReports(Fault at, Outcome outcome) throws Exception {
         long waiting = 0;
         for (Sequence sequence : core.sequences()) {

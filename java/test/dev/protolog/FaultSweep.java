@@ -16,9 +16,10 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * Log calls, flushes and stops in which each place fails in turn that can: for want of memory, once or from there on, and for want of stack. Each message
- * is in the trace or counted as lost, in the session and in the trace, whatever fails. An interrupt at any place loses nothing and stays set. {@link FaultTest}
- * has it run by classes with hooks.
+ * Log calls, flushes and stops in which each place fails in turn that can: for want of memory, once
+ * or from there on, and for want of stack. Each message is in the trace or counted as lost, in the
+ * session and in the trace, whatever fails. An interrupt at any place loses nothing and stays set.
+ * {@link FaultTest} has it run by classes with hooks.
  */
 public final class FaultSweep {
     /** The message of processed calls. */
@@ -26,7 +27,10 @@ public final class FaultSweep {
     private static final List<Fault> FAULTS =
             List.of(new Fault(Kind.MEMORY, 0, false), new Fault(Kind.MEMORY, 0, true), new Fault(Kind.STACK, 0, false),
                     new Fault(Kind.LINK, 0, false), new Fault(Kind.INTERRUPT, 0, false), new Fault(Kind.INTERRUPT, 0, true));
-    /** Calls that a short run tries in each state of a session that streams; the first one in others, too. */
+    /**
+     * Calls that a short run tries in each state of a session that streams; the first one in
+     * others, too.
+     */
     private static final List<String> COMMON = List.of("string", "long string");
     /** Groups of the same name, which come and go. */
     private static final int NAMES = 20;
@@ -60,8 +64,9 @@ public final class FaultSweep {
     }
 
     /**
-     * Fails at every {@code step}th place of each scenario whose name has {@code only} in it, 1 for all places; a short run leaves some scenarios out.
-     * Returns the number of places and what went wrong.
+     * Fails at every {@code step}th place of each scenario whose name has {@code only} in it, 1 for
+     * all places; a short run leaves some scenarios out. Returns the number of places and what went
+     * wrong.
      */
     public static Map.Entry<Integer, List<String>> run(int step, String only) throws Exception {
         System.setProperty("protolog.level", "off");
@@ -105,7 +110,10 @@ public final class FaultSweep {
         }
     }
 
-    /** To start a session and to print take no call, and are tried with interrupts: each of them throws where memory is missing. */
+    /**
+     * To start a session and to print take no call, and are tried with interrupts: each of them
+     * throws where memory is missing.
+     */
     private static boolean isTried(String call, State state, Fault fault) {
         boolean isOther = state == State.START || state == State.TEXT;
         return !isOther || call.equals(COMMON.get(0)) && fault.kind() == Kind.INTERRUPT && !fault.lasts();

@@ -12,7 +12,10 @@ public final class FaultTest {
 
     private FaultTest() {}
 
-    /** Fails at all places of the scenarios whose name has {@code WORD} in it, and prints what went wrong: {@code FaultTest [WORD]}. */
+    /**
+     * Fails at all places of the scenarios whose name has {@code WORD} in it, and prints what went
+     * wrong: {@code FaultTest [WORD]}.
+     */
     public static void main(String[] args) throws Exception {
         Map.Entry<Integer, List<String>> found = sweep(1, args.length > 0 ? args[0] : "");
         found.getValue().forEach(System.out::println);

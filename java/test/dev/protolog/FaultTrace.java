@@ -18,8 +18,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A trace, read by the rules alone: each message needs a thread, its strings, and an entry of the dictionary if it is no processed one. A message's first integer
- * is its number, and each of its strings begins with that number and a point.
+ * A trace, read by the rules alone: each message needs a thread, its strings, and an entry of the
+ * dictionary if it is no processed one. A message's first integer is its number, and each of its
+ * strings begins with that number and a point.
  */
 public final class FaultTrace {
     /** A message beyond the templates that a program may make: its text is one string. */
@@ -40,7 +41,10 @@ public final class FaultTrace {
 
     private FaultTrace() {}
 
-    /** Reads the files one after the other; each stands for itself. {@code processed} are the ids of processed messages. */
+    /**
+     * Reads the files one after the other; each stands for itself. {@code processed} are the ids of
+     * processed messages.
+     */
     public static FaultTrace read(List<Path> files, Set<Long> processed) throws Exception {
         FaultTrace trace = new FaultTrace();
         for (Path file : files) {

@@ -1,11 +1,13 @@
 package dev.protolog;
 
 /**
- * Errors of the JVM at chosen places: {@link FaultLoader} has the runtime call {@link #memory}, {@link #stack} and {@link #link} wherever memory or stack
- * may be missing, the last where the JVM takes memory to link an operation that it runs for the first time. At each of these places another thread
- * may interrupt this one as well.
+ * Errors of the JVM at chosen places: {@link FaultLoader} has the runtime call {@link #memory},
+ * {@link #stack} and {@link #link} wherever memory or stack may be missing, the last where the JVM
+ * takes memory to link an operation that it runs for the first time. At each of these places
+ * another thread may interrupt this one as well.
  *
- * <p>Invariant: nothing is thrown to a thread but the one that has asked for it, and nothing after {@link #during}.
+ * <p>Invariant: nothing is thrown to a thread but the one that has asked for it, and nothing after
+ * {@link #during}.
  */
 public final class Faults {
     private static volatile Thread armed;
@@ -26,10 +28,16 @@ public final class Faults {
         void run() throws Exception;
     }
 
-    /** A place to fail: that after {@code passed} others; with {@code lasts} all others from there on, too. */
+    /**
+     * A place to fail: that after {@code passed} others; with {@code lasts} all others from there
+     * on, too.
+     */
     record Fault(Kind kind, int passed, boolean lasts) {}
 
-    /** The outcome of a trial: whether the place was reached, what came out of it, null for nothing, and whether the thread was interrupted by then. */
+    /**
+     * The outcome of a trial: whether the place was reached, what came out of it, null for nothing,
+     * and whether the thread was interrupted by then.
+     */
     record Outcome(boolean hasFired, Throwable thrown, Throwable place, boolean isInterrupted) {}
 
     /** Tries something while a place fails. */

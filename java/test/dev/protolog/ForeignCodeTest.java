@@ -14,7 +14,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** Code of the application that the runtime calls: it blocks, or logs, and no other thread has to wait for it. */
+/**
+ * Code of the application that the runtime calls: it blocks, or logs, and no other thread has to
+ * wait for it.
+ */
 final class ForeignCodeTest {
     private static final long LIMIT_SECONDS = 20;
 
@@ -79,7 +82,10 @@ final class ForeignCodeTest {
 
     private static class Quiet extends Talking {}
 
-    /** A thread waits within a method, in its first message or in the start of a session, while another one does all that there is. */
+    /**
+     * A thread waits within a method, in its first message or in the start of a session, while
+     * another one does all that there is.
+     */
     private static void blocks(Method method, boolean isFirst) throws Exception {
         Talking group = new Talking();
         if (!isFirst) {
@@ -116,7 +122,10 @@ final class ForeignCodeTest {
         check("and so does the one that asks", asker.isAlive(), false);
     }
 
-    /** A method logs, to its own group and to one that does so in turn. Its own messages count as lost while the group is not registered. */
+    /**
+     * A method logs, to its own group and to one that does so in turn. Its own messages count as
+     * lost while the group is not registered.
+     */
     private static void logs(Method method) throws IOException {
         try (Session session = Session.builder().keepNewest().enableAll().start()) {
             Talking group = new Talking();

@@ -12,8 +12,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Calls that run out of stack wherever they are, such as between taking and opening a chunk, or after a message was written: each message is recorded
- * once or counted, and no chunk is kept that nobody writes.
+ * Calls that run out of stack wherever they are, such as between taking and opening a chunk, or
+ * after a message was written: each message is recorded once or counted, and no chunk is kept that
+ * nobody writes.
  */
 final class FullStackCallTest {
     private static final long ID = 0x1122334455667799L;

@@ -12,8 +12,8 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * A stream that runs out of stack wherever it is: at the next flush it goes on from where the recording has it. Each message is in one of the
- * files, once and in order.
+ * A stream that runs out of stack wherever it is: at the next flush it goes on from where the
+ * recording has it. Each message is in one of the files, once and in order.
  */
 final class FullStackTest {
     private static final long ID = 0x1122334455667788L;

@@ -7,7 +7,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 
-/** Messages that take half of the buffer, by threads that wait for room: none waits for another one that waits. */
+/**
+ * Messages that take half of the buffer, by threads that wait for room: none waits for another one
+ * that waits.
+ */
 final class LargeMessageTest {
     private static final int THREADS = 3;
     private static final int MESSAGES = 20;

@@ -7,7 +7,10 @@ import dev.protolog.internal.text.LevelSet;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The property {@code protolog.level}. Rows are the property and the levels that are on in each group. */
+/**
+ * The property {@code protolog.level}. Rows are the property and the levels that are on in each
+ * group.
+ */
 public final class LevelsTest {
     /** Groups of every sort; used by the other tests too. */
     public enum Group implements IProtoLogGroup {

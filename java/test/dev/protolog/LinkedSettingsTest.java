@@ -6,7 +6,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
-/** A configuration file that a link leads to, in another directory, as in a container whose settings are mounted. */
+/**
+ * A configuration file that a link leads to, in another directory, as in a container whose settings
+ * are mounted.
+ */
 final class LinkedSettingsTest {
     private LinkedSettingsTest() {}
 

@@ -15,7 +15,10 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.Supplier;
 
-/** Groups of several class loaders, which go with them; and groups whose methods do what they should not. */
+/**
+ * Groups of several class loaders, which go with them; and groups whose methods do what they should
+ * not.
+ */
 final class LoaderTest {
     private static final int MAX_COLLECTIONS = 100;
 
@@ -42,9 +45,13 @@ final class LoaderTest {
         }
     }
 
-    /** An application with the runtime among its classes, which is taken away; the threads that it has used go on. */
+    /**
+     * An application with the runtime among its classes, which is taken away; the threads that it
+     * has used go on.
+     */
     private static void redeploy() throws Exception {
-        // Of an earlier test, whose file is gone: to print that takes a thread, which stays for some seconds.
+        // Of an earlier test, whose file is gone: to print that takes a thread, which stays for
+        // some seconds.
         System.clearProperty(Dictionaries.PROPERTY);
         ExecutorService threads = Executors.newFixedThreadPool(2);
         try {
@@ -85,7 +92,9 @@ final class LoaderTest {
         return (Runnable) new PluginLoader().loadClass(Plugin.class.getName()).getDeclaredConstructor().newInstance();
     }
 
-    /** No call throws. Messages of groups whose name or tag can't be had are recorded all the same. */
+    /**
+     * No call throws. Messages of groups whose name or tag can't be had are recorded all the same.
+     */
     private static void misbehave() {
         call(() -> {
             throw new NoClassDefFoundError("a class");
@@ -104,7 +113,10 @@ final class LoaderTest {
         check("groups without name and tag", named, 2L);
     }
 
-    /** Without memory or stack for the tag, messages count as lost, since the next one may find some. So the guard lets them pass. */
+    /**
+     * Without memory or stack for the tag, messages count as lost, since the next one may find
+     * some. So the guard lets them pass.
+     */
     private static void call(Supplier<String> tag, boolean isRegistered) {
         Misbehaving group = new Misbehaving(tag);
         ProtoLog.w(group, "recorded");

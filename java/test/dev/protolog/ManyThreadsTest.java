@@ -14,7 +14,10 @@ import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 
-/** A trace has numbers for so many threads at a time; what a further one logs is counted. Threads of a class of the application may say any id. */
+/**
+ * A trace has numbers for so many threads at a time; what a further one logs is counted. Threads of
+ * a class of the application may say any id.
+ */
 final class ManyThreadsTest {
     private ManyThreadsTest() {}
 
@@ -37,7 +40,10 @@ final class ManyThreadsTest {
         names();
     }
 
-    /** Events of other loggers say threads by name: one that has logged itself is known, also by another name that it gets. */
+    /**
+     * Events of other loggers say threads by name: one that has logged itself is known, also by
+     * another name that it gets.
+     */
     private static void names() throws Exception {
         Path file = Files.createTempFile("protolog", ".pftrace");
         Session session = Session.builder().file(file).truncate().enableAll().start();
@@ -74,7 +80,10 @@ final class ManyThreadsTest {
         return EventOrigins.resolve(new EventOrigin(0, name, Instant.EPOCH, null)).threadId();
     }
 
-    /** Threads that have one id, and one that says none. Each has one number, also after the garbage collector looked for what nobody has. */
+    /**
+     * Threads that have one id, and one that says none. Each has one number, also after the garbage
+     * collector looked for what nobody has.
+     */
     private static void idsOfTheApplication() throws Exception {
         Path file = Files.createTempFile("protolog", ".pftrace");
         Session session = Session.builder().file(file).truncate().enableAll().start();

@@ -59,7 +59,10 @@ final class MemoryTest {
         }
     }
 
-    /** Sessions of each kind that are over, which the program keeps, as does a thread that has logged. */
+    /**
+     * Sessions of each kind that are over, which the program keeps, as does a thread that has
+     * logged.
+     */
     private static void endedSessions(Path trace, CountDownLatch end) throws Exception {
         List<Supplier<Session.Builder>> kinds = List.of(() -> Session.builder().file(trace), () -> Session.builder().file(trace).keepNewest(),
                 () -> Session.builder().file(trace).record());

@@ -28,8 +28,9 @@ import java.util.jar.JarInputStream;
 import java.util.jar.JarOutputStream;
 
 /**
- * Jars within a jar, as those of Spring Boot: classes are in {@code BOOT-INF/classes}, libraries in {@code BOOT-INF/lib}, and a class loader with addresses of its own
- * finds both. The application's {@code META-INF} is beside them or at the root of the jar, where the loader above finds it, too.
+ * Jars within a jar, as those of Spring Boot: classes are in {@code BOOT-INF/classes}, libraries in
+ * {@code BOOT-INF/lib}, and a class loader with addresses of its own finds both. The application's
+ * {@code META-INF} is beside them or at the root of the jar, where the loader above finds it, too.
  */
 final class NestedJarTest {
     private static final String CLASSES = "BOOT-INF/classes/";
@@ -168,7 +169,9 @@ final class NestedJarTest {
             };
         }
 
-        /** The bytes of an entry, or of an entry of the jar that it is; null where there is none. */
+        /**
+         * The bytes of an entry, or of an entry of the jar that it is; null where there is none.
+         */
         private byte[] read(String entry, String inner) {
             try (JarFile jar = new JarFile(outer.toFile())) {
                 JarEntry found = jar.getJarEntry(entry);

@@ -24,7 +24,8 @@ import java.util.concurrent.Future;
 import java.util.stream.Stream;
 
 /**
- * Outputs, by a table: {@code outputs.tsv} has what is at the path and, for each way to write a file, the outcome. A file that is refused stays as it was.
+ * Outputs, by a table: {@code outputs.tsv} has what is at the path and, for each way to write a
+ * file, the outcome. A file that is refused stays as it was.
  */
 final class OutputTest {
     private static final String[] WAYS = {"stream", "keep", "snapshot", "text", "record"};

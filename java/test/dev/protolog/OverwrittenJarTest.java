@@ -9,7 +9,10 @@ import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 
-/** A program whose jar is overwritten while it runs: the JVM finds no class any more that was not loaded by then. */
+/**
+ * A program whose jar is overwritten while it runs: the JVM finds no class any more that was not
+ * loaded by then.
+ */
 final class OverwrittenJarTest {
     private static final int MESSAGES = 20_000;
 

@@ -8,7 +8,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
 
-/** A directory in which somebody else has taken all names that recordings of this program would have. */
+/**
+ * A directory in which somebody else has taken all names that recordings of this program would
+ * have.
+ */
 final class RecordingNamesTest {
     private static final int TAKEN = 100;
 

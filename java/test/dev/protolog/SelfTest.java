@@ -19,8 +19,10 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * Runs the tests of the API: {@code java -cp CLASSES dev.protolog.SelfTest VECTORS}, where VECTORS is the folder with
- * {@code ids.tsv}, {@code xxh3.tsv}, {@code packets.tsv}, {@code session.tsv}, {@code numbers.tsv} and others. The first difference ends it with an {@link AssertionError}, exit code 1.
+ * Runs the tests of the API: {@code java -cp CLASSES dev.protolog.SelfTest VECTORS}, where VECTORS
+ * is the folder with {@code ids.tsv}, {@code xxh3.tsv}, {@code packets.tsv}, {@code session.tsv},
+ * {@code numbers.tsv} and others. The first difference ends it with an {@link AssertionError}, exit
+ * code 1.
  */
 public final class SelfTest {
     private static int checks;

@@ -13,7 +13,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.HexFormat;
 
-/** The bytes of losses, clocks and beginnings of chunks against the vectors that the Rust runtime is tested with. */
+/**
+ * The bytes of losses, clocks and beginnings of chunks against the vectors that the Rust runtime is
+ * tested with.
+ */
 final class SessionPacketTest {
     private SessionPacketTest() {}
 

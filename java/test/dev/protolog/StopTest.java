@@ -6,7 +6,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** What {@code stop} says where the trace can't be written: why, and how many messages there are. */
+/**
+ * What {@code stop} says where the trace can't be written: why, and how many messages there are.
+ */
 final class StopTest {
     private static final Path FULL = Path.of("/dev/full");
     private static final int MESSAGES = 3;

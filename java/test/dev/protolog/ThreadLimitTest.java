@@ -10,7 +10,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
-/** A program that may have no more threads: what needs one is an error that the caller can handle, and what was there stays. */
+/**
+ * A program that may have no more threads: what needs one is an error that the caller can handle,
+ * and what was there stays.
+ */
 public final class ThreadLimitTest {
     private static final String OTHER_USER = "65533";
     /** More than the JVM's own. */

@@ -110,7 +110,7 @@ pub(crate) struct Collected {
     pub(crate) thread_names: HashMap<(u32, u32), String>,
     /// Names of processes by pid, and by what tells several with one pid apart.
     pub(crate) processes: Arc<HashMap<(u32, Option<u64>), String>>,
-    /// Pids of descriptors that stand for others; see `merge/apart.rs`.
+    /// Pids of descriptors that stand for others; see `merge/processes_apart.rs`.
     pub(crate) told_apart: Arc<BTreeSet<u32>>,
     pub(crate) dictionary: Arc<Dictionary>,
     pub(crate) relations: Relations,

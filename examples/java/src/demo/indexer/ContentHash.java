@@ -7,7 +7,10 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 
-/** FNV-1a, 64 bits: simple, and good enough to find candidates; files with equal hashes are compared byte by byte. */
+/**
+ * FNV-1a, 64 bits: simple, and good enough to find candidates; files with equal hashes are compared
+ * byte by byte.
+ */
 final class ContentHash {
     private static final long BASIS = 0xcbf29ce484222325L;
     private static final long PRIME = 0x100000001b3L;

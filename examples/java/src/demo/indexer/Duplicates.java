@@ -13,7 +13,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** Finds files with the same content: same size, then same hash, then the same bytes. Empty files do not count. */
+/**
+ * Finds files with the same content: same size, then same hash, then the same bytes. Empty files do
+ * not count.
+ */
 final class Duplicates {
     /** Files with the same content, in the order of their names. */
     record Group(List<FileEntry> files) {
@@ -98,7 +101,10 @@ final class Duplicates {
         return groups;
     }
 
-    /** The first byte at which two files differ, -1 where none does. Files that can't be read any more differ at once. */
+    /**
+     * The first byte at which two files differ, -1 where none does. Files that can't be read any
+     * more differ at once.
+     */
     private static long differsAt(FileEntry one, FileEntry other) {
         try {
             return Files.mismatch(one.file(), other.file());

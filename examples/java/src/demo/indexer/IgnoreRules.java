@@ -10,9 +10,10 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * Ignore rules, one per line, as in .gitignore: {@code #} is a comment, {@code !} negates, a slash at the end means
- * directories only, {@code * ?} match within a name and {@code **} across directories. A pattern with a slash
- * before its end is matched from the root, any other against the name alone. The last rule that matches decides.
+ * Ignore rules, one per line, as in .gitignore: {@code #} is a comment, {@code !} negates, a slash
+ * at the end means directories only, {@code * ?} match within a name and {@code **} across
+ * directories. A pattern with a slash before its end is matched from the root, any other against
+ * the name alone. The last rule that matches decides.
  */
 final class IgnoreRules {
     private final List<Rule> rules = new ArrayList<>();

@@ -3,8 +3,8 @@ package demo.indexer;
 import dev.protolog.IProtoLogGroup;
 
 /**
- * The indexer's groups of log messages. The tool reads this source: the constructor's arguments are constants, some of
- * them literals, some named in a nested class.
+ * The indexer's groups of log messages. The tool reads this source: the constructor's arguments are
+ * constants, some of them literals, some named in a nested class.
  */
 public enum IndexLog implements IProtoLogGroup {
     CLI(Consts.ENABLED, Consts.TO_TEXT, Consts.TAG_INDEX),

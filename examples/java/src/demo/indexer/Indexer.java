@@ -19,7 +19,10 @@ final class Indexer {
         ProtoLog.v(IndexLog.CLI, "calls look like %s", example);
     }
 
-    /** @throws IOException if the root or the ignore file can't be read; other unreadable files are counted */
+    /**
+     * @throws IOException if the root or the ignore file can't be read; other unreadable files are
+     * counted
+     */
     Index run() throws IOException {
         TreeWalker walker = new TreeWalker(IgnoreRules.of(options.ignoreFile(), options.rules()));
         List<FileEntry> files = walker.walk(options.root());

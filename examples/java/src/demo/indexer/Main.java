@@ -8,8 +8,9 @@ import java.io.IOException;
 import java.io.PrintStream;
 
 /**
- * The command: indexes a directory tree and prints a report. The report goes to standard output, messages to
- * standard error, and with {@code -Dindexer.trace=FILE} into a trace. Exit codes: 0 done, 1 some files could not be read, 2 usage or input.
+ * The command: indexes a directory tree and prints a report. The report goes to standard output,
+ * messages to standard error, and with {@code -Dindexer.trace=FILE} into a trace. Exit codes: 0
+ * done, 1 some files could not be read, 2 usage or input.
  */
 public final class Main {
     static {

@@ -9,8 +9,8 @@ import java.io.InputStream;
 import java.nio.file.Files;
 
 /**
- * Counts the lines and words of a file; a file with a zero byte among its first bytes is binary and has none. Bytes, not
- * characters: a line ends with LF, a word is a run of bytes above the space.
+ * Counts the lines and words of a file; a file with a zero byte among its first bytes is binary and
+ * has none. Bytes, not characters: a line ends with LF, a word is a run of bytes above the space.
  */
 final class TextScan {
     /** The result of a scan. {@code longestLine} is in bytes. */

@@ -19,7 +19,10 @@ import java.util.Collections;
 import java.util.Deque;
 import java.util.List;
 
-/** Lists the regular files of a tree by name, those of a directory before those below it. Links are not followed. */
+/**
+ * Lists the regular files of a tree by name, those of a directory before those below it. Links are
+ * not followed.
+ */
 final class TreeWalker {
     private final IgnoreRules rules;
     private final Deque<Directory> pending = new ArrayDeque<>();

@@ -13,8 +13,9 @@ import java.util.concurrent.ThreadFactory;
 import java.util.function.BiConsumer;
 
 /**
- * Runs one job per input on a few threads and passes on the results in the order of the inputs, on the caller's thread.
- * The messages of a job go to its {@link Notes}, which are played in the order of the jobs, so two runs print the same.
+ * Runs one job per input on a few threads and passes on the results in the order of the inputs, on
+ * the caller's thread. The messages of a job go to its {@link Notes}, which are played in the order
+ * of the jobs, so two runs print the same.
  */
 final class WorkerPool implements AutoCloseable {
     /** A job's messages, in order. */
@@ -64,7 +65,9 @@ final class WorkerPool implements AutoCloseable {
         ProtoLog.d(IndexLog.POOL, "%d workers", size);
     }
 
-    /** Passes each input with its result to {@code sink}; the result of an unreadable input is null. */
+    /**
+     * Passes each input with its result to {@code sink}; the result of an unreadable input is null.
+     */
     <I, O> void inOrder(List<I> inputs, Job<I, O> job, BiConsumer<I, O> sink) {
         List<Notes> notes = new ArrayList<>();
         List<Future<O>> results = new ArrayList<>();

@@ -12,10 +12,12 @@ import static dev.protolog.internal.text.MessageText.valueOf;
 import dev.protolog.internal.write.Call;
 
 /**
- * The methods of {@link ProtoLogImpl} for four to six arguments. There are too many sequences of types for a method each, so javac boxes
- * what the conversions give; in code that runs often the JVM's compiler takes the boxes away again.
+ * The methods of {@link ProtoLogImpl} for four to six arguments. There are too many sequences of
+ * types for a method each, so javac boxes what the conversions give; in code that runs often the
+ * JVM's compiler takes the boxes away again.
  *
- * <p>Invariants: no method throws; code of the application, such as {@code toString}, runs before the call begins.
+ * <p>Invariants: no method throws; code of the application, such as {@code toString}, runs before
+ * the call begins.
  */
 abstract class SixArgumentCalls {
     SixArgumentCalls() {}

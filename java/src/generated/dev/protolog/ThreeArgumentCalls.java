@@ -6,8 +6,8 @@ import static dev.protolog.LogLevel.INFO;
 import static dev.protolog.LogLevel.VERBOSE;
 
 /**
- * The methods of {@link ProtoLogImpl} for three arguments and levels up to INFO, one for each sequence of the types that its conversions give:
- * nothing is boxed, and a call allocates nothing.
+ * The methods of {@link ProtoLogImpl} for three arguments and levels up to INFO, one for each
+ * sequence of the types that its conversions give: nothing is boxed, and a call allocates nothing.
  *
  * <p>Invariant: no method throws.
  */

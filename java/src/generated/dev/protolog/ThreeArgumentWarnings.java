@@ -6,8 +6,8 @@ import static dev.protolog.LogLevel.WARN;
 import static dev.protolog.LogLevel.WTF;
 
 /**
- * The methods of {@link ProtoLogImpl} for three arguments and levels from WARN on, one for each sequence of the types that its conversions give:
- * nothing is boxed, and a call allocates nothing.
+ * The methods of {@link ProtoLogImpl} for three arguments and levels from WARN on, one for each
+ * sequence of the types that its conversions give: nothing is boxed, and a call allocates nothing.
  *
  * <p>Invariant: no method throws.
  */

@@ -9,8 +9,8 @@ import static dev.protolog.LogLevel.WARN;
 import static dev.protolog.LogLevel.WTF;
 
 /**
- * The methods of {@link ProtoLogImpl} for no argument, one or two, one for each sequence of the types that its conversions give:
- * nothing is boxed, and a call allocates nothing.
+ * The methods of {@link ProtoLogImpl} for no argument, one or two, one for each sequence of the
+ * types that its conversions give: nothing is boxed, and a call allocates nothing.
  *
  * <p>Invariant: no method throws.
  */

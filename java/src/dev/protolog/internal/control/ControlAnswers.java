@@ -36,8 +36,9 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * Requests of operators, and the answers. {@code docs/design/control.md} lists the requests. Each is answered at once, on the thread that
- * listens; only that thread waits while a trace starts or ends.
+ * Requests of operators, and the answers. {@code docs/design/control.md} lists the requests. Each
+ * is answered at once, on the thread that listens; only that thread waits while a trace starts or
+ * ends.
  */
 final class ControlAnswers {
     private static final int VERSION = 1;
@@ -256,7 +257,10 @@ final class ControlAnswers {
         describe(reply, ended.session.stats(), true, ended.policy, file);
     }
 
-    /** Writes what a session has kept to a file of another name: somebody may have taken its own since the start, as anybody can in {@code /tmp}. */
+    /**
+     * Writes what a session has kept to a file of another name: somebody may have taken its own
+     * since the start, as anybody can in {@code /tmp}.
+     */
     private String stopElsewhere(Trace ended, IOException error) throws IOException {
         FileStatus found = FileStatus.at(Path.of(ended.file));
         // A device that takes nothing has its name by right, and nothing belongs beside it.
@@ -331,8 +335,8 @@ final class ControlAnswers {
     }
 
     /**
-     * Adds a line: one, whatever it holds. An operator gives up a program that sends longer ones. A name that is cut off is none, so the line of its group is
-     * left out; a text is cut.
+     * Adds a line: one, whatever it holds. An operator gives up a program that sends longer ones. A
+     * name that is cut off is none, so the line of its group is left out; a text is cut.
      */
     private static void add(StringBuilder reply, String line) {
         String one = SettingsText.oneLine(line);

@@ -9,16 +9,20 @@ import java.util.ArrayDeque;
 import java.util.Arrays;
 
 /**
- * One operator's connection: lines in, lines out, within limits. The same as {@code protolog-rt/src/control/connection.rs}.
+ * One operator's connection: lines in, lines out, within limits. The same as
+ * {@code protolog-rt/src/control/connection.rs}.
  *
- * <p>Invariants: a line has at most {@link #MAX_LINE} bytes; while more than {@link #MAX_UNSENT} bytes of answers wait, no request is read;
- * nothing here blocks.
+ * <p>Invariants: a line has at most {@link #MAX_LINE} bytes; while more than {@link #MAX_UNSENT}
+ * bytes of answers wait, no request is read; nothing here blocks.
  */
 final class ControlConnection {
     static final int MAX_LINE = 8192;
 
     private static final int MAX_UNSENT = 64 << 10;
-    /** The limit for a first line, for the rest of a line, and for reading an answer, in nanoseconds. */
+    /**
+     * The limit for a first line, for the rest of a line, and for reading an answer, in
+     * nanoseconds.
+     */
     private static final long SLOW = 5_000_000_000L;
     /** The limit between requests. */
     private static final long IDLE = 60_000_000_000L;

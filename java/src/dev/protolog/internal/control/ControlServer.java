@@ -24,11 +24,12 @@ import jdk.net.ExtendedSocketOptions;
 import jdk.net.UnixDomainPrincipal;
 
 /**
- * The thread that listens to operators. It sleeps until somebody connects, sends a request, or changes the settings file. The limits are
- * those of {@code protolog-rt/src/control/server.rs}.
+ * The thread that listens to operators. It sleeps until somebody connects, sends a request, or
+ * changes the settings file. The limits are those of {@code protolog-rt/src/control/server.rs}.
  *
- * <p>Invariants: a daemon, which nobody waits for; nothing that an operator sends or fails to send ends or slows down the program; whatever
- * goes wrong in a request ends its connection and nothing else.
+ * <p>Invariants: a daemon, which nobody waits for; nothing that an operator sends or fails to send
+ * ends or slows down the program; whatever goes wrong in a request ends its connection and nothing
+ * else.
  */
 public final class ControlServer implements Runnable {
     private static final int MAX_CONNECTIONS = 64;
@@ -82,8 +83,9 @@ public final class ControlServer implements Runnable {
     }
 
     /**
-     * Listens on a socket in {@code directory}, or in the default one if that is null, unless the program does so already; {@code config} is
-     * a settings file to be read again when it changes, or null. Returns the reason why the socket is not where it should be, or null.
+     * Listens on a socket in {@code directory}, or in the default one if that is null, unless the
+     * program does so already; {@code config} is a settings file to be read again when it changes,
+     * or null. Returns the reason why the socket is not where it should be, or null.
      */
     public static synchronized ControlException start(Path directory, Path config) throws ControlException, IOException {
         if (running != null) {
@@ -228,8 +230,9 @@ public final class ControlServer implements Runnable {
     }
 
     /**
-     * This user and root, who is the owner of the first of these that is root's: {@code /} may be another user's, as in a {@code chroot}. A principal of the
-     * file system is equal to another one with the same id, and Java says of no other which id it has.
+     * This user and root, who is the owner of the first of these that is root's: {@code /} may be
+     * another user's, as in a {@code chroot}. A principal of the file system is equal to another
+     * one with the same id, and Java says of no other which id it has.
      */
     static List<UserPrincipal> admitted(UserPrincipal own, List<Path> files) throws IOException {
         for (Path file : files) {
@@ -338,7 +341,10 @@ public final class ControlServer implements Runnable {
         return least == Long.MAX_VALUE ? 0 : Math.max(1, least / 1_000_000 + 1);
     }
 
-    /** Closes a connection: one that never sent a request, or else the one that has been idle for longest. */
+    /**
+     * Closes a connection: one that never sent a request, or else the one that has been idle for
+     * longest.
+     */
     private void dropOne() {
         Comparator<ControlConnection> order = Comparator.comparing((ControlConnection it) -> it.hasAsked)
                 .thenComparing((one, other) -> Long.signum(one.progressed - other.progressed));
@@ -373,7 +379,10 @@ public final class ControlServer implements Runnable {
                 StandardWatchEventKinds.ENTRY_DELETE);
     }
 
-    /** Watches the directories that links lead to by now, besides that of the file. One that can't be watched is left out. */
+    /**
+     * Watches the directories that links lead to by now, besides that of the file. One that can't
+     * be watched is left out.
+     */
     private static void followLinks(Path config, WatchService events) {
         try {
             Path place = config;

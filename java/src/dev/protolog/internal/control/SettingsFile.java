@@ -24,26 +24,36 @@ import java.util.List;
 /**
  * Settings from the variable and from files, for this program.
  *
- * <p>Invariants: an error quotes a file only if the file belongs to the user of the process; what is no file is not opened, since a pipe
- * would wait for its writer. The state file's path comes from the environment, which may be that of another user, as in {@code sudo -E}: that user
- * neither switches the program, nor is told by its errors what is in a file of its user.
+ * <p>Invariants: an error quotes a file only if the file belongs to the user of the process; what
+ * is no file is not opened, since a pipe would wait for its writer. The state file's path comes
+ * from the environment, which may be that of another user, as in {@code sudo -E}: that user neither
+ * switches the program, nor is told by its errors what is in a file of its user.
  */
 public final class SettingsFile {
     private static final int MAX_SIZE = 1 << 20;
 
     private SettingsFile() {}
 
-    /** Applies the settings of a file that the program names, if there is one. Returns the problems, each with a help line. */
+    /**
+     * Applies the settings of a file that the program names, if there is one. Returns the problems,
+     * each with a help line.
+     */
     public static List<String> apply(Path path, GroupSettings.Source source) {
         return applyRead(path, source, SettingsFile::readNamed);
     }
 
-    /** Applies those of the state file, if there is one. Returns the problems, each with a help line. */
+    /**
+     * Applies those of the state file, if there is one. Returns the problems, each with a help
+     * line.
+     */
     public static List<String> applyState(Path path) {
         return applyRead(path, GroupSettings.Source.OTHER, SettingsFile::readTrusted);
     }
 
-    /** Applies the settings in a text from {@code origin}. Returns the problems, each with a help line. */
+    /**
+     * Applies the settings in a text from {@code origin}. Returns the problems, each with a help
+     * line.
+     */
     public static List<String> apply(String text, String origin, GroupSettings.Source source, boolean mayQuote) {
         SettingsText read = SettingsText.parse(text);
         List<GroupSettings.Entry> entries = new ArrayList<>();
@@ -96,7 +106,10 @@ public final class SettingsFile {
         }
     }
 
-    /** A file of this user or of root, in a directory of theirs, which no link leads to, nor one of another user's to its directory. */
+    /**
+     * A file of this user or of root, in a directory of theirs, which no link leads to, nor one of
+     * another user's to its directory.
+     */
     private static Contents readTrusted(Path path) throws IOException {
         Location place = Location.of(path);
         try (OpenDirectory directory = OpenDirectory.of(place)) {

@@ -26,14 +26,16 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * The directory of the program's socket, by the rules of {@code protolog-rt/src/control/place.rs}: {@code $PROTOLOG_RUNTIME_DIR}, or else
- * {@code $XDG_RUNTIME_DIR/protolog} or {@code /run/protolog/UID}, or else a directory of its own in {@code /tmp}.
+ * The directory of the program's socket, by the rules of {@code protolog-rt/src/control/place.rs}:
+ * {@code $PROTOLOG_RUNTIME_DIR}, or else {@code $XDG_RUNTIME_DIR/protolog} or
+ * {@code /run/protolog/UID}, or else a directory of its own in {@code /tmp}.
  *
- * <p>Beside the socket {@code PID-TIME.sock} is the file {@code PID-TIME.switches}, made after it and removed with it. What a program left
- * that was killed is removed by the next one that starts there.
+ * <p>Beside the socket {@code PID-TIME.sock} is the file {@code PID-TIME.switches}, made after it
+ * and removed with it. What a program left that was killed is removed by the next one that starts
+ * there.
  *
- * <p>Invariants: no socket is made in a directory that another user owns, can enter or can replace. The directory that was checked stays
- * open: all is made, looked at and removed there.
+ * <p>Invariants: no socket is made in a directory that another user owns, can enter or can replace.
+ * The directory that was checked stays open: all is made, looked at and removed there.
  */
 final class SocketPlace {
     static final String SOCKET_SUFFIX = ".sock";
@@ -45,7 +47,10 @@ final class SocketPlace {
     private static final String UNFINISHED = ".new";
     /** The most files of other programs that are looked at. */
     private static final int MAX_LEFT = 64;
-    /** The most directories of the name of a fallback that are looked at. Another user can make any number of them, for which no program that starts is to wait. */
+    /**
+     * The most directories of the name of a fallback that are looked at. Another user can make any
+     * number of them, for which no program that starts is to wait.
+     */
     private static final int MAX_FALLBACKS = 16_384;
 
     private final PrivateDirectory directory;
@@ -220,14 +225,18 @@ final class SocketPlace {
     private static void makeServices() throws IOException {
         try {
             Files.createDirectory(SERVICES);
-            // Like /tmp: every user's services have a directory in it, which nobody else can remove.
+            // Like /tmp: every user's services have a directory in it, which nobody else can
+            // remove.
             Files.setAttribute(SERVICES, "unix:mode", 01777);
         } catch (FileAlreadyExistsException e) {
             // Of an earlier program.
         }
     }
 
-    /** An earlier program's directory in /tmp, or a new one. Its name is random, since another user could make one that can be guessed. */
+    /**
+     * An earlier program's directory in /tmp, or a new one. Its name is random, since another user
+     * could make one that can be guessed.
+     */
     private static PrivateDirectory fallback() throws ControlException {
         try {
             String prefix = "protolog-" + RunningProgram.user() + "-";
@@ -243,7 +252,10 @@ final class SocketPlace {
         }
     }
 
-    /** The first of these that is a private directory of this user; null for none. Of many, some are looked at. */
+    /**
+     * The first of these that is a private directory of this user; null for none. Of many, some are
+     * looked at.
+     */
     static PrivateDirectory known(Iterable<Path> named) throws IOException {
         List<Path> own = new ArrayList<>();
         Iterator<Path> each = named.iterator();
@@ -291,7 +303,10 @@ final class SocketPlace {
                 "set XDG_RUNTIME_DIR, or let the service manager make the directory (systemd: RuntimeDirectory=protolog)");
     }
 
-    /** The directory belongs to another user, is open to others, can be replaced by others, or is no directory. */
+    /**
+     * The directory belongs to another user, is open to others, can be replaced by others, or is no
+     * directory.
+     */
     private static final class NotPrivate extends ControlException {
         private static final long serialVersionUID = 1;
 

@@ -22,18 +22,22 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The dictionaries of processed code: each jar has its own at {@value #RESOURCE}, found through the class loader of each group that
- * logs; {@code -Dprotolog.viewerconfig=FILE.pb} names another one.
+ * The dictionaries of processed code: each jar has its own at {@value #RESOURCE}, found through the
+ * class loader of each group that logs; {@code -Dprotolog.viewerconfig=FILE.pb} names another one.
  *
- * <p>Invariants: a dictionary is added once, and given to all sessions before the first message of its group; a missing or malformed
- * one is reported once and has no messages. It goes with the last class loader that has it. No lock is held while a loader is asked, which is the
- * application's code. Templates are taken apart when the first message is printed.
+ * <p>Invariants: a dictionary is added once, and given to all sessions before the first message of
+ * its group; a missing or malformed one is reported once and has no messages. It goes with the last
+ * class loader that has it. No lock is held while a loader is asked, which is the application's
+ * code. Templates are taken apart when the first message is printed.
  */
 public final class Dictionaries {
     public static final String PROPERTY = "protolog.viewerconfig";
     public static final String RESOURCE = "META-INF/protolog/dictionary.pb";
 
-    /** The most bytes of a dictionary, compressed in its jar or not: what a jar expands to has no limit, and is asked for within the call that is the first of its group. */
+    /**
+     * The most bytes of a dictionary, compressed in its jar or not: what a jar expands to has no
+     * limit, and is asked for within the call that is the first of its group.
+     */
     private static final int MAX_BYTES = 256 << 20;
     /** The part of the heap that one may have. */
     private static final int PART_OF_HEAP = 8;
@@ -99,7 +103,10 @@ public final class Dictionaries {
         }
     }
 
-    /** Reads a dictionary. One that can't be read, as of a jar that was overwritten, hides no other one. */
+    /**
+     * Reads a dictionary. One that can't be read, as of a jar that was overwritten, hides no other
+     * one.
+     */
     private static void read(URL url, List<byte[]> to) {
         try {
             URLConnection connection = url.openConnection();
@@ -112,7 +119,10 @@ public final class Dictionaries {
         }
     }
 
-    /** The bytes of a dictionary. An error if there are too many, which is not the heap's: that would have it read again by each call. */
+    /**
+     * The bytes of a dictionary. An error if there are too many, which is not the heap's: that
+     * would have it read again by each call.
+     */
     private static byte[] read(InputStream in) throws IOException {
         int most = (int) Math.min(MAX_BYTES, Runtime.getRuntime().maxMemory() / PART_OF_HEAP);
         byte[] bytes = in.readNBytes(most + 1);
@@ -173,7 +183,10 @@ public final class Dictionaries {
         return null;
     }
 
-    /** Says once that a trace has messages without texts, as of a jar whose dictionary did not come along into another one. {@code trace} is null for none. */
+    /**
+     * Says once that a trace has messages without texts, as of a jar whose dictionary did not come
+     * along into another one. {@code trace} is null for none.
+     */
     public static void reportUnknown(SessionStats stats, Path trace) {
         if (hasReported || trace == null) {
             return;
@@ -208,7 +221,10 @@ public final class Dictionaries {
         return LOADERS.stream().anyMatch(known -> known.refersTo(loader));
     }
 
-    /** Adds a dictionary of a loader; null for none. Another loader may have found the same file, or another build at the same place. */
+    /**
+     * Adds a dictionary of a loader; null for none. Another loader may have found the same file, or
+     * another build at the same place.
+     */
     private static synchronized void add(byte[] file, ClassLoader loader) {
         removeGone();
         byte[] bytes = Dictionary.withoutSeparators(file);
@@ -226,7 +242,10 @@ public final class Dictionaries {
         SOURCES.add(new Source(bytes, loader));
     }
 
-    /** Forgets loaders that the garbage collector has taken, and the dictionaries that no other one has. */
+    /**
+     * Forgets loaders that the garbage collector has taken, and the dictionaries that no other one
+     * has.
+     */
     private static void removeGone() {
         LOADERS.removeIf(loader -> loader.refersTo(null));
         SOURCES.removeIf(Source::isGone);

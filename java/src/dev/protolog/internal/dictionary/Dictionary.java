@@ -9,10 +9,12 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The texts of processed calls by message id, from one dictionary that the tool has made (Perfetto's ProtoLogViewerConfig).
+ * The texts of processed calls by message id, from one dictionary that the tool has made
+ * (Perfetto's ProtoLogViewerConfig).
  *
- * <p>A message's field 2 holds its bare template ({@code %d} for {@code %04d}), since Perfetto understands no other;
- * field 1 of its field 1000 holds the full one where that differs, and wins here.
+ * <p>A message's field 2 holds its bare template ({@code %d} for {@code %04d}), since Perfetto
+ * understands no other; field 1 of its field 1000 holds the full one where that differs, and wins
+ * here.
  *
  * <p>Invariant: of two texts with one id the first wins.
  */
@@ -36,8 +38,10 @@ final class Dictionary {
     }
 
     /**
-     * The bytes without the line feeds that tools which merge jars put behind each file. Dictionaries one after the other are one dictionary, but a line feed
-     * would be read as the beginning of a message: of one that ends there, or that has ten bytes, fewer than its id and its level take.
+     * The bytes without the line feeds that tools which merge jars put behind each file.
+     * Dictionaries one after the other are one dictionary, but a line feed would be read as the
+     * beginning of a message: of one that ends there, or that has ten bytes, fewer than its id and
+     * its level take.
      */
     static byte[] withoutSeparators(byte[] bytes) {
         ByteArrayOutputStream kept = new ByteArrayOutputStream(bytes.length);

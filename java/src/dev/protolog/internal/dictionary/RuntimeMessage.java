@@ -12,10 +12,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A message of unprocessed calls: its template is taken apart once, and it is in the trace's dictionary before it is used.
+ * A message of unprocessed calls: its template is taken apart once, and it is in the trace's
+ * dictionary before it is used.
  *
- * <p>Invariant: messages are limited in number and in length, since a program may build templates at run time. Beyond that, {@link #ANY_TEXT} is left for each
- * group and level, of which there are fewer.
+ * <p>Invariant: messages are limited in number and in length, since a program may build templates
+ * at run time. Beyond that, {@link #ANY_TEXT} is left for each group and level, of which there are
+ * fewer.
  */
 public record RuntimeMessage(long id, String text, Template template, LogLevel level, Set<String> locations) {
     /** The most places of calls that are kept, of those of sessions that ask for them. */
@@ -27,13 +29,16 @@ public record RuntimeMessage(long id, String text, Template template, LogLevel l
     private static final int MAX = 20_000;
     private static final int MAX_OF_ANY_TEXT = MAX / 2;
     private static final AtomicInteger COUNT = new AtomicInteger();
-    /** The most characters of all templates. Each is kept with its parts, and is in the dictionary of each session. */
+    /**
+     * The most characters of all templates. Each is kept with its parts, and is in the dictionary
+     * of each session.
+     */
     private static final long MAX_LENGTH = 8 << 20;
     private static final AtomicLong LENGTH = new AtomicLong();
 
     /**
-     * The message of a template, which may be none: then {@link #template} is null. Null beyond the limit. {@code location} is the place
-     * of the call, null where no session asks for it.
+     * The message of a template, which may be none: then {@link #template} is null. Null beyond the
+     * limit. {@code location} is the place of the call, null where no session asks for it.
      */
     public static RuntimeMessage of(GroupState state, LogLevel level, String text, String location) {
         RuntimeMessage known = state.messages[level.ordinal()].get(text);

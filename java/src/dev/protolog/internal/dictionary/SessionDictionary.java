@@ -12,10 +12,11 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * The dictionary of a session: groups and messages as packets, each once, given to the session as soon as they are known.
+ * The dictionary of a session: groups and messages as packets, each once, given to the session as
+ * soon as they are known.
  *
- * <p>Invariants: the entry of a message is given before the message is first recorded. It counts as known once it was given: after an error out of
- * memory it is given again.
+ * <p>Invariants: the entry of a message is given before the message is first recorded. It counts as
+ * known once it was given: after an error out of memory it is given again.
  */
 public final class SessionDictionary {
     /** The size at which a packet is ended. */
@@ -31,7 +32,10 @@ public final class SessionDictionary {
     private final Consumer<byte[]> packets;
     private final boolean hasLocations;
 
-    /** {@code packets} takes each packet. {@code hasLocations}: the places of unprocessed calls belong to it. */
+    /**
+     * {@code packets} takes each packet. {@code hasLocations}: the places of unprocessed calls
+     * belong to it.
+     */
     public SessionDictionary(Consumer<byte[]> packets, boolean hasLocations) {
         this.packets = packets;
         this.hasLocations = hasLocations;

@@ -8,12 +8,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Claims on files: a file is written by one session, recording or text sink at a time, and replaced by none meanwhile. This table
- * says who has which file in this process; other processes see a lock on it. A session that keeps its messages claims the name of
- * its file, since the file itself appears only at the end; other processes can't see that claim.
+ * Claims on files: a file is written by one session, recording or text sink at a time, and replaced
+ * by none meanwhile. This table says who has which file in this process; other processes see a lock
+ * on it. A session that keeps its messages claims the name of its file, since the file itself
+ * appears only at the end; other processes can't see that claim.
  *
- * <p>Invariant: a file is closed before its claim goes, and one that is claimed is not even opened: the kernel releases all locks
- * of a process on a file when the process closes any descriptor of it.
+ * <p>Invariant: a file is closed before its claim goes, and one that is claimed is not even opened:
+ * the kernel releases all locks of a process on a file when the process closes any descriptor of
+ * it.
  */
 public final class Claims {
     /** By what they are on. */
@@ -51,8 +53,9 @@ public final class Claims {
     }
 
     /**
-     * True if this process has so many descriptors of a file. A thread that had no stack to give its claim up leaves one that is on a number: that of
-     * a file which nobody has any more, or of another one that got it since.
+     * True if this process has so many descriptors of a file. A thread that had no stack to give
+     * its claim up leaves one that is on a number: that of a file which nobody has any more, or of
+     * another one that got it since.
      */
     private static boolean hasDescriptors(Object key, int least) {
         try {
@@ -81,8 +84,8 @@ public final class Claims {
     }
 
     /**
-     * An error if somebody in this process has the file that is at {@code place}, or its name without {@code own}; {@code found}
-     * describes the file, and is null for none.
+     * An error if somebody in this process has the file that is at {@code place}, or its name
+     * without {@code own}; {@code found} describes the file, and is null for none.
      */
     static void check(Location place, FileStatus found, Claim own) throws IOException {
         List<Object> name = nameOf(place);
@@ -108,7 +111,10 @@ public final class Claims {
         return claim;
     }
 
-    /** A name in a directory, wherever links in the path lead. No record: the JDK keeps the class loader of the last one that it has compared. */
+    /**
+     * A name in a directory, wherever links in the path lead. No record: the JDK keeps the class
+     * loader of the last one that it has compared.
+     */
     private static List<Object> nameOf(Location place) {
         return Arrays.asList(place.directory(), place.name());
     }

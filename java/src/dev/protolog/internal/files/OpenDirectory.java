@@ -27,14 +27,16 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * A directory that is open. Files are looked at, opened, renamed and removed in it by their names, wherever its path leads by then.
+ * A directory that is open. Files are looked at, opened, renamed and removed in it by their names,
+ * wherever its path leads by then.
  *
- * <p>A {@link SecureDirectoryStream} keeps it open. That opens files by channels which interrupts close, says neither the owner's number nor
- * the number of links of a file, and has no sockets. So all goes by {@code /proc/self/fd/NUMBER/NAME}: the kernel's link leads to the open
- * directory itself.
+ * <p>A {@link SecureDirectoryStream} keeps it open. That opens files by channels which interrupts
+ * close, says neither the owner's number nor the number of links of a file, and has no sockets. So
+ * all goes by {@code /proc/self/fd/NUMBER/NAME}: the kernel's link leads to the open directory
+ * itself.
  *
- * <p>Invariants: names are single components, and no link at a name is followed. Nothing here waits for another process. Errors name the path
- * that the program knows.
+ * <p>Invariants: names are single components, and no link at a name is followed. Nothing here waits
+ * for another process. Errors name the path that the program knows.
  */
 public final class OpenDirectory implements Closeable {
     private static final FileAttribute<?> PRIVATE =
@@ -46,7 +48,10 @@ public final class OpenDirectory implements Closeable {
     private static final int ATTEMPTS = 100;
     /** The descriptors of a stream. */
     private static final int OWN = 2;
-    /** Held while a descriptor is looked for: then no other one of this runtime is read for the first time. */
+    /**
+     * Held while a descriptor is looked for: then no other one of this runtime is read for the
+     * first time.
+     */
     private static final Object OPENING = new Object();
     /** The directories that outputs keep open. Guarded by itself. */
     private static final List<Kept> KEPT = new ArrayList<>();
@@ -87,8 +92,9 @@ public final class OpenDirectory implements Closeable {
     }
 
     /**
-     * Opens the directory of a place for as long as an output acts there: whoever opens it meanwhile gets this one, if the path still leads to it. To find
-     * the descriptor of another one takes a look at all that the process has, which may be thousands.
+     * Opens the directory of a place for as long as an output acts there: whoever opens it
+     * meanwhile gets this one, if the path still leads to it. To find the descriptor of another one
+     * takes a look at all that the process has, which may be thousands.
      */
     public static OpenDirectory keep(Location place) throws IOException {
         OpenDirectory opened = of(place);
@@ -119,7 +125,8 @@ public final class OpenDirectory implements Closeable {
         }
         boolean isOf = false;
         try {
-            // Also where another file system was mounted at its path: then what is there is to be looked at.
+            // Also where another file system was mounted at its path: then what is there is to be
+            // looked at.
             Object there = FileStatus.behind(place.real().getParent()).key();
             isOf = there.equals(FileStatus.behind(found.here).key()) && found.isOf(place);
         } catch (IOException e) {
@@ -132,7 +139,10 @@ public final class OpenDirectory implements Closeable {
         return isOf ? found : null;
     }
 
-    /** True if the path of a place still leads to this directory, and nobody else can have put it there meanwhile. */
+    /**
+     * True if the path of a place still leads to this directory, and nobody else can have put it
+     * there meanwhile.
+     */
     private boolean isOf(Location place) throws IOException {
         Path real = place.real().getParent();
         boolean isSame = FileStatus.behind(here).key().equals(place.directory());
@@ -142,7 +152,8 @@ public final class OpenDirectory implements Closeable {
     /**
      * Opens the directory of a place.
      *
-     * @throws NoSuchFileException if its path leads to no directory any more, by way of a link, or to another one that somebody else may have put there
+     * @throws NoSuchFileException if its path leads to no directory any more, by way of a link, or
+     * to another one that somebody else may have put there
      */
     public static OpenDirectory of(Location place) throws IOException {
         OpenDirectory known = ofKept(place);
@@ -231,7 +242,10 @@ public final class OpenDirectory implements Closeable {
         return names;
     }
 
-    /** Opens a file for reading, too, so that no pipe waits for a reader, as the kind of channel that interrupts don't close. */
+    /**
+     * Opens a file for reading, too, so that no pipe waits for a reader, as the kind of channel
+     * that interrupts don't close.
+     */
     AsynchronousFileChannel channel(String name, OpenOption... more) throws IOException {
         Set<OpenOption> options = new HashSet<>(Set.of(more));
         options.addAll(Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS));
@@ -243,7 +257,8 @@ public final class OpenDirectory implements Closeable {
     }
 
     /**
-     * Opens the regular file with this key for reading. Where others may put a pipe in its place at any time, nothing is waited for either.
+     * Opens the regular file with this key for reading. Where others may put a pipe in its place at
+     * any time, nothing is waited for either.
      *
      * @throws NoSuchFileException if the name is another one's by now
      */
@@ -264,7 +279,10 @@ public final class OpenDirectory implements Closeable {
         }
     }
 
-    /** For writing, too, no pipe waits. What this user may only read is opened by a thread that may be left behind. */
+    /**
+     * For writing, too, no pipe waits. What this user may only read is opened by a thread that may
+     * be left behind.
+     */
     private AsynchronousFileChannel openedWithoutWaiting(String name) throws IOException {
         try {
             return channel(name);
@@ -278,7 +296,10 @@ public final class OpenDirectory implements Closeable {
         }
     }
 
-    /** True if nobody but this user and root can have put there what is there, as far as the directory itself tells. */
+    /**
+     * True if nobody but this user and root can have put there what is there, as far as the
+     * directory itself tells.
+     */
     public boolean isTrusted() throws IOException {
         FileStatus found = FileStatus.behind(here);
         return OutputRules.isTrusted(found.owner()) && isClosed(found.mode());
@@ -294,7 +315,8 @@ public final class OpenDirectory implements Closeable {
     }
 
     /**
-     * Gives the file with this key another name, which must be free. Its old one goes last: a process that is killed in between leaves both.
+     * Gives the file with this key another name, which must be free. Its old one goes last: a
+     * process that is killed in between leaves both.
      *
      * @throws FileAlreadyExistsException if the name is taken
      */
@@ -376,8 +398,9 @@ public final class OpenDirectory implements Closeable {
     }
 
     /**
-     * The descriptor of a stream that was not read yet; -1 if it can't be told from others of the same directory. The two of the stream are those that
-     * stood at the beginning and no longer do once it is read.
+     * The descriptor of a stream that was not read yet; -1 if it can't be told from others of the
+     * same directory. The two of the stream are those that stood at the beginning and no longer do
+     * once it is read.
      */
     private static int descriptor(DirectoryStream<Path> stream) throws IOException {
         Object key = keyOf(stream);
@@ -406,7 +429,10 @@ public final class OpenDirectory implements Closeable {
         throw new IOException("the system keeps no directory open by its descriptor");
     }
 
-    /** True if others can't write to a directory of this mode, or can't rename there what is not theirs. */
+    /**
+     * True if others can't write to a directory of this mode, or can't rename there what is not
+     * theirs.
+     */
     private static boolean isClosed(int mode) {
         return (mode & OTHERS_WRITE) == 0 || (mode & STICKY) != 0;
     }

@@ -53,7 +53,8 @@ public final class OpenFiles {
     static int descriptor(Path path, AsynchronousFileChannel channel, Object key)
             throws IOException {
         long mark = ThreadLocalRandom.current().nextLong(1L << 40, 1L << 60);
-        // A shared one is refused where another process writes the file, and not where one may only read it.
+        // A shared one is refused where another process writes the file, and not where one may only
+        // read it.
         try (FileLock lock = channel.tryLock(mark, 1, true)) {
             if (lock == null) {
                 throw inUse(path);
@@ -109,8 +110,9 @@ public final class OpenFiles {
     }
 
     /**
-     * The first descriptor that {@code test} accepts; -1 for none. A process may have tens of thousands, and each look takes microseconds. The system gives
-     * the lowest free number, so the numbers that were found last come first, and then those below the first one that is free now.
+     * The first descriptor that {@code test} accepts; -1 for none. A process may have tens of
+     * thousands, and each look takes microseconds. The system gives the lowest free number, so the
+     * numbers that were found last come first, and then those below the first one that is free now.
      */
     private static int first(IntPredicate test) throws IOException {
         for (int at = 0; at < RECENT.length(); at++) {

@@ -23,13 +23,17 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * A file that {@link Outputs} has opened for writing.
  *
- * <p>Invariants: only {@link #write} to a pipe waits for another process. An interrupt of the thread closes no file, as it does channels of
- * NIO, and stays set. A regular file has a claim, and a lock against other processes once it is {@linkplain #lock locked}.
+ * <p>Invariants: only {@link #write} to a pipe waits for another process. An interrupt of the
+ * thread closes no file, as it does channels of NIO, and stays set. A regular file has a claim, and
+ * a lock against other processes once it is {@linkplain #lock locked}.
  */
 public final class OutputFile implements AutoCloseable {
     private static final FileOutputStream STDOUT = new FileOutputStream(FileDescriptor.out);
     private static final FileOutputStream STDERR = new FileOutputStream(FileDescriptor.err);
-    /** The time that the reader of a pipe has to open it, since both programs are often started together, and that between two attempts, in nanoseconds. */
+    /**
+     * The time that the reader of a pipe has to open it, since both programs are often started
+     * together, and that between two attempts, in nanoseconds.
+     */
     private static final long READER_TIMEOUT = 1_000_000_000;
     private static final long POLL = 5_000_000;
     /** The most bytes that are given to a pipe at once: a slow reader is seen to take some. */
@@ -49,7 +53,10 @@ public final class OutputFile implements AutoCloseable {
     /** Owner and permissions as it was opened. */
     private final int owner;
     private final int mode;
-    /** The file as it was opened, and its descriptor, until it is locked: to close it later would release the lock. */
+    /**
+     * The file as it was opened, and its descriptor, until it is locked: to close it later would
+     * release the lock.
+     */
     private final AsynchronousFileChannel anchor;
     private final int descriptor;
     /** True of a pipe that has a name. */
@@ -59,7 +66,10 @@ public final class OutputFile implements AutoCloseable {
     private final RandomAccessFile file;
     /** Of what is no regular file; null of one. */
     private final FileOutputStream stream;
-    /** The locks of both parts of the file; null without locks. The JVM forgets one that nobody refers to. */
+    /**
+     * The locks of both parts of the file; null without locks. The JVM forgets one that nobody
+     * refers to.
+     */
     private FileLock[] locks;
     /** A reader has a lock on it, so that this one excludes only those who write. */
     private boolean isObstructed;
@@ -122,14 +132,18 @@ public final class OutputFile implements AutoCloseable {
     }
 
     /**
-     * True if somebody who may only read the file has a lock on it, so that it can't be claimed: another user can keep such a lock for ever. Nobody
-     * writes it, but it is to be replaced rather than written.
+     * True if somebody who may only read the file has a lock on it, so that it can't be claimed:
+     * another user can keep such a lock for ever. Nobody writes it, but it is to be replaced rather
+     * than written.
      */
     public boolean isObstructed() {
         return isObstructed;
     }
 
-    /** Takes the permissions of others away, where the file was found in a directory of which nobody else can have put it there. An error otherwise. */
+    /**
+     * Takes the permissions of others away, where the file was found in a directory of which nobody
+     * else can have put it there. An error otherwise.
+     */
     void restrict() throws IOException {
         try (OpenDirectory directory = OpenDirectory.of(place)) {
             if (owner != RunningProgram.user() || !directory.isTrusted() || !directory.has(place.name(), key)) {
@@ -139,7 +153,10 @@ public final class OutputFile implements AutoCloseable {
         }
     }
 
-    /** Locks the file against other processes, or against those that write it if it is {@linkplain #isObstructed obstructed}. It can't be mapped any more. */
+    /**
+     * Locks the file against other processes, or against those that write it if it is
+     * {@linkplain #isObstructed obstructed}. It can't be mapped any more.
+     */
     public OutputFile lock() throws IOException {
         try {
             anchor.close();
@@ -207,7 +224,10 @@ public final class OutputFile implements AutoCloseable {
         };
     }
 
-    /** Reads a regular file from its beginning. To close the stream does not close the file. Not to be used while the file is written. */
+    /**
+     * Reads a regular file from its beginning. To close the stream does not close the file. Not to
+     * be used while the file is written.
+     */
     public InputStream in() {
         return new InputStream() {
             private long at;
@@ -265,15 +285,19 @@ public final class OutputFile implements AutoCloseable {
         }
     }
 
-    /** True if the path still leads to this file. What is to be changed there has to be looked at in its directory. */
+    /**
+     * True if the path still leads to this file. What is to be changed there has to be looked at in
+     * its directory.
+     */
     public boolean isThere() throws IOException {
         FileStatus there = FileStatus.at(place.real());
         return there != null && there.key().equals(key);
     }
 
     /**
-     * Gives the file another name in its directory, which may be that of a file that {@link OutputRules} allow to replace. False, and nothing is done,
-     * if its name is another file's by now.
+     * Gives the file another name in its directory, which may be that of a file that
+     * {@link OutputRules} allow to replace. False, and nothing is done, if its name is another
+     * file's by now.
      */
     public boolean moveTo(String name) throws IOException {
         try (OpenDirectory directory = OpenDirectory.of(place)) {
@@ -301,7 +325,8 @@ public final class OutputFile implements AutoCloseable {
     }
 
     /**
-     * Gives the file another name in its directory, which must be free. False, and nothing is done, if its name is another file's by now.
+     * Gives the file another name in its directory, which must be free. False, and nothing is done,
+     * if its name is another file's by now.
      *
      * @throws FileAlreadyExistsException if the name is taken
      */
@@ -358,7 +383,8 @@ public final class OutputFile implements AutoCloseable {
                 anchor.close();
             }
         } finally {
-            // To close a channel takes memory. A claim on what nobody has any more would be one on whatever file gets its number.
+            // To close a channel takes memory. A claim on what nobody has any more would be one on
+            // whatever file gets its number.
             closeRest();
         }
     }
@@ -429,14 +455,18 @@ public final class OutputFile implements AutoCloseable {
         }
     }
 
-    /** The lock of one half of all places that a file can have; null if another process has it. A shared one excludes only those who have it alone. */
+    /**
+     * The lock of one half of all places that a file can have; null if another process has it. A
+     * shared one excludes only those who have it alone.
+     */
     private FileLock lockPart(int part, boolean isShared) throws IOException {
         return file.getChannel().tryLock(part * HALF, part == 0 ? HALF : Long.MAX_VALUE - HALF, isShared);
     }
 
     /**
-     * Takes the lock again, if it is gone: the kernel takes it from a process that closes any descriptor of the file, as one does that reads
-     * its own trace. Java has no other locks. The parts are taken again one after the other, so that there is always one.
+     * Takes the lock again, if it is gone: the kernel takes it from a process that closes any
+     * descriptor of the file, as one does that reads its own trace. Java has no other locks. The
+     * parts are taken again one after the other, so that there is always one.
      */
     public void keepLock() {
         for (int part = 0; locks != null && part < locks.length; part++) {

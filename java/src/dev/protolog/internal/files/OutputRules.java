@@ -16,8 +16,8 @@ import java.util.regex.Pattern;
  *   <li>What is not there is created, for its owner only.
  *   <li>An existing file is a regular one of this user or of root, and has one name unless it is to
  *       be replaced. Its contents stay until the caller changes them.
- *   <li>A pipe or character device of this user or of root is written as it is. A pipe has a reader,
- *       or gets one within a moment.
+ *   <li>A pipe or character device of this user or of root is written as it is. A pipe has a
+ *       reader, or gets one within a moment.
  *   <li>{@code /dev/stdout}, {@code /dev/stderr}, {@code /dev/fd/N} and {@code /proc/self/fd/N} are
  *       the descriptors that the process was given.
  *   <li>All else is refused: links, directories, sockets, block devices, what others own.
@@ -43,7 +43,10 @@ public final class OutputRules {
         }
     }
 
-    /** An error if what was found in {@code directory}, or opened there, is not to be written; {@code isReplaced}: a regular file is not changed. */
+    /**
+     * An error if what was found in {@code directory}, or opened there, is not to be written;
+     * {@code isReplaced}: a regular file is not changed.
+     */
     static void check(Location place, OpenDirectory directory, FileStatus found, boolean isReplaced) throws IOException {
         Path path = place.path();
         if (found.isLink()) {
@@ -68,7 +71,10 @@ public final class OutputRules {
         }
     }
 
-    /** An error if what was found in {@code directory} is no file of this user or of root, in a directory of theirs: nobody else can put anything there. */
+    /**
+     * An error if what was found in {@code directory} is no file of this user or of root, in a
+     * directory of theirs: nobody else can put anything there.
+     */
     public static void checkToRead(Location place, OpenDirectory directory, FileStatus found) throws IOException {
         Path path = place.path();
         if (found.isLink()) {
@@ -103,7 +109,10 @@ public final class OutputRules {
         }
     }
 
-    /** The directory that an absolute path leads to. {@code links} counts the links that were followed. */
+    /**
+     * The directory that an absolute path leads to. {@code links} counts the links that were
+     * followed.
+     */
     private static Path resolve(Path file, Path directory, int[] links) throws IOException {
         Path at = directory.getRoot();
         for (Path component : directory) {

@@ -12,15 +12,20 @@ import java.nio.file.StandardOpenOption;
 /**
  * Opens files for writing by {@link OutputRules}. Nothing else does.
  *
- * <p>A path may lead elsewhere at any time, so each step is done in the {@linkplain OpenDirectory open directory}, and the rules are tested on the
- * descriptor of what was opened. What is there by then is nothing that was changed.
+ * <p>A path may lead elsewhere at any time, so each step is done in the
+ * {@linkplain OpenDirectory open directory}, and the rules are tested on the descriptor of what was
+ * opened. What is there by then is nothing that was changed.
  *
- * <p>Invariants: nothing here waits for another process. An interrupt of the thread has no effect, and stays set.
+ * <p>Invariants: nothing here waits for another process. An interrupt of the thread has no effect,
+ * and stays set.
  */
 public final class Outputs {
     /** The attempts to open what is replaced again and again. */
     private static final int ATTEMPTS = 100;
-    /** Held while a file is opened and claimed: to close one that another thread has got would release its lock. */
+    /**
+     * Held while a file is opened and claimed: to close one that another thread has got would
+     * release its lock.
+     */
     private static final Object OPENING = new Object();
 
     private Outputs() {}
@@ -34,7 +39,8 @@ public final class Outputs {
     }
 
     /**
-     * Creates a file, which must not be there. It can be mapped until it is {@linkplain OutputFile#lock locked}.
+     * Creates a file, which must not be there. It can be mapped until it is
+     * {@linkplain OutputFile#lock locked}.
      *
      * @throws FileAlreadyExistsException if anything is there, also a link that leads nowhere
      */
@@ -78,7 +84,9 @@ public final class Outputs {
         }
     }
 
-    /** Removes a file that was just made and can't be used, as where the process may open no more. */
+    /**
+     * Removes a file that was just made and can't be used, as where the process may open no more.
+     */
     private static void removeEmpty(OpenDirectory directory, String name, FileStatus made) {
         try {
             boolean isOwn = made != null && made.isRegular() && made.owner() == RunningProgram.user();
@@ -90,7 +98,10 @@ public final class Outputs {
         }
     }
 
-    /** Opens and locks what is at a place, or creates it. An {@linkplain OutputFile#isObstructed obstructed} one is to be replaced. */
+    /**
+     * Opens and locks what is at a place, or creates it. An
+     * {@linkplain OutputFile#isObstructed obstructed} one is to be replaced.
+     */
     public static OutputFile open(Location place) throws IOException {
         int given = OutputRules.descriptor(place.path());
         if (given >= 0) {
@@ -114,8 +125,9 @@ public final class Outputs {
     }
 
     /**
-     * As {@link #open}, and empties a regular file. One that lets others do more than a new one does is replaced, since they may have it open; where it can't
-     * be, it loses these permissions, if nobody else can have put it there.
+     * As {@link #open}, and empties a regular file. One that lets others do more than a new one
+     * does is replaced, since they may have it open; where it can't be, it loses these permissions,
+     * if nobody else can have put it there.
      */
     public static OutputFile openEmpty(Location place) throws IOException {
         for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -156,8 +168,9 @@ public final class Outputs {
     }
 
     /**
-     * Opens and locks a regular file that is to be replaced, renamed or removed, so that nobody writes it meanwhile; null where nothing is. A file of
-     * this user that may not be written is not held, and null as well. {@code own} is a claim of the caller on the name, or null.
+     * Opens and locks a regular file that is to be replaced, renamed or removed, so that nobody
+     * writes it meanwhile; null where nothing is. A file of this user that may not be written is
+     * not held, and null as well. {@code own} is a claim of the caller on the name, or null.
      */
     public static OutputFile hold(Location place, Claims.Claim own) throws IOException {
         try {
@@ -173,8 +186,9 @@ public final class Outputs {
     }
 
     /**
-     * True if what is at a place is written as it is, since it is there and no regular file. An error if it is not to be written or replaced;
-     * {@code own} is a claim of the caller on the name, or null.
+     * True if what is at a place is written as it is, since it is there and no regular file. An
+     * error if it is not to be written or replaced; {@code own} is a claim of the caller on the
+     * name, or null.
      */
     public static boolean isStream(Location place, Claims.Claim own) throws IOException {
         if (OutputRules.descriptor(place.path()) >= 0) {
@@ -246,7 +260,10 @@ public final class Outputs {
         return isThere ? file : null;
     }
 
-    /** A channel's file, if it is the one that was found and the rules allow it; null if it is another one. Closes the channel unless it is kept. */
+    /**
+     * A channel's file, if it is the one that was found and the rules allow it; null if it is
+     * another one. Closes the channel unless it is kept.
+     */
     private static OutputFile take(Location place, OpenDirectory directory, FileStatus found, AsynchronousFileChannel channel, Use use) throws IOException {
         OutputFile file = null;
         try {

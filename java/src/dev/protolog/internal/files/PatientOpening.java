@@ -8,10 +8,12 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 
 /**
- * Opens files for reading in whose place another user may put a pipe at any moment: to open one is to wait for its writer, and Java has no way to open a
- * file without that. So a thread opens, for a moment, and is left behind if the file does not come by then.
+ * Opens files for reading in whose place another user may put a pipe at any moment: to open one is
+ * to wait for its writer, and Java has no way to open a file without that. So a thread opens, for a
+ * moment, and is left behind if the file does not come by then.
  *
- * <p>Invariants: a caller waits for a moment at most, also if the thread can't start; few threads are left behind, however often there is a pipe.
+ * <p>Invariants: a caller waits for a moment at most, also if the thread can't start; few threads
+ * are left behind, however often there is a pipe.
  */
 public final class PatientOpening<T extends Closeable> implements Runnable {
     private static final long MOMENT_NANOS = 1_000_000_000;
@@ -52,7 +54,8 @@ public final class PatientOpening<T extends Closeable> implements Runnable {
         return open(path, () -> {
             FileInputStream in = new FileInputStream(path.toFile());
             try {
-                // A pipe has no position: then this is an error. Nobody interrupts this thread, which would close the file.
+                // A pipe has no position: then this is an error. Nobody interrupts this thread,
+                // which would close the file.
                 in.getChannel().position();
                 return in;
             } catch (IOException | RuntimeException | Error e) {

@@ -16,8 +16,8 @@ import java.util.List;
  * {@code protolog-files/src/private.rs}. It is opened once, checked, and stays open.
  *
  * <p>Invariants: what was checked is the open directory, not its path. Names are single components,
- * and no link at a name is followed, nor one on the way that another user could have made to lead elsewhere ({@link OutputRules}). None is made
- * where it would not be private.
+ * and no link at a name is followed, nor one on the way that another user could have made to lead
+ * elsewhere ({@link OutputRules}). None is made where it would not be private.
  */
 public final class PrivateDirectory implements Closeable {
     private static final FileAttribute<?> MODE =
@@ -49,7 +49,10 @@ public final class PrivateDirectory implements Closeable {
         return openReal(path, real);
     }
 
-    /** Opens the directory; null if it is not private, or a link, or no directory, or by way of a link of another user's. */
+    /**
+     * Opens the directory; null if it is not private, or a link, or no directory, or by way of a
+     * link of another user's.
+     */
     public static PrivateDirectory open(Path path) throws IOException {
         Path real = withoutLinks(path);
         return real == null ? null : openReal(path, real);
@@ -134,7 +137,10 @@ public final class PrivateDirectory implements Closeable {
         return directory.owner() == RunningProgram.user() && (directory.mode() & OTHERS) == 0;
     }
 
-    /** True if nobody else can put a directory in the place of one of this user's that is in this one. */
+    /**
+     * True if nobody else can put a directory in the place of one of this user's that is in this
+     * one.
+     */
     private static boolean isSafeAround(FileStatus around) throws IOException {
         boolean isSafe = (around.mode() & OTHERS_WRITE) == 0 || (around.mode() & STICKY) != 0;
         return isSafe && OutputRules.isTrusted(around.owner());

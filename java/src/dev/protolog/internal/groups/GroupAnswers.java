@@ -5,10 +5,12 @@ import dev.protolog.internal.process.PassingErrors;
 import dev.protolog.internal.text.WrittenName;
 
 /**
- * The answers of a group's methods, which are the application's code: they may take its locks, log, start sessions and throw anything.
+ * The answers of a group's methods, which are the application's code: they may take its locks, log,
+ * start sessions and throw anything.
  *
- * <p>Invariant: they are asked while no lock of this library is held, so that no thread waits for another one in a circle. A method that throws has a
- * default, so that the group's messages are recorded all the same; only errors of memory and stack, which pass, are those of whoever asks.
+ * <p>Invariant: they are asked while no lock of this library is held, so that no thread waits for
+ * another one in a circle. A method that throws has a default, so that the group's messages are
+ * recorded all the same; only errors of memory and stack, which pass, are those of whoever asks.
  */
 record GroupAnswers(String fullName, String tag, boolean isCompiled, boolean isRecorded, int printed) {
     /** The name of a group that has none. */

@@ -3,13 +3,15 @@ package dev.protolog.internal.groups;
 import dev.protolog.internal.text.WrittenName;
 
 /**
- * Patterns of group names: what {@code PROTOLOG}, operators and the builder of a session name groups by. A pattern is {@code *} for all groups, the
- * full name of a group, its last segments ({@code NET}, {@code AppLog.NET}) or its first ones ({@code com.foo}), in any case of ASCII letters; in
- * quotation marks it means no other name than what they hold ({@link WrittenName}).
+ * Patterns of group names: what {@code PROTOLOG}, operators and the builder of a session name
+ * groups by. A pattern is {@code *} for all groups, the full name of a group, its last segments
+ * ({@code NET}, {@code AppLog.NET}) or its first ones ({@code com.foo}), in any case of ASCII
+ * letters; in quotation marks it means no other name than what they hold ({@link WrittenName}).
  *
  * <p>Where several patterns name a group, a session takes the closest; settings take the last.
  *
- * <p>Invariant: this is the one place that compares patterns. The table {@code patterns.tsv} has its cases, for Rust's too.
+ * <p>Invariant: this is the one place that compares patterns. The table {@code patterns.tsv} has
+ * its cases, for Rust's too.
  */
 public final class GroupPattern {
     /** The pattern does not name the group. */
@@ -27,7 +29,10 @@ public final class GroupPattern {
         return closeness(pattern, fullName) != NONE;
     }
 
-    /** How a pattern names a group: one of the numbers above or, if it has the first segments, their length. The greater, the closer. */
+    /**
+     * How a pattern names a group: one of the numbers above or, if it has the first segments, their
+     * length. The greater, the closer.
+     */
     public static int closeness(String pattern, String fullName) {
         if (pattern.equals("*")) {
             return ALL;

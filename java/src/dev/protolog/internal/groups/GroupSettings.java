@@ -7,11 +7,12 @@ import java.util.Objects;
 import java.util.function.Function;
 
 /**
- * Settings of groups that come from outside: from operators, the state file, the variable and the configuration file. They name groups by
- * a pattern, so they also hold for groups that register later. Later ones win.
+ * Settings of groups that come from outside: from operators, the state file, the variable and the
+ * configuration file. They name groups by a pattern, so they also hold for groups that register
+ * later. Later ones win.
  *
- * <p>Invariants: used under the lock of {@link Groups}; bounded; at most one setting of each source, pattern and part, what is recorded and what is
- * printed; in the order in which they came.
+ * <p>Invariants: used under the lock of {@link Groups}; bounded; at most one setting of each
+ * source, pattern and part, what is recorded and what is printed; in the order in which they came.
  */
 public final class GroupSettings {
     /** The most settings that are kept for later groups; beyond it, the oldest are dropped. */
@@ -73,7 +74,10 @@ public final class GroupSettings {
         }
     }
 
-    /** The levels of a part that a setting of the file concerns, before or now; null where none does. */
+    /**
+     * The levels of a part that a setting of the file concerns, before or now; null where none
+     * does.
+     */
     private Levels current(List<Entry> old, GroupState state, Function<Setting, Integer> part) {
         boolean isConcerned = false;
         Integer given = null;
@@ -89,8 +93,8 @@ public final class GroupSettings {
     }
 
     /**
-     * Adds a setting. It replaces the same parts of earlier ones of its source and pattern. A part that it leaves out stays in its place: later settings of
-     * other patterns still win over that.
+     * Adds a setting. It replaces the same parts of earlier ones of its source and pattern. A part
+     * that it leaves out stays in its place: later settings of other patterns still win over that.
      */
     private void merge(Entry added) {
         all.replaceAll(known -> known.source == added.source && known.pattern.equals(added.pattern)

@@ -11,10 +11,12 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A group as the runtime knows it. It refers to the application's object weakly, so that a group goes with its class loader.
+ * A group as the runtime knows it. It refers to the application's object weakly, so that a group
+ * goes with its class loader.
  *
- * <p>Invariants: identity and names never change; {@link #routes} is replaced as a whole; the place of the switch word changes once, under
- * the lock of {@link Groups}, and the old one can still be read.
+ * <p>Invariants: identity and names never change; {@link #routes} is replaced as a whole; the place
+ * of the switch word changes once, under the lock of {@link Groups}, and the old one can still be
+ * read.
  */
 public final class GroupState extends WeakReference<IProtoLogGroup> {
     public final String fullName;
@@ -79,7 +81,10 @@ public final class GroupState extends WeakReference<IProtoLogGroup> {
         return isCompiled;
     }
 
-    /** True if sessions may record messages. The lock of {@link Groups} is held for this and the following methods. */
+    /**
+     * True if sessions may record messages. The lock of {@link Groups} is held for this and the
+     * following methods.
+     */
     public boolean isRecorded() {
         return isRecorded;
     }

@@ -13,13 +13,15 @@ import java.util.Iterator;
 import java.util.List;
 
 /**
- * The groups that were used so far. A group registers itself with its first call, whether sessions run or not.
+ * The groups that were used so far. A group registers itself with its first call, whether sessions
+ * run or not.
  *
- * <p>The guard of a call finds its group by identity in a table that is replaced as a whole when a group comes: a hash, a load and a
- * comparison.
+ * <p>The guard of a call finds its group by identity in a table that is replaced as a whole when a
+ * group comes: a hash, a load and a comparison.
  *
- * <p>Invariant: a group that is in a table stays in all later ones until the garbage collector has taken it: nothing here keeps it, or its class
- * loader. The methods of a group are called while no lock is held ({@link GroupAnswers}): when it registers, and whenever a session starts.
+ * <p>Invariant: a group that is in a table stays in all later ones until the garbage collector has
+ * taken it: nothing here keeps it, or its class loader. The methods of a group are called while no
+ * lock is held ({@link GroupAnswers}): when it registers, and whenever a session starts.
  */
 public final class Groups {
     /** Twice as many slots as groups, or more. */
@@ -32,7 +34,10 @@ public final class Groups {
     private static final int MAX_ROUNDS = 3;
     private static final SwitchPages PAGES = new SwitchPages();
     private static final GroupSettings SETTINGS = new GroupSettings();
-    /** Stands for a group that can't be registered now, since its own methods log: its messages count as lost. */
+    /**
+     * Stands for a group that can't be registered now, since its own methods log: its messages
+     * count as lost.
+     */
     public static final GroupState UNREGISTERED =
             new GroupState(new Unknown(), new GroupAnswers("unknown", "unknown", true, false, 0), PAGES.add());
 
@@ -41,7 +46,10 @@ public final class Groups {
 
     private Groups() {}
 
-    /** True if messages of this level are enabled, or if there is no memory to find that out: then the call counts the message as lost. */
+    /**
+     * True if messages of this level are enabled, or if there is no memory to find that out: then
+     * the call counts the message as lost.
+     */
     public static boolean isEnabled(IProtoLogGroup group, LogLevel level) {
         try {
             return enabled(group, level) != null;
@@ -51,7 +59,10 @@ public final class Groups {
         }
     }
 
-    /** The state of a group, if messages of this level are enabled; else null. An error where there is no memory, or no stack, to register it. */
+    /**
+     * The state of a group, if messages of this level are enabled; else null. An error where there
+     * is no memory, or no stack, to register it.
+     */
     public static GroupState enabled(IProtoLogGroup group, LogLevel level) {
         if (group == null || level == null) {
             return null;
@@ -90,7 +101,10 @@ public final class Groups {
         }
     }
 
-    /** Asks all groups anew, whose answers may have changed. A group that does not answer keeps those that it gave. */
+    /**
+     * Asks all groups anew, whose answers may have changed. A group that does not answer keeps
+     * those that it gave.
+     */
     public static void askAll() {
         List<GroupState> states;
         long round;
@@ -136,7 +150,9 @@ public final class Groups {
         }
     }
 
-    /** Applies settings to all groups that are registered now or later; they win over earlier ones. */
+    /**
+     * Applies settings to all groups that are registered now or later; they win over earlier ones.
+     */
     public static void apply(List<GroupSettings.Entry> settings) {
         synchronized (ALL) {
             checkPages();
@@ -144,7 +160,10 @@ public final class Groups {
         }
     }
 
-    /** Replaces the settings of the configuration file. A group that only the old ones named goes back to the others, or its own. */
+    /**
+     * Replaces the settings of the configuration file. A group that only the old ones named goes
+     * back to the others, or its own.
+     */
     public static void replaceConfigFile(List<GroupSettings.Entry> settings) {
         synchronized (ALL) {
             checkPages();
@@ -159,7 +178,10 @@ public final class Groups {
         }
     }
 
-    /** Moves the switch words to a new file, unless they are in one already. Threads find the same bits before and after. */
+    /**
+     * Moves the switch words to a new file, unless they are in one already. Threads find the same
+     * bits before and after.
+     */
     public static void share(Path path) throws IOException {
         synchronized (ALL) {
             if (PAGES.file() == null) {
@@ -199,7 +221,10 @@ public final class Groups {
         }
     }
 
-    /** Takes the words out of a file that somebody has truncated. Operators switch groups by request from then on. */
+    /**
+     * Takes the words out of a file that somebody has truncated. Operators switch groups by request
+     * from then on.
+     */
     private static void checkPages() {
         if (PAGES.isTruncated()) {
             makePrivate();
@@ -236,7 +261,10 @@ public final class Groups {
         }
     }
 
-    /** Asks a group and adds it; null if all groups were asked anew meanwhile, unless this {@code isLast}. */
+    /**
+     * Asks a group and adds it; null if all groups were asked anew meanwhile, unless this
+     * {@code isLast}.
+     */
     private static GroupState askAndAdd(IProtoLogGroup group, boolean isLast) {
         long round;
         synchronized (ALL) {

@@ -12,10 +12,12 @@ import java.util.Optional;
 
 /**
  * The levels of each group that are printed: the property {@code protolog.level}, for example
- * {@code INFO} or {@code WARN,WALK=VERBOSE,"my logger"=off}. An entry without a name is for all groups; one with a name wins,
- * also over {@link IProtoLogGroup#isLogToLogcat}. Without the property all levels are on.
+ * {@code INFO} or {@code WARN,WALK=VERBOSE,"my logger"=off}. An entry without a name is for all
+ * groups; one with a name wins, also over {@link IProtoLogGroup#isLogToLogcat}. Without the
+ * property all levels are on.
  *
- * <p>Invariants: read once, when the first call asks; a group whose {@code isEnabled()} is false stays off.
+ * <p>Invariants: read once, when the first call asks; a group whose {@code isEnabled()} is false
+ * stays off.
  */
 public final class Levels {
     static final String PROPERTY = "protolog.level";

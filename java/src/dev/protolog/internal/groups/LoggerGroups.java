@@ -5,8 +5,8 @@ import java.util.concurrent.ConcurrentHashMap;
 /**
  * The groups of loggers. A logger becomes a group with its first use, and stays one.
  *
- * <p>The table is bounded, as that of targets in Rust: half of it is for loggers as they are; a further one uses the group of its
- * package, and if those are too many as well, one for all others.
+ * <p>The table is bounded, as that of targets in Rust: half of it is for loggers as they are; a
+ * further one uses the group of its package, and if those are too many as well, one for all others.
  */
 public final class LoggerGroups {
     private static final int MAX = 1024;

@@ -9,8 +9,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Names in the variable that are almost those of the program's groups. A name that is like none of them is no mistake: the variable may be
- * for several programs, and groups come with libraries.
+ * Names in the variable that are almost those of the program's groups. A name that is like none of
+ * them is no mistake: the variable may be for several programs, and groups come with libraries.
  */
 public final class MisspelledGroups {
     private MisspelledGroups() {}
@@ -32,7 +32,10 @@ public final class MisspelledGroups {
         return problems;
     }
 
-    /** The group that was meant by a name that is almost its name; null if the name is that of a group, or like none. */
+    /**
+     * The group that was meant by a name that is almost its name; null if the name is that of a
+     * group, or like none.
+     */
     public static String meant(String written, Set<String> known) {
         String name = WrittenName.read(written);
         String best = null;
@@ -60,7 +63,9 @@ public final class MisspelledGroups {
         return full.substring(at + 1);
     }
 
-    /** The number of characters that were inserted, left out, replaced or swapped with the next one. */
+    /**
+     * The number of characters that were inserted, left out, replaced or swapped with the next one.
+     */
     private static int distance(String a, String b) {
         int[][] rows = new int[a.length() + 1][b.length() + 1];
         for (int i = 0; i <= a.length(); i++) {

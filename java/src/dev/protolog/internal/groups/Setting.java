@@ -3,7 +3,10 @@ package dev.protolog.internal.groups;
 import dev.protolog.LogLevel;
 import java.util.Locale;
 
-/** The levels that a setting gives a group: those that sessions may record, and those that are printed. Null changes nothing. */
+/**
+ * The levels that a setting gives a group: those that sessions may record, and those that are
+ * printed. Null changes nothing.
+ */
 public record Setting(Integer trace, Integer text) {
     static final Setting NONE = new Setting(null, null);
 
@@ -12,7 +15,9 @@ public record Setting(Integer trace, Integer text) {
         return new Setting(later.trace == null ? trace : null, later.text == null ? text : null);
     }
 
-    /** The shortest words that mean the same. A set with gaps is shown as its least severe level. */
+    /**
+     * The shortest words that mean the same. A set with gaps is shown as its least severe level.
+     */
     @Override
     public String toString() {
         String words = "";

@@ -8,8 +8,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The syntax of settings, in the variable {@code PROTOLOG}, in files and in the request {@code set}. It is that of
- * {@code protolog-core/src/control/setting.rs}; {@code protolog-core/testdata/settings.tsv} has vectors for both.
+ * The syntax of settings, in the variable {@code PROTOLOG}, in files and in the request
+ * {@code set}. It is that of {@code protolog-core/src/control/setting.rs};
+ * {@code protolog-core/testdata/settings.tsv} has vectors for both.
  *
  * <p>Invariant: a part that is wrong is a problem, and keeps no other from being read.
  */
@@ -22,7 +23,10 @@ public final class SettingsText {
     /** Items and problems, as they come. */
     private final List<Object> all = new ArrayList<>();
 
-    /** A setting of the groups that {@code pattern} names, in one program, or in all if {@code program} is null. */
+    /**
+     * A setting of the groups that {@code pattern} names, in one program, or in all if
+     * {@code program} is null.
+     */
     public record Item(String program, String pattern, Setting setting) {
         @Override
         public String toString() {
@@ -52,7 +56,10 @@ public final class SettingsText {
         }
     }
 
-    /** A part that is wrong. {@code message} quotes it; {@code unquoted} is for readers who may not know the file. */
+    /**
+     * A part that is wrong. {@code message} quotes it; {@code unquoted} is for readers who may not
+     * know the file.
+     */
     public record Problem(String message, String unquoted, String help) {
         @Override
         public String toString() {
@@ -200,7 +207,8 @@ public final class SettingsText {
                 trace = level(word);
             }
         }
-        // Without a level, those that are traced are printed, or all if the setting says nothing of tracing.
+        // Without a level, those that are traced are printed, or all if the setting says nothing of
+        // tracing.
         int printed = trace == null || trace == 0 ? LevelSet.ALL : trace;
         if (own == null && prints) {
             own = printed;

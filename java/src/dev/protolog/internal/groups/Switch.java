@@ -8,12 +8,14 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * The switch word of a group, which the program and an operator may change at the same time. Its bytes are those of
- * {@code protolog-core/src/control/switch.rs}: levels that sessions record, levels that are printed, levels that the operator allows, and
- * levels that sessions enable. A call tests the first two.
+ * The switch word of a group, which the program and an operator may change at the same time. Its
+ * bytes are those of {@code protolog-core/src/control/switch.rs}: levels that sessions record,
+ * levels that are printed, levels that the operator allows, and levels that sessions enable. A call
+ * tests the first two.
  *
- * <p>Invariants: words change by or and and only. The byte of recorded levels follows from the two last ones: each side changes its own
- * byte, then updates that one and checks again. Whatever bits an operator writes, they only switch levels.
+ * <p>Invariants: words change by or and and only. The byte of recorded levels follows from the two
+ * last ones: each side changes its own byte, then updates that one and checks again. Whatever bits
+ * an operator writes, they only switch levels.
  */
 public final class Switch {
     /** The bytes of a word. */
@@ -24,7 +26,10 @@ public final class Switch {
     private static final int SESSION = 24;
     /** The group was not called yet. */
     private static final int UNREGISTERED = 0x80;
-    /** The most rounds to update the first byte; more are needed only while the other side changes the word, and then that side does. */
+    /**
+     * The most rounds to update the first byte; more are needed only while the other side changes
+     * the word, and then that side does.
+     */
     private static final int MAX_ROUNDS = 8;
     private static final VarHandle INT = MethodHandles.byteBufferViewVarHandle(int[].class, ByteOrder.nativeOrder());
 

@@ -11,10 +11,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The memory of all switch words: private at first, and in a file of mode 0600 once the program listens to operators, who map it too.
+ * The memory of all switch words: private at first, and in a file of mode 0600 once the program
+ * listens to operators, who map it too.
  *
- * <p>Invariants: a word never moves but when the pages are shared, under the lock of {@link Groups}, which all changes of this process
- * hold. The file is written in full before it is mapped, and never becomes shorter; it has switches only.
+ * <p>Invariants: a word never moves but when the pages are shared, under the lock of
+ * {@link Groups}, which all changes of this process hold. The file is written in full before it is
+ * mapped, and never becomes shorter; it has switches only.
  */
 public final class SwitchPages {
     /** The bytes of a page, as operators count. */
@@ -32,7 +34,10 @@ public final class SwitchPages {
     /** The file, open as long as it is shared. */
     private OutputFile shared;
 
-    /** The place of a word: in {@code memory} at {@code at}. {@code index} counts the words that can be shared, and is -1 for others. */
+    /**
+     * The place of a word: in {@code memory} at {@code at}. {@code index} counts the words that can
+     * be shared, and is -1 for others.
+     */
     record Place(ByteBuffer memory, int at, int index, boolean isShared) {}
 
     /** A place for one more word. */
@@ -44,7 +49,9 @@ public final class SwitchPages {
         return new Place(memory, index * Switch.SIZE, index, file != null);
     }
 
-    /** Takes the place of a word back whose group is gone; -1 of one that has a place of its own. */
+    /**
+     * Takes the place of a word back whose group is gone; -1 of one that has a place of its own.
+     */
     void remove(int index) {
         if (index >= 0) {
             freed.add(index);
@@ -78,7 +85,10 @@ public final class SwitchPages {
         }
     }
 
-    /** True if somebody has truncated the file: the JVM does not survive atomic operations in memory that has none. */
+    /**
+     * True if somebody has truncated the file: the JVM does not survive atomic operations in memory
+     * that has none.
+     */
     boolean isTruncated() {
         try {
             return shared != null && shared.size() < PAGES * PAGE;

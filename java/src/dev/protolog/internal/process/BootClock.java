@@ -7,8 +7,8 @@ import java.nio.file.Path;
 import java.time.Instant;
 
 /**
- * Nanoseconds of BOOTTIME, the clock of traces. Java reads MONOTONIC, which stands still while the machine is suspended; the
- * distance comes from /proc/uptime.
+ * Nanoseconds of BOOTTIME, the clock of traces. Java reads MONOTONIC, which stands still while the
+ * machine is suspended; the distance comes from /proc/uptime.
  *
  * <p>Invariant: {@link #now} asks MONOTONIC alone, and never goes back unless the distance changes.
  */
@@ -18,10 +18,16 @@ public final class BootClock {
     private static final long TICK = 10_000_000;
     /** An error of the distance that is not worth another read, in nanoseconds. */
     private static final long PRECISE = 100_000;
-    /** A change of the distance between wall clock and MONOTONIC after which the machine may have been suspended, or its clock set. */
+    /**
+     * A change of the distance between wall clock and MONOTONIC after which the machine may have
+     * been suspended, or its clock set.
+     */
     private static final long STEP = 100_000_000;
 
-    /** What a time namespace adds to MONOTONIC and BOOTTIME (time_namespaces(7)): traces have the machine's clocks, also in a container. */
+    /**
+     * What a time namespace adds to MONOTONIC and BOOTTIME (time_namespaces(7)): traces have the
+     * machine's clocks, also in a container.
+     */
     private static final long MONOTONIC_ADDED = added("monotonic");
     private static final long BOOTTIME_ADDED = added("boottime");
 
@@ -44,7 +50,10 @@ public final class BootClock {
         return now();
     }
 
-    /** The time now of an event of this wall clock time; no later than now, and not before the clock began. */
+    /**
+     * The time now of an event of this wall clock time; no later than now, and not before the clock
+     * began.
+     */
     public long at(Instant time) {
         return Math.max(1, now() - Math.max(0, wall() - nanos(time)));
     }
@@ -70,8 +79,10 @@ public final class BootClock {
     }
 
     /**
-     * BOOTTIME less MONOTONIC, as this process reads them. Most machines were never suspended: it is zero there, unless what was read refutes it. On others the tick at
-     * which the file changes is waited for. Other threads may run between two reads, so each is held against the time before and after it.
+     * BOOTTIME less MONOTONIC, as this process reads them. Most machines were never suspended: it
+     * is zero there, unless what was read refutes it. On others the tick at which the file changes
+     * is waited for. Other threads may run between two reads, so each is held against the time
+     * before and after it.
      */
     private static long offset() {
         try {

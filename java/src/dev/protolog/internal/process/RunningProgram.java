@@ -7,19 +7,24 @@ import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 
-/** Facts of the kernel about this process: its name, its user, and if it may trust its environment. */
+/**
+ * Facts of the kernel about this process: its name, its user, and if it may trust its environment.
+ */
 public final class RunningProgram {
     /** The auxiliary value that is not 0 in a program with more rights than its caller. */
     private static final long AT_SECURE = 23;
-    /** The mark of the kernel on the path of an executable that was removed, or replaced by a new version. */
+    /**
+     * The mark of the kernel on the path of an executable that was removed, or replaced by a new
+     * version.
+     */
     private static final String REMOVED = " (deleted)";
     private static final Path SELF = Path.of("/proc/self");
 
     private RunningProgram() {}
 
     /**
-     * The name of the executable; where that is the JVM's launcher, the name of the main class, or of the jar that has it. Operators find
-     * that word in the process's command line.
+     * The name of the executable; where that is the JVM's launcher, the name of the main class, or
+     * of the jar that has it. Operators find that word in the process's command line.
      */
     public static String name() {
         String executable = "java";
@@ -36,13 +41,19 @@ public final class RunningProgram {
         return name.isBlank() ? executable : name;
     }
 
-    /** The name of an executable, from the path that the kernel has: the same after an upgrade in place. */
+    /**
+     * The name of an executable, from the path that the kernel has: the same after an upgrade in
+     * place.
+     */
     public static String nameOf(String executable) {
         String path = withoutMark(executable);
         return path.substring(path.lastIndexOf('/') + 1);
     }
 
-    /** What the JVM was given to run: a class, or the path of a jar; the path of the executable where that is not known. */
+    /**
+     * What the JVM was given to run: a class, or the path of a jar; the path of the executable
+     * where that is not known.
+     */
     public static String command() {
         String main = main(System.getProperty("sun.java.command", ""));
         return main.isBlank() ? withoutMark(ProcessHandle.current().info().command().orElse("java")) : main;
@@ -85,7 +96,10 @@ public final class RunningProgram {
         }
     }
 
-    /** A variable; null where it is not set, and in a program with more rights than its caller, who wrote it. */
+    /**
+     * A variable; null where it is not set, and in a program with more rights than its caller, who
+     * wrote it.
+     */
     public static String variable(String name) {
         return hasMoreRights() ? null : System.getenv(name);
     }

@@ -13,10 +13,12 @@ import java.util.jar.JarFile;
 import java.util.stream.Stream;
 
 /**
- * Loads all classes of the runtime when the first session starts. A jar may be overwritten while a program runs from it, as by a deployment: the JVM finds no
- * further class then, and a session that needs one for the first time, for a file that is full or at its end, would lose what it has.
+ * Loads all classes of the runtime when the first session starts. A jar may be overwritten while a
+ * program runs from it, as by a deployment: the JVM finds no further class then, and a session that
+ * needs one for the first time, for a file that is full or at its end, would lose what it has.
  *
- * <p>Invariant: nothing is thrown; a class that can't be loaded now is looked for when it is needed.
+ * <p>Invariant: nothing is thrown; a class that can't be loaded now is looked for when it is
+ * needed.
  */
 public final class RuntimeClasses {
     private static final String SUFFIX = ".class";
@@ -45,8 +47,8 @@ public final class RuntimeClasses {
     }
 
     /**
-     * The names of the classes of the API and behind it, by the place of this one: of a jar, also within
-     * another one, or of a folder. None of a runtime image, which stays.
+     * The names of the classes of the API and behind it, by the place of this one: of a jar, also
+     * within another one, or of a folder. None of a runtime image, which stays.
      */
     private static List<String> names(URL url, String own) throws IOException {
         // Another one, where the runtime was put under another name.

@@ -3,8 +3,9 @@ package dev.protolog.internal.process;
 import java.io.IOException;
 
 /**
- * Threads of the runtime. They belong to no application: neither to its thread group, which it may interrupt as a whole, nor to the
- * class loader of the thread that happens to start them, nor to its thread locals.
+ * Threads of the runtime. They belong to no application: neither to its thread group, which it may
+ * interrupt as a whole, nor to the class loader of the thread that happens to start them, nor to
+ * its thread locals.
  */
 public final class RuntimeThread {
     private RuntimeThread() {}
@@ -16,7 +17,10 @@ public final class RuntimeThread {
         return thread;
     }
 
-    /** Starts a thread that does not keep the JVM from ending. An error of its caller, and none of the JVM, where the process may have no more threads. */
+    /**
+     * Starts a thread that does not keep the JVM from ending. An error of its caller, and none of
+     * the JVM, where the process may have no more threads.
+     */
     public static Thread start(Runnable body, String name) throws IOException {
         Thread thread = daemon(body, name);
         start(thread);

@@ -11,11 +11,12 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * The shutdown hooks of the program, of which the JVM says nothing. It starts all of them at once and waits for each. So the hooks are
- * the threads of the application that started when this one did, as the kernel has it; the thread that waits for them has the JVM's method
- * on its stack.
+ * The shutdown hooks of the program, of which the JVM says nothing. It starts all of them at once
+ * and waits for each. So the hooks are the threads of the application that started when this one
+ * did, as the kernel has it; the thread that waits for them has the JVM's method on its stack.
  *
- * <p>A thread that the application happened to start within the same hundredth of a second is taken for a hook.
+ * <p>A thread that the application happened to start within the same hundredth of a second is taken
+ * for a hook.
  */
 public final class ShutdownHooks {
     private static final Path THREADS = Path.of("/proc/self/task");
@@ -24,7 +25,9 @@ public final class ShutdownHooks {
     private static final String OURS = "protolog";
     /** The bytes of a thread's name that the kernel knows. */
     private static final int KNOWN_BYTES = 15;
-    /** The kernel counts in hundredths of a second: hooks that started at once may differ by two. */
+    /**
+     * The kernel counts in hundredths of a second: hooks that started at once may differ by two.
+     */
     private static final long SLACK = 2;
     /** The place of a thread's start in its {@code stat}, after the name. */
     private static final int STARTED = 22 - 3;
@@ -64,7 +67,10 @@ public final class ShutdownHooks {
         }
     }
 
-    /** The names of live threads that are neither the JVM's nor a runtime's, as far as the kernel knows them. */
+    /**
+     * The names of live threads that are neither the JVM's nor a runtime's, as far as the kernel
+     * knows them.
+     */
     private static Set<String> applicationThreads() {
         ThreadGroup top = RuntimeThread.topGroup();
         Thread[] all = new Thread[2 * top.activeCount() + 16];

@@ -11,13 +11,16 @@ import java.nio.file.Path;
 import java.util.Arrays;
 
 /**
- * The id and the name of the current thread, as the kernel and Java know it. The name may change, and virtual threads share a writer, so both are
- * compared with each message.
+ * The id and the name of the current thread, as the kernel and Java know it. The name may change,
+ * and virtual threads share a writer, so both are compared with each message.
  */
 public final class ThreadIdentity {
     /** The most bytes of a name; a chunk's first packet has to fit the smallest chunk. */
     private static final int MAX_NAME = 47;
-    /** The bit that the kernel's ids never have. A virtual thread is in one thread of the kernel now and in another one later. */
+    /**
+     * The bit that the kernel's ids never have. A virtual thread is in one thread of the kernel now
+     * and in another one later.
+     */
     private static final int VIRTUAL = 1 << 30;
     /** {@code Thread.isVirtual} of Java 21; null before. */
     private static final MethodHandle IS_VIRTUAL = ofNewerJava("isVirtual", boolean.class);
@@ -36,7 +39,10 @@ public final class ThreadIdentity {
         this.isShared = isShared;
     }
 
-    /** True if this is still what {@link #describe} has written. {@code origin}: the thread of an event; null for the current one. */
+    /**
+     * True if this is still what {@link #describe} has written. {@code origin}: the thread of an
+     * event; null for the current one.
+     */
     public boolean isCurrent(Origin origin) {
         if (origin != null) {
             return origin.threadId() == id && origin.threadName().equals(name);
@@ -78,7 +84,10 @@ public final class ThreadIdentity {
         return VIRTUAL | (int) thread.getId();
     }
 
-    /** The kernel's id; without /proc, Java's, which is not that of any other thread of this process. */
+    /**
+     * The kernel's id; without /proc, Java's, which is not that of any other thread of this
+     * process.
+     */
     private static int kernelId() {
         try {
             return Integer.parseInt(Files.readSymbolicLink(Path.of("/proc/thread-self")).getFileName().toString());
@@ -95,7 +104,10 @@ public final class ThreadIdentity {
         }
     }
 
-    /** Java's id of a thread. Before Java 19 a class of the application may say another one, or throw: then it is 0. */
+    /**
+     * Java's id of a thread. Before Java 19 a class of the application may say another one, or
+     * throw: then it is 0.
+     */
     public static long javaId(Thread thread) {
         try {
             return ID == null ? thread.getId() : (long) ID.invokeExact(thread);

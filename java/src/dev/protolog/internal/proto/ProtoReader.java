@@ -6,8 +6,9 @@ import java.util.Arrays;
 /**
  * Reads protobuf: fields one after the other, over bytes that it borrows.
  *
- * <p>Use: {@code while (reader.next()) switch (reader.field()) { … default -> reader.skip(); }}; each field is read or
- * skipped exactly once. Invariant: takes any bytes; malformed ones are a {@link MalformedException}, nothing else.
+ * <p>Use: {@code while (reader.next()) switch (reader.field()) { … default -> reader.skip(); }};
+ * each field is read or skipped exactly once. Invariant: takes any bytes; malformed ones are a
+ * {@link MalformedException}, nothing else.
  */
 public final class ProtoReader {
     private static final int VARINT = 0;

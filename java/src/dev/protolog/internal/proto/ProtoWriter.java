@@ -8,7 +8,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * Writes protobuf into an array that grows. {@code packet.message(6, new ProtoWriter().varint(1, 64))}
+ * Writes protobuf into an array that grows.
+ * {@code packet.message(6, new ProtoWriter().varint(1, 64))}
  *
  * <p>Invariant: fields are whole; what was written before never changes.
  */
@@ -55,8 +56,8 @@ public final class ProtoWriter {
     }
 
     /**
-     * Writes an interned string, whose tag has two bytes, to {@code at}: its id, and the first {@code kept} bytes of {@code text}. Gives the offset
-     * after it.
+     * Writes an interned string, whose tag has two bytes, to {@code at}: its id, and the first
+     * {@code kept} bytes of {@code text}. Gives the offset after it.
      */
     public static int putInterned(byte[] to, int at, int tag, int iid, String text, int kept, boolean isCut) {
         // The text after the longest head, then moved to where its head ends.
@@ -79,7 +80,10 @@ public final class ProtoWriter {
         return value & 0x7f | (value & 0x3f80) << 1 | (value & 0x1fc000) << 2 | (value & 0xfe00000) << 3 | 0x808080;
     }
 
-    /** Writes a field with a varint, whose tag has one byte, with stores that may reach eight bytes beyond it, and gives the offset after it. */
+    /**
+     * Writes a field with a varint, whose tag has one byte, with stores that may reach eight bytes
+     * beyond it, and gives the offset after it.
+     */
     public static int putTagged(ByteBuffer to, int at, int tag, long value) {
         int size = sizeOf(value);
         if (size < Long.BYTES) {

@@ -1,6 +1,9 @@
 package dev.protolog.internal.proto;
 
-/** UTF-8 without an object in between. An unpaired surrogate becomes a question mark, as with {@link String#getBytes}. */
+/**
+ * UTF-8 without an object in between. An unpaired surrogate becomes a question mark, as with
+ * {@link String#getBytes}.
+ */
 public final class Utf8 {
     private static final int ELLIPSIS = 3;
 
@@ -25,7 +28,10 @@ public final class Utf8 {
         return length;
     }
 
-    /** Writes {@code text}, {@code room} bytes at most, of which the last are an ellipsis if it is cut. Gives the number of bytes. */
+    /**
+     * Writes {@code text}, {@code room} bytes at most, of which the last are an ellipsis if it is
+     * cut. Gives the number of bytes.
+     */
     public static int put(String text, byte[] to, int start, int room, boolean isCut) {
         int end = start + (isCut ? Math.max(0, room - ELLIPSIS) : room);
         int at = start;

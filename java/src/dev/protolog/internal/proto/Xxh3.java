@@ -6,8 +6,8 @@ import java.nio.ByteOrder;
 import java.util.HexFormat;
 
 /**
- * XXH3, 64 bits, seed 0, default secret. One way for each class of length: 0, 1 to 3, 4 to 8, 9 to 16, 17 to 128,
- * 129 to 240 bytes, and stripes of 64 bytes in blocks of 16 for what is longer.
+ * XXH3, 64 bits, seed 0, default secret. One way for each class of length: 0, 1 to 3, 4 to 8, 9 to
+ * 16, 17 to 128, 129 to 240 bytes, and stripes of 64 bytes in blocks of 16 for what is longer.
  */
 public final class Xxh3 {
     private static final int STRIPE = 64;
@@ -104,7 +104,8 @@ public final class Xxh3 {
         long[] sums = {
             PRIME32_3, PRIME64_1, PRIME64_2, PRIME64_3, PRIME64_4, PRIME32_2, PRIME64_5, PRIME32_1,
         };
-        // The last stripe ends with the input and overlaps the one before: it is not part of any block.
+        // The last stripe ends with the input and overlaps the one before: it is not part of any
+        // block.
         int blocks = (in.length - 1) / BLOCK;
         for (int block = 0; block < blocks; block++) {
             for (int stripe = 0; stripe < STRIPES_IN_BLOCK; stripe++) {

@@ -6,8 +6,9 @@ import dev.protolog.internal.write.Losses;
 import java.io.IOException;
 
 /**
- * The messages that come after a trace was written to its end, while the program ends: they are counted in the file, in one packet after
- * all others, which each of them writes anew. So the count is right whenever the JVM ends.
+ * The messages that come after a trace was written to its end, while the program ends: they are
+ * counted in the file, in one packet after all others, which each of them writes anew. So the count
+ * is right whenever the JVM ends.
  */
 final class AfterEnd {
     private static final int PACKET = 1;

@@ -10,19 +10,27 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The end of sessions that run when the JVM ends. The JVM starts all shutdown hooks at once, and the others log, too. So the one hook of
- * this runtime waits for them first, while the sessions go on. Then each session writes its file to the end, and counts what comes after
- * that in the file, until the JVM is gone. An end or a snapshot that another thread has begun is waited for.
+ * The end of sessions that run when the JVM ends. The JVM starts all shutdown hooks at once, and
+ * the others log, too. So the one hook of this runtime waits for them first, while the sessions go
+ * on. Then each session writes its file to the end, and counts what comes after that in the file,
+ * until the JVM is gone. An end or a snapshot that another thread has begun is waited for.
  *
- * <p>Invariants: a session is here until its end is complete. The hook is there as long as sessions are, so that it keeps no class loader. It does not wait for ever, neither for other hooks
- * nor for a file that takes nothing: a pipe whose reader stands still.
+ * <p>Invariants: a session is here until its end is complete. The hook is there as long as sessions
+ * are, so that it keeps no class loader. It does not wait for ever, neither for other hooks nor for
+ * a file that takes nothing: a pipe whose reader stands still.
  */
 final class AtExit {
-    /** The time that other hooks may take without a message, in all, and that a file may take nothing, in nanoseconds. */
+    /**
+     * The time that other hooks may take without a message, in all, and that a file may take
+     * nothing, in nanoseconds.
+     */
     private static final long SILENCE = 5_000_000_000L;
     private static final long LONGEST = 30_000_000_000L;
     private static final long POLL = 5_000_000;
-    /** The time in which a call that has begun is likely to be over, and the longest that one is waited for. */
+    /**
+     * The time in which a call that has begun is likely to be over, and the longest that one is
+     * waited for.
+     */
     private static final long CALL = 20_000_000;
     private static final long LONGEST_CALL = 1_000_000_000;
 
@@ -31,7 +39,10 @@ final class AtExit {
 
     private AtExit() {}
 
-    /** Has the session stopped when the JVM ends. If it is ending already, who has started the session stops it. */
+    /**
+     * Has the session stopped when the JVM ends. If it is ending already, who has started the
+     * session stops it.
+     */
     static synchronized void add(RunningSession session) {
         if (hook == null) {
             Thread added = RuntimeThread.of(AtExit::run, "protolog exit");

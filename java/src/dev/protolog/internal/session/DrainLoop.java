@@ -3,7 +3,10 @@ package dev.protolog.internal.session;
 import dev.protolog.internal.process.PassingErrors;
 import java.util.concurrent.locks.LockSupport;
 
-/** The thread of a session that streams: it has the file written each second, when half of the buffer is in use, and when a file is old. */
+/**
+ * The thread of a session that streams: it has the file written each second, when half of the
+ * buffer is in use, and when a file is old.
+ */
 final class DrainLoop implements Runnable {
     private static final long POLL_NANOS = 1_000_000_000;
     /** The pause after an error out of memory, which may pass. */
@@ -18,7 +21,10 @@ final class DrainLoop implements Runnable {
         this.stream = stream;
     }
 
-    /** Has the file written from now on. Its thread waits for this, or for the session's end where its start failed. */
+    /**
+     * Has the file written from now on. Its thread waits for this, or for the session's end where
+     * its start failed.
+     */
     void begin() {
         hasBegun = true;
     }
@@ -35,7 +41,8 @@ final class DrainLoop implements Runnable {
         long next = System.nanoTime() + POLL_NANOS;
         boolean isDone;
         while (!session.isStopped()) {
-            // Whoever interrupts all threads of a program does not mean this one, which would not sleep any more.
+            // Whoever interrupts all threads of a program does not mean this one, which would not
+            // sleep any more.
             Thread.interrupted();
             LockSupport.parkNanos(this, Math.max(1, Math.min(next - System.nanoTime(), stream.left())));
             boolean isDue = next - System.nanoTime() <= 0 || stream.left() <= 0;
@@ -48,7 +55,8 @@ final class DrainLoop implements Runnable {
                 isDone = stream.write(isDue);
             } catch (RuntimeException | Error e) {
                 if (!(e instanceof Error error) || !PassingErrors.isOne(error)) {
-                    // Its buffer was truncated, for example. Its files have to be released all the same.
+                    // Its buffer was truncated, for example. Its files have to be released all the
+                    // same.
                     session.fail(e);
                 }
                 isDone = false;

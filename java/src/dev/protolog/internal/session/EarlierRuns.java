@@ -28,8 +28,8 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * What earlier runs left at the path of a trace: it gets another name before the path is written again, by the names and rules of
- * {@code protolog-rt/src/session/earlier.rs}.
+ * What earlier runs left at the path of a trace: it gets another name before the path is written
+ * again, by the names and rules of {@code protolog-rt/src/session/earlier/earlier_runs.rs}.
  *
  * <pre>
  * app.pftrace      the run that begins
@@ -37,26 +37,37 @@ import java.util.regex.Pattern;
  * app.2.pftrace    the one before that, and so on
  * </pre>
  *
- * <p>The trace of a run that crashed is made read-only, which marks it: it stays beside those that are asked for, until all that crashed take more
- * than {@value #CRASH_BYTES} bytes or are more than {@value #CRASHES}; the newest one stays in any case. Its recording stays for {@code protologtool recover}, which completes it under its new name, too.
+ * <p>The trace of a run that crashed is made read-only, which marks it: it stays beside those that
+ * are asked for, until all that crashed take more than {@value #CRASH_BYTES} bytes or are more than
+ * {@value #CRASHES}; the newest one stays in any case. Its recording stays for
+ * {@code protologtool recover}, which completes it under its new name, too.
  *
- * <p>Where others have taken all numbers, a trace is {@code app.run-0123456789abcdef.pftrace}; those with such names count as older than those with numbers.
+ * <p>Where others have taken all numbers, a trace is {@code app.run-0123456789abcdef.pftrace};
+ * those with such names count as older than those with numbers.
  *
- * <p>Invariants: a file under one of these names is renamed or removed only if it is a trace of this program and user that nobody has. Others keep their
- * names, and their numbers are left out; nothing of another user is read. Files are renamed from the oldest to the newest, each to a name that is free by
- * then. At most one of them is open at a time. All is done in the directory that was found for the place.
+ * <p>Invariants: a file under one of these names is renamed or removed only if it is a trace of
+ * this program and user that nobody has. Others keep their names, and their numbers are left out;
+ * nothing of another user is read. Files are renamed from the oldest to the newest, each to a name
+ * that is free by then. At most one of them is open at a time. All is done in the directory that
+ * was found for the place.
  */
 public final class EarlierRuns {
     /** The most bytes of traces of crashed runs that are kept beside the others. */
     private static final long CRASH_BYTES = 256L << 20;
     /** The most traces of crashed runs. */
     private static final int CRASHES = 64;
-    /** The largest trace that is read to see whether its session was ended; of a larger one the last {@link #TAIL} bytes. */
+    /**
+     * The largest trace that is read to see whether its session was ended; of a larger one the last
+     * {@link #TAIL} bytes.
+     */
     private static final long MAX_SURVEYED = 64L << 20;
     private static final int TAIL = 512;
     /** The part of a trace that has the id of its session, in bytes. */
     private static final int HEAD = 1 << 20;
-    /** The end of the numbers: those of segments have four digits. It stands for those that have none. */
+    /**
+     * The end of the numbers: those of segments have four digits. It stands for those that have
+     * none.
+     */
     private static final int LAST = 1000;
     /** What stands in the place of a number where all are taken, before 16 hexadecimal digits. */
     private static final String RUN = "run-";
@@ -96,8 +107,9 @@ public final class EarlierRuns {
     }
 
     /**
-     * Gives what is at a place another name, unless {@code earlier} says that it may go, or it is empty. What can't get one stays, for who writes there. A line
-     * says so, and that the run crashed if it did. {@code own} is a claim of the caller on the name, or null.
+     * Gives what is at a place another name, unless {@code earlier} says that it may go, or it is
+     * empty. What can't get one stays, for who writes there. A line says so, and that the run
+     * crashed if it did. {@code own} is a claim of the caller on the name, or null.
      *
      * @throws IOException if somebody writes the file
      */
@@ -177,7 +189,10 @@ public final class EarlierRuns {
         return text.contains(TraceSurvey.STOPPED) || text.contains(TraceSurvey.ENDED);
     }
 
-    /** Renames the file at the place to the first of the names, and those that are in the way to the next ones. Then removes those that need not be kept. */
+    /**
+     * Renames the file at the place to the first of the names, and those that are in the way to the
+     * next ones. Then removes those that need not be kept.
+     */
     private String giveName(FileStatus found, boolean isCrash, long size, int keep) throws IOException {
         find();
         int first = freeFirst();
@@ -198,7 +213,9 @@ public final class EarlierRuns {
         return name;
     }
 
-    /** Takes all permissions but those to read away. What can't be marked is kept as long as others. */
+    /**
+     * Takes all permissions but those to read away. What can't be marked is kept as long as others.
+     */
     private void mark(String name, FileStatus found) {
         try {
             if (directory.has(name, found.key())) {
@@ -209,7 +226,10 @@ public final class EarlierRuns {
         }
     }
 
-    /** Renames traces so that the first number is free that nobody else has, and gives it; 0 if all are taken. */
+    /**
+     * Renames traces so that the first number is free that nobody else has, and gives it; 0 if all
+     * are taken.
+     */
     private int freeFirst() throws IOException {
         List<Integer> chain = new ArrayList<>();
         for (int number = 1; number < LAST; number++) {
@@ -232,7 +252,8 @@ public final class EarlierRuns {
             try (Held held = new Held(moved)) {
                 held.rename(name);
             }
-            // Not `indexOf`: what the JDK makes to compare records keeps the class loader of the last one.
+            // Not `indexOf`: what the JDK makes to compare records keeps the class loader of the
+            // last one.
             kept.replaceAll(each -> each == moved ? moved.as(name, number) : each);
         }
         return chain.get(0);
@@ -242,7 +263,10 @@ public final class EarlierRuns {
         return kept.stream().filter(each -> each.number == number).findFirst().orElse(null);
     }
 
-    /** Those that need not be kept beside {@code keep} ended ones, and beside a newer one of a run of this size, which crashed or not. */
+    /**
+     * Those that need not be kept beside {@code keep} ended ones, and beside a newer one of a run
+     * of this size, which crashed or not.
+     */
     private List<Run> needless(boolean isCrash, long size, int keep) {
         kept.sort(Comparator.comparingInt(Run::number).thenComparing(each -> each.number < LAST ? 0 : -each.time));
         List<Run> needless = new ArrayList<>();
@@ -304,7 +328,10 @@ public final class EarlierRuns {
         }
     }
 
-    /** An earlier run's trace, so that nobody begins to write it; an error if somebody has. One that may not be written is not held. */
+    /**
+     * An earlier run's trace, so that nobody begins to write it; an error if somebody has. One that
+     * may not be written is not held.
+     */
     private final class Held implements AutoCloseable {
         private final Run run;
         private final OutputFile file;
@@ -334,7 +361,10 @@ public final class EarlierRuns {
         }
     }
 
-    /** Reads a file from its beginning; by the descriptor that has the lock, since to close another one would release it. */
+    /**
+     * Reads a file from its beginning; by the descriptor that has the lock, since to close another
+     * one would release it.
+     */
     private InputStream open(String name, OutputFile held, Object key) throws IOException {
         return held != null ? held.in() : directory.reader(name, key);
     }
@@ -359,7 +389,10 @@ public final class EarlierRuns {
         return name.substring(0, end) + "." + number + name.substring(end);
     }
 
-    /** The number of a trace of {@code name}, {@link #LAST} of one without; -1 if {@code file} has no such name. */
+    /**
+     * The number of a trace of {@code name}, {@link #LAST} of one without; -1 if {@code file} has
+     * no such name.
+     */
     static int number(String name, String file) {
         int dot = name.lastIndexOf('.');
         int end = dot <= 0 ? name.length() : dot;

@@ -15,11 +15,12 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * The lines on standard error about messages that a session has lost, for programs that look at no summary; and about names of groups that are almost
- * those of a group, and of none. {@code named} are the names that the program has written; {@code isWanted} is false where it wants no lines.
+ * The lines on standard error about messages that a session has lost, for programs that look at no
+ * summary; and about names of groups that are almost those of a group, and of none. {@code named}
+ * are the names that the program has written; {@code isWanted} is false where it wants no lines.
  *
- * <p>Invariants: nothing before the session's end; what a ring is made to overwrite is not lost. A name that is like none is no mistake: its group may come with a
- * later message.
+ * <p>Invariants: nothing before the session's end; what a ring is made to overwrite is not lost. A
+ * name that is like none is no mistake: its group may come with a later message.
  */
 public record EndReport(boolean isWanted, Set<String> named) {
     static final EndReport NONE = new EndReport(false, Set.of());
@@ -28,7 +29,10 @@ public record EndReport(boolean isWanted, Set<String> named) {
         named = Set.copyOf(named);
     }
 
-    /** Prints them, for a session with this file, null for none. Out of memory or of stack, nothing is printed: the trace is complete all the same. */
+    /**
+     * Prints them, for a session with this file, null for none. Out of memory or of stack, nothing
+     * is printed: the trace is complete all the same.
+     */
     void print(Path file, SessionStats stats, boolean isAtExit) {
         if (!isWanted) {
             return;
@@ -46,7 +50,10 @@ public record EndReport(boolean isWanted, Set<String> named) {
         }
     }
 
-    /** The line about lost messages; null where none are. Where the JVM ends, threads that go on to log are no fault of the session. */
+    /**
+     * The line about lost messages; null where none are. Where the JVM ends, threads that go on to
+     * log are no fault of the session.
+     */
     private static String lost(String whose, SessionStats stats, boolean isAtExit) {
         Map<LossCause, Long> causes = new EnumMap<>(LossCause.class);
         for (SessionStats.OfGroup group : stats.groups()) {

@@ -7,8 +7,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The levels that a session records, by group, and the groups of which it records stack traces. Groups are named by {@link GroupPattern}s; the
- * closest counts: the full name, then an end of it, then the longest beginning.
+ * The levels that a session records, by group, and the groups of which it records stack traces.
+ * Groups are named by {@link GroupPattern}s; the closest counts: the full name, then an end of it,
+ * then the longest beginning.
  */
 public record Filter(int defaultLevels, Map<String, Integer> groups, List<String> stacks) {
     public Filter {

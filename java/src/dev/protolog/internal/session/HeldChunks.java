@@ -1,33 +1,38 @@
 package dev.protolog.internal.session;
 
+import dev.protolog.internal.write.CommittedChunk;
 import dev.protolog.internal.write.SharedBuffer;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Complete chunks that a stream has read: those that the file may lack, and those whose last packet goes on in one that was not there yet.
+ * Complete chunks that a stream has read: those that the file may lack, and those whose last packet
+ * goes on in one that was not there yet.
  *
- * <p>Invariant: a chunk is freed once, and only after the file has it and the packet that it ends with.
+ * <p>Invariant: a chunk is freed once, and only after the file has it and the packet that it ends
+ * with.
  */
 final class HeldChunks {
     private final List<Held> held = new ArrayList<>();
     /** The bytes of those that the file may lack. */
     private int bytes;
 
-    /** A complete chunk, and the reader of its sequence. The claim has the chunk until it is free. */
-    private record Held(SharedBuffer.Committed chunk, SharedBuffer.Claim claim, SequenceReader reader) {}
+    /**
+     * A complete chunk, and the reader of its sequence. The claim has the chunk until it is free.
+     */
+    private record Held(CommittedChunk chunk, SharedBuffer.Claim claim, SequenceReader reader) {}
 
     /** The chunks of a time. */
     record Mark(int size, int bytes) {}
 
-    void add(SharedBuffer.Committed chunk, SequenceReader reader) {
+    void add(CommittedChunk chunk, SequenceReader reader) {
         SharedBuffer.Claim claim = new SharedBuffer.Claim();
         claim.chunk = chunk.chunk();
         held.add(new Held(chunk, claim, reader));
         bytes += chunk.size();
     }
 
-    boolean has(SharedBuffer.Committed chunk) {
+    boolean has(CommittedChunk chunk) {
         return held.stream().anyMatch(known -> known.claim.chunk == chunk.chunk());
     }
 
@@ -47,7 +52,10 @@ final class HeldChunks {
         bytes = to.bytes;
     }
 
-    /** Frees the chunks, all of which are in the file; those with the beginning of a packet wait for its end. */
+    /**
+     * Frees the chunks, all of which are in the file; those with the beginning of a packet wait for
+     * its end.
+     */
     void free(SharedBuffer buffer) {
         bytes = 0;
         for (int i = held.size() - 1; i >= 0; i--) {

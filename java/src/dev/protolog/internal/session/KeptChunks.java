@@ -1,6 +1,6 @@
 package dev.protolog.internal.session;
 
-import dev.protolog.internal.write.SharedBuffer;
+import dev.protolog.internal.write.CommittedChunk;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -12,8 +12,9 @@ import java.util.TreeMap;
 /**
  * The chunks of a session that keeps its messages, as they were found at one time, for a trace.
  *
- * <p>While threads log, a ring overwrites its oldest chunks. So some are copied at once, the newest of each thread first, and all others when
- * they are written: a ring of any size takes little of the heap, and threads wait for one chunk to be copied at most.
+ * <p>While threads log, a ring overwrites its oldest chunks. So some are copied at once, the newest
+ * of each thread first, and all others when they are written: a ring of any size takes little of
+ * the heap, and threads wait for one chunk to be copied at most.
  */
 final class KeptChunks {
     /** The most bytes that are copied at once. */
@@ -22,15 +23,15 @@ final class KeptChunks {
     private static final int HEAP_PART = 16;
 
     private final SessionCore session;
-    private final Map<Integer, List<SharedBuffer.Committed>> byWriter = new TreeMap<>();
-    private final Map<SharedBuffer.Committed, byte[]> copies = new HashMap<>();
+    private final Map<Integer, List<CommittedChunk>> byWriter = new TreeMap<>();
+    private final Map<CommittedChunk, byte[]> copies = new HashMap<>();
 
     KeptChunks(SessionCore session) throws IOException {
         this.session = session;
-        for (SharedBuffer.Committed chunk : session.readBuffer(() -> session.buffer().findAll(true))) {
+        for (CommittedChunk chunk : session.readBuffer(() -> session.buffer().findAll(true))) {
             byWriter.computeIfAbsent(chunk.writer(), id -> new ArrayList<>()).add(chunk);
         }
-        for (List<SharedBuffer.Committed> chunks : byWriter.values()) {
+        for (List<CommittedChunk> chunks : byWriter.values()) {
             // Ids count up and may wrap.
             int any = chunks.get(0).id();
             chunks.sort(Comparator.comparingInt(chunk -> chunk.id() - any));
@@ -41,12 +42,12 @@ final class KeptChunks {
     }
 
     /** The chunks of each writer, the oldest first. */
-    Map<Integer, List<SharedBuffer.Committed>> byWriter() {
+    Map<Integer, List<CommittedChunk>> byWriter() {
         return byWriter;
     }
 
     /** The bytes of a chunk; null if they are overwritten by now. */
-    byte[] bytes(SharedBuffer.Committed chunk) throws IOException {
+    byte[] bytes(CommittedChunk chunk) throws IOException {
         byte[] copy = copies.remove(chunk);
         return copy != null ? copy : session.readBuffer(() -> session.buffer().copyIfThere(chunk));
     }
@@ -56,11 +57,11 @@ final class KeptChunks {
         boolean isAny = true;
         for (int age = 1; isAny && left > 0; age++) {
             isAny = false;
-            for (List<SharedBuffer.Committed> chunks : byWriter.values()) {
+            for (List<CommittedChunk> chunks : byWriter.values()) {
                 if (age > chunks.size() || left <= 0) {
                     continue;
                 }
-                SharedBuffer.Committed chunk = chunks.get(chunks.size() - age);
+                CommittedChunk chunk = chunks.get(chunks.size() - age);
                 byte[] bytes = session.readBuffer(() -> session.buffer().copyIfThere(chunk));
                 if (bytes != null) {
                     copies.put(chunk, bytes);

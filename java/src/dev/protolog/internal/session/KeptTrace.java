@@ -9,10 +9,10 @@ import dev.protolog.internal.files.OutputRules;
 import dev.protolog.internal.files.Outputs;
 import dev.protolog.internal.process.BootClock;
 import dev.protolog.internal.proto.ProtoWriter;
+import dev.protolog.internal.write.CommittedChunk;
 import dev.protolog.internal.write.LossCause;
 import dev.protolog.internal.write.Losses;
 import dev.protolog.internal.write.Sequence;
-import dev.protolog.internal.write.SharedBuffer;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.NoSuchFileException;
@@ -25,8 +25,9 @@ import java.util.TreeMap;
 /**
  * Makes a trace of the messages that a session keeps in its ring.
  *
- * <p>Invariants: the file appears whole, or not at all; it is its owner's only. It replaces none that somebody writes or is going to
- * write. The rules of {@link OutputRules} hold for its path when the session starts, and again, in the directory that was found then, when it is written.
+ * <p>Invariants: the file appears whole, or not at all; it is its owner's only. It replaces none
+ * that somebody writes or is going to write. The rules of {@link OutputRules} hold for its path
+ * when the session starts, and again, in the directory that was found then, when it is written.
  */
 final class KeptTrace {
     private final SessionCore session;
@@ -49,7 +50,10 @@ final class KeptTrace {
         this.own = own;
     }
 
-    /** A file that is to be written at the end, and the claim on its name; null for what is written as it is. */
+    /**
+     * A file that is to be written at the end, and the claim on its name; null for what is written
+     * as it is.
+     */
     record Own(Location place, Claims.Claim claim) implements AutoCloseable {
         /** Gives the claim up. It may be given up again. */
         @Override
@@ -60,7 +64,10 @@ final class KeptTrace {
         }
     }
 
-    /** Claims the name of a file that is to be written at the end. An error if it could not be written now. */
+    /**
+     * Claims the name of a file that is to be written at the end. An error if it could not be
+     * written now.
+     */
     static Own claim(Path file) throws IOException {
         Location place = Location.of(file);
         if (Outputs.isStream(place, null)) {
@@ -85,7 +92,10 @@ final class KeptTrace {
         }
     }
 
-    /** The messages that are kept now, or that the last trace has once the session is over, and those that are not. */
+    /**
+     * The messages that are kept now, or that the last trace has once the session is over, and
+     * those that are not.
+     */
     SessionStats stats() throws IOException {
         return session.isStopped() ? stats : count();
     }
@@ -101,7 +111,10 @@ final class KeptTrace {
         return write(Location.of(file), false);
     }
 
-    /** Writes the session's own file. {@code staysOpen}: the program is ending, and messages that come after the end are counted in the file. */
+    /**
+     * Writes the session's own file. {@code staysOpen}: the program is ending, and messages that
+     * come after the end are counted in the file.
+     */
     Summary writeOwn(boolean staysOpen) throws IOException {
         return write(own.place, staysOpen);
     }
@@ -189,7 +202,8 @@ final class KeptTrace {
     /** {@code total} has the losses so far. */
     private Summary write(Path file, TraceOutput out, Losses total) throws IOException {
         int pid = session.pid();
-        // Counted before the chunks are copied, so that a message that is logged meanwhile is not taken for a lost one.
+        // Counted before the chunks are copied, so that a message that is logged meanwhile is not
+        // taken for a lost one.
         Map<Integer, Long> counted = new TreeMap<>();
         for (Sequence sequence : session.sequences()) {
             counted.put(sequence.id, sequence.counted);
@@ -206,9 +220,9 @@ final class KeptTrace {
         long messages = 0;
         long overwritten = 0;
         long damaged = 0;
-        for (Map.Entry<Integer, List<SharedBuffer.Committed>> each : chunks.byWriter().entrySet()) {
+        for (Map.Entry<Integer, List<CommittedChunk>> each : chunks.byWriter().entrySet()) {
             SequenceReader reader = new SequenceReader(each.getKey(), pid, out, written, false);
-            for (SharedBuffer.Committed chunk : each.getValue()) {
+            for (CommittedChunk chunk : each.getValue()) {
                 byte[] bytes = chunks.bytes(chunk);
                 // Else it was overwritten meanwhile, and is counted as all that was before.
                 if (bytes != null) {

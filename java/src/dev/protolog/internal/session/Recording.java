@@ -31,13 +31,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A file that a session maps and logs into, so that its messages outlive the process. Its layout is that of
- * {@code protolog-core/src/recorder.rs}, and {@code protologtool recover} makes a trace of it.
+ * A file that a session maps and logs into, so that its messages outlive the process. Its layout is
+ * that of {@code protolog-core/src/recorder.rs}, and {@code protologtool recover} makes a trace of
+ * it.
  *
  * <p>The lock on the file says that its process lives.
  *
- * <p>Invariants: the file is written in full before it is mapped, so that a store never finds a disk full. The magic is stored last. A metadata
- * record is written before the header counts it.
+ * <p>Invariants: the file is written in full before it is mapped, so that a store never finds a
+ * disk full. The magic is stored last. A metadata record is written before the header counts it.
  */
 public final class Recording {
     /** The default directory: memory that the kernel keeps until the machine is shut down. */
@@ -96,7 +97,10 @@ public final class Recording {
         metadataAt = ringEnd + (isStream ? 2 * 8 * POSITIONS : 0);
     }
 
-    /** True if there is a recording of the session with this id, in the default directory or beside its trace. */
+    /**
+     * True if there is a recording of the session with this id, in the default directory or beside
+     * its trace.
+     */
     static boolean isThere(byte[] sessionId, Location trace) {
         for (Path directory : List.of(DIRECTORY, trace.real().getParent())) {
             try (OpenDirectory open = OpenDirectory.open(directory)) {
@@ -171,7 +175,8 @@ public final class Recording {
     synchronized void append(byte[] packet) throws IOException {
         ByteBuffer record = ByteBuffer.allocate(8 + packet.length).order(ORDER);
         record.putInt(packet.length).putInt((int) Xxh3.hash(packet)).put(packet);
-        // A write behind the end of a truncated file would make it as long as it was, and hide that.
+        // A write behind the end of a truncated file would make it as long as it was, and hide
+        // that.
         checkSize();
         try {
             file.writeAt(metadataAt + metadataUsed, record.array(), 0, record.capacity());
@@ -182,7 +187,10 @@ public final class Recording {
         }
     }
 
-    /** From the next generation on, a stream is written to this file; earlier files report losses. Those for which there is no room are left out. */
+    /**
+     * From the next generation on, a stream is written to this file; earlier files report losses.
+     * Those for which there is no room are left out.
+     */
     void setTrace(Path trace, List<Losses.Count> reported) {
         byte[] name = trace.toString().getBytes(StandardCharsets.UTF_8);
         ByteBuffer entry = ByteBuffer.allocate(TRACE_FILE_SIZE).order(ORDER);
@@ -200,8 +208,9 @@ public final class Recording {
     }
 
     /**
-     * Makes a new generation count: the trace has {@code bytes} valid bytes, and what is before these positions of writers, as
-     * {@code chunk << 32 | packets}. The copy that does not count is written first.
+     * Makes a new generation count: the trace has {@code bytes} valid bytes, and what is before
+     * these positions of writers, as {@code chunk << 32 | packets}. The copy that does not count is
+     * written first.
      */
     void commit(long bytes, Map<Integer, Long> positions) throws IOException {
         int copy = (int) ((generation + 1) % 2);
@@ -231,7 +240,10 @@ public final class Recording {
         lacksTrace[1] = true;
     }
 
-    /** Counts messages of a chunk that writer {@code id} completed: those in it, and all of the writer. */
+    /**
+     * Counts messages of a chunk that writer {@code id} completed: those in it, and all of the
+     * writer.
+     */
     void countMessages(int id, long added, long all) {
         if (id <= MESSAGE_COUNTS) {
             store(MESSAGE_COUNTS_AT + 8 * (id - 1), all);
@@ -242,7 +254,10 @@ public final class Recording {
         }
     }
 
-    /** Changes nothing, with the operations of {@link #addLoss}, which the JVM links when they first run. */
+    /**
+     * Changes nothing, with the operations of {@link #addLoss}, which the JVM links when they first
+     * run.
+     */
     synchronized void linkLosses() {
         add(OTHER_LOSSES_AT, get(LOSSES_AT) & 0);
     }
@@ -273,8 +288,9 @@ public final class Recording {
     }
 
     /**
-     * Stores a word after all that was stored before. By a fence and a plain store: the JVM does not survive releasing stores, nor atomic operations, in memory
-     * whose file was truncated, where it interprets them.
+     * Stores a word after all that was stored before. By a fence and a plain store: the JVM does
+     * not survive releasing stores, nor atomic operations, in memory whose file was truncated,
+     * where it interprets them.
      */
     private void store(int at, long word) {
         VarHandle.releaseFence();
@@ -291,8 +307,8 @@ public final class Recording {
     }
 
     /**
-     * Checks that nobody has truncated the file, since to read what is mapped beyond its end is an error of the JVM; nor truncated it and made it
-     * long again, which leaves zeros.
+     * Checks that nobody has truncated the file, since to read what is mapped beyond its end is an
+     * error of the JVM; nor truncated it and made it long again, which leaves zeros.
      *
      * @throws IOException if somebody has
      */
@@ -347,7 +363,8 @@ public final class Recording {
         String prefix = "protolog-" + name.substring(0, Math.min(name.length(), 64)) + "-" + ProcessHandle.current().pid();
         Location first = Location.of(directory.resolve(prefix));
         for (int number = 0; number <= MAX_NAMES; number++) {
-            // Whoever may make files there can have taken all of these, but not one that nobody knows in advance.
+            // Whoever may make files there can have taken all of these, but not one that nobody
+            // knows in advance.
             long last = number < MAX_NAMES ? number : new SecureRandom().nextLong() & Long.MAX_VALUE;
             try {
                 return Outputs.create(first.sibling(prefix + "-" + last + ".rec"));
@@ -358,7 +375,10 @@ public final class Recording {
         throw new FileAlreadyExistsException(directory.resolve(prefix + "-*.rec").toString());
     }
 
-    /** Creates the file. An existing one, of an earlier run, is renamed, unless a process records to it. */
+    /**
+     * Creates the file. An existing one, of an earlier run, is renamed, unless a process records to
+     * it.
+     */
     private static OutputFile at(Path path) throws IOException {
         Location place = Location.of(path);
         try (OutputFile old = Outputs.hold(place, null)) {

@@ -12,7 +12,7 @@ import java.util.Map;
 
 /**
  * What is left of a trace file that somebody else has cut: its whole packets, with their messages
- * and the losses that they report. As {@code protolog-rt/src/session/remains.rs}.
+ * and the losses that they report. As {@code protolog-rt/src/session/packets/remains.rs}.
  *
  * <p>Invariant: messages are left only if a reader finds them; those of bundles that can't be
  * inflated are not.

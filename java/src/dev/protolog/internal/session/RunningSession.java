@@ -15,8 +15,8 @@ import java.security.SecureRandom;
 import java.util.Objects;
 
 /**
- * A session from its start to its end: what {@link Session} has programs do, and what the end of the
- * JVM and operators do besides.
+ * A session from its start to its end: what {@link Session} has programs do, and what the end of
+ * the JVM and operators do besides.
  *
  * <p>Invariants: a session writes no file that another one writes. What a thread logged before
  * {@link #stop} is in the trace.

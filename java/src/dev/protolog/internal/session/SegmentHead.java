@@ -15,16 +15,20 @@ import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
 
 /**
- * The beginning of a trace, which says whether it is a segment, and of which session's name: the number in a file's name may be that of a process,
- * or a date.
+ * The beginning of a trace, which says whether it is a segment, and of which session's name: the
+ * number in a file's name may be that of a process, or a date.
  *
- * <p>Invariants: takes any bytes, and reads at most {@link #MOST} of them; its bundles are inflated up to {@link #INFLATED} in all. Nothing of another user is
- * read: who may put files there could put any number of them.
+ * <p>Invariants: takes any bytes, and reads at most {@link #MOST} of them; its bundles are inflated
+ * up to {@link #INFLATED} in all. Nothing of another user is read: who may put files there could
+ * put any number of them.
  */
 final class SegmentHead {
     /** The part of a trace that has the id of its session, in bytes. */
     private static final int MOST = 1 << 20;
-    /** The part that has it unless it is behind a long list of groups: there may be thousands of files. */
+    /**
+     * The part that has it unless it is behind a long list of groups: there may be thousands of
+     * files.
+     */
     private static final int FIRST = 1 << 14;
 
     /** The most bytes of its bundles, all together. */
@@ -86,7 +90,10 @@ final class SegmentHead {
         return found != null && found.isRegular() && found.owner() == RunningProgram.user();
     }
 
-    /** The name in the first packets that have one; null for none. A packet that is cut off is the last one. */
+    /**
+     * The name in the first packets that have one; null for none. A packet that is cut off is the
+     * last one.
+     */
     private String segmentsOf(ProtoReader trace, boolean mayBeBundled) {
         try {
             while (trace.next()) {

@@ -6,6 +6,7 @@ import dev.protolog.internal.files.Location;
 import dev.protolog.internal.files.OpenDirectory;
 import dev.protolog.internal.files.OutputFile;
 import dev.protolog.internal.files.Outputs;
+import dev.protolog.internal.write.CommittedChunk;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.util.ArrayDeque;
@@ -19,18 +20,28 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A trace in several files, one after the other: their names, when the next one begins, and which old ones are removed. Names are those of
- * {@code protolog-rt/src/session/segments.rs}: {@code app.pftrace} becomes {@code app.0001.pftrace}, {@code app.0002.pftrace} and so on, the
+ * A trace in several files, one after the other: their names, when the next one begins, and which
+ * old ones are removed. Names are those of {@code protolog-rt/src/session/file/segments.rs}:
+ * {@code app.pftrace} becomes {@code app.0001.pftrace}, {@code app.0002.pftrace} and so on, the
  * last one with {@code .part} after it until it is complete.
  *
- * <p>Invariants: numbers count up over all runs of the program; files of other users are not read, and their numbers count for nothing but that their names
- * are taken: whoever may put files there can have taken the highest one; a name without {@code .part} is that of a complete file; only files whose names
- * have this form, and that say that they are segments, are ever removed: the number in another one's name may be that of a process, or a date. An empty one with
- * {@code .part} is one, too: its program died before it wrote.
+ * <p>Invariants: numbers count up over all runs of the program; files of other users are not read,
+ * and their numbers count for nothing but that their names are taken: whoever may put files there
+ * can have taken the highest one; a name without {@code .part} is that of a complete file; only
+ * files whose names have this form, and that say that they are segments, are ever removed: the
+ * number in another one's name may be that of a process, or a date. An empty one with {@code .part}
+ * is one, too: its program died before it wrote.
  */
 public final class Segments implements AutoCloseable {
     private static final String PART = ".part";
     private static final Pattern NUMBER = Pattern.compile("\\.([0-9]{4,18})");
+    /**
+     * Room for the end of a trace, in bytes, for each sequence in it, and for what a packet grows
+     * by on its way.
+     */
+    private static final int TRAILER = 1024;
+    private static final int SEQUENCE_TRAILER = 160;
+    private static final int GROWTH = 6;
 
     private final Location place;
     private final Limits limits;
@@ -51,7 +62,10 @@ public final class Segments implements AutoCloseable {
     /** The file that is being made; null for none. */
     private Location unfinished;
 
-    /** The most bytes and the longest time of a segment, in nanoseconds, and the number of complete ones that are kept; 0 for no limit. */
+    /**
+     * The most bytes and the longest time of a segment, in nanoseconds, and the number of complete
+     * ones that are kept; 0 for no limit.
+     */
     public record Limits(long bytes, long ageNanos, int keep) {
         static final Limits NONE = new Limits(0, 0, 0);
 
@@ -96,7 +110,10 @@ public final class Segments implements AutoCloseable {
         }
     }
 
-    /** Creates the next segment, and then removes those that are too old to be kept beside it: where none can be created, all stay. */
+    /**
+     * Creates the next segment, and then removes those that are too old to be kept beside it: where
+     * none can be created, all stay.
+     */
     TraceFile open() throws IOException {
         TraceFile file = create();
         try {
@@ -109,8 +126,9 @@ public final class Segments implements AutoCloseable {
     }
 
     /**
-     * Removes the oldest ones. Those that earlier runs left incomplete are counted apart, as long as they are newer than a complete one that is
-     * kept: runs that die soon take no complete one away.
+     * Removes the oldest ones. Those that earlier runs left incomplete are counted apart, as long
+     * as they are newer than a complete one that is kept: runs that die soon take no complete one
+     * away.
      */
     private void removeOld() {
         if (limits.keep == 0) {
@@ -127,7 +145,8 @@ public final class Segments implements AutoCloseable {
         int complete = limits.keep;
         int parts = limits.keep;
         Iterator<String> names = old.descendingIterator();
-        // The one that begins. The one before is still being finished, so it stays even if none is to be kept.
+        // The one that begins. The one before is still being finished, so it stays even if none is
+        // to be kept.
         names.next();
         while (names.hasNext()) {
             String name = names.next();
@@ -173,7 +192,10 @@ public final class Segments implements AutoCloseable {
         }
     }
 
-    /** Removes a segment that an error of the JVM interrupted {@link #open} at, unless a process writes it. */
+    /**
+     * Removes a segment that an error of the JVM interrupted {@link #open} at, unless a process
+     * writes it.
+     */
     void removeUnfinished() throws IOException {
         Location part = unfinished;
         if (part != null) {
@@ -188,8 +210,19 @@ public final class Segments implements AutoCloseable {
         old.pollLast();
     }
 
+    /** True unless a segment of {@code sequences} sequences would become too long by a chunk. */
+    boolean hasRoom(TraceOutput out, CommittedChunk chunk, SequenceReader reader, int sequences) throws IOException {
+        long more = chunk.size() + chunk.count() * GROWTH + reader.pendingSize() + TRAILER + (sequences + 1) * SEQUENCE_TRAILER;
+        if (hasRoom(out.size(), more)) {
+            return true;
+        }
+        // The buffered packets may be few bytes once they are compressed.
+        out.flush();
+        return hasRoom(out.size(), more);
+    }
+
     /** True if {@code bytes} more fit a segment that has {@code size} bytes. */
-    boolean hasRoom(long size, long bytes) {
+    private boolean hasRoom(long size, long bytes) {
         return limits.bytes == 0 || size + bytes <= limits.bytes;
     }
 
@@ -203,7 +236,10 @@ public final class Segments implements AutoCloseable {
         begun = System.nanoTime();
     }
 
-    /** Gives a complete segment its name, and closes it. If somebody has taken that, it stays as it is, and {@link #close} has the error. */
+    /**
+     * Gives a complete segment its name, and closes it. If somebody has taken that, it stays as it
+     * is, and {@link #close} has the error.
+     */
     void complete(TraceFile file) throws IOException {
         try {
             file.close(true);
@@ -221,7 +257,10 @@ public final class Segments implements AutoCloseable {
         }
     }
 
-    /** The next number that nobody has, by now. The directory is opened once, however many are taken. */
+    /**
+     * The next number that nobody has, by now. The directory is opened once, however many are
+     * taken.
+     */
     private long nextFree() throws IOException {
         try (OpenDirectory directory = OpenDirectory.of(place)) {
             while (taken.contains(next) || directory.status(name(place.name(), next)) != null) {
@@ -259,7 +298,10 @@ public final class Segments implements AutoCloseable {
         return number.matches() ? Long.parseLong(number.group(1)) : -1;
     }
 
-    /** Removes a file that is a segment, unless somebody writes it. That it can't be removed is no reason to stop logging. */
+    /**
+     * Removes a file that is a segment, unless somebody writes it. That it can't be removed is no
+     * reason to stop logging.
+     */
     private void removeSegment(OpenDirectory directory, String name) {
         try (OutputFile file = Outputs.hold(place.sibling(name), null)) {
             FileStatus found = directory.status(name);

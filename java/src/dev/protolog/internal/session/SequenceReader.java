@@ -2,10 +2,10 @@ package dev.protolog.internal.session;
 
 import dev.protolog.internal.proto.ProtoReader;
 import dev.protolog.internal.proto.ProtoWriter;
+import dev.protolog.internal.write.CommittedChunk;
 import dev.protolog.internal.write.LossCause;
 import dev.protolog.internal.write.Losses;
 import dev.protolog.internal.write.PageLayout;
-import dev.protolog.internal.write.SharedBuffer;
 import dev.protolog.internal.write.TraceWriter;
 import java.io.IOException;
 import java.lang.invoke.MethodHandles;
@@ -16,14 +16,16 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Reads one sequence from copies of its chunks, oldest first, and passes its packets on, put together again where they are in several
- * chunks. It may be given more of a chunk later, as its writer goes on.
+ * Reads one sequence from copies of its chunks, oldest first, and passes its packets on, put
+ * together again where they are in several chunks. It may be given more of a chunk later, as its
+ * writer goes on.
  *
- * <p>Where the trace is divided into files, a file that has the rest of a chunk begins with a packet that sets up once more what the chunk has
- * set up so far: clock, thread, strings.
+ * <p>Where the trace is divided into files, a file that has the rest of a chunk begins with a
+ * packet that sets up once more what the chunk has set up so far: clock, thread, strings.
  *
- * <p>Invariants: a packet is passed on once. Where messages of a ring are missing, that is said before the next packet. Damaged packets are left out and
- * counted: somebody else has written to the memory.
+ * <p>Invariants: a packet is passed on once. Where messages of a ring are missing, that is said
+ * before the next packet. Damaged packets are left out and counted: somebody else has written to
+ * the memory.
  */
 final class SequenceReader {
     private static final VarHandle ID = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
@@ -88,7 +90,10 @@ final class SequenceReader {
         return recorded;
     }
 
-    /** The next place to read: the id of a chunk in the upper half, the number of its packets that were passed on in the lower. */
+    /**
+     * The next place to read: the id of a chunk in the upper half, the number of its packets that
+     * were passed on in the lower.
+     */
     long position() {
         long position = partial != null ? partialAt : position(current, done);
         return isStale && (position & 0xffff) > 0 ? position | STALE : position;
@@ -143,7 +148,10 @@ final class SequenceReader {
         return lost;
     }
 
-    /** The most bytes that come before those of the next chunk: the state that the file lacks, and the beginning of a packet. */
+    /**
+     * The most bytes that come before those of the next chunk: the state that the file lacks, and
+     * the beginning of a packet.
+     */
     int pendingSize() {
         return (isStale ? interned.size() + MAX_STATE : 0) + (partial == null ? 0 : partial.length);
     }
@@ -168,7 +176,7 @@ final class SequenceReader {
     }
 
     /** Reads what a chunk has committed; {@code bytes} are those of the chunk. */
-    void read(SharedBuffer.Committed chunk, byte[] bytes) throws IOException {
+    void read(CommittedChunk chunk, byte[] bytes) throws IOException {
         if (!hasBegun || chunk.id() != current) {
             done = 0;
             partial = null;
@@ -230,8 +238,11 @@ final class SequenceReader {
         }
     }
 
-    /** Counts the packets of a chunk from {@code number} on as damaged, once each. A complete chunk ends with an empty one. */
-    private void skipDamaged(SharedBuffer.Committed chunk, int number) {
+    /**
+     * Counts the packets of a chunk from {@code number} on as damaged, once each. A complete chunk
+     * ends with an empty one.
+     */
+    private void skipDamaged(CommittedChunk chunk, int number) {
         int end = chunk.isComplete() ? chunk.count() - 1 : chunk.count();
         int first = Math.max(number == 0 && !chunk.continues() ? 1 : number, done);
         addDamaged(Math.max(0, end - first));
@@ -243,7 +254,10 @@ final class SequenceReader {
         messages += packets;
     }
 
-    /** Names the thread once more, in Perfetto's terms and in ours; and reports losses since the last chunk. */
+    /**
+     * Names the thread once more, in Perfetto's terms and in ours; and reports losses since the
+     * last chunk.
+     */
     void end(Losses.Pending losses) throws IOException {
         if (thread.length == 0) {
             return;
@@ -273,7 +287,7 @@ final class SequenceReader {
         }
     }
 
-    private void part(SharedBuffer.Committed chunk, int number, byte[] bytes) throws IOException, ProtoReader.MalformedException {
+    private void part(CommittedChunk chunk, int number, byte[] bytes) throws IOException, ProtoReader.MalformedException {
         byte[] whole = bytes;
         if (number == 0 && chunk.continues()) {
             if (partial == null) {
@@ -391,7 +405,10 @@ final class SequenceReader {
         return (long) ID.get(bytes, at + 2);
     }
 
-    /** True of most packets: they are a time and a message without new strings, as {@link TraceWriter} begins them. */
+    /**
+     * True of most packets: they are a time and a message without new strings, as
+     * {@link TraceWriter} begins them.
+     */
     private static boolean isOnlyMessage(byte[] bytes, int from, int to) {
         int at = from + 1;
         while (at < to && bytes[at] < 0) {

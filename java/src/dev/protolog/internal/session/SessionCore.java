@@ -27,11 +27,14 @@ import java.util.function.Supplier;
 /**
  * The part of a session that writers use: filter, buffer, clock, sequences, losses.
  *
- * <p>Invariants: a sequence has one writer; that of a thread that has ended may get another one. A loss is counted once, in the recording
- * at once.
+ * <p>Invariants: a sequence has one writer; that of a thread that has ended may get another one. A
+ * loss is counted once, in the recording at once.
  */
 public final class SessionCore {
-    /** Ended sequences that are kept before the oldest is used again, so that traces rarely mix threads. */
+    /**
+     * Ended sequences that are kept before the oldest is used again, so that traces rarely mix
+     * threads.
+     */
     private static final int MAX_ENDED = 1024;
     /** The number of writers after which ended threads are looked for. */
     private static final int SWEEP = 64;
@@ -54,10 +57,16 @@ public final class SessionCore {
     private final List<byte[]> packets = new ArrayList<>();
 
     private final List<TraceWriter> writers = new ArrayList<>();
-    /** Those whose threads have ended, the oldest first. No queue: one that can't grow would forget what it has. */
+    /**
+     * Those whose threads have ended, the oldest first. No queue: one that can't grow would forget
+     * what it has.
+     */
     private final List<Sequence> ended = new ArrayList<>();
     private int sequences;
-    /** A writer that may lack its place among the others: an error came while it got one. Null for none. */
+    /**
+     * A writer that may lack its place among the others: an error came while it got one. Null for
+     * none.
+     */
     private TraceWriter added;
     private int sweepAt = SWEEP;
     /** All losses of the session. */
@@ -66,7 +75,10 @@ public final class SessionCore {
     private final LargeTurn large = new LargeTurn();
     /** The thread to wake up when the buffer fills; null for none. */
     private volatile Thread drainThread;
-    /** The chunks that had been freed when a message waited in vain: others don't wait until there are more. -1 where none did. */
+    /**
+     * The chunks that had been freed when a message waited in vain: others don't wait until there
+     * are more. -1 where none did.
+     */
     private volatile long stuckAt = -1;
     private volatile Callable<SessionStats> stats;
     /** True once the program ends: messages are counted only. */
@@ -94,7 +106,10 @@ public final class SessionCore {
         prepareForErrors();
     }
 
-    /** Has the JVM initialize and link what handles errors and counts losses: when the first one comes, there may be no memory for that. */
+    /**
+     * Has the JVM initialize and link what handles errors and counts losses: when the first one
+     * comes, there may be no memory for that.
+     */
     private void prepareForErrors() {
         PassingErrors.prepare();
         total.add(0, LossCause.BUFFER_FULL, 0);
@@ -108,8 +123,8 @@ public final class SessionCore {
         if (!config.isStream()) {
             return config.recording() == null ? null : Recording.create(config.recording(), config, id, clock.moment());
         }
-        // The buffer outlives the process, so that `recover` completes the trace: where there is no memory that does, it is beside the trace.
-        // Where that can't be, the trace is all there is.
+        // The buffer outlives the process, so that `recover` completes the trace: where there is no
+        // memory that does, it is beside the trace. Where that can't be, the trace is all there is.
         for (Path place : List.of(Recording.DIRECTORY, config.file().getParent())) {
             try {
                 return Recording.create(place, config, id, clock.moment());
@@ -231,7 +246,10 @@ public final class SessionCore {
         return isStopped;
     }
 
-    /** True if messages that come now are none of the session's. While the program ends they are: those of a stopped session are counted. */
+    /**
+     * True if messages that come now are none of the session's. While the program ends they are:
+     * those of a stopped session are counted.
+     */
     public boolean isOver() {
         return isStopped && !isEnding;
     }
@@ -296,7 +314,10 @@ public final class SessionCore {
         return shared;
     }
 
-    /** A writer for the current thread, or one to share; null where there are too many, or the session is over. */
+    /**
+     * A writer for the current thread, or one to share; null where there are too many, or the
+     * session is over.
+     */
     public synchronized TraceWriter newWriter(boolean isShared) {
         if (isStopped) {
             return null;
@@ -319,7 +340,10 @@ public final class SessionCore {
         return writer;
     }
 
-    /** Takes a chunk for a writer. Where there is none, those of threads that have ended are looked for, or one is waited for. */
+    /**
+     * Takes a chunk for a writer. Where there is none, those of threads that have ended are looked
+     * for, or one is waited for.
+     */
     public int acquire(TraceWriter writer, int previous, int layout, int payload) {
         SharedBuffer.Claim claim = writer.claim;
         int chunk = buffer.acquire(claim, previous, layout, payload);
@@ -392,7 +416,10 @@ public final class SessionCore {
         sequence.counted = sequence.messages;
     }
 
-    /** The messages of all writers so far; of those that are writing, up to their last chunk or message. */
+    /**
+     * The messages of all writers so far; of those that are writing, up to their last chunk or
+     * message.
+     */
     public synchronized List<Sequence> sequences() {
         finishAdding();
         List<Sequence> all = new ArrayList<>(ended);
@@ -429,7 +456,8 @@ public final class SessionCore {
                 recording.append(packet);
             }
         } catch (IOException e) {
-            // Others wait for the locks that are held here, so the routes of groups stay: who logs finds the session stopped.
+            // Others wait for the locks that are held here, so the routes of groups stay: who logs
+            // finds the session stopped.
             failure = failure == null ? e : failure;
             stop();
         }

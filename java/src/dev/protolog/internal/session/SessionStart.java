@@ -3,7 +3,10 @@ package dev.protolog.internal.session;
 import dev.protolog.internal.process.BootClock;
 import java.io.IOException;
 
-/** The parts of a session that starts. Invariant: after an error nothing is left of those that were made before. */
+/**
+ * The parts of a session that starts. Invariant: after an error nothing is left of those that were
+ * made before.
+ */
 final class SessionStart {
     private SessionStart() {}
 

@@ -11,16 +11,22 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The messages of a session, in all and by group. {@code lost} has no truncated messages, which are there; {@code bytes} is the size of the
- * trace so far.
+ * The messages of a session, in all and by group. {@code lost} has no truncated messages, which are
+ * there; {@code bytes} is the size of the trace so far.
  */
 public record SessionStats(long messages, long lost, long bytes, List<OfGroup> groups) {
-    /** Those of a group, whose name is empty if it is not known. {@code bytes} is the size of its messages. */
+    /**
+     * Those of a group, whose name is empty if it is not known. {@code bytes} is the size of its
+     * messages.
+     */
     public record OfGroup(String group, long messages, long lost, long bytes, Map<LossCause, Long> losses) {}
 
     /** Messages and their bytes, by group. One thread at a time uses it. */
     static final class Written {
-        /** Those of messages that came before are found by a part of the id: to look up each one would take longer than to write it. */
+        /**
+         * Those of messages that came before are found by a part of the id: to look up each one
+         * would take longer than to write it.
+         */
         private static final int SLOTS = 256;
 
         private final SessionDictionary dictionary;

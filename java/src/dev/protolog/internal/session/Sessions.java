@@ -16,7 +16,8 @@ import java.util.List;
 /**
  * The sessions that run, and what that means for groups.
  *
- * <p>Invariant: locks are taken in the order groups, sessions, session; none of them by a call, but to register a group or a message.
+ * <p>Invariant: locks are taken in the order groups, sessions, session; none of them by a call, but
+ * to register a group or a message.
  */
 public final class Sessions {
     private static final Object LOCK = new Object();
@@ -42,7 +43,10 @@ public final class Sessions {
         Groups.routeAll();
     }
 
-    /** Decides where the messages of a group go, and has the sessions know it. The lock of {@link Groups} is held. */
+    /**
+     * Decides where the messages of a group go, and has the sessions know it. The lock of
+     * {@link Groups} is held.
+     */
     public static void route(GroupState state) {
         synchronized (LOCK) {
             SessionCore[] sessions = Arrays.stream(running)
@@ -94,7 +98,10 @@ public final class Sessions {
         }
     }
 
-    /** As above. Of a group that could not be registered nobody knows which sessions record it: those count that record its level of any group. */
+    /**
+     * As above. Of a group that could not be registered nobody knows which sessions record it:
+     * those count that record its level of any group.
+     */
     public static void lose(IProtoLogGroup group, LogLevel level, LossCause cause) {
         GroupState state = Groups.known(group);
         if (state != null) {

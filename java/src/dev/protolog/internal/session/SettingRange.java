@@ -2,7 +2,10 @@ package dev.protolog.internal.session;
 
 import java.time.Duration;
 
-/** The ranges of a session's settings. Invariant: what is out of range is refused, and not moved into it. */
+/**
+ * The ranges of a session's settings. Invariant: what is out of range is refused, and not moved
+ * into it.
+ */
 public final class SettingRange {
     /** The fewest bytes of a buffer: room for the largest message and for some threads. */
     public static final int MIN_BUFFER = 256 << 10;

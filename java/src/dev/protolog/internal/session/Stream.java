@@ -6,9 +6,9 @@ import dev.protolog.internal.files.OutputFile;
 import dev.protolog.internal.process.BootClock;
 import dev.protolog.internal.process.PassingErrors;
 import dev.protolog.internal.process.RuntimeThread;
+import dev.protolog.internal.write.CommittedChunk;
 import dev.protolog.internal.write.Losses;
 import dev.protolog.internal.write.Sequence;
-import dev.protolog.internal.write.SharedBuffer;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.NoSuchFileException;
@@ -25,22 +25,20 @@ import java.util.TreeSet;
 /**
  * The trace file of a session that streams. {@link DrainLoop} has it written.
  *
- * <p>The buffer is in a recording, which is told how far the file has come before chunks are freed. So the two together have each message
- * once, whenever the process dies.
+ * <p>The buffer is in a recording, which is told how far the file has come before chunks are freed.
+ * So the two together have each message once, whenever the process dies.
  *
- * <p>Invariants: the dictionary of a message is in the file before it. A chunk is freed once its packets are in the file. An error
- * of the file ends the session, and is that of {@link #finish}; the recording stays then. After one out of memory or stack, everything is as
- * the recording has it, and the next look at the buffer goes on from there. After {@link #finish} nothing is written or closed: the thread of
- * the session may be on its way to a look, and messages that come later are counted in the file.
+ * <p>Invariants: the dictionary of a message is in the file before it. A chunk is freed once its
+ * packets are in the file. An error of the file ends the session, and is that of {@link #finish};
+ * the recording stays then. After one out of memory or stack, everything is as the recording has
+ * it, and the next look at the buffer goes on from there. After {@link #finish} nothing is written
+ * or closed: the thread of the session may be on its way to a look, and messages that come later
+ * are counted in the file.
  */
 final class Stream {
-    /** A change of the distance between wall clock and BOOTTIME by which the wall clock counts as set, in nanoseconds. */
+    /** The step of the wall clock beside BOOTTIME by which it counts as set, in nanoseconds. */
     private static final long MIN_CLOCK_STEP = 100_000_000;
-    /** Room for the end of a trace, in bytes, for each sequence in it, and for what a packet grows by on its way. */
-    private static final int TRAILER = 1024;
-    private static final int SEQUENCE_TRAILER = 160;
-    private static final int GROWTH = 6;
-    /** The part of the buffer whose chunks are freed together, once the file has them: threads find room while the rest is written. */
+    /** The part of the buffer that is freed at once, so that threads find room meanwhile. */
     private static final int FREED_PART = 8;
 
     private final SessionCore session;
@@ -83,7 +81,8 @@ final class Stream {
         counts = new SessionStats.Written(session.dictionary());
         losses = new StreamLosses(session, readers.values());
         drain = new DrainLoop(session, this);
-        // First, since there may be no thread to have, and what earlier runs left goes when the file is opened.
+        // First, since there may be no thread to have, and what earlier runs left goes when the
+        // file is opened.
         Thread thread = RuntimeThread.daemon(drain, "protolog drain");
         session.setDrainThread(thread);
         RuntimeThread.start(thread);
@@ -111,7 +110,7 @@ final class Stream {
         return segments == null ? Long.MAX_VALUE : segments.left();
     }
 
-    /** Writes what is there, and ends a file that is old. False where there is no memory for that now. */
+    /** Writes what is there, and ends an old file. False where there is no memory for that. */
     boolean write(boolean unfinishedToo) {
         return drain(unfinishedToo) && rotateIfOld();
     }
@@ -127,7 +126,10 @@ final class Stream {
         }
     }
 
-    /** Writes the rest and the end. {@code staysOpen}: the program is ending, and messages that come after the end are counted in the file. */
+    /**
+     * Writes the rest and the end. {@code staysOpen}: the program is ending, and messages that come
+     * after the end are counted in the file.
+     */
     Summary finish(boolean staysOpen) throws IOException {
         synchronized (this) {
             boolean isComplete = false;
@@ -188,7 +190,10 @@ final class Stream {
         return counts.stats(losses.all(), 0, earlierBytes + out.written());
     }
 
-    /** Writes what is there, of chunks that are being written only if {@code unfinishedToo}. False where there is no memory for that now; nothing has changed then. */
+    /**
+     * Writes what is there, of chunks that are being written only if {@code unfinishedToo}. False
+     * where there is no memory for that now; nothing has changed then.
+     */
     private synchronized boolean drain(boolean unfinishedToo) {
         if (failure != null || isFinished) {
             return true;
@@ -196,11 +201,11 @@ final class Stream {
         return attempt(() -> {
             file.keepLock();
             followCut();
-            List<SharedBuffer.Committed> chunks = session.readBuffer(() -> session.buffer().findAll(unfinishedToo));
+            List<CommittedChunk> chunks = session.readBuffer(() -> session.buffer().findAll(unfinishedToo));
             int any = chunks.isEmpty() ? 0 : chunks.get(0).id();
-            chunks.sort(Comparator.comparingInt(SharedBuffer.Committed::writer).thenComparingInt(chunk -> chunk.id() - any));
+            chunks.sort(Comparator.comparingInt(CommittedChunk::writer).thenComparingInt(chunk -> chunk.id() - any));
             used.clear();
-            for (SharedBuffer.Committed chunk : chunks) {
+            for (CommittedChunk chunk : chunks) {
                 used.add(readers.computeIfAbsent(chunk.writer(),
                         id -> new SequenceReader(id, session.pid(), out, counts, segments != null)));
             }
@@ -211,9 +216,10 @@ final class Stream {
                 writeClocks(now);
             }
             chunks.removeIf(held::has);
-            for (SharedBuffer.Committed chunk : chunks) {
+            for (CommittedChunk chunk : chunks) {
                 SequenceReader reader = readers.get(chunk.writer());
-                if (!hasRoom(chunk, reader)) {
+                // A file has one chunk at least.
+                if (segments != null && !file.isEmpty() && !segments.hasRoom(out, chunk, reader, inFile.size())) {
                     rotate();
                 }
                 long before = reader.position();
@@ -230,8 +236,8 @@ final class Stream {
     }
 
     /**
-     * Begins a trace once more, behind what is left, if somebody else has cut the file: what follows
-     * could not be read otherwise. After an error it can be done again.
+     * Begins a trace once more, behind what is left, if somebody else has cut the file: what
+     * follows could not be read otherwise. After an error it can be done again.
      */
     private void followCut() throws IOException {
         remains = remains == null ? file.remainsOfCut(session.dictionary()) : remains;
@@ -264,7 +270,10 @@ final class Stream {
         void make() throws IOException;
     }
 
-    /** Makes a change. False where there is no memory for it, or no stack: the next one begins at the last commit. */
+    /**
+     * Makes a change. False where there is no memory for it, or no stack: the next one begins at
+     * the last commit.
+     */
     private boolean attempt(Change change) {
         try {
             goBack();
@@ -291,7 +300,7 @@ final class Stream {
                 losses.save(), new HashMap<>(changed), new HashMap<>(changedBefore), held.mark(), ownPackets, wallDistance);
     }
 
-    /** Goes back to the checkpoint, if something has changed since. After an error it can be done again. */
+    /** Goes back to the checkpoint, if there is one. After an error it can be done again. */
     private void goBack() throws IOException {
         StreamCheckpoint to = checkpoint;
         if (to == null) {
@@ -337,7 +346,7 @@ final class Stream {
     }
 
     /** Keeps a complete chunk until the file has it. */
-    private void hold(SharedBuffer.Committed chunk, SequenceReader reader) throws IOException {
+    private void hold(CommittedChunk chunk, SequenceReader reader) throws IOException {
         if (!chunk.isComplete()) {
             return;
         }
@@ -347,20 +356,6 @@ final class Stream {
             held.free(session.buffer());
             setCheckpoint();
         }
-    }
-
-    /** True unless the file would become too long by a chunk. A file has one at least. */
-    private boolean hasRoom(SharedBuffer.Committed chunk, SequenceReader reader) throws IOException {
-        if (segments == null || file.isEmpty()) {
-            return true;
-        }
-        long more = chunk.size() + chunk.count() * GROWTH + reader.pendingSize() + TRAILER + (inFile.size() + 1) * SEQUENCE_TRAILER;
-        if (segments.hasRoom(out.size(), more)) {
-            return true;
-        }
-        // The buffered packets may be few bytes once they are compressed.
-        out.flush();
-        return segments.hasRoom(out.size(), more);
     }
 
     /** False where there is no memory for it now. */
@@ -378,7 +373,7 @@ final class Stream {
         });
     }
 
-    /** Ends the file, and begins the next one, which the recording knows before the old one has its name. */
+    /** Ends the file; the recording knows the next one before this one has its name. */
     private void rotate() throws IOException {
         TraceFile old = file;
         endSequences();
@@ -440,7 +435,10 @@ final class Stream {
         out.own(TracePackets.instant(session.pid(), session.clock().moment().boottime(), name));
     }
 
-    /** Gives up the files of a session that has failed: others may write them now, and the recording can be recovered. */
+    /**
+     * Gives up the files of a session that has failed: others may write them now, and the recording
+     * can be recovered.
+     */
     synchronized void releaseFailed() {
         try {
             if (session.failure() != null && !isFinished) {

@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * All that changes in a {@link Stream} between two generations of its recording, as the recording has
- * it: after an error of the JVM the stream goes back to it.
+ * All that changes in a {@link Stream} between two generations of its recording, as the recording
+ * has it: after an error of the JVM the stream goes back to it.
  */
 record StreamCheckpoint(TraceFile file, TraceOutput.Mark mark, ByteBuffer trace, long earlierBytes, Set<Integer> inFile,
         List<Saved> readers, SessionStats.Written.State counts, StreamLosses.State losses, Map<Integer, Long> changed,

@@ -76,7 +76,10 @@ final class StreamLosses {
         setRemoved(state.removed);
     }
 
-    /** Those of {@code total} that the trace does not report: of no sequence, of threads that found no chunk any more, and what an error has kept from either. */
+    /**
+     * Those of {@code total} that the trace does not report: of no sequence, of threads that found
+     * no chunk any more, and what an error has kept from either.
+     */
     List<Losses.Count> unreported(Losses total) {
         List<Losses.Count> losses = total.without(reported());
         addDamage(losses, readers.stream().mapToLong(SequenceReader::unreportedDamage).sum());
@@ -114,7 +117,9 @@ final class StreamLosses {
         out.own(packet.done());
     }
 
-    /** Prints that somebody else has changed the file, which had so many messages; nothing for none. */
+    /**
+     * Prints that somebody else has changed the file, which had so many messages; nothing for none.
+     */
     void printChange(Path file, String change, long had) {
         if (had > 0) {
             String messages = had == 1 ? "1 message is" : had + " messages are";

@@ -26,7 +26,10 @@ final class TraceFile {
         out = new TraceOutput(file.out(), compression);
     }
 
-    /** Opens the file by the rules of {@link OutputRules}; an existing one is emptied, or replaced if others may read it. */
+    /**
+     * Opens the file by the rules of {@link OutputRules}; an existing one is emptied, or replaced
+     * if others may read it.
+     */
     static TraceFile create(Location place, int compression) throws IOException {
         return of(Outputs.openEmpty(place), null, compression);
     }
@@ -123,7 +126,10 @@ final class TraceFile {
         return file;
     }
 
-    /** Closes the file; a complete one gets its name. After an error of the JVM it may be closed again. */
+    /**
+     * Closes the file; a complete one gets its name. After an error of the JVM it may be closed
+     * again.
+     */
     void close(boolean isComplete) throws IOException {
         file.close();
         if (isComplete && name != null) {

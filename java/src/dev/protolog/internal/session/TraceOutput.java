@@ -7,8 +7,9 @@ import java.util.Arrays;
 import java.util.zip.Deflater;
 
 /**
- * Writes packets as fields of a trace, each with the id of its sequence. Compressed ones are in bundles of {@value #BUNDLE} bytes, each a zlib
- * stream in a packet of its own, {@code TracePacket.compressed_packets}, that can be read alone.
+ * Writes packets as fields of a trace, each with the id of its sequence. Compressed ones are in
+ * bundles of {@value #BUNDLE} bytes, each a zlib stream in a packet of its own,
+ * {@code TracePacket.compressed_packets}, that can be read alone.
  *
  * <p>Invariant: the stream has whole packets, and all of them after {@link #flush}.
  */

@@ -15,7 +15,10 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.function.Function;
 
-/** The packets of a session's own sequence: process, clocks, instants. {@code docs/design/wire-format.md} has their fields. */
+/**
+ * The packets of a session's own sequence: process, clocks, instants.
+ * {@code docs/design/wire-format.md} has their fields.
+ */
 public final class TracePackets {
     private static final int REALTIME = 1;
     private static final int MONOTONIC = 3;
@@ -25,7 +28,10 @@ public final class TracePackets {
 
     private TracePackets() {}
 
-    /** The process, and the session with its filter; {@code segmentsOf} is the name that a session with segments was given, or null. */
+    /**
+     * The process, and the session with its filter; {@code segmentsOf} is the name that a session
+     * with segments was given, or null.
+     */
     static byte[] process(int pid, byte[] sessionId, Filter filter, String segmentsOf) {
         String name = RunningProgram.command();
         ProtoWriter process = new ProtoWriter().varint(1, pid);
@@ -62,8 +68,10 @@ public final class TracePackets {
     }
 
     /**
-     * Writes the packet that a chunk begins with: the clock of its sequence, its thread, and losses before it. {@code info} has the fields of
-     * {@link ThreadIdentity#write}, and the number of messages so far where the buffer keeps them; {@code snapshot} and {@code part} are for use in between.
+     * Writes the packet that a chunk begins with: the clock of its sequence, its thread, and losses
+     * before it. {@code info} has the fields of {@link ThreadIdentity#write}, and the number of
+     * messages so far where the buffer keeps them; {@code snapshot} and {@code part} are for use in
+     * between.
      */
     public static void chunk(ProtoWriter to, long time, ProtoWriter info, Losses.Pending losses, ProtoWriter snapshot, ProtoWriter part) {
         snapshot.clear().message(1, part.clear().varint(1, SEQUENCE).varint(2, time).varint(3, 1));
@@ -76,7 +84,10 @@ public final class TracePackets {
         losses.write(to);
     }
 
-    /** The beginning of a packet that sets up a sequence's state anew: its clock, and that timestamps are in it. */
+    /**
+     * The beginning of a packet that sets up a sequence's state anew: its clock, and that
+     * timestamps are in it.
+     */
     static ProtoWriter state(long time) {
         ProtoWriter snapshot = new ProtoWriter()
                 .message(1, new ProtoWriter().varint(1, SEQUENCE).varint(2, time).varint(3, 1))
@@ -100,7 +111,10 @@ public final class TracePackets {
         return new ProtoWriter().message(35, new ProtoWriter().message(1, stats)).done();
     }
 
-    /** An instant on the process's track: Perfetto takes a trace with nothing but messages for empty. */
+    /**
+     * An instant on the process's track: Perfetto takes a trace with nothing but messages for
+     * empty.
+     */
     static byte[] instant(int pid, long nanos, String name) {
         return new ProtoWriter()
                 .varint(8, nanos)
@@ -137,7 +151,10 @@ public final class TracePackets {
         }
     }
 
-    /** A number that tells the process apart from others of this boot with the same id, as Rust's programs have it. */
+    /**
+     * A number that tells the process apart from others of this boot with the same id, as Rust's
+     * programs have it.
+     */
     private static Long fingerprint() {
         try {
             String status = Files.readString(Path.of("/proc/self/stat"), StandardCharsets.ISO_8859_1);

@@ -11,7 +11,8 @@ import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
 
 /**
- * A look through a trace: the id of its session, the name of its program, and whether the session was ended. As {@code protolog-recording/src/scan.rs}.
+ * A look through a trace: the id of its session, the name of its program, and whether the session
+ * was ended. As {@code protolog-recording/src/scan.rs}.
  *
  * <p>Invariants: any bytes can be surveyed; a packet that is cut off or too large ends the survey.
  */

@@ -5,10 +5,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Arrays as text, as {@code Arrays.deepToString} has them. An element whose {@code toString} throws does not take the others with it.
+ * Arrays as text, as {@code Arrays.deepToString} has them. An element whose {@code toString} throws
+ * does not take the others with it.
  *
- * <p>Invariant: a text ends soon after {@value #MAX} characters, with an ellipsis for the elements that are left out; an array that contains itself
- * shows as {@code [...]} there.
+ * <p>Invariant: a text ends soon after {@value #MAX} characters, with an ellipsis for the elements
+ * that are left out; an array that contains itself shows as {@code [...]} there.
  */
 final class ArrayText {
     private static final int MAX = 1 << 16;

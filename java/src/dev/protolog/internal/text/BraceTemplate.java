@@ -8,10 +8,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A template with braces, taken apart, and the template that it becomes for arguments of certain types.
+ * A template with braces, taken apart, and the template that it becomes for arguments of certain
+ * types.
  *
- * <p>Integers are {@code %d} and booleans {@code %b}; all else is {@code %s} with its own text, so that a message reads as the logger itself
- * would write it. After the arguments come the values of pairs.
+ * <p>Integers are {@code %d} and booleans {@code %b}; all else is {@code %s} with its own text, so
+ * that a message reads as the logger itself would write it. After the arguments come the values of
+ * pairs.
  *
  * <p>Invariant: immutable.
  *
@@ -31,9 +33,15 @@ public record BraceTemplate(String template, List<String> pieces, List<Integer> 
     private static final ConcurrentHashMap<Key, BraceTemplate> KEPT = new ConcurrentHashMap<>();
     private static final AtomicLong KEPT_LENGTH = new AtomicLong();
 
-    /** Everything that a template depends on; without a text it is that of messages whose text is their argument. */
+    /**
+     * Everything that a template depends on; without a text it is that of messages whose text is
+     * their argument.
+     */
     private record Key(String text, int count, long kinds, boolean isNumbered, List<String> names, long pairKinds) {
-        /** Spelled out: what the JDK makes for records keeps the class loader of the last one that it has compared. */
+        /**
+         * Spelled out: what the JDK makes for records keeps the class loader of the last one that
+         * it has compared.
+         */
         @Override
         public boolean equals(Object other) {
             return other instanceof Key key && count == key.count && kinds == key.kinds && isNumbered == key.isNumbered
@@ -54,7 +62,10 @@ public record BraceTemplate(String template, List<String> pieces, List<Integer> 
         return message(text, args, isNumbered, pairs, null);
     }
 
-    /** As above. Null where template and arguments are not {@code formatted}, which is what their logger makes of them. */
+    /**
+     * As above. Null where template and arguments are not {@code formatted}, which is what their
+     * logger makes of them.
+     */
     public static Message message(String text, Object[] args, boolean isNumbered, Map<String, ?> pairs, String formatted) {
         boolean hasArguments = args != null && args.length > 0 && text != null;
         Map<String, ?> named = pairs == null ? Map.of() : pairs;
@@ -142,7 +153,10 @@ public record BraceTemplate(String template, List<String> pieces, List<Integer> 
         return index < Arguments.MAX ? key.kinds >>> 2 * index & 3 : Arguments.TEXT;
     }
 
-    /** Splits a text at its braces. Braces that name no argument are text; a backslash before one makes it text, too. */
+    /**
+     * Splits a text at its braces. Braces that name no argument are text; a backslash before one
+     * makes it text, too.
+     */
     private static void split(Key key, List<String> pieces, List<Integer> indexes) {
         String text = key.text;
         StringBuilder piece = new StringBuilder();
@@ -165,8 +179,8 @@ public record BraceTemplate(String template, List<String> pieces, List<Integer> 
     }
 
     /**
-     * Takes backslashes, and gives what follows them. One before braces makes them text; of two or more there, the last one says that the others are
-     * text.
+     * Takes backslashes, and gives what follows them. One before braces makes them text; of two or
+     * more there, the last one says that the others are text.
      */
     private static int unescape(String text, int from, StringBuilder piece) {
         int end = from;
@@ -182,7 +196,10 @@ public record BraceTemplate(String template, List<String> pieces, List<Integer> 
         return isOne ? end + 2 : end;
     }
 
-    /** The end of braces that may name an argument: at most two characters are between them. So many braces take no more time than other text. */
+    /**
+     * The end of braces that may name an argument: at most two characters are between them. So many
+     * braces take no more time than other text.
+     */
     private static int close(String text, int open) {
         for (int at = open + 1; at < text.length() && at <= open + 1 + MAX_DIGITS; at++) {
             if (text.charAt(at) == '}') {

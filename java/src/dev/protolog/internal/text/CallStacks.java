@@ -8,26 +8,35 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * The code that makes a call: the place of the call, and its stack. Sessions ask for them; without such a session nothing here runs.
+ * The code that makes a call: the place of the call, and its stack. Sessions ask for them; without
+ * such a session nothing here runs.
  *
- * <p>A stack trace is a text with a line for each frame, {@code at com.foo.Main.run(Main.java:12)}. Those of the call's Throwable arguments
- * follow, as Java prints them.
+ * <p>A stack trace is a text with a line for each frame, {@code at com.foo.Main.run(Main.java:12)}.
+ * Those of the call's Throwable arguments follow, as Java prints them.
  *
- * <p>Arguments are converted before the call begins, and become texts. So the stack trace of a Throwable is noted with that text, and the
- * call that has the same object among its arguments takes it.
+ * <p>Arguments are converted before the call begins, and become texts. So the stack trace of a
+ * Throwable is noted with that text, and the call that has the same object among its arguments
+ * takes it.
  *
- * <p>Invariants: no stack trace is longer than {@value #MAX_TEXT} bytes of UTF-8, and it ends with a whole line; no Throwable is kept.
+ * <p>Invariants: no stack trace is longer than {@value #MAX_TEXT} bytes of UTF-8, and it ends with
+ * a whole line; no Throwable is kept.
  */
 public final class CallStacks {
     private static final int MAX_FRAMES = 48;
     private static final int MAX_TEXT = 4096;
     /** The most Throwables of a thread that are noted at once. */
     private static final int MAX_NOTED = 8;
-    /** Frames that come before that of the application: those of the runtime, and of loggers that bridges serve. */
+    /**
+     * Frames that come before that of the application: those of the runtime, and of loggers that
+     * bridges serve.
+     */
     private static final List<String> LOGGERS = List.of("dev.protolog.", "java.util.logging.", "java.lang.System$Logger", "jdk.internal.logger.",
             "sun.util.logging.", "sun.logging.", "org.slf4j.", "ch.qos.logback.", "org.apache.logging.log4j.", "org.apache.log4j.");
     private static final StackWalker WALKER = StackWalker.getInstance();
-    /** The texts of Throwables, each with its stack trace: of no class of this loader, since threads may outlive it. */
+    /**
+     * The texts of Throwables, each with its stack trace: of no class of this loader, since threads
+     * may outlive it.
+     */
     private static final ThreadLocal<Deque<String[]>> NOTED = ThreadLocal.withInitial(ArrayDeque::new);
 
     /** True while a session that runs asks for stack traces. */
@@ -39,12 +48,18 @@ public final class CallStacks {
         areCollected = collected;
     }
 
-    /** The file and the line of the application that calls the runtime, as {@code com/foo/Main.java:12}; null where they are not known. */
+    /**
+     * The file and the line of the application that calls the runtime, as
+     * {@code com/foo/Main.java:12}; null where they are not known.
+     */
     public static String location() {
         return WALKER.walk(frames -> frames.dropWhile(CallStacks::isOfLogger).findFirst().map(CallStacks::place).orElse(null));
     }
 
-    /** Notes the stack trace of an argument that has become {@code text}. The result is that text, as an object that nothing else has. */
+    /**
+     * Notes the stack trace of an argument that has become {@code text}. The result is that text,
+     * as an object that nothing else has.
+     */
     public static String noted(Object argument, String text) {
         if (!areCollected || !(argument instanceof Throwable thrown)) {
             return text;

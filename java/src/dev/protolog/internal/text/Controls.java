@@ -1,10 +1,11 @@
 package dev.protolog.internal.text;
 
 /**
- * The characters that no line of text passes on as they are, since a terminal or an editor would obey them, and their escapes.
+ * The characters that no line of text passes on as they are, since a terminal or an editor would
+ * obey them, and their escapes.
  *
- * <p>Invariant: they are those of {@code protolog-core/testdata/controls.tsv}: Unicode's controls, its separators of lines and
- * paragraphs, and its characters that control the direction of writing.
+ * <p>Invariant: they are those of {@code protolog-core/testdata/controls.tsv}: Unicode's controls,
+ * its separators of lines and paragraphs, and its characters that control the direction of writing.
  */
 public final class Controls {
     private Controls() {}
@@ -35,7 +36,10 @@ public final class Controls {
         return character != '\t' && isControl(character);
     }
 
-    /** True for a character that controls a terminal, ends a line or changes the direction of writing. */
+    /**
+     * True for a character that controls a terminal, ends a line or changes the direction of
+     * writing.
+     */
     static boolean isControl(int character) {
         return Character.isISOControl(character)
                 || character == 0x61c

@@ -5,8 +5,9 @@ import java.math.MathContext;
 import java.math.RoundingMode;
 
 /**
- * Floats as C's printf writes them: {@code %f}, {@code %e} and {@code %g}. {@code String.format} is not the same: it
- * rounds the shortest decimal, not the value itself, writes {@code Infinity}, and has no {@code %g} without zeros.
+ * Floats as C's printf writes them: {@code %f}, {@code %e} and {@code %g}. {@code String.format} is
+ * not the same: it rounds the shortest decimal, not the value itself, writes {@code Infinity}, and
+ * has no {@code %g} without zeros.
  *
  * <p>Invariant: the digits are exact, rounded half to even on the binary value.
  */
@@ -18,7 +19,10 @@ final class FloatText {
         return Double.isFinite(value) ? sign(value) + plain(magnitude(value), digits) : special(value);
     }
 
-    /** {@code %e}: one digit, {@code digits} digits after the point, an exponent of at least two digits. */
+    /**
+     * {@code %e}: one digit, {@code digits} digits after the point, an exponent of at least two
+     * digits.
+     */
     static String exponent(double value, int digits) {
         if (!Double.isFinite(value)) {
             return special(value);
@@ -27,7 +31,10 @@ final class FloatText {
         return sign(value) + mantissa(rounded, digits) + exponentText(exponentOf(rounded));
     }
 
-    /** {@code %g}: {@code digits} significant digits in whichever of the two forms is shorter, no trailing zeros. */
+    /**
+     * {@code %g}: {@code digits} significant digits in whichever of the two forms is shorter, no
+     * trailing zeros.
+     */
     static String general(double value, int digits) {
         if (!Double.isFinite(value)) {
             return special(value);

@@ -4,10 +4,11 @@ import dev.protolog.LogLevel;
 import java.io.PrintStream;
 
 /**
- * Prints messages as {@code LEVEL TAG: text} on standard error, one call of {@code println} per message.
+ * Prints messages as {@code LEVEL TAG: text} on standard error, one call of {@code println} per
+ * message.
  *
- * <p>Invariants: nothing in a line depends on time, thread or machine, so that two runs can be compared; a stream that logs what it
- * is given does not go on for ever.
+ * <p>Invariants: nothing in a line depends on time, thread or machine, so that two runs can be
+ * compared; a stream that logs what it is given does not go on for ever.
  */
 public final class LogPrinter {
     /** True while this thread prints. Only the thread that shows text does. */
@@ -21,7 +22,9 @@ public final class LogPrinter {
         return line(level + " " + Controls.escaped(tag.replace("\n", "")) + ": " + Controls.escaped(text));
     }
 
-    /** Tells of a problem of the log itself; {@code help} says what to do and starts with a verb. */
+    /**
+     * Tells of a problem of the log itself; {@code help} says what to do and starts with a verb.
+     */
     public static void problem(String what, String help) {
         queue("protolog: " + what + System.lineSeparator() + "  help: " + help);
     }

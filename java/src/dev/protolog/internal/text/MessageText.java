@@ -6,13 +6,16 @@ import java.util.StringJoiner;
 import java.util.function.Supplier;
 
 /**
- * Template and arguments to text, whatever they are: what a {@link Template} refuses becomes a readable
- * {@code FORMAT_ERROR} line instead of an exception in the application.
+ * Template and arguments to text, whatever they are: what a {@link Template} refuses becomes a
+ * readable {@code FORMAT_ERROR} line instead of an exception in the application.
  */
 public final class MessageText {
     private MessageText() {}
 
-    /** The text of a processed call; a mask other than the template's own means a dictionary of another build. */
+    /**
+     * The text of a processed call; a mask other than the template's own means a dictionary of
+     * another build.
+     */
     public static String of(Template template, long mask, Object[] args) {
         try {
             if (mask != template.mask()) {
@@ -24,7 +27,9 @@ public final class MessageText {
         }
     }
 
-    /** The text of a message that the dictionary does not know: {@code #0123456789abcdef (1, two)}. */
+    /**
+     * The text of a message that the dictionary does not know: {@code #0123456789abcdef (1, two)}.
+     */
     public static String withoutTemplate(long id, Object[] args) {
         return idText(id) + " (" + list(args) + ")";
     }
@@ -33,7 +38,10 @@ public final class MessageText {
         return String.format(Locale.ROOT, "#%016x", id);
     }
 
-    /** Arguments with texts in place of all objects but numbers and booleans. Code of the application runs here. */
+    /**
+     * Arguments with texts in place of all objects but numbers and booleans. Code of the
+     * application runs here.
+     */
     public static Object[] values(Object[] args) {
         Object[] values = args == null ? new Object[0] : args.clone();
         for (int i = 0; i < values.length; i++) {
@@ -54,7 +62,10 @@ public final class MessageText {
         return arg instanceof Long || arg instanceof String || arg instanceof Double || arg instanceof Boolean ? arg : value(arg);
     }
 
-    /** {@code String.valueOf}, also where {@code toString} throws; the elements of an array, the value of a supplier. */
+    /**
+     * {@code String.valueOf}, also where {@code toString} throws; the elements of an array, the
+     * value of a supplier.
+     */
     public static String textOf(Object value) {
         if (value instanceof String text) {
             return text;

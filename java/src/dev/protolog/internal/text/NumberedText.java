@@ -3,11 +3,17 @@ package dev.protolog.internal.text;
 import java.text.MessageFormat;
 import java.util.Date;
 
-/** Templates of the JDK's loggers that say more than where an argument goes: {@code {0,number,percent}}, or quotes. The JDK's own class makes their text. */
+/**
+ * Templates of the JDK's loggers that say more than where an argument goes:
+ * {@code {0,number,percent}}, or quotes. The JDK's own class makes their text.
+ */
 public final class NumberedText {
     private NumberedText() {}
 
-    /** True if the template has an argument, and is not the text around arguments alone. As for the JDK, a quote is a sign only where there are arguments. */
+    /**
+     * True if the template has an argument, and is not the text around arguments alone. As for the
+     * JDK, a quote is a sign only where there are arguments.
+     */
     public static boolean isSpecial(String template, Object[] args) {
         if (template == null || args == null || args.length == 0) {
             return false;

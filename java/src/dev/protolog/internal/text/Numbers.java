@@ -8,10 +8,12 @@ import java.util.concurrent.atomic.DoubleAdder;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Numbers in boxes as values of a trace, which are integers of 64 bits and doubles: those that are such a value, and no others. A conversion that
- * changes a value without a word is an error of the call instead.
+ * Numbers in boxes as values of a trace, which are integers of 64 bits and doubles: those that are
+ * such a value, and no others. A conversion that changes a value without a word is an error of the
+ * call instead.
  *
- * <p>Invariant: {@link #integer} and {@link #floating} give the same whether the tool has processed a call or not.
+ * <p>Invariant: {@link #integer} and {@link #floating} give the same whether the tool has processed
+ * a call or not.
  */
 public final class Numbers {
     /** The decimal digits of which a double keeps all. */
@@ -29,14 +31,20 @@ public final class Numbers {
         return fits ? ((BigInteger) number).longValue() : null;
     }
 
-    /** The value for {@code %x} and {@code %o}: an integer of up to 32 bits has no more digits than those, also where it is negative. */
+    /**
+     * The value for {@code %x} and {@code %o}: an integer of up to 32 bits has no more digits than
+     * those, also where it is negative.
+     */
     public static Long bits(Object number) {
         Long value = integer(number);
         boolean isShort = number instanceof Integer || number instanceof Short || number instanceof Byte || number instanceof AtomicInteger;
         return value != null && isShort ? Long.valueOf(value & 0xffff_ffffL) : value;
     }
 
-    /** The value for {@code %f}; null if the number has more digits than a double keeps. Integers fit, as Java widens them. */
+    /**
+     * The value for {@code %f}; null if the number has more digits than a double keeps. Integers
+     * fit, as Java widens them.
+     */
     public static Double floating(Object number) {
         if (number instanceof Double || number instanceof Float || number instanceof DoubleAdder) {
             return ((Number) number).doubleValue();

@@ -8,11 +8,13 @@ import java.util.Set;
 import java.util.function.Supplier;
 
 /**
- * The stack trace of an exception as Java prints it, short enough for a trace: the exception, those that it suppressed and its causes, each with
- * its frames. The last cause says most, so a text that is too long leaves out frames of each rather than the end.
+ * The stack trace of an exception as Java prints it, short enough for a trace: the exception, those
+ * that it suppressed and its causes, each with its frames. The last cause says most, so a text that
+ * is too long leaves out frames of each rather than the end.
  *
- * <p>Invariants: at most {@value #MAX} bytes of UTF-8, by whole lines, unless the first line alone is longer; exceptions that name each other end; a
- * method of an exception that throws is named, and hurts nobody.
+ * <p>Invariants: at most {@value #MAX} bytes of UTF-8, by whole lines, unless the first line alone
+ * is longer; exceptions that name each other end; a method of an exception that throws is named,
+ * and hurts nobody.
  */
 public final class StackText {
     /** A string of a trace has 4096 bytes; the stack of the call itself may be before this one. */

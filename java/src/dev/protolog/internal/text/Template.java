@@ -11,9 +11,10 @@ import java.util.List;
  * letter     = d | o | x    integer      f | e | g    float      b    boolean      s    text
  * </pre>
  *
- * <p>The rules are C's printf on 64-bit values: {@code %x} and {@code %o} show negative integers in two's complement,
- * {@code %f} and {@code %e} have six digits by default. Width and precision are at most 255; zeros pad numbers
- * only; precision is for floats (digits) and texts (characters kept).
+ * <p>The rules are C's printf on 64-bit values: {@code %x} and {@code %o} show negative integers in
+ * two's complement, {@code %f} and {@code %e} have six digits by default. Width and precision are
+ * at most 255; zeros pad numbers only; precision is for floats (digits) and texts (characters
+ * kept).
  *
  * <p>Invariants: immutable; a value of this class holds no more than 32 conversions.
  */
@@ -98,7 +99,10 @@ public final class Template {
         return out.toString();
     }
 
-    /** The text with these arguments, which must fit in number and type. Null fits all: 0, 0.0, false, "null". */
+    /**
+     * The text with these arguments, which must fit in number and type. Null fits all: 0, 0.0,
+     * false, "null".
+     */
     public String render(Object[] args) throws TemplateException {
         checkCount(args.length);
         StringBuilder out = new StringBuilder(texts.get(0));

@@ -9,8 +9,8 @@ import java.lang.invoke.VarHandle;
 import java.util.Objects;
 
 /**
- * The choice of the sink for printed messages. Invariants: there is one sink, which never changes once it is set; a sink that throws
- * or waits does not hurt the call.
+ * The choice of the sink for printed messages. Invariants: there is one sink, which never changes
+ * once it is set; a sink that throws or waits does not hurt the call.
  */
 public final class TextOutput {
     private static final VarHandle SINK;
@@ -36,7 +36,10 @@ public final class TextOutput {
         }
     }
 
-    /** Shows a message, on the thread for that; {@code origin} is null for one that this thread logs now. */
+    /**
+     * Shows a message, on the thread for that; {@code origin} is null for one that this thread logs
+     * now.
+     */
     public static void show(LogLevel level, String tag, String text, Origin origin) {
         TextSink chosen = sink;
         if (TextQueue.isWriter()) {

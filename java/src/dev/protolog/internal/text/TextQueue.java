@@ -7,15 +7,18 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Text on its way to people: messages for the sink, and problems of the log itself. Nobody knows how long standard error, a disk or
- * a sink takes, so no thread of the program waits for them: a bounded queue takes the text, and a thread of this library shows it.
+ * Text on its way to people: messages for the sink, and problems of the log itself. Nobody knows
+ * how long standard error, a disk or a sink takes, so no thread of the program waits for them: a
+ * bounded queue takes the text, and a thread of this library shows it.
  *
- * <p>A thread that queues text waits until it is shown, for at most {@link #ON_TIME_NANOS}, so that a JVM that is killed has shown
- * the text before. An output that takes longer is late: nobody waits for it until the queue is empty.
+ * <p>A thread that queues text waits until it is shown, for at most {@link #ON_TIME_NANOS}, so that
+ * a JVM that is killed has shown the text before. An output that takes longer is late: nobody waits
+ * for it until the queue is empty.
  *
- * <p>Invariants: texts are shown in their order; text that finds no room is dropped and counted, and the count is shown once the
- * output takes text again; none of the program's code runs under the lock; a caller's interrupt stays set. The thread ends when
- * it has had nothing to do for a while, so that it keeps no class loader.
+ * <p>Invariants: texts are shown in their order; text that finds no room is dropped and counted,
+ * and the count is shown once the output takes text again; none of the program's code runs under
+ * the lock; a caller's interrupt stays set. The thread ends when it has had nothing to do for a
+ * while, so that it keeps no class loader.
  */
 public final class TextQueue {
     /** The longest that a call waits for its text. */
@@ -38,7 +41,10 @@ public final class TextQueue {
     private static long shown;
     private static long dropped;
     private static long unreported;
-    /** From the first text that found no room until half of it is free: what is dropped is dropped together. */
+    /**
+     * From the first text that found no room until half of it is free: what is dropped is dropped
+     * together.
+     */
     private static boolean isFull;
     /** From the time at which somebody waited in vain until the queue is empty. */
     private static boolean isLate;
@@ -86,7 +92,10 @@ public final class TextQueue {
         }
     }
 
-    /** Waits until all text that was logged before is shown; false if it is not within {@code limit}. */
+    /**
+     * Waits until all text that was logged before is shown; false if it is not within
+     * {@code limit}.
+     */
     public static boolean flush(Duration limit) {
         if (isWriter()) {
             return false;
@@ -105,7 +114,10 @@ public final class TextQueue {
         }
     }
 
-    /** Waits for a moment at the end of a session or of the process, unless that was in vain before and nothing was shown since. */
+    /**
+     * Waits for a moment at the end of a session or of the process, unless that was in vain before
+     * and nothing was shown since.
+     */
     public static void flushAtEnd() {
         LOCK.lock();
         try {
@@ -144,7 +156,10 @@ public final class TextQueue {
         unreported += count;
     }
 
-    /** Waits until {@code end} entries were shown; true if the thread was interrupted, which may happen any number of times. */
+    /**
+     * Waits until {@code end} entries were shown; true if the thread was interrupted, which may
+     * happen any number of times.
+     */
     private static boolean await(long end, long nanos) {
         boolean wasInterrupted = false;
         long start = System.nanoTime();

@@ -11,10 +11,12 @@ import java.util.Locale;
 import java.util.function.Consumer;
 
 /**
- * Lines in logcat's threadtime form: {@code 11-20 18:27:01.123  1234  1240 D Net     : sent 512 bytes}.
+ * Lines in logcat's threadtime form:
+ * {@code 11-20 18:27:01.123  1234  1240 D Net     : sent 512 bytes}.
  *
- * <p>Invariants: each line of a message has the header; a line has at most {@link #MAX} bytes of UTF-8, its end included, and a longer one is
- * cut and ends in an ellipsis; control characters are escaped.
+ * <p>Invariants: each line of a message has the header; a line has at most {@link #MAX} bytes of
+ * UTF-8, its end included, and a longer one is cut and ends in an ellipsis; control characters are
+ * escaped.
  */
 public final class ThreadtimeLines {
     /** The most bytes of a line: what a pipe takes whole. */
@@ -38,7 +40,10 @@ public final class ThreadtimeLines {
         begin();
     }
 
-    /** Gives each line of a message to {@code out}, in the color of its level if it is for a terminal. */
+    /**
+     * Gives each line of a message to {@code out}, in the color of its level if it is for a
+     * terminal.
+     */
     public static void print(TextLine message, boolean isColored, Consumer<byte[]> out) {
         String color = isColored ? color(message.level()) : "";
         String header = color + header(message);

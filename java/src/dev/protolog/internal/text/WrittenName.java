@@ -1,12 +1,15 @@
 package dev.protolog.internal.text;
 
 /**
- * The names of groups, as people, settings and commands write them: as {@code protolog-core/src/control/name.rs} has it, with the vectors of
- * {@code protolog-core/testdata/names.tsv}. A name of other characters than letters, digits, {@code _:.$-/} and what is seen beyond ASCII is in
- * quotation marks, where a backslash stands before those and itself, and controls and what a shell obeys there are written as numbers. So is one that
- * begins with {@code -}.
+ * The names of groups, as people, settings and commands write them: as
+ * {@code protolog-core/src/control/name.rs} has it, with the vectors of
+ * {@code protolog-core/testdata/names.tsv}. A name of other characters than letters, digits,
+ * {@code _:.$-/} and what is seen beyond ASCII is in quotation marks, where a backslash stands
+ * before those and itself, and controls and what a shell obeys there are written as numbers. So is
+ * one that begins with {@code -}.
  *
- * <p>Invariants: what is written is read as the same name; a text that is no name in quotation marks stands for itself.
+ * <p>Invariants: what is written is read as the same name; a text that is no name in quotation
+ * marks stands for itself.
  */
 public final class WrittenName {
     private static final int MAX_DIGITS = 6;
@@ -18,7 +21,10 @@ public final class WrittenName {
         return isPlain(name) && !name.startsWith("-") ? name : quoted(name, false);
     }
 
-    /** The form of a name as a word of the protocol: as it is where that is one word, else in quotation marks and without spaces. */
+    /**
+     * The form of a name as a word of the protocol: as it is where that is one word, else in
+     * quotation marks and without spaces.
+     */
     public static String word(String name) {
         boolean isWord = !name.isEmpty() && !name.startsWith("\"")
                 && name.codePoints().noneMatch(it -> it == ' ' || Controls.isControl(it) || isSurrogate(it));
@@ -40,7 +46,10 @@ public final class WrittenName {
         return !written.isEmpty() && quotedEnd(written, 0) == written.length();
     }
 
-    /** The end of the name in quotation marks that begins at {@code start}; {@code start} if there is none. */
+    /**
+     * The end of the name in quotation marks that begins at {@code start}; {@code start} if there
+     * is none.
+     */
     public static int quotedEnd(String text, int start) {
         if (start >= text.length() || text.charAt(start) != '"') {
             return start;
@@ -59,7 +68,9 @@ public final class WrittenName {
         return start;
     }
 
-    /** The text with a question mark for what no trace and no line can have: halves of characters. */
+    /**
+     * The text with a question mark for what no trace and no line can have: halves of characters.
+     */
     public static String wellFormed(String name) {
         return name.codePoints().noneMatch(WrittenName::isSurrogate) ? name
                 : name.codePoints().map(it -> isSurrogate(it) ? '?' : it)

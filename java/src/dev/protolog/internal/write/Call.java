@@ -28,11 +28,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * One call's arguments, taken over from the application before anything is written. There is one object for each thread; it is used
- * again and again, so that a call allocates nothing.
+ * One call's arguments, taken over from the application before anything is written. There is one
+ * object for each thread; it is used again and again, so that a call allocates nothing.
  *
- * <p>Invariants: no code of the application runs between {@link #begin} and {@link #end}; nothing is thrown from here, whatever
- * happens to the files.
+ * <p>Invariants: no code of the application runs between {@link #begin} and {@link #end}; nothing
+ * is thrown from here, whatever happens to the files.
  */
 public final class Call {
     /** The length of a text that a thread may keep between calls. */
@@ -41,13 +41,15 @@ public final class Call {
     /** Takes what a disabled call passes. Its content means nothing. */
     private static final Call UNUSED = new Call();
     /**
-     * That of the thread. A container's threads outlive its applications, so they refer to nothing of this class loader: {@link #KEPT} keeps it, which
-     * goes with the loader.
+     * That of the thread. A container's threads outlive its applications, so they refer to nothing
+     * of this class loader: {@link #KEPT} keeps it, which goes with the loader.
      */
     private static final ThreadLocal<WeakReference<Call>> OF_THREAD = new ThreadLocal<>();
     private static final ConcurrentHashMap<Long, Kept> KEPT = new ConcurrentHashMap<>();
     private static final ReferenceQueue<Thread> ENDED = new ReferenceQueue<>();
-    /** Threads by the names that events of other loggers have; a thread may have another one by now. */
+    /**
+     * Threads by the names that events of other loggers have; a thread may have another one by now.
+     */
     private static final ConcurrentHashMap<String, Kept> NAMED = new ConcurrentHashMap<>();
     /** Names that no thread had when it was looked for, and that time. */
     private static final ConcurrentHashMap<String, Long> UNKNOWN = new ConcurrentHashMap<>();
@@ -85,7 +87,10 @@ public final class Call {
     private boolean isBusy;
     /** Numbers of processed calls that don't fit; null for none. */
     private Misfits misfits;
-    /** True if a text is long: then texts are forgotten after the call, so that idle threads keep little. */
+    /**
+     * True if a text is long: then texts are forgotten after the call, so that idle threads keep
+     * little.
+     */
     private boolean hasLongText;
 
     private Call() {}
@@ -104,17 +109,24 @@ public final class Call {
         }
     }
 
-    /** A thread that has logged itself: its id in traces, 0 if it was never recorded, and its name. */
+    /**
+     * A thread that has logged itself: its id in traces, 0 if it was never recorded, and its name.
+     */
     record Known(int id, String name) {}
 
-    /** The thread with this Java id; with 0 the one of this name. Null if it has not logged itself. */
+    /**
+     * The thread with this Java id; with 0 the one of this name. Null if it has not logged itself.
+     */
     static Known known(long threadId, String name) {
         Kept kept = threadId > 0 ? KEPT.get(threadId) : threadId == 0 ? named(name) : null;
         Thread thread = kept == null ? null : kept.get();
         return thread == null ? null : new Known(kept.call.threadId, thread.getName());
     }
 
-    /** The thread of this name. Asked for each event of another logger, so all threads are looked at once a second at most, for a name. */
+    /**
+     * The thread of this name. Asked for each event of another logger, so all threads are looked at
+     * once a second at most, for a name.
+     */
     private static Kept named(String name) {
         Kept known = NAMED.get(name);
         Thread thread = known == null ? null : known.get();
@@ -175,7 +187,10 @@ public final class Call {
         return call;
     }
 
-    /** Notes a number that an argument of a processed call can't have, and gives the value that stands for it until the call ends. */
+    /**
+     * Notes a number that an argument of a processed call can't have, and gives the value that
+     * stands for it until the call ends.
+     */
     public static long misfit(Number number) {
         try {
             // Code of the application, before the call begins.
@@ -218,7 +233,10 @@ public final class Call {
         return kept.call;
     }
 
-    /** Says that the call is an unprocessed one, with this template; the stack trace of its exception and its origin may be null. */
+    /**
+     * Says that the call is an unprocessed one, with this template; the stack trace of its
+     * exception and its origin may be null.
+     */
     void of(Template unprocessed, String trace, Origin from) {
         template = unprocessed;
         thrown = trace;
@@ -241,7 +259,9 @@ public final class Call {
         return put(Arguments.TEXT, 0, value == null ? "null" : value);
     }
 
-    /** Adds values: numbers, booleans and texts; a null is of the kind that {@code mask} has there. */
+    /**
+     * Adds values: numbers, booleans and texts; a null is of the kind that {@code mask} has there.
+     */
     public Call addAll(long mask, Object[] args) {
         for (int i = 0; args != null && i < args.length && i < Arguments.MAX; i++) {
             Object arg = args[i];
@@ -264,8 +284,8 @@ public final class Call {
     }
 
     /**
-     * Adds a result of a conversion that javac has boxed. Where the JVM's compiler has put the caller and this into one, it sees the
-     * class of the box, and makes none.
+     * Adds a result of a conversion that javac has boxed. Where the JVM's compiler has put the
+     * caller and this into one, it sees the class of the box, and makes none.
      */
     public Call add(Object value) {
         if (value instanceof Long integer) {
@@ -328,7 +348,10 @@ public final class Call {
         }
     }
 
-    /** Makes a call with a number that does not fit the message that an unprocessed one is. False if it is counted as lost. */
+    /**
+     * Makes a call with a number that does not fit the message that an unprocessed one is. False if
+     * it is counted as lost.
+     */
     private boolean replaceMisfits() {
         Misfits.Found found = misfits.take(this);
         if (misfits.isEmpty()) {

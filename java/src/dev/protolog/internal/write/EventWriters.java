@@ -1,8 +1,9 @@
 package dev.protolog.internal.write;
 
 /**
- * The writers of a thread that hands on events of others: up to {@value #MAX} threads have one each in a session, further ones share them. So the events of a few
- * threads take turns without a packet that names the thread, and a late event has its own time: times of a writer only grow.
+ * The writers of a thread that hands on events of others: up to {@value #MAX} threads have one each
+ * in a session, further ones share them. So the events of a few threads take turns without a packet
+ * that names the thread, and a late event has its own time: times of a writer only grow.
  *
  * <p>Invariant: only the thread that hands on uses them; they end with it.
  */

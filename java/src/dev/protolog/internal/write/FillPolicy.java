@@ -1,6 +1,9 @@
 package dev.protolog.internal.write;
 
-/** The use of a buffer: a session writes it to a file all the time, or keeps the newest messages in it, or the first ones. */
+/**
+ * The use of a buffer: a session writes it to a file all the time, or keeps the newest messages in
+ * it, or the first ones.
+ */
 public enum FillPolicy {
     STREAM("stream"),
     RING_BUFFER("ring-buffer"),

@@ -1,18 +1,23 @@
 package dev.protolog.internal.write;
 
 /**
- * The turn of messages that are larger than a chunk, in a session whose threads wait for room. If several threads had chunks for a part of their messages, all
- * would wait for more, and none would get any.
+ * The turn of messages that are larger than a chunk, in a session whose threads wait for room. If
+ * several threads had chunks for a part of their messages, all would wait for more, and none would
+ * get any.
  *
- * <p>Invariants: one writer has the turn; it gives it back with its message, or, where an error ended that, with its next one or its end. An interrupt does not
- * end a wait, and is there afterwards.
+ * <p>Invariants: one writer has the turn; it gives it back with its message, or, where an error
+ * ended that, with its next one or its end. An interrupt does not end a wait, and is there
+ * afterwards.
  */
 public final class LargeTurn {
     /** The id of the writer that has the turn; 0 for none. */
     private int owner;
     private boolean isClosed;
 
-    /** Waits for the turn, but not beyond {@code deadline}, a value of {@link System#nanoTime}. False where it does not come. */
+    /**
+     * Waits for the turn, but not beyond {@code deadline}, a value of {@link System#nanoTime}.
+     * False where it does not come.
+     */
     synchronized boolean begin(int writer, long deadline) {
         boolean isInterrupted = false;
         long left = deadline - System.nanoTime();

@@ -7,10 +7,12 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Counts of lost messages, by group and cause. Messages are lost where memory or stack is missing, so to count takes neither: there is room for
- * some groups from the start, and where there is no memory for more, a loss counts as one of an unknown group.
+ * Counts of lost messages, by group and cause. Messages are lost where memory or stack is missing,
+ * so to count takes neither: there is room for some groups from the start, and where there is no
+ * memory for more, a loss counts as one of an unknown group.
  *
- * <p>Invariants: a count that was taken is reported, or given back. Nothing is called while a count is changed, so that no error leaves half of it.
+ * <p>Invariants: a count that was taken is reported, or given back. Nothing is called while a count
+ * is changed, so that no error leaves half of it.
  */
 public final class Losses {
     /** The most records in the packet that a chunk begins with. */
@@ -51,7 +53,10 @@ public final class Losses {
         }
     }
 
-    /** Adds a count. Where there is no memory for another group, or no stack, its group is not known later. */
+    /**
+     * Adds a count. Where there is no memory for another group, or no stack, its group is not known
+     * later.
+     */
     public void add(int group, LossCause cause, long count) {
         add(key(group, cause), cause.wire, count);
     }

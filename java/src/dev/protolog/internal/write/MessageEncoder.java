@@ -9,10 +9,13 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
- * Encodes the messages of one thread that {@link TraceWriter} can't store straight into the chunk: those with new strings, stack traces or little room.
- * First {@link #measure} interns the strings, then {@link #encode} puts the content together, then {@link #putHead} and {@link #join} make a packet.
+ * Encodes the messages of one thread that {@link TraceWriter} can't store straight into the chunk:
+ * those with new strings, stack traces or little room. First {@link #measure} interns the strings,
+ * then {@link #encode} puts the content together, then {@link #putHead} and {@link #join} make a
+ * packet.
  *
- * <p>Invariant: after an error of the JVM, the table may have strings that no chunk has; whoever goes on clears it.
+ * <p>Invariant: after an error of the JVM, the table may have strings that no chunk has; whoever
+ * goes on clears it.
  */
 final class MessageEncoder {
     /** Room before the content of a message, for what is known after it. */
@@ -64,7 +67,10 @@ final class MessageEncoder {
         return joined;
     }
 
-    /** Returns the size of the message but for its head. Strings are put into words as their ids, new ones encoded into {@link #interned}. */
+    /**
+     * Returns the size of the message but for its head. Strings are put into words as their ids,
+     * new ones encoded into {@link #interned}.
+     */
     int measure(Call call, boolean isRemembered) {
         internedSize = 0;
         cut = 0;
@@ -90,7 +96,10 @@ final class MessageEncoder {
         return length;
     }
 
-    /** Encodes a message that was measured, but for its head, into {@link #content}, and gives its size. */
+    /**
+     * Encodes a message that was measured, but for its head, into {@link #content}, and gives its
+     * size.
+     */
     int encode(Call call) {
         byte[] to = content;
         int at = HEAD;
@@ -127,7 +136,10 @@ final class MessageEncoder {
         return at - HEAD;
     }
 
-    /** Puts the head of the packet before its content, and gives where it begins. Without strings the packet is in one piece. */
+    /**
+     * Puts the head of the packet before its content, and gives where it begins. Without strings
+     * the packet is in one piece.
+     */
     int putHead(long delta, int length) {
         int tail = 2 + ProtoWriter.sizeOf(length);
         int at = HEAD - tail;

@@ -1,8 +1,9 @@
 package dev.protolog.internal.write;
 
 /**
- * The arithmetic of pages and chunks, as in {@code protolog-core/src/chunk.rs}: a page of 4096 bytes has a header of eight and
- * 1, 2, 4, 7 or 14 chunks; its first word has the layout, and two bits for the state of each chunk.
+ * The arithmetic of pages and chunks, as in {@code protolog-core/src/chunk.rs}: a page of 4096
+ * bytes has a header of eight and 1, 2, 4, 7 or 14 chunks; its first word has the layout, and two
+ * bits for the state of each chunk.
  */
 public final class PageLayout {
     public static final int PAGE = 4096;

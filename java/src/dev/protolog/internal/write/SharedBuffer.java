@@ -18,19 +18,24 @@ import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The shared memory buffer of a session: pages of chunks, of which each belongs to one writer until it is complete.
+ * The shared memory buffer of a session: pages of chunks, of which each belongs to one writer until
+ * it is complete.
  *
- * <p>A message touches its chunk only and takes no lock. Chunks are taken, completed and freed under the buffer's monitor, once
- * in a hundred messages, so that pure Java needs no protocol between threads; the words in memory are what other processes,
- * and whoever recovers a recording, go by.
+ * <p>A message touches its chunk only and takes no lock. Chunks are taken, completed and freed
+ * under the buffer's monitor, once in a hundred messages, so that pure Java needs no protocol
+ * between threads; the words in memory are what other processes, and whoever recovers a recording,
+ * go by.
  *
- * <p>A thread keeps its chunk between messages, as long as threads keep no more than half of the buffer. Beyond that, a thread that logs rarely
- * completes its chunk with each message, and beyond three quarters each thread does: idle threads leave room for others, however many they
- * are. Rust takes chunks from idle threads instead, for which it has the kernel's barrier that Java lacks.
+ * <p>A thread keeps its chunk between messages, as long as threads keep no more than half of the
+ * buffer. Beyond that, a thread that logs rarely completes its chunk with each message, and beyond
+ * three quarters each thread does: idle threads leave room for others, however many they are. Rust
+ * takes chunks from idle threads instead, for which it has the kernel's barrier that Java lacks.
  *
- * <p>Invariants: a chunk in state Writing has one writer. A ring overwrites the oldest page; its chunks are marked as being read before
- * their headers are cleared, and these before anything else changes. A stream frees chunks only once they were drained. A writer takes
- * each chunk on a page that comes later in turn than that of its chunk before. Nothing is freed in a buffer that keeps the first messages.
+ * <p>Invariants: a chunk in state Writing has one writer. A ring overwrites the oldest page; its
+ * chunks are marked as being read before their headers are cleared, and these before anything else
+ * changes. A stream frees chunks only once they were drained. A writer takes each chunk on a page
+ * that comes later in turn than that of its chunk before. Nothing is freed in a buffer that keeps
+ * the first messages.
  */
 public final class SharedBuffer {
     /** No chunk could be had. */
@@ -40,7 +45,10 @@ public final class SharedBuffer {
     private static final VarHandle SHORT = MethodHandles.byteBufferViewVarHandle(short[].class, ORDER);
     private static final VarHandle INT = MethodHandles.byteBufferViewVarHandle(int[].class, ORDER);
 
-    /** The part of a ring after whose turns free chunks of a page are left alone: they would be overwritten too early. */
+    /**
+     * The part of a ring after whose turns free chunks of a page are left alone: they would be
+     * overwritten too early.
+     */
     private static final int OPEN_PART = 4;
 
     /** The pages that are looked at while threads that need a chunk wait: 4 MiB. */
@@ -80,37 +88,17 @@ public final class SharedBuffer {
         turn = pages;
     }
 
-    /** The chunks that went through the buffer, and the most bytes that were in use at any one time. */
+    /**
+     * The chunks that went through the buffer, and the most bytes that were in use at any one time.
+     */
     public record Stats(long size, long written, long bytesWritten, long overwritten, long read, long bytesRead, long highWater) {}
 
     /**
-     * A chunk that was taken and that its writer has not opened yet, or that was read and is not free yet, whatever error came in between;
-     * {@link #NONE} for none.
+     * A chunk that was taken and that its writer has not opened yet, or that was read and is not
+     * free yet, whatever error came in between; {@link #NONE} for none.
      */
     public static final class Claim {
         public int chunk = NONE;
-    }
-
-    /** The packets that one chunk has committed so far. {@code packets} is the word of its header. */
-    public record Committed(int chunk, int writer, int id, int packets, boolean isComplete) {
-        /** The number of whole packets. */
-        public int count() {
-            int started = packets & PageLayout.MAX_PACKETS;
-            return isComplete ? started : Math.max(0, started - 1);
-        }
-
-        public boolean continues() {
-            return (packets & PageLayout.CONTINUES) != 0;
-        }
-
-        public boolean isContinued() {
-            return isComplete && (packets & PageLayout.CONTINUED) != 0;
-        }
-
-        /** The bytes of the chunk without its header. */
-        public int size() {
-            return end(chunk) - at(chunk) - CHUNK_HEADER;
-        }
     }
 
     public ByteBuffer memory() {
@@ -122,8 +110,9 @@ public final class SharedBuffer {
     }
 
     /**
-     * Takes a chunk for a writer that has had {@code previous} ({@link #NONE} for none). {@code layout} is how its page should be
-     * divided; where nearly every page is in use, any chunk with {@code payload} bytes will do. It is noted in {@code claim}.
+     * Takes a chunk for a writer that has had {@code previous} ({@link #NONE} for none).
+     * {@code layout} is how its page should be divided; where nearly every page is in use, any
+     * chunk with {@code payload} bytes will do. It is noted in {@code claim}.
      */
     public synchronized int acquire(Claim claim, int previous, int layout, int payload) {
         if (isClosed) {
@@ -163,8 +152,9 @@ public final class SharedBuffer {
     }
 
     /**
-     * As {@link #acquire}, after a wait for one to be freed where there is none, but not beyond {@code deadline}, a value of
-     * {@link System#nanoTime}; {@code reader} is woken, which frees some. An interrupt does not end the wait, and is there afterwards.
+     * As {@link #acquire}, after a wait for one to be freed where there is none, but not beyond
+     * {@code deadline}, a value of {@link System#nanoTime}; {@code reader} is woken, which frees
+     * some. An interrupt does not end the wait, and is there afterwards.
      */
     public synchronized int await(Claim claim, int previous, int layout, int payload, long deadline, Thread reader) {
         boolean isInterrupted = false;
@@ -186,7 +176,9 @@ public final class SharedBuffer {
         return chunk;
     }
 
-    /** True if a thread should not keep a chunk; {@code isRare}: it had logged nothing for a while. */
+    /**
+     * True if a thread should not keep a chunk; {@code isRare}: it had logged nothing for a while.
+     */
     public boolean isCrowded(boolean isRare) {
         int quarters = heldQuarters;
         return quarters >= 3 || quarters == 2 && isRare;
@@ -205,8 +197,9 @@ public final class SharedBuffer {
     }
 
     /**
-     * Throws an {@link InternalError} if the memory does not have what was just published: its file was truncated. The JVM throws one
-     * itself, but later, wherever the thread is by then, unless the thread goes through the kernel before.
+     * Throws an {@link InternalError} if the memory does not have what was just published: its file
+     * was truncated. The JVM throws one itself, but later, wherever the thread is by then, unless
+     * the thread goes through the kernel before.
      */
     void check(int countAt, int packets) {
         if ((short) SHORT.getAcquire(memory, countAt) != (short) packets) {
@@ -265,7 +258,8 @@ public final class SharedBuffer {
         set(chunk, READING);
         clearHeader(at(chunk));
         set(chunk, FREE);
-        // Nothing is called before it is forgotten: whatever error comes, no chunk is freed twice, and none is read twice.
+        // Nothing is called before it is forgotten: whatever error comes, no chunk is freed twice,
+        // and none is read twice.
         claim.chunk = NONE;
         read++;
         bytesRead += size;
@@ -289,25 +283,27 @@ public final class SharedBuffer {
     }
 
     /**
-     * Finds the complete chunks, and with {@code unfinishedToo} those that have packets. Of each writer there are all up to the newest one that is
-     * among them, but those that a ring has overwritten. Writers that need a chunk wait while a part of the buffer is looked at.
+     * Finds the complete chunks, and with {@code unfinishedToo} those that have packets. Of each
+     * writer there are all up to the newest one that is among them, but those that a ring has
+     * overwritten. Writers that need a chunk wait while a part of the buffer is looked at.
      */
-    public List<Committed> findAll(boolean unfinishedToo) {
+    public List<CommittedChunk> findAll(boolean unfinishedToo) {
         if (pages <= LOOK) {
             return find(0, pages, unfinishedToo);
         }
-        // A writer may take a chunk behind the place that is looked at, and the next one before it. So the first way says how far each one had come.
+        // A writer may take a chunk behind the place that is looked at, and the next one before it.
+        // So the first way says how far each one had come.
         Map<Integer, Integer> newest = new HashMap<>();
         for (int from = 0; from < pages; from += LOOK) {
-            for (Committed chunk : find(from, Math.min(pages, from + LOOK), unfinishedToo)) {
-                newest.merge(chunk.writer, chunk.id, (one, other) -> one - other > 0 ? one : other);
+            for (CommittedChunk chunk : find(from, Math.min(pages, from + LOOK), unfinishedToo)) {
+                newest.merge(chunk.writer(), chunk.id(), (one, other) -> one - other > 0 ? one : other);
             }
         }
-        List<Committed> found = new ArrayList<>();
+        List<CommittedChunk> found = new ArrayList<>();
         for (int from = 0; from < pages; from += LOOK) {
-            for (Committed chunk : find(from, Math.min(pages, from + LOOK), unfinishedToo)) {
-                Integer last = newest.get(chunk.writer);
-                if (last != null && chunk.id - last <= 0) {
+            for (CommittedChunk chunk : find(from, Math.min(pages, from + LOOK), unfinishedToo)) {
+                Integer last = newest.get(chunk.writer());
+                if (last != null && chunk.id() - last <= 0) {
                     found.add(chunk);
                 }
             }
@@ -316,8 +312,8 @@ public final class SharedBuffer {
     }
 
     /** Those on pages from {@code from} to {@code end}. */
-    private synchronized List<Committed> find(int from, int end, boolean unfinishedToo) {
-        List<Committed> found = new ArrayList<>();
+    private synchronized List<CommittedChunk> find(int from, int end, boolean unfinishedToo) {
+        List<CommittedChunk> found = new ArrayList<>();
         for (int page = from; page < end; page++) {
             int word = (int) INT.getAcquire(memory, page * PAGE);
             int layout = PageLayout.layout(word);
@@ -325,7 +321,7 @@ public final class SharedBuffer {
                 int state = PageLayout.state(word, index);
                 int chunk = chunk(page, layout, index);
                 if (state == COMPLETE || state == WRITING && unfinishedToo) {
-                    Committed committed = look(chunk, state == COMPLETE);
+                    CommittedChunk committed = look(chunk, state == COMPLETE);
                     if (committed != null) {
                         found.add(committed);
                     }
@@ -335,19 +331,25 @@ public final class SharedBuffer {
         return found;
     }
 
-    /** A copy of the bytes of a chunk that was found before; null if a ring has overwritten it since. */
-    public synchronized byte[] copyIfThere(Committed chunk) {
-        int page = page(chunk.chunk);
+    /**
+     * A copy of the bytes of a chunk that was found before; null if a ring has overwritten it
+     * since.
+     */
+    public synchronized byte[] copyIfThere(CommittedChunk chunk) {
+        int page = page(chunk.chunk());
         int word = (int) INT.getAcquire(memory, page * PAGE);
-        boolean isDivided = PageLayout.layout(word) == (chunk.chunk >>> 4 & 7);
-        Committed now = isDivided ? look(chunk.chunk, true) : null;
-        return now != null && now.writer == chunk.writer && now.id == chunk.id ? copy(chunk) : null;
+        boolean isDivided = PageLayout.layout(word) == (chunk.chunk() >>> 4 & 7);
+        CommittedChunk now = isDivided ? look(chunk.chunk(), true) : null;
+        return now != null && now.writer() == chunk.writer() && now.id() == chunk.id() ? copy(chunk) : null;
     }
 
-    /** A copy of the bytes of a chunk. Committed ones of a stream stay as they are until the chunk is freed. */
-    public byte[] copy(Committed chunk) {
+    /**
+     * A copy of the bytes of a chunk. Committed ones of a stream stay as they are until the chunk
+     * is freed.
+     */
+    public byte[] copy(CommittedChunk chunk) {
         byte[] bytes = new byte[chunk.size()];
-        memory.get(at(chunk.chunk) + CHUNK_HEADER, bytes);
+        memory.get(at(chunk.chunk()) + CHUNK_HEADER, bytes);
         return bytes;
     }
 
@@ -376,17 +378,20 @@ public final class SharedBuffer {
         return at(chunk) + PageLayout.chunkSize(chunk >>> 4 & 7);
     }
 
-    private Committed look(int chunk, boolean isComplete) {
+    private CommittedChunk look(int chunk, boolean isComplete) {
         int at = at(chunk);
         int packets = (short) SHORT.getAcquire(memory, at + PageLayout.PACKETS_AT) & 0xffff;
         if ((packets & PageLayout.MAX_PACKETS) == 0) {
             return null;
         }
         int writer = memory.getShort(at + PageLayout.WRITER_ID_AT) & 0xffff;
-        return new Committed(chunk, writer, memory.getInt(at), packets, isComplete);
+        return new CommittedChunk(chunk, writer, memory.getInt(at), packets, isComplete);
     }
 
-    /** Overwrites what is complete on a page in its turn. True if the page is to be divided: nobody writes there. */
+    /**
+     * Overwrites what is complete on a page in its turn. True if the page is to be divided: nobody
+     * writes there.
+     */
     private boolean clear(int page, int wanted) {
         int word = (int) INT.getAcquire(memory, page * PAGE);
         int layout = PageLayout.layout(word);
@@ -443,7 +448,8 @@ public final class SharedBuffer {
         int more = held + PageLayout.chunkSize(layout);
         int quarters = quarters(more);
         store(page * PAGE, PageLayout.with(word, index, WRITING));
-        // Nothing is called from here on: whatever error comes on the way to the writer, the chunk is not forgotten.
+        // Nothing is called from here on: whatever error comes on the way to the writer, the chunk
+        // is not forgotten.
         claim.chunk = chunk;
         held = more;
         if (quarters != heldQuarters) {
@@ -475,8 +481,8 @@ public final class SharedBuffer {
     }
 
     /**
-     * Stores a word after all that was stored before. By a fence and a plain store, since the JVM does not survive any other one in memory whose file was
-     * truncated, where it interprets it.
+     * Stores a word after all that was stored before. By a fence and a plain store, since the JVM
+     * does not survive any other one in memory whose file was truncated, where it interprets it.
      */
     private void store(int at, int word) {
         VarHandle.releaseFence();

@@ -4,11 +4,13 @@ import dev.protolog.internal.session.SessionCore;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * The writers of a session's virtual threads. There may be millions of these, most with a message or two, so none has a writer or a chunk of its
- * own: each message borrows a writer, which says in its chunk whose messages follow.
+ * The writers of a session's virtual threads. There may be millions of these, most with a message
+ * or two, so none has a writer or a chunk of its own: each message borrows a writer, which says in
+ * its chunk whose messages follow.
  *
- * <p>Invariants: a writer is in one place or borrowed, so one thread uses it at a time; the place hands on all that the thread before has written. At most
- * {@value #MAX} writers are kept, one for each message that was written at the same time as others.
+ * <p>Invariants: a writer is in one place or borrowed, so one thread uses it at a time; the place
+ * hands on all that the thread before has written. At most {@value #MAX} writers are kept, one for
+ * each message that was written at the same time as others.
  */
 public final class SharedWriters {
     private static final int MAX = 64;
@@ -20,7 +22,10 @@ public final class SharedWriters {
         this.session = session;
     }
 
-    /** Writes the message, or counts it as lost. An error, out of memory or of stack, says that it is neither there nor counted. */
+    /**
+     * Writes the message, or counts it as lost. An error, out of memory or of stack, says that it
+     * is neither there nor counted.
+     */
     void write(Call call) {
         TraceWriter writer = borrow();
         if (writer == null) {
@@ -58,7 +63,8 @@ public final class SharedWriters {
             }
             session.remove(writer);
         } catch (OutOfMemoryError | StackOverflowError | LinkageError e) {
-            // The message is there or counted. The writer is used no more; the end of the session has its chunk.
+            // The message is there or counted. The writer is used no more; the end of the session
+            // has its chunk.
         }
     }
 }

@@ -3,8 +3,8 @@ package dev.protolog.internal.write;
 import java.util.Arrays;
 
 /**
- * The strings that a chunk has already, by their ids. It remembers the last {@value #SLOTS} of them or fewer; a string that it
- * has forgotten gets another id.
+ * The strings that a chunk has already, by their ids. It remembers the last {@value #SLOTS} of them
+ * or fewer; a string that it has forgotten gets another id.
  *
  * <p>Invariant: an id belongs to one string until {@link #clear}.
  */

@@ -17,14 +17,16 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * One thread's packets in one session. A message's bytes are {@code protolog-rt/src/writer/layout.rs}: they are put together in an
- * array of the thread, copied into its chunk at once, and shown by one release store of the chunk's packet count.
+ * One thread's packets in one session. A message's bytes are
+ * {@code protolog-rt/src/writer/layout.rs}: they are put together in an array of the thread, copied
+ * into its chunk at once, and shown by one release store of the chunk's packet count.
  *
- * <p>Each chunk begins with a packet that sets up all that later ones rest on, so that it can be read alone: clock, thread, an empty
- * table of strings. It comes again where the thread has another name, or is another one. A message that does not fit an empty chunk goes on in the next ones.
+ * <p>Each chunk begins with a packet that sets up all that later ones rest on, so that it can be
+ * read alone: clock, thread, an empty table of strings. It comes again where the thread has another
+ * name, or is another one. A message that does not fit an empty chunk goes on in the next ones.
  *
- * <p>Invariants: only its thread writes, and nobody else completes its chunk while the thread lives and the session runs. The count includes
- * the packet that was started last, whose size is 0.
+ * <p>Invariants: only its thread writes, and nobody else completes its chunk while the thread lives
+ * and the session runs. The count includes the packet that was started last, whose size is 0.
  */
 public final class TraceWriter {
     /** The layouts of a thread's first chunks; the last one stays. */
@@ -38,14 +40,23 @@ public final class TraceWriter {
     private static final long RARE = 2_000_000;
     /** The most bytes of a packet on the fast path: its sizes are one byte each. */
     private static final int SHORT_PACKET = 127;
-    /** The longest time since the packet before on the fast path, in nanoseconds: four bytes, a quarter of a second. */
+    /**
+     * The longest time since the packet before on the fast path, in nanoseconds: four bytes, a
+     * quarter of a second.
+     */
     private static final long SHORT_DELTA = (1 << 28) - 1;
-    /** The most bytes of a packet on the fast path without arguments, and those by which a store may reach beyond it. */
+    /**
+     * The most bytes of a packet on the fast path without arguments, and those by which a store may
+     * reach beyond it.
+     */
     private static final int MAX_FAST_HEAD = 2 + 4 + 4 + Long.BYTES + Long.BYTES;
     /** The end of arguments of which the chunk lacks a string; no packet is that long. */
     private static final int NEW = Integer.MAX_VALUE;
 
-    /** The thread that has the writer; null for one that virtual threads share, one after the other ({@link SharedWriters}). */
+    /**
+     * The thread that has the writer; null for one that virtual threads share, one after the other
+     * ({@link SharedWriters}).
+     */
     private final WeakReference<Thread> thread;
     public final Sequence sequence;
 
@@ -78,7 +89,10 @@ public final class TraceWriter {
     private int limit;
     private int countAt;
     private int packets;
-    /** The thread and the time of the message, where it is an event of another thread or time; else null. */
+    /**
+     * The thread and the time of the message, where it is an event of another thread or time; else
+     * null.
+     */
     private Origin origin;
     /** True within a message, and after one that ended in an error. */
     private boolean isWriting;
@@ -109,17 +123,24 @@ public final class TraceWriter {
         return session;
     }
 
-    /** True within a message, as far as another thread can see; also after one that ended in an error. */
+    /**
+     * True within a message, as far as another thread can see; also after one that ended in an
+     * error.
+     */
     public boolean isWriting() {
         return isWriting;
     }
 
-    /** Writes a message. False where the buffer has no room. An error, out of memory or of stack, says that the message is not there. */
+    /**
+     * Writes a message. False where the buffer has no room. An error, out of memory or of stack,
+     * says that the message is not there.
+     */
     public boolean write(Call call) {
         long messages = sequence.messages;
         try {
             if (isWriting) {
-                // The last message ended in an error: its strings may be in the table and not in the chunk.
+                // The last message ended in an error: its strings may be in the table and not in
+                // the chunk.
                 finish();
             }
             isWriting = true;
@@ -176,7 +197,10 @@ public final class TraceWriter {
         return true;
     }
 
-    /** Gives back what the writer has, wherever an error ended its last message. Called by the thread; by others once it has ended. */
+    /**
+     * Gives back what the writer has, wherever an error ended its last message. Called by the
+     * thread; by others once it has ended.
+     */
     public void finish() {
         session.large().end(sequence.id);
         losses.giveBack(sequence.losses);
@@ -184,7 +208,8 @@ public final class TraceWriter {
             buffer.giveBack(claim);
         }
         if (chunk != SharedBuffer.NONE) {
-            // The packet that was started is none: its message counts as lost. Where it goes on from the chunk before, it is given up.
+            // The packet that was started is none: its message counts as lost. Where it goes on
+            // from the chunk before, it is given up.
             boolean isRest = (packets & PageLayout.MAX_PACKETS) == 1 && (packets & PageLayout.CONTINUES) != 0;
             wire.putInt(position, isRest ? GIVEN_UP : 0);
             complete();
@@ -201,8 +226,9 @@ public final class TraceWriter {
     }
 
     /**
-     * Encodes a short message straight into the chunk. False where it has a stack trace or new strings, or little room is left: then nothing
-     * has changed but bytes behind the packets. There are stores only: reading bytes in words that were just written one by one would stall.
+     * Encodes a short message straight into the chunk. False where it has a stack trace or new
+     * strings, or little room is left: then nothing has changed but bytes behind the packets. There
+     * are stores only: reading bytes in words that were just written one by one would stall.
      */
     private boolean writeFast(Call call, long now) {
         long delta = now - sequence.time;
@@ -226,7 +252,10 @@ public final class TraceWriter {
         return true;
     }
 
-    /** Writes the arguments, with stores that may reach eight bytes beyond them, and gives the offset after them; of new strings {@link #NEW}. */
+    /**
+     * Writes the arguments, with stores that may reach eight bytes beyond them, and gives the
+     * offset after them; of new strings {@link #NEW}.
+     */
     private int putArguments(Call call, int from) {
         int at = from;
         long kinds = call.kinds;
@@ -280,7 +309,10 @@ public final class TraceWriter {
         return true;
     }
 
-    /** Appends a packet for which the chunk has room: a part of {@code bytes}, which ends so many messages. */
+    /**
+     * Appends a packet for which the chunk has room: a part of {@code bytes}, which ends so many
+     * messages.
+     */
     private void commit(byte[] bytes, int from, int length, long now, int messages) {
         int head = ProtoWriter.putVarint(sizeField, 0, length);
         memory.put(position, sizeField, 0, head);
@@ -302,7 +334,10 @@ public final class TraceWriter {
         return isAppended;
     }
 
-    /** Appends a message that is larger than a chunk, from the present one on; false where the buffer is full. */
+    /**
+     * Appends a message that is larger than a chunk, from the present one on; false where the
+     * buffer is full.
+     */
     private boolean appendSplit(long now, int length) {
         long delta = now - sequence.time;
         int whole = encoder.join(delta, encoder.putHead(delta, length), HEAD + length);
@@ -336,7 +371,10 @@ public final class TraceWriter {
         return true;
     }
 
-    /** Takes a chunk with room for a packet of {@code need} bytes, or the largest there is, and sets it up. */
+    /**
+     * Takes a chunk with room for a packet of {@code need} bytes, or the largest there is, and sets
+     * it up.
+     */
     private boolean begin(int need) {
         int taken = acquire(need + MAX_STATE);
         if (taken == SharedBuffer.NONE) {
@@ -377,11 +415,15 @@ public final class TraceWriter {
         sequence.nextChunk++;
     }
 
-    /** Ends the started packet before {@code at}, which shows so many messages, and starts the next one there. */
+    /**
+     * Ends the started packet before {@code at}, which shows so many messages, and starts the next
+     * one there.
+     */
     private void startNext(int at, int messages) {
         memory.put(at, (byte) 0);
         buffer.publish(countAt, packets + 1);
-        // Nothing is called in between: a message that is shown is counted, whatever error comes next, and one that is not is not.
+        // Nothing is called in between: a message that is shown is counted, whatever error comes
+        // next, and one that is not is not.
         position = at;
         packets++;
         sequence.messages += messages;
@@ -392,7 +434,10 @@ public final class TraceWriter {
         return (packets & PageLayout.MAX_PACKETS) >= PageLayout.MAX_PACKETS - 2;
     }
 
-    /** Writes the packet that a chunk begins with, or that names another thread. False where there is no room for it. */
+    /**
+     * Writes the packet that a chunk begins with, or that names another thread. False where there
+     * is no room for it.
+     */
     private boolean writeState() {
         long now = Math.max(origin == null ? clock.follow() : clock.at(origin.time()), sequence.time);
         identity.describe(origin, session.pid(), info.clear());

@@ -8,8 +8,8 @@ import java.util.List;
 /**
  * The writers of one thread, one for each session that it logs to. Only that thread uses it.
  *
- * <p>Invariant: nothing here keeps a writer, and with it the buffer of its session: a session has its writers until it is over, and a thread may
- * never log again.
+ * <p>Invariant: nothing here keeps a writer, and with it the buffer of its session: a session has
+ * its writers until it is over, and a thread may never log again.
  */
 final class WriterSet {
     private Entry[] entries = {};

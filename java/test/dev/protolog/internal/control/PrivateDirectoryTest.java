@@ -133,7 +133,10 @@ public final class PrivateDirectoryTest {
         check("elsewhere", Files.readString(other.resolve("a.switches")), other.toString());
     }
 
-    /** Whose {@code /} it is does not matter, as in a directory of another user that {@code chroot} makes the root. */
+    /**
+     * Whose {@code /} it is does not matter, as in a directory of another user that {@code chroot}
+     * makes the root.
+     */
     private void onlyRootIsAdmittedBesides() throws IOException {
         UserPrincipal own = Files.getOwner(root);
         Path theirs = Files.createFile(root.resolve("theirs"));

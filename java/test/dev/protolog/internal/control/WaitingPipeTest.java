@@ -15,7 +15,10 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 
-/** Somebody who puts a pipe that nobody writes in the place of a file, after the program has looked at it: the program does not wait for that. */
+/**
+ * Somebody who puts a pipe that nobody writes in the place of a file, after the program has looked
+ * at it: the program does not wait for that.
+ */
 public final class WaitingPipeTest {
     /** Long enough on a busy machine; a pipe without a writer is waited for for ever. */
     private static final long PATIENCE_MILLIS = 60_000;

@@ -76,7 +76,10 @@ public final class DictionaryTest {
         refused("a long varint", new Bytes().raw(9 << 3).octets(0x80, 11), "a varint of more than ten bytes at byte 11");
     }
 
-    /** Any beginning of a dictionary, and any byte of it changed, is read or refused; nothing else is thrown. */
+    /**
+     * Any beginning of a dictionary, and any byte of it changed, is read or refused; nothing else
+     * is thrown.
+     */
     private static void survivesCuts() {
         byte[] sample = sample();
         for (int length = 0; length < sample.length; length++) {

@@ -16,7 +16,10 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 
-/** What is in the place of an output's directory once it is open: a link, a pipe, a new directory, which others may have made or not. */
+/**
+ * What is in the place of an output's directory once it is open: a link, a pipe, a new directory,
+ * which others may have made or not.
+ */
 public final class DirectoryTest {
     private static final String BEFORE = "precious\n";
 
@@ -38,7 +41,8 @@ public final class DirectoryTest {
         closedMeanwhile();
         keptOnes();
         stoppedAgain();
-        // What takes the directory's place, and whether it is used by a program whose directories only it can change, and by others.
+        // What takes the directory's place, and whether it is used by a program whose directories
+        // only it can change, and by others.
         for (String[] row : new String[][] {
             {"a link", "refused", "refused"},
             {"a pipe", "refused", "refused"},
@@ -61,7 +65,10 @@ public final class DirectoryTest {
         }
     }
 
-    /** A directory that is kept open is not looked for among all descriptors again, as long as its path leads there. */
+    /**
+     * A directory that is kept open is not looked for among all descriptors again, as long as its
+     * path leads there.
+     */
     private static void keptOnes() throws IOException {
         Path around = Files.createTempDirectory("protolog-kept");
         Path logs = Files.createDirectory(around.resolve("logs"));
@@ -86,7 +93,10 @@ public final class DirectoryTest {
         }
     }
 
-    /** A trace whose directory is gone when its session is stopped, and back when it is stopped again: its recording, if there is one, stays for recovery. */
+    /**
+     * A trace whose directory is gone when its session is stopped, and back when it is stopped
+     * again: its recording, if there is one, stays for recovery.
+     */
     private static void stoppedAgain() throws IOException {
         for (boolean isRecorded : new boolean[] {false, true}) {
             Path logs = Files.createTempDirectory("protolog-again");

@@ -150,7 +150,10 @@ public final class SettingsTest {
         }
     }
 
-    /** Of another user, who may have set the variables of the program's environment, nothing is applied, and no file is quoted. */
+    /**
+     * Of another user, who may have set the variables of the program's environment, nothing is
+     * applied, and no file is quoted.
+     */
     private static void stateFile() throws IOException {
         Path directory = Files.createTempDirectory("protolog-state").toRealPath();
         try {

@@ -20,7 +20,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** A stream that is complete while the program goes on to end: who comes late is counted, and the stream's own thread changes nothing. */
+/**
+ * A stream that is complete while the program goes on to end: who comes late is counted, and the
+ * stream's own thread changes nothing.
+ */
 public final class EndTest {
     private static final long ID = 1;
 

@@ -6,7 +6,10 @@ import dev.protolog.internal.proto.Utf8;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 
-/** Stack traces as texts: as Java prints them, and of those that are too long the exceptions before the frames. */
+/**
+ * Stack traces as texts: as Java prints them, and of those that are too long the exceptions before
+ * the frames.
+ */
 public final class StackTextTest {
     private StackTextTest() {}
 

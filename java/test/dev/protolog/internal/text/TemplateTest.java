@@ -6,7 +6,10 @@ import static dev.protolog.SelfTest.rows;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** Templates: what each conversion prints, what is refused, and that nothing throws. Rows are template, text, arguments. */
+/**
+ * Templates: what each conversion prints, what is refused, and that nothing throws. Rows are
+ * template, text, arguments.
+ */
 public final class TemplateTest {
     private TemplateTest() {}
 

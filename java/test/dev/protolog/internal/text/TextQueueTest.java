@@ -9,7 +9,10 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** Text whose output takes none: the program goes on, what is dropped is counted, and the count is shown in its place. */
+/**
+ * Text whose output takes none: the program goes on, what is dropped is counted, and the count is
+ * shown in its place.
+ */
 public final class TextQueueTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);
 

@@ -27,7 +27,7 @@ public final class SharedBufferTest {
             check("chunks with packets before any was written", buffer.findAll(true).size(), 0);
             buffer.begin(taken.get(3), WRITER, 0);
             buffer.publish(SharedBuffer.at(taken.get(3)) + PageLayout.PACKETS_AT, 2);
-            check("the one that was", buffer.findAll(true).stream().map(SharedBuffer.Committed::writer).toList(), List.of(WRITER));
+            check("the one that was", buffer.findAll(true).stream().map(CommittedChunk::writer).toList(), List.of(WRITER));
         }
     }
 

@@ -15,8 +15,9 @@ import java.util.logging.Logger;
 import java.util.logging.SimpleFormatter;
 
 /**
- * A handler that turns the records of java.util.logging into messages: {@code handlers = dev.protolog.jul.ProtoLogHandler} in the
- * configuration, or {@link #install}. Each logger is a group.
+ * A handler that turns the records of java.util.logging into messages:
+ * {@code handlers = dev.protolog.jul.ProtoLogHandler} in the configuration, or {@link #install}.
+ * Each logger is a group.
  *
  * <p>Invariant: the levels of loggers and of this handler decide first, then those of sessions.
  */
@@ -26,8 +27,9 @@ public final class ProtoLogHandler extends Handler {
     private final ConcurrentHashMap<String, BridgedLogger> loggers = new ConcurrentHashMap<>();
 
     /**
-     * A handler that passes on records of all levels, unless the configuration has {@code dev.protolog.jul.ProtoLogHandler.level}, and that its
-     * {@code .filter} lets through, as those of the JDK do.
+     * A handler that passes on records of all levels, unless the configuration has
+     * {@code dev.protolog.jul.ProtoLogHandler.level}, and that its {@code .filter} lets through, as
+     * those of the JDK do.
      */
     public ProtoLogHandler() {
         setLevel(Level.ALL);
@@ -81,7 +83,10 @@ public final class ProtoLogHandler extends Handler {
         }
     }
 
-    /** Thread and time of a record, which a {@code MemoryHandler} or a handler of the program may hand on later; then its place is what it says itself. */
+    /**
+     * Thread and time of a record, which a {@code MemoryHandler} or a handler of the program may
+     * hand on later; then its place is what it says itself.
+     */
     private static EventOrigin origin(LogRecord record) {
         String location = null;
         if (record.getLongThreadID() != Thread.currentThread().getId() && record.getSourceClassName() != null) {

@@ -21,10 +21,11 @@ import org.apache.logging.log4j.core.config.plugins.PluginFactory;
 import org.apache.logging.log4j.message.Message;
 
 /**
- * An appender that turns events of Log4j 2 into messages: {@code <ProtoLog name="trace"/>} in the configuration. Each logger is a group, and
- * the thread's context follows the text as pairs.
+ * An appender that turns events of Log4j 2 into messages: {@code <ProtoLog name="trace"/>} in the
+ * configuration. Each logger is a group, and the thread's context follows the text as pairs.
  *
- * <p>A message has the thread and the time of its event, whichever thread of Log4j hands it on. Markers and the nested context are pairs, too.
+ * <p>A message has the thread and the time of its event, whichever thread of Log4j hands it on.
+ * Markers and the nested context are pairs, too.
  */
 @Plugin(name = "ProtoLog", category = Core.CATEGORY_NAME, elementType = Appender.ELEMENT_TYPE, printObject = true)
 public final class ProtoLogAppender extends AbstractAppender {
@@ -49,7 +50,8 @@ public final class ProtoLogAppender extends AbstractAppender {
             return;
         }
         Message message = event.getMessage();
-        // Events answer for messages, also those that Log4j uses again and again. Any kind of message may have a format, so its text decides.
+        // Events answer for messages, also those that Log4j uses again and again. Any kind of
+        // message may have a format, so its text decides.
         String format = null;
         Object[] parameters = null;
         String formatted;
@@ -85,7 +87,10 @@ public final class ProtoLogAppender extends AbstractAppender {
         return pairs;
     }
 
-    /** Thread and time of an event, which asynchronous appenders and loggers hand on later; its place if Log4j was told to find it. */
+    /**
+     * Thread and time of an event, which asynchronous appenders and loggers hand on later; its
+     * place if Log4j was told to find it.
+     */
     private static EventOrigin origin(LogEvent event) {
         boolean isOfOther = event.getThreadId() != Thread.currentThread().getId();
         // Of this thread the place is found if a session asks for it.

@@ -11,8 +11,8 @@ import java.util.stream.Collectors;
 import org.slf4j.Marker;
 
 /**
- * What events of Logback have since 1.3, made for SLF4J 2: several markers, pairs of the call, a time in nanoseconds. It is looked up by name, so that the
- * same jar works with 1.2.
+ * What events of Logback have since 1.3, made for SLF4J 2: several markers, pairs of the call, a
+ * time in nanoseconds. It is looked up by name, so that the same jar works with 1.2.
  *
  * <p>Invariant: nothing is thrown; what an event does not have is as in 1.2.
  */

@@ -14,13 +14,17 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * An appender that turns events of Logback into messages: {@code <appender name="TRACE" class="dev.protolog.logback.ProtoLogAppender"/>} in
- * the configuration. Each logger is a group; markers, pairs of the call and the MDC follow the text as pairs.
+ * An appender that turns events of Logback into messages:
+ * {@code <appender name="TRACE" class="dev.protolog.logback.ProtoLogAppender"/>} in the
+ * configuration. Each logger is a group; markers, pairs of the call and the MDC follow the text as
+ * pairs.
  *
- * <p>Levels and filters of Logback decide first, then the levels of sessions. A message has the thread and the time of its event, also where an
- * {@code AsyncAppender} hands it on; its place is found by the stack, or is the caller data of such an event ({@code includeCallerData}).
+ * <p>Levels and filters of Logback decide first, then the levels of sessions. A message has the
+ * thread and the time of its event, also where an {@code AsyncAppender} hands it on; its place is
+ * found by the stack, or is the caller data of such an event ({@code includeCallerData}).
  *
- * <p>Compiled with Logback 1.2, of which newer versions have all that is used here; what these have besides is in {@link NewerEvent}.
+ * <p>Compiled with Logback 1.2, of which newer versions have all that is used here; what these have
+ * besides is in {@link NewerEvent}.
  */
 public final class ProtoLogAppender extends UnsynchronizedAppenderBase<ILoggingEvent> {
     private final ConcurrentHashMap<String, BridgedLogger> loggers = new ConcurrentHashMap<>();

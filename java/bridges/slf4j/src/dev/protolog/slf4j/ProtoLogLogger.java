@@ -17,7 +17,8 @@ import org.slf4j.helpers.AbstractLogger;
 import org.slf4j.spi.LoggingEventAware;
 
 /**
- * A logger of SLF4J as a group. The pairs of a message are those of the call, then those of the thread's MDC; markers follow them.
+ * A logger of SLF4J as a group. The pairs of a message are those of the call, then those of the
+ * thread's MDC; markers follow them.
  *
  * <p>Invariant: as {@link BridgedLogger}'s, no method throws.
  */
@@ -90,7 +91,10 @@ final class ProtoLogLogger extends AbstractLogger implements LoggingEventAware {
         }
     }
 
-    /** Thread and time of an event that says them: SLF4J hands on later what is logged while it initializes itself. */
+    /**
+     * Thread and time of an event that says them: SLF4J hands on later what is logged while it
+     * initializes itself.
+     */
     private static EventOrigin origin(LoggingEvent event) {
         boolean isLater = event.getTimeStamp() > 0 && event.getThreadName() != null;
         return isLater ? new EventOrigin(0, event.getThreadName(), Instant.ofEpochMilli(event.getTimeStamp()), null) : null;

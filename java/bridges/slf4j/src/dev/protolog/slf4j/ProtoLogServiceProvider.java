@@ -9,7 +9,10 @@ import org.slf4j.helpers.BasicMarkerFactory;
 import org.slf4j.spi.MDCAdapter;
 import org.slf4j.spi.SLF4JServiceProvider;
 
-/** Turns what is logged with SLF4J into messages. SLF4J finds it where its jar is on the class path or the module path. */
+/**
+ * Turns what is logged with SLF4J into messages. SLF4J finds it where its jar is on the class path
+ * or the module path.
+ */
 public final class ProtoLogServiceProvider implements SLF4JServiceProvider {
     /** The newest version of the API that it is for; a later patch version of it does as well. */
     private static final String API = "2.0.99";

@@ -6,9 +6,11 @@ import java.util.MissingResourceException;
 import java.util.ResourceBundle;
 
 /**
- * Turns what is logged with {@link System.Logger} into messages. The JDK finds it where its jar is on the class path or the module path.
+ * Turns what is logged with {@link System.Logger} into messages. The JDK finds it where its jar is
+ * on the class path or the module path.
  *
- * <p>Invariant: a logger is enabled for a level if a session records its group at that level, or if it is printed.
+ * <p>Invariant: a logger is enabled for a level if a session records its group at that level, or if
+ * it is printed.
  */
 public final class ProtoLogLoggerFinder extends System.LoggerFinder {
     /** Called by the JDK. */
