@@ -1,10 +1,11 @@
-//! Links the program as defmt's decoder needs it: the formats in a section whose addresses are their numbers.
+//! Links the program as defmt's decoder needs it: the formats in a section whose addresses are
+//! their numbers.
 
 use std::path::Path;
 use std::{env, fs};
 
-/// The section of defmt's own linker script, beside those that a program for this machine has anyway. By itself, that script would replace them, and
-/// the program would not start.
+/// The section of defmt's own linker script, beside those that a program for this machine has
+/// anyway. By itself, that script would replace them, and the program would not start.
 const SECTION: &str = "
 EXTERN(_defmt_acquire);
 EXTERN(_defmt_release);
@@ -44,7 +45,8 @@ fn main() {
     let script = Path::new(&out).join("section.x");
     fs::write(&script, SECTION).expect("write the linker script");
     println!("cargo:rustc-link-arg-bins=-T{}", script.display());
-    // The number of a format is its address as it was linked, not as it was loaded. Only GNU's linker gives the section that address.
+    // The number of a format is its address as it was linked, not as it was loaded. Only GNU's
+    // linker gives the section that address.
     println!("cargo:rustc-link-arg-bins=-no-pie");
     println!("cargo:rustc-link-arg-bins=-fuse-ld=bfd");
     // Calls below that level are not compiled at all.

@@ -1,8 +1,8 @@
 //! Compiles C++ ProtoZero with the loops of `cpp/loops.cc`.
 //!
-//! perfetto-sdk-sys brings all of Perfetto as one C++ file of 295,000 lines. Its generator left marks where the
-//! original files begin, so ProtoZero can be cut out: that compiles in seconds. What perfetto-sdk links has the same
-//! functions, so the cut lives in another namespace.
+//! perfetto-sdk-sys brings all of Perfetto as one C++ file of 295,000 lines. Its generator left
+//! marks where the original files begin, so ProtoZero can be cut out: that compiles in seconds.
+//! What perfetto-sdk links has the same functions, so the cut lives in another namespace.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

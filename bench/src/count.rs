@@ -5,8 +5,9 @@ use protolog_reader::Recording;
 use protozero::Reader;
 use std::path::Path;
 
-/// Prints how many lines, messages of protolog, or track events are in a file, and its size in bytes; or the messages in
-/// a recording of a process that was killed. A file that is not there holds none. None for another kind.
+/// Prints how many lines, messages of protolog, or track events are in a file, and its size in
+/// bytes; or the messages in a recording of a process that was killed. A file that is not there
+/// holds none. None for another kind.
 pub(crate) fn run(kind: &str, path: &Path) -> Option<()> {
     let bytes = std::fs::read(path).unwrap_or_default();
     let count = match kind {

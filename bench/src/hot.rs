@@ -1,7 +1,7 @@
 //! Calls that are switched on, in loops for valgrind to count, and on several threads.
 //!
-//! The session keeps the newest messages in a small buffer, so there is no thread but the callers', and what a chunk costs
-//! is in the figures.
+//! The session keeps the newest messages in a small buffer, so there is no thread but the callers',
+//! and what a chunk costs is in the figures.
 
 use crate::counted;
 use crate::loggers::Protolog;
@@ -58,7 +58,8 @@ pub(crate) fn calls(case: &str, calls: u64) -> Option<()> {
     Some(())
 }
 
-/// Logs so many messages on each of some threads at once, and prints the CPU nanoseconds of a message.
+/// Logs so many messages on each of some threads at once, and prints the CPU nanoseconds of a
+/// message.
 pub(crate) fn threads(threads: usize, shape: &str, calls: u64) -> Option<()> {
     let shape = Shape::of(shape)?;
     let dir = tempfile::tempdir().expect("make a temporary directory");

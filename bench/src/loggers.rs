@@ -51,8 +51,9 @@ enum Bench {
     Other,
 }
 
-/// Calls that nobody makes. As in a program, there are several of the same types: if there were one, the compiler would put
-/// its constants and its arguments into the function that all of them share.
+/// Calls that nobody makes. As in a program, there are several of the same types: if there were
+/// one, the compiler would put its constants and its arguments into the function that all of them
+/// share.
 #[cold]
 fn others(number: u64, text: &str) {
     e!(Bench::Other, "%d, %d", number, number);

@@ -1,5 +1,5 @@
-//! A trace as programs write them, for benches of its readers: four threads, several groups and levels, numbers, floats, and strings
-//! that repeat and that do not.
+//! A trace as programs write them, for benches of its readers: four threads, several groups and
+//! levels, numbers, floats, and strings that repeat and that do not.
 
 use protolog_rt::{ProtoLogGroup, Session, d, e, i, v, w};
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! The peers that are written in Rust: `log` to a file, and `tracing` to a file. Only with the feature `peers`, since what they
-//! need takes longer to compile than all else here.
+//! The peers that are written in Rust: `log` to a file, and `tracing` to a file. Only with the
+//! feature `peers`, since what they need takes longer to compile than all else here.
 
 use flexi_logger::{FileSpec, LoggerHandle, WriteMode};
 use harness::{Candidate, Logger};

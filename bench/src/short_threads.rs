@@ -1,4 +1,5 @@
-//! Threads that log one message each, or none, and end, as `bench.ShortThreads` of `bench/java` has them in Java.
+//! Threads that log one message each, or none, and end, as `bench.ShortThreads` of `bench/java` has
+//! them in Java.
 
 use crate::loggers::Protolog;
 use harness::{Logger, cpu};
@@ -27,7 +28,8 @@ impl Places {
     }
 }
 
-/// Prints the CPU time of the process for a thread, in microseconds, and how many messages are lost.
+/// Prints the CPU time of the process for a thread, in microseconds, and how many messages are
+/// lost.
 pub(crate) fn run(logs: &str, count: u64, alive: usize, path: &Path) -> Option<()> {
     let logs = match logs {
         "on" => true,

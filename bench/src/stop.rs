@@ -1,5 +1,5 @@
-//! From a million messages in memory to a finished file, beside copying as many bytes, and writing them: to the
-//! system, which is what a session does, and to the disk.
+//! From a million messages in memory to a finished file, beside copying as many bytes, and writing
+//! them: to the system, which is what a session does, and to the disk.
 
 use crate::loggers::Protolog;
 use harness::Logger as _;

@@ -1,5 +1,5 @@
-//! The cost of a text that a chunk does not have, beside one that it has: messages of an integer and a text; and that of names of hosts, of
-//! which a program sees a few or thousands.
+//! The cost of a text that a chunk does not have, beside one that it has: messages of an integer
+//! and a text; and that of names of hosts, of which a program sees a few or thousands.
 
 use crate::hot::{self, Repeat};
 use crate::loggers::Protolog;
@@ -16,7 +16,8 @@ const HOSTS: usize = 10_000;
 const CASES: [(&str, usize, usize); 4] =
     [("same-8", 8, 1), ("new-8", 8, TEXTS), ("same-40", 40, 1), ("new-40", 40, TEXTS)];
 
-/// The texts that are logged, in turn; as many whether they repeat or not, so that to choose one costs the same.
+/// The texts that are logged, in turn; as many whether they repeat or not, so that to choose one
+/// costs the same.
 enum Texts {
     Numbers(Vec<String>),
     Hosts(Vec<String>),
@@ -65,7 +66,8 @@ pub(crate) fn calls(case: &str, calls: u64) -> Option<()> {
     Some(())
 }
 
-/// Logs bursts of messages to a file, and prints the 50th percentile of the nanoseconds of one, and its bytes in the file.
+/// Logs bursts of messages to a file, and prints the 50th percentile of the nanoseconds of one, and
+/// its bytes in the file.
 pub(crate) fn time(case: &str, path: &Path) -> Option<()> {
     let texts = texts(case)?;
     let logger = Protolog::open(path);

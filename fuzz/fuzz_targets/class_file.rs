@@ -1,5 +1,6 @@
-//! The class file evaluator on any bytes, as the class file of `G`. It must come back: with a value or with a fault. Covers
-//! classes that are no groups, which the target `jar` leaves early: static fields of any type and their initialisers.
+//! The class file evaluator on any bytes, as the class file of `G`. It must come back: with a value
+//! or with a fault. Covers classes that are no groups, which the target `jar` leaves early: static
+//! fields of any type and their initialisers.
 #![no_main]
 
 use class_eval::{ClassSource, Machine};

@@ -1,8 +1,9 @@
-//! Any bytes as response files: the arguments come out or an error does, however the files name each other, and the
-//! command line takes what comes out.
+//! Any bytes as response files: the arguments come out or an error does, however the files name
+//! each other, and the command line takes what comes out.
 //!
-//! The bytes are cut at each NUL into files `a`, `b`, `c` …, and the tool is called with `@a`. What the arguments then ask
-//! for is done too, to files in memory: so this also covers commands on nonsense. Good seeds are `-c "…" @b` and the like.
+//! The bytes are cut at each NUL into files `a`, `b`, `c` …, and the tool is called with `@a`. What
+//! the arguments then ask for is done too, to files in memory: so this also covers commands on
+//! nonsense. Good seeds are `-c "…" @b` and the like.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

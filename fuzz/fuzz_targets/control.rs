@@ -1,8 +1,8 @@
-//! Any text as a line of the control protocol, as settings, and as the name of a group: what is understood is understood again
-//! in the same way when it is written down.
+//! Any text as a line of the control protocol, as settings, and as the name of a group: what is
+//! understood is understood again in the same way when it is written down.
 //!
-//! Covers what the property tests of `protolog-control` draw from words alone: numbers at their limits, nesting of
-//! sections and comments, characters of several bytes.
+//! Covers what the property tests of `protolog-control` draw from words alone: numbers at their
+//! limits, nesting of sections and comments, characters of several bytes.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

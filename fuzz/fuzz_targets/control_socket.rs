@@ -1,7 +1,8 @@
 //! Any bytes over the control socket, to a program and to an operator: both go on, and in time.
 //!
-//! Covers connections as they are, with bytes that come in any pieces; the first byte says which end gets the others. A
-//! program answers some 2,000 questions in a second, whoever asks, so this target is slow by design.
+//! Covers connections as they are, with bytes that come in any pieces; the first byte says which
+//! end gets the others. A program answers some 2,000 questions in a second, whoever asks, so this
+//! target is slow by design.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,6 @@
-//! Any bytes as a dictionary, in each format: they are read, refused, or read with problems; what was read is the same
-//! dictionary after every way of writing it. Good seeds are dictionaries in `.pb` and `.json`.
+//! Any bytes as a dictionary, in each format: they are read, refused, or read with problems; what
+//! was read is the same dictionary after every way of writing it. Good seeds are dictionaries in
+//! `.pb` and `.json`.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,6 @@
-//! The jar evaluator on any bytes: as a jar, and as the one class file `G` of a jar. It must come back: with groups or
-//! with an error. Good seeds are class files of an enum `G`, as javac makes them.
+//! The jar evaluator on any bytes: as a jar, and as the one class file `G` of a jar. It must come
+//! back: with groups or with an error. Good seeds are class files of an enum `G`, as javac makes
+//! them.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,8 +1,8 @@
-//! Any bytes as a Kotlin source, taken through the tool: no panic, no endless loop; what is rewritten keeps its lines and all
-//! bytes outside of calls, and a second run changes nothing.
+//! Any bytes as a Kotlin source, taken through the tool: no panic, no endless loop; what is
+//! rewritten keeps its lines and all bytes outside of calls, and a second run changes nothing.
 //!
-//! The first byte says what the others are: `b` the body of a function, `m` the members of a class, with the imports that make
-//! calls calls; anything else a file.
+//! The first byte says what the others are: `b` the body of a function, `m` the members of a class,
+//! with the imports that make calls calls; anything else a file.
 #![no_main]
 
 #[path = "../../protologtool/tests/kotlin/holds.rs"]

@@ -1,4 +1,5 @@
-//! Any bytes as two traces: merging never panics, and what comes of it is read whole and merged again without complaint.
+//! Any bytes as two traces: merging never panics, and what comes of it is read whole and merged
+//! again without complaint.
 //!
 //! The first two bytes say where the first trace ends.
 #![no_main]

@@ -1,9 +1,11 @@
 //! Any bytes as a trace: reading and rendering never panic, and what is read is counted.
 //!
-//! Covers what the reader's own property tests can't reach by chance: deep nesting, streams that inflate to packets, clocks
-//! and interned texts that refer to each other. Start it from the traces of the reader's cases:
+//! Covers what the reader's own property tests can't reach by chance: deep nesting, streams that
+//! inflate to packets, clocks and interned texts that refer to each other. Start it from the traces
+//! of the reader's cases:
 //!
-//!     cargo run -p protolog-reader --example describe -- fuzz/corpus/reader protolog-reader/tests/cases/*.txt
+//!     cargo run -p protolog-reader --example describe -- fuzz/corpus/reader \
+//!         protolog-reader/tests/cases/*.txt
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,7 +1,9 @@
-//! Any bytes as what follows a recording's header: recovering never panics, and makes a trace that is read.
+//! Any bytes as what follows a recording's header: recovering never panics, and makes a trace that
+//! is read.
 //!
-//! Covers what the reader's own property tests, which damage one recording, can't reach by chance: any layout of pages, any
-//! chunks in any order, packets that go over several of them; and of the recording of a stream, any positions of its writers.
+//! Covers what the reader's own property tests, which damage one recording, can't reach by chance:
+//! any layout of pages, any chunks in any order, packets that go over several of them; and of the
+//! recording of a stream, any positions of its writers.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -13,7 +15,8 @@ use protolog_reader::{Recording, Trace, TraceSurvey};
 const PAGE: usize = 4096;
 
 fuzz_target!(|bytes: &[u8]| {
-    // The file as it is, and as the ring and the annex of one that is sound, of a ring and of a stream.
+    // The file as it is, and as the ring and the annex of one that is sound, of a ring and of a
+    // stream.
     check(bytes);
     check(&file(bytes, 0));
     // The path of the trace file and the positions are what the first page of the ring has.

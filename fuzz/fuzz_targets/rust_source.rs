@@ -1,7 +1,8 @@
 //! Any bytes as a Rust source: the tool takes them without a panic.
 //!
-//! The results themselves are covered by the property tests of `protologtool/tests/rust`: under `cfg(fuzzing)`, which cargo-fuzz sets, the lexer
-//! gives no places, so that nothing can be said here of what comes out.
+//! The results themselves are covered by the property tests of `protologtool/tests/rust`: under
+//! `cfg(fuzzing)`, which cargo-fuzz sets, the lexer gives no places, so that nothing can be said
+//! here of what comes out.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,7 +1,8 @@
-//! Any bytes as the memory of a buffer: its reader finds chunks, reads, releases and pins them, and never leaves a chunk; writers
-//! find free chunks beside them.
+//! Any bytes as the memory of a buffer: its reader finds chunks, reads, releases and pins them, and
+//! never leaves a chunk; writers find free chunks beside them.
 //!
-//! Covers what the unit tests, which draw some hundred pages, do not reach: all states of a page's header, with any chunks.
+//! Covers what the unit tests, which draw some hundred pages, do not reach: all states of a page's
+//! header, with any chunks.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

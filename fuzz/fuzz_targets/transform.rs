@@ -1,8 +1,9 @@
-//! Any bytes as a Java source, taken through the tool: no panic, no endless loop; what is rewritten keeps its lines, its
-//! brackets and all bytes outside of calls, and a second run changes nothing.
+//! Any bytes as a Java source, taken through the tool: no panic, no endless loop; what is rewritten
+//! keeps its lines, its brackets and all bytes outside of calls, and a second run changes nothing.
 //!
-//! The first byte says what the others are: `b` the body of a method, `m` the members of a class, with the imports that
-//! make calls calls; anything else a file. Good seeds are the cases of the tests, as `cargo xtask soak` takes them.
+//! The first byte says what the others are: `b` the body of a method, `m` the members of a class,
+//! with the imports that make calls calls; anything else a file. Good seeds are the cases of the
+//! tests, as `cargo xtask soak` takes them.
 #![no_main]
 
 #[path = "../../protologtool/tests/java/holds.rs"]

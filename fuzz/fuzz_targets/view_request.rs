@@ -1,7 +1,9 @@
-//! Any bytes to the page that `view` serves: no panic, and nothing of the log to whoever does not prove a key.
+//! Any bytes to the page that `view` serves: no panic, and nothing of the log to whoever does not
+//! prove a key.
 //!
-//! Covers connections in memory, with bytes that come in pieces of a size that the first byte gives. `@PROOF@` in the bytes stands for the one right
-//! proof, of `GET /data`; what else reaches the log fails (`exercise.rs`). Limits of time and of connections are tested on sockets.
+//! Covers connections in memory, with bytes that come in pieces of a size that the first byte
+//! gives. `@PROOF@` in the bytes stands for the one right proof, of `GET /data`; what else reaches
+//! the log fails (`exercise.rs`). Limits of time and of connections are tested on sockets.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -30,8 +30,8 @@ pub fn is_descriptor(path: &Path) -> bool {
     number(path).is_some()
 }
 
-/// Opens a regular file once more: an open file of its own, for reading, and for writing if `writes`. The
-/// process needs the right to it, and `/proc`.
+/// Opens a regular file once more: an open file of its own, for reading, and for writing if
+/// `writes`. The process needs the right to it, and `/proc`.
 pub fn open_again(file: &File, writes: bool) -> io::Result<File> {
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());
     let access = if writes { libc::O_RDWR } else { libc::O_RDONLY };

@@ -41,23 +41,23 @@ impl Directory {
         Ok(Self { descriptor: descriptor.into(), path: path.to_owned() })
     }
 
-    /// Opens the directory at `path`, which may be a link; an error if it, or one on the way, is a link
-    /// that another user could have made to lead elsewhere, by the rule of `walk.rs`.
+    /// Opens the directory at `path`, which may be a link; an error if it, or one on the way, is a
+    /// link that another user could have made to lead elsewhere, by the rule of `walk.rs`.
     pub fn open_trusted(path: &Path) -> io::Result<Self> {
         let descriptor = walk::find(None, path, Links::Trusted, None)?;
         Ok(Self { descriptor: descriptor.into(), path: path.to_owned() })
     }
 
-    /// Opens the directory that `path` is in, and returns it with the last component of `path`, at which is not looked: by way of no link
-    /// that another user could have made to lead elsewhere.
+    /// Opens the directory that `path` is in, and returns it with the last component of `path`, at
+    /// which is not looked: by way of no link that another user could have made to lead elsewhere.
     pub fn trusted_holding(path: &Path) -> io::Result<(Self, OsString)> {
         let (parent, name) = walk::split(path)?;
         let descriptor = walk::find(None, parent, Links::Trusted, None)?;
         Ok((Self { descriptor: descriptor.into(), path: parent.to_owned() }, name.to_owned()))
     }
 
-    /// As [`trusted_holding`](Self::trusted_holding), of what a link at `path` leads to if there is one,
-    /// followed by the same rule.
+    /// As [`trusted_holding`](Self::trusted_holding), of what a link at `path` leads to if there is
+    /// one, followed by the same rule.
     pub fn trusted_holding_target(path: &Path) -> io::Result<(Self, OsString)> {
         let (descriptor, name) = walk::resolve(path)?;
         let shown = path.parent().unwrap_or(path).to_owned();
@@ -141,7 +141,8 @@ impl Directory {
         sys::make_directory_at(self, component(name)?, mode)
     }
 
-    /// Renames an entry. An error if the name is taken: in a directory such as `/tmp` root would replace what is another user's.
+    /// Renames an entry. An error if the name is taken: in a directory such as `/tmp` root would
+    /// replace what is another user's.
     pub fn rename_to_free(&self, from: impl AsRef<OsStr>, to: impl AsRef<OsStr>) -> io::Result<()> {
         sys::rename_to_free_at(self, component(from.as_ref())?, component(to.as_ref())?)
     }

@@ -1,8 +1,10 @@
 //! Files with holes: parts that were never written, which read as zeros.
 //!
-//! Anybody can make a file of any size that takes no space. Read in the usual way, it takes as much memory as it says.
+//! Anybody can make a file of any size that takes no space. Read in the usual way, it takes as much
+//! memory as it says.
 //!
-//! Invariant: memory is written only where the file has data. The rest is as the system gives it out: zeros that take no room.
+//! Invariant: memory is written only where the file has data. The rest is as the system gives it
+//! out: zeros that take no room.
 
 use crate::sys;
 use std::fs::File;
@@ -12,8 +14,9 @@ use std::os::unix::fs::FileExt;
 /// The size up to which nothing is gained, in bytes.
 const SMALL: usize = 64 << 10;
 
-/// Returns the bytes of a regular file from an offset on, at most so many. Where the file has holes, they take address space, and no memory; nor
-/// do zeros that were written, as a copy of such a file has them.
+/// Returns the bytes of a regular file from an offset on, at most so many. Where the file has
+/// holes, they take address space, and no memory; nor do zeros that were written, as a copy of such
+/// a file has them.
 pub fn read_with_holes(file: &File, offset: u64, most: u64) -> io::Result<Vec<u8>> {
     let size = file.metadata()?.len().saturating_sub(offset).min(most);
     let size = usize::try_from(size).map_err(|_| io::ErrorKind::OutOfMemory)?;
@@ -58,7 +61,8 @@ fn next_data(file: &File, offset: u64, at: usize, size: usize) -> Option<(usize,
     }
 }
 
-/// Reads as many bytes as there are room and file. The room has zeros, whose memory stays untouched where the file has some, too.
+/// Reads as many bytes as there are room and file. The room has zeros, whose memory stays untouched
+/// where the file has some, too.
 fn fill(file: &File, room: &mut [u8], offset: u64) -> io::Result<usize> {
     let (mut filled, mut block) = (0, vec![0; room.len().min(SMALL)]);
     while let Some(rest) = room.get_mut(filled..).filter(|rest| !rest.is_empty()) {

@@ -95,8 +95,9 @@ impl Location {
         Ok(file)
     }
 
-    /// As [`Self::open_regular`], of a file that only this user or root can have put here: it is theirs, and so is the directory. What
-    /// another user wrote, or gave a second name, decides nothing for this one.
+    /// As [`Self::open_regular`], of a file that only this user or root can have put here: it is
+    /// theirs, and so is the directory. What another user wrote, or gave a second name, decides
+    /// nothing for this one.
     pub fn open_trusted(&self) -> io::Result<File> {
         let file = self.open_regular()?;
         if !walk::is_trusted(file.metadata()?.uid()) {
@@ -113,7 +114,8 @@ impl Location {
         matches!((Identity::of_file(file), self.look()), (Ok(id), Ok(entry)) if entry.identity() == id)
     }
 
-    /// Returns whether anything is here, even a link. An error where that can't be told, which is no free name.
+    /// Returns whether anything is here, even a link. An error where that can't be told, which is
+    /// no free name.
     pub fn is_taken(&self) -> io::Result<bool> {
         match self.look() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
@@ -121,7 +123,8 @@ impl Location {
         }
     }
 
-    /// Renames what is here to `name`, in the same directory, over what is there: for what may be replaced.
+    /// Renames what is here to `name`, in the same directory, over what is there: for what may be
+    /// replaced.
     pub fn rename(&self, name: &OsStr) -> io::Result<()> {
         let to = self.sibling(name)?;
         sys::rename_at(self, &self.name, &to, &to.name)

@@ -3,8 +3,9 @@
 //! A path may be written if its last component is
 //!
 //! - missing: the file is created, which fails if anything is there by then;
-//! - a regular file of this user or of root that has one name. It keeps its content until the caller
-//!   has looked at it, and its mode unless the caller asks for another one ([`Location::give_mode`]);
+//! - a regular file of this user or of root that has one name. It keeps its content until the
+//!   caller has looked at it, and its mode unless the caller asks for another one
+//!   ([`Location::give_mode`]);
 //! - a pipe of this user or of root that a program has open for reading, or opens within
 //!   [`READER_TIMEOUT`]; or such a character device: a terminal, `/dev/null`;
 //! - a descriptor of this process (`/dev/stdout`, `/dev/fd/N`), whatever it is: see
@@ -216,8 +217,8 @@ impl Location {
         }
     }
 
-    /// Opens the regular file that is here, which is to be changed: it belongs to this user, has one
-    /// name, and may be written by its permissions, which root would not be asked for.
+    /// Opens the regular file that is here, which is to be changed: it belongs to this user, has
+    /// one name, and may be written by its permissions, which root would not be asked for.
     pub fn open_to_change(&self) -> io::Result<File> {
         let Output { file, kind, .. } = self.open_existing(OutputAccess::ReadWrite)?;
         let found = file.metadata()?;
@@ -230,10 +231,12 @@ impl Location {
         if found.mode() & libc::S_IWUSR == 0 { Err(Refused::ReadOnly.into()) } else { Ok(file) }
     }
 
-    /// Takes care that a regular file that was here, is open as `file` and is to be emptied, has `mode`, or less where it must stay.
-    /// False if it was removed, so that a new one can be created: whoever opened the old one before may still read it.
+    /// Takes care that a regular file that was here, is open as `file` and is to be emptied, has
+    /// `mode`, or less where it must stay. False if it was removed, so that a new one can be
+    /// created: whoever opened the old one before may still read it.
     ///
-    /// What can't be removed loses the permissions that are too many, if it is this user's, and nobody else can have put it there.
+    /// What can't be removed loses the permissions that are too many, if it is this user's, and
+    /// nobody else can have put it there.
     pub fn give_mode(&self, file: &File, mode: u32) -> io::Result<bool> {
         let found = file.metadata()?;
         let has = found.mode() & 0o7777;
@@ -252,8 +255,8 @@ impl Location {
         Ok(true)
     }
 
-    /// Returns whether nobody but this user and root can have put here what is here: the directory is theirs, and others can't
-    /// write there, or can't rename what is not theirs (as in `/tmp`).
+    /// Returns whether nobody but this user and root can have put here what is here: the directory
+    /// is theirs, and others can't write there, or can't rename what is not theirs (as in `/tmp`).
     pub fn is_in_trusted_directory(&self) -> io::Result<bool> {
         let directory = self.directory_metadata()?;
         let is_closed = directory.mode() & 0o022 == 0 || directory.mode() & 0o1000 != 0;

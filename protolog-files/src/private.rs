@@ -53,7 +53,8 @@ impl Directory {
     }
 }
 
-/// The directory that `path` is in, and the name there; none if another user could have led the way to it elsewhere.
+/// The directory that `path` is in, and the name there; none if another user could have led the way
+/// to it elsewhere.
 fn holding(path: &Path) -> io::Result<Option<(Directory, OsString)>> {
     // Without a slash at its end, which says nothing that is not asked for anyway.
     let path: PathBuf = path.components().collect();

@@ -29,8 +29,9 @@ impl Entry {
     /// Connects to the socket within `timeout`: a stopped process might never accept.
     /// [`io::ErrorKind::ConnectionRefused`] if nobody listens.
     ///
-    /// The kernel refuses open files that the other end sends, if it can (since Linux 6.16): the last
-    /// one to close a file waits for what its owner made of it, such as a connection that lingers.
+    /// The kernel refuses open files that the other end sends, if it can (since Linux 6.16): the
+    /// last one to close a file waits for what its owner made of it, such as a connection that
+    /// lingers.
     pub fn connect(&self, timeout: Duration) -> io::Result<UnixStream> {
         if !self.is_socket() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no socket"));

@@ -87,7 +87,8 @@ pub(crate) fn rename_at(
     done(unsafe { libc::renameat(from, name.as_ptr(), to, new_name.as_ptr()) })
 }
 
-/// Renames an entry to a name that is free: an error if it is taken. A file system that can't look and rename in one step looks before.
+/// Renames an entry to a name that is free: an error if it is taken. A file system that can't look
+/// and rename in one step looks before.
 pub(crate) fn rename_to_free_at(
     directory: impl AsFd,
     name: &OsStr,
@@ -96,7 +97,8 @@ pub(crate) fn rename_to_free_at(
     let directory = directory.as_fd();
     let at = directory.as_raw_fd();
     let (old, new) = (terminated(name)?, terminated(new_name)?);
-    // SAFETY: both names are C strings that live through the call. Not every C library has a function for it.
+    // SAFETY: both names are C strings that live through the call. Not every C library has a
+    // function for it.
     let result = unsafe {
         libc::syscall(
             libc::SYS_renameat2,
@@ -145,8 +147,8 @@ pub(crate) fn name_at(from: &Path, directory: impl AsFd, name: &OsStr) -> io::Re
     done(unsafe { libc::linkat(libc::AT_FDCWD, from.as_ptr(), directory, name.as_ptr(), follow) })
 }
 
-/// Returns the names in a directory that is open for reading, in any order: at least `most` of them,
-/// or all.
+/// Returns the names in a directory that is open for reading, in any order: at least `most` of
+/// them, or all.
 pub(crate) fn names(directory: &File, most: usize) -> io::Result<Vec<OsString>> {
     let (mut names, mut bytes) = (Vec::new(), vec![0; ENTRIES]);
     loop {

@@ -54,8 +54,8 @@ pub(crate) fn find(
     walk.go(start, path)
 }
 
-/// As [`find`], of a directory whose files are for this user alone: root makes what is missing only in
-/// directories of its own. What it makes in those of others would be in their way.
+/// As [`find`], of a directory whose files are for this user alone: root makes what is missing only
+/// in directories of its own. What it makes in those of others would be in their way.
 pub(crate) fn find_own(path: &Path, make: u32) -> io::Result<File> {
     let start = sys::open(".", sys::PLACE | libc::O_DIRECTORY)?;
     let (links, shown) = (Links::Trusted, PathBuf::new());

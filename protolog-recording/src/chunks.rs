@@ -1,8 +1,9 @@
 //! The chunks of a ring, by writer.
 //!
-//! A chunk is read in the state in which the process left it. One that was being written has all packets but its last. One in state
-//! Reading was about to be reused, if the buffer is a ring, and is left out: newer chunks of its thread may be gone already. In the
-//! buffer of a session that streams it is a complete one that was on its way to the trace file, and may not have arrived.
+//! A chunk is read in the state in which the process left it. One that was being written has all
+//! packets but its last. One in state Reading was about to be reused, if the buffer is a ring, and
+//! is left out: newer chunks of its thread may be gone already. In the buffer of a session that
+//! streams it is a complete one that was on its way to the trace file, and may not have arrived.
 
 use protolog_core::chunk::{
     CHUNK_HEADER, ChunkState, MAX_WRITER_ID, PACKETS_AT, Packets, PageLayout, PageWord,
@@ -111,7 +112,8 @@ impl<'a> Chunk<'a> {
     }
 }
 
-/// Sorts from the oldest to the newest. Ids count up and may wrap; a ring has far fewer chunks than there are ids.
+/// Sorts from the oldest to the newest. Ids count up and may wrap; a ring has far fewer chunks than
+/// there are ids.
 fn sort_by_age(chunks: &mut [Chunk<'_>]) {
     let any = chunks.first().map_or(0, |chunk| chunk.id);
     let since = |chunk: &Chunk<'_>| chunk.id.wrapping_sub(any) as i32;

@@ -1,7 +1,7 @@
 //! The recording of a trace file: the one whose session has the same id.
 //!
-//! Recordings have names of the form `protolog-<program>-<pid>-<number>.rec`, in memory that the kernel keeps until it is shut down,
-//! or beside the trace.
+//! Recordings have names of the form `protolog-<program>-<pid>-<number>.rec`, in memory that the
+//! kernel keeps until it is shut down, or beside the trace.
 //!
 //! Invariants: symbolic links are not followed; a file of another user than the trace's is no
 //! recording of it, and it is the opened file that is looked at.

@@ -1,6 +1,8 @@
-//! Recovers messages from recordings, the files that processes map and log into, which survive the process.
+//! Recovers messages from recordings, the files that processes map and log into, which survive the
+//! process.
 //!
-//! The layout is that of [`protolog_core::recorder`]. If the process was killed, the file is as it was at that instant:
+//! The layout is that of [`protolog_core::recorder`]. If the process was killed, the file is as it
+//! was at that instant:
 //!
 //! ```text
 //! header   -> clocks, losses          \
@@ -8,14 +10,16 @@
 //! ring     -> chunks -> sequences     /
 //! ```
 //!
-//! The recording of a session that streams has what its trace file lacks, and says how much of the file is valid
-//! ([`Recording::trace`]): those bytes, followed by [`Recording::write_rest`], are a complete trace. [`find()`] finds the
-//! recording of a trace file.
+//! The recording of a session that streams has what its trace file lacks, and says how much of the
+//! file is valid ([`Recording::trace`]): those bytes, followed by [`Recording::write_rest`], are a
+//! complete trace. [`find()`] finds the recording of a trace file.
 //!
-//! It is a crate of its own since the program itself does this, too, at its next start, and needs no reader for it.
+//! It is a crate of its own since the program itself does this, too, at its next start, and needs
+//! no reader for it.
 //!
-//! Invariants: any bytes can be recovered, without a panic and with memory bounded by their number; each message that is
-//! complete in the ring is in the trace; missing messages of a thread are counted where they are missing.
+//! Invariants: any bytes can be recovered, without a panic and with memory bounded by their number;
+//! each message that is complete in the ring is in the trace; missing messages of a thread are
+//! counted where they are missing.
 #![forbid(unsafe_code)]
 
 mod chunks;
@@ -54,8 +58,8 @@ pub struct Recording<'a> {
 pub struct RecordingError(HeaderError);
 
 impl<'a> Recording<'a> {
-    /// Maximum size of a recording in bytes, unless its program has gigabytes of metadata. A limit for reading files of
-    /// unknown origin.
+    /// Maximum size of a recording in bytes, unless its program has gigabytes of metadata. A limit
+    /// for reading files of unknown origin.
     pub const MAX_BYTES: u64 = 1 << 30;
 
     /// Parses a recording. `bytes` may be truncated.
@@ -78,13 +82,14 @@ impl<'a> Recording<'a> {
         write::write(self, None, &mut PacketWriter::new(out))
     }
 
-    /// The trace file of a session that streams, as far as it was written; none of a session that keeps its messages, and of one
-    /// that died before it began its file.
+    /// The trace file of a session that streams, as far as it was written; none of a session that
+    /// keeps its messages, and of one that died before it began its file.
     pub fn trace(&self) -> Option<TraceFile> {
         TraceFile::read(self)
     }
 
-    /// True if messages were dropped before the process died, which the trace file may report already.
+    /// True if messages were dropped before the process died, which the trace file may report
+    /// already.
     pub fn has_losses(&self) -> bool {
         let keys = (0..recorder::LOSSES).map(|slot| recorder::LOSSES_AT + 16 * slot + 8);
         let causes = LossCause::ALL.into_iter();
@@ -92,8 +97,9 @@ impl<'a> Recording<'a> {
         keys.chain(others).any(|at| self.counter(at) > 0)
     }
 
-    /// Writes what belongs after the valid bytes of the [trace file](Self::trace): messages, drops that those bytes do not report
-    /// (`survey`), and the end of the trace. Of a session that does not stream, everything.
+    /// Writes what belongs after the valid bytes of the [trace file](Self::trace): messages, drops
+    /// that those bytes do not report (`survey`), and the end of the trace. Of a session that does
+    /// not stream, everything.
     pub fn write_rest(&self, survey: &TraceSurvey, out: &mut dyn Write) -> io::Result<Recovered> {
         write::write(self, Some(survey), &mut PacketWriter::new(out))
     }

@@ -1,4 +1,5 @@
-//! The trace file of a session that streams, as its recording knows it: path, valid bytes, and each writer's position.
+//! The trace file of a session that streams, as its recording knows it: path, valid bytes, and each
+//! writer's position.
 //!
 //! Invariant: nothing is read from a generation that does not count.
 
@@ -15,7 +16,8 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TraceFile {
-    /// The path that the session wrote it at, absolute; empty if it was too long. A segment's ends in `.part`.
+    /// The path that the session wrote it at, absolute; empty if it was too long. A segment's ends
+    /// in `.part`.
     pub path: PathBuf,
     /// Number of valid bytes. Others may follow, which [`Recording::write_rest`] has again.
     pub bytes: u64,
@@ -24,8 +26,8 @@ pub struct TraceFile {
 }
 
 impl TraceFile {
-    /// True if a trace of the session at `path` is this file, and not another segment: it has the name that the file had, or the
-    /// one that a segment gets when it is complete.
+    /// True if a trace of the session at `path` is this file, and not another segment: it has the
+    /// name that the file had, or the one that a segment gets when it is complete.
     pub fn is_at(&self, path: &Path) -> bool {
         let is_segment = self.path.extension() == Some(OsStr::new("part"));
         let complete = self.path.with_extension("");

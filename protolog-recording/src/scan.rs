@@ -9,7 +9,8 @@ use protozero::{Field, Reader};
 use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 
-/// Inflates the packets of a bundle (`compressed_packets`); none if they are damaged, or there is no decompressor.
+/// Inflates the packets of a bundle (`compressed_packets`); none if they are damaged, or there is
+/// no decompressor.
 pub type Inflate<'a> = &'a dyn Fn(&[u8]) -> Option<Vec<u8>>;
 
 /// The findings about a trace.
@@ -44,7 +45,8 @@ const PACKET: u8 = (trace::PACKET << 3 | 2) as u8;
 const MAX_PACKET: u64 = 64 << 20;
 
 impl TraceSurvey {
-    /// The names of the events that end a session, in Rust and in Java. One that was recovered has none of them.
+    /// The names of the events that end a session, in Rust and in Java. One that was recovered has
+    /// none of them.
     pub const ENDS: [&[u8]; 2] = [b"protolog session stopped", b"protolog session ended"];
 
     /// Surveys a whole trace.
@@ -166,7 +168,8 @@ impl TraceSurvey {
     }
 }
 
-/// Reads the next packet of a trace, empty if it is too large; false at the end, and where the trace is damaged or cut.
+/// Reads the next packet of a trace, empty if it is too large; false at the end, and where the
+/// trace is damaged or cut.
 fn next_packet(trace: &mut impl BufRead, packet: &mut Vec<u8>) -> io::Result<bool> {
     packet.clear();
     if byte(trace)? != Some(PACKET) {

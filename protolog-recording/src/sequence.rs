@@ -1,5 +1,5 @@
-//! One sequence of a recording: its packets in order, reassembled from their chunks, with the number of messages that are
-//! missing before each chunk.
+//! One sequence of a recording: its packets in order, reassembled from their chunks, with the
+//! number of messages that are missing before each chunk.
 //!
 //! Invariant: each packet is passed on once, complete, and only if it is valid protobuf.
 
@@ -21,7 +21,8 @@ pub(super) enum Part<'a> {
     Packet(&'a [u8]),
     /// A packet with a message, and the message's id.
     Message(&'a [u8], u64),
-    /// A packet that was a message of before the sequence's position, without the message: what is left is state.
+    /// A packet that was a message of before the sequence's position, without the message: what is
+    /// left is state.
     State(&'a [u8]),
 }
 
@@ -68,8 +69,8 @@ impl SequenceReader {
         self.position.is_some_and(|position| (chunk.wrapping_sub(position.chunk) as i32) < 0)
     }
 
-    /// Makes the next look at the ring begin behind a chunk that was read; or before a packet of which the rest is in chunks that
-    /// follow.
+    /// Makes the next look at the ring begin behind a chunk that was read; or before a packet of
+    /// which the rest is in chunks that follow.
     pub(super) fn move_behind(&mut self, chunk: &Chunk<'_>) {
         let packets = chunk.count;
         let is_pending = chunk.continues && packets == 0 || self.partial.is_some();
@@ -82,8 +83,8 @@ impl SequenceReader {
         self.position = Some(Position { chunk: chunk.id, packets: place, is_stale: false });
     }
 
-    /// Reads a chunk and passes its elements to `visitor`. `gap`: it does not directly follow the chunk before. `max_messages`:
-    /// the most messages that a valid chunk can have before it.
+    /// Reads a chunk and passes its elements to `visitor`. `gap`: it does not directly follow the
+    /// chunk before. `max_messages`: the most messages that a valid chunk can have before it.
     pub(super) fn read(
         &mut self,
         chunk: &Chunk<'_>,

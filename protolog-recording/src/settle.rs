@@ -1,10 +1,12 @@
 //! The chunks of a ring that is being written, as they were at one instant.
 //!
-//! A ring can't be copied in an instant, and meanwhile its chunks go on, or become those of others. So it is copied three times. A chunk
-//! counts if it is the same one in all copies: then its packets are those of the first copy's count, and what the second copy has of them
-//! is complete, since a packet is counted after it was written.
+//! A ring can't be copied in an instant, and meanwhile its chunks go on, or become those of others.
+//! So it is copied three times. A chunk counts if it is the same one in all copies: then its
+//! packets are those of the first copy's count, and what the second copy has of them is complete,
+//! since a packet is counted after it was written.
 //!
-//! Invariant: a chunk of the result has no packet that was not complete, and no byte of another chunk.
+//! Invariant: a chunk of the result has no packet that was not complete, and no byte of another
+//! chunk.
 
 use protolog_core::chunk::{
     CHUNK_HEADER, ChunkState, PACKETS_AT, PageLayout, PageWord, WRITER_ID_AT,
@@ -16,7 +18,8 @@ pub(super) type Copies<'a> = [&'a [u8]; 3];
 
 /// The ring with the chunks that are the same in all copies.
 pub(super) fn settle(copies: Copies<'_>, page_size: usize) -> Vec<u8> {
-    // A page that nobody has used takes no memory here either: a file may say that there are any number of them.
+    // A page that nobody has used takes no memory here either: a file may say that there are any
+    // number of them.
     let mut ring = vec![0; copies[1].len()];
     for (number, page) in ring.chunks_exact_mut(page_size).enumerate() {
         let at = number * page_size;
@@ -104,7 +107,8 @@ mod tests {
     fn only_what_stays_is_read() {
         let writing = |id, packets| page(ChunkState::Writing, id, packets);
         let complete = page(ChunkState::Complete, 7, 9);
-        // The last packet of a chunk that is written is not complete; those that came later are left for the next look.
+        // The last packet of a chunk that is written is not complete; those that came later are
+        // left for the next look.
         assert_eq!(settled([&writing(7, 3), &writing(7, 5), &writing(7, 6)]), Some(2));
         assert_eq!(settled([&writing(7, 3), &complete, &complete]), Some(2));
         assert_eq!(settled([&complete, &complete, &complete]), Some(9));

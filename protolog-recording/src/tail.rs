@@ -1,7 +1,9 @@
-//! Follows a recording that a process is writing: what was added becomes the continuation of a trace.
+//! Follows a recording that a process is writing: what was added becomes the continuation of a
+//! trace.
 //!
-//! Each look at the file reads on where the one before ended, chunk by chunk. Messages that were overwritten between two looks are
-//! counted where they are missing, as they are in a recording that is recovered.
+//! Each look at the file reads on where the one before ended, chunk by chunk. Messages that were
+//! overwritten between two looks are counted where they are missing, as they are in a recording
+//! that is recovered.
 //!
 //! Invariant: each message is passed on once, or counted.
 
@@ -28,12 +30,14 @@ pub struct Tail {
 }
 
 impl Tail {
-    /// Writes what was added since the last look, as packets of a trace. `copies` are three copies of the file, made one after the other,
-    /// so that what was half written while one was made is known.
+    /// Writes what was added since the last look, as packets of a trace. `copies` are three copies
+    /// of the file, made one after the other, so that what was half written while one was made is
+    /// known.
     ///
     /// # Errors
     ///
-    /// The inner error: it is no recording, or its head is not written yet. The outer one: `out` failed.
+    /// The inner error: it is no recording, or its head is not written yet. The outer one: `out`
+    /// failed.
     pub fn read(
         &mut self,
         copies: [&[u8]; 3],

@@ -107,7 +107,8 @@ struct Recovery {
     reported: TraceSurvey,
 }
 
-/// Upper bound for the messages ever logged: those in completed chunks, and as many as fit the ring.
+/// Upper bound for the messages ever logged: those in completed chunks, and as many as fit the
+/// ring.
 fn max_messages(recording: &Recording<'_>) -> u64 {
     let writers = (1..=MESSAGE_COUNTS as u16).filter_map(message_count_at);
     let counts =
@@ -252,8 +253,8 @@ impl Recovery {
         }
     }
 
-    /// Writes the losses of all threads, and the number of messages that have `vanished`: they were overwritten, and no chunk
-    /// of their writer shows it.
+    /// Writes the losses of all threads, and the number of messages that have `vanished`: they were
+    /// overwritten, and no chunk of their writer shows it.
     fn write_losses(
         &mut self,
         recording: &Recording<'_>,
@@ -285,8 +286,8 @@ impl Recovery {
 }
 
 impl Recovery {
-    /// Takes the drops that the trace reports, of the same group and cause, off `all`. A counter without a group has those of all
-    /// groups that have none of their own.
+    /// Takes the drops that the trace reports, of the same group and cause, off `all`. A counter
+    /// without a group has those of all groups that have none of their own.
     fn leave_out_reported(&mut self, all: &mut Vec<(u32, u32, u64)>) {
         let reported = &mut self.reported.losses;
         for (group, cause, count) in all.iter_mut().filter(|(group, ..)| *group != 0) {
@@ -363,7 +364,8 @@ pub(super) fn set_clocks(to: &mut Message<'_, Heap>, recording: &Recording<'_>) 
     }
 }
 
-/// Sets an instant on the process's track, without which Perfetto considers a trace of messages empty.
+/// Sets an instant on the process's track, without which Perfetto considers a trace of messages
+/// empty.
 pub(super) fn set_instant(to: &mut Message<'_, Heap>, pid: u32, nanos: u64, name: &str) {
     to.uint64(packet::TIMESTAMP, nanos);
     to.nested(packet::TRACK_EVENT)

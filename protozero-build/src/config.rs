@@ -30,7 +30,8 @@ impl Config {
         self
     }
 
-    /// Adds a directory in which files and their imports are looked for. Without any it is that of each file.
+    /// Adds a directory in which files and their imports are looked for. Without any it is that of
+    /// each file.
     pub fn include(mut self, directory: impl Into<PathBuf>) -> Self {
         self.includes.push(directory.into());
         self
@@ -48,8 +49,9 @@ impl Config {
         self
     }
 
-    /// Generates code for this message and what it needs, by its full name, instead of all messages of the files: a part of
-    /// Perfetto's trace takes a hundredth of the whole to compile. May be called several times.
+    /// Generates code for this message and what it needs, by its full name, instead of all messages
+    /// of the files: a part of Perfetto's trace takes a hundredth of the whole to compile. May be
+    /// called several times.
     pub fn message(mut self, full_name: impl Into<String>) -> Self {
         self.options.messages.push(full_name.into());
         self

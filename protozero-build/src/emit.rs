@@ -1,7 +1,8 @@
 //! The code of a layout: modules, and in them types.
 //!
-//! Every name of another crate is written in full from its root, since a schema may have messages of any name, such as
-//! `Option`. A setter is one call of the hand-numbered setter, so that nothing is left of it when it is compiled.
+//! Every name of another crate is written in full from its root, since a schema may have messages
+//! of any name, such as `Option`. A setter is one call of the hand-numbered setter, so that nothing
+//! is left of it when it is compiled.
 
 mod comment;
 mod enumeration;

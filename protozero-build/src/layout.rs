@@ -1,7 +1,7 @@
 //! The place of each type in the modules of the generated code.
 //!
-//! A package is a path of modules. A message has a module of its name for what is declared in it. So a package and a message
-//! may share a module, as `a.b` and the message `B` of `a` do.
+//! A package is a path of modules. A message has a module of its name for what is declared in it.
+//! So a package and a message may share a module, as `a.b` and the message `B` of `a` do.
 //!
 //! Invariant: paths are relative, so that the code may be included anywhere.
 
@@ -30,7 +30,8 @@ impl Module<'_> {
 #[derive(Debug, Default)]
 pub(crate) struct Layout<'a> {
     pub(crate) root: Module<'a>,
-    /// By full name in the schema: the path of modules, and the name of the type in the last of them.
+    /// By full name in the schema: the path of modules, and the name of the type in the last of
+    /// them.
     places: HashMap<&'a str, (Vec<String>, String)>,
     /// By full name of the message.
     extensions: HashMap<&'a str, Vec<&'a Field>>,
@@ -38,7 +39,8 @@ pub(crate) struct Layout<'a> {
 }
 
 impl<'a> Layout<'a> {
-    /// Places the types of the files that `is_asked` names, or `only` some messages, and those of others that they need.
+    /// Places the types of the files that `is_asked` names, or `only` some messages, and those of
+    /// others that they need.
     pub(crate) fn of(
         files: &'a [File],
         is_asked: impl Fn(&str) -> bool,

@@ -11,7 +11,8 @@
 //! # fn main() {}
 //! ```
 //!
-//! and the program includes what it wrote, with `include!(concat!(env!("OUT_DIR"), "/car.rs"))`. From
+//! and the program includes what it wrote, with `include!(concat!(env!("OUT_DIR"), "/car.rs"))`.
+//! From
 //!
 //! ```proto
 //! package garage;
@@ -63,12 +64,15 @@
 //! | an extension | a setter of the message that is extended | a field of it |
 //! | a group, a message with `DELIMITED` | none: [an error](Error::Group), unless they are [left out](Config::leave_out_groups) | |
 //!
-//! A nested message borrows its parent until it is dropped. Nothing here checks that a required field is set, or one member
-//! of a oneof only: the writer appends, and the last value counts. Names follow Rust's conventions; where two would be the
-//! same, or a method's own, the second has `_` behind it. The code needs nothing but `protozero`: no allocation, no `std`.
+//! A nested message borrows its parent until it is dropped. Nothing here checks that a required
+//! field is set, or one member of a oneof only: the writer appends, and the last value counts.
+//! Names follow Rust's conventions; where two would be the same, or a method's own, the second has
+//! `_` behind it. The code needs nothing but `protozero`: no allocation, no `std`.
 //!
-//! With protoc, `protoc-gen-protozero` writes the same: `protoc --protozero_out=src --protozero_opt=file=car.rs car.proto`.
-//! A part of a large schema is `message=FULL_NAME` there, and [`Config::message`] here. It takes editions, which the parser of this crate does not know.
+//! With protoc, `protoc-gen-protozero` writes the same:
+//! `protoc --protozero_out=src --protozero_opt=file=car.rs car.proto`. A part of a large schema is
+//! `message=FULL_NAME` there, and [`Config::message`] here. It takes editions, which the parser of
+//! this crate does not know.
 
 mod emit;
 mod error;
@@ -90,8 +94,8 @@ pub struct Options {
     pub runtime: String,
     /// Leave out fields that are groups; without it, one is an error.
     pub leave_out_groups: bool,
-    /// The full names of messages, such as `perfetto.protos.TrackEvent`: only they and what they need get code. None for
-    /// all messages of the files.
+    /// The full names of messages, such as `perfetto.protos.TrackEvent`: only they and what they
+    /// need get code. None for all messages of the files.
     pub messages: Vec<String>,
 }
 
@@ -101,8 +105,8 @@ impl Default for Options {
     }
 }
 
-/// Returns the code for the files of a `FileDescriptorSet`, as `protoc --descriptor_set_out` writes it, that `is_asked` says
-/// yes to, and for the types of others that these need.
+/// Returns the code for the files of a `FileDescriptorSet`, as `protoc --descriptor_set_out` writes
+/// it, that `is_asked` says yes to, and for the types of others that these need.
 pub fn generate(
     descriptor_set: &[u8],
     is_asked: impl Fn(&str) -> bool,

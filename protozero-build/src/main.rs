@@ -1,5 +1,5 @@
-//! `protoc-gen-protozero`: the plugin that `protoc --protozero_out=DIRECTORY` starts. It reads a request from its standard
-//! input and writes the response to its standard output.
+//! `protoc-gen-protozero`: the plugin that `protoc --protozero_out=DIRECTORY` starts. It reads a
+//! request from its standard input and writes the response to its standard output.
 
 use std::io::{Read as _, Write as _, stderr, stdin, stdout};
 use std::process::ExitCode;

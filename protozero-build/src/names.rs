@@ -1,7 +1,8 @@
 //! Names in Rust for names of a schema.
 //!
-//! Names follow Rust's conventions, so different ones of a schema may become the same, and some are words of the language.
-//! Each scope hands out a name once; the second that would be the same gets `_` behind it.
+//! Names follow Rust's conventions, so different ones of a schema may become the same, and some are
+//! words of the language. Each scope hands out a name once; the second that would be the same gets
+//! `_` behind it.
 
 use heck::{ToShoutySnakeCase as _, ToSnakeCase as _, ToUpperCamelCase as _};
 use std::collections::HashSet;
@@ -59,14 +60,15 @@ pub(crate) fn escaped(name: &str) -> String {
     if KEYWORDS.contains(&name) { format!("r#{name}") } else { name.to_owned() }
 }
 
-/// The name of a module, which shares its scope with types: none begins as those that are a number do.
+/// The name of a module, which shares its scope with types: none begins as those that are a number
+/// do.
 pub(crate) fn module(name: &str) -> String {
     let name = snake(name);
     if name.starts_with('_') { format!("m{name}") } else { name }
 }
 
-/// A name of a schema may consist of `_` and digits behind it, of which nothing is left that begins a name; and a few words
-/// of Rust can't be names in any form.
+/// A name of a schema may consist of `_` and digits behind it, of which nothing is left that begins
+/// a name; and a few words of Rust can't be names in any form.
 fn word(name: String) -> String {
     match &*name {
         "" => "__".to_owned(),

@@ -9,8 +9,8 @@ const FEATURES: u64 = 1 | 2;
 /// The editions that it knows: from proto2 to 2024.
 const EDITIONS: (i32, i32) = (998, 1001);
 
-/// Answers a `CodeGeneratorRequest` by a `CodeGeneratorResponse`. A problem with the schema is in the response; an error is one
-/// of the request itself.
+/// Answers a `CodeGeneratorRequest` by a `CodeGeneratorResponse`. A problem with the schema is in
+/// the response; an error is one of the request itself.
 pub fn answer(request: &[u8]) -> Result<Vec<u8>, Error> {
     let (asked, parameter) = read(request).map_err(Error::Descriptor)?;
     let made = settings(&parameter).and_then(|(file, options)| {

@@ -1,7 +1,8 @@
 //! A schema: the files of a descriptor set, as far as code depends on them.
 //!
-//! Descriptors are read as they come from a compiler, so a name of a type is full, with a dot before it, and numbers are
-//! valid. What is not as protobuf's compilers make it is an [error](crate::Error), never a panic.
+//! Descriptors are read as they come from a compiler, so a name of a type is full, with a dot
+//! before it, and numbers are valid. What is not as protobuf's compilers make it is an
+//! [error](crate::Error), never a panic.
 
 mod check;
 mod comments;

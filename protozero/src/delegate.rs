@@ -1,8 +1,9 @@
 //! The memory of a writer.
 //!
-//! A [`Writer`](crate::Writer) fills one range of memory at a time and asks its delegate for the next. The delegate
-//! owns the memory, in pieces of any size from [`MIN_RANGE`] up; the writer reaches it through
-//! [`range`](Delegate::range) at every write, so no pointer outlives a borrow and this crate needs no unsafe code.
+//! A [`Writer`](crate::Writer) fills one range of memory at a time and asks its delegate for the
+//! next. The delegate owns the memory, in pieces of any size from [`MIN_RANGE`] up; the writer
+//! reaches it through [`range`](Delegate::range) at every write, so no pointer outlives a borrow
+//! and this crate needs no unsafe code.
 
 /// Minimum size of a range from [`Delegate::next_range`]: a size field, and room beside it.
 pub const MIN_RANGE: usize = 8;
@@ -15,10 +16,10 @@ pub const MAX_RANGE: usize = 1 << 31;
 /// # Contract
 ///
 /// The contract does not concern memory safety; a delegate that breaks it gets a wrong message.
-/// - `range` returns the same memory, with the bytes written to it, until `next_range` is called. It should be a plain
-///   field access, because every setter calls it.
-/// - The first range may be empty. Any further one has at least [`MIN_RANGE`] bytes; a smaller one counts as exhausted.
-///   None has more than [`MAX_RANGE`].
+/// - `range` returns the same memory, with the bytes written to it, until `next_range` is called.
+///   It should be a plain field access, because every setter calls it.
+/// - The first range may be empty. Any further one has at least [`MIN_RANGE`] bytes; a smaller one
+///   counts as exhausted. None has more than [`MAX_RANGE`].
 /// - The writer may store up to 15 meaningless bytes after its position, never outside the range.
 pub trait Delegate {
     /// The range that is being written.
@@ -27,12 +28,12 @@ pub trait Delegate {
     /// Ends the current range and makes another one current.
     ///
     /// # Errors
-    /// [`Exhausted`] if there is no more memory. The writer then stops writing, counts the bytes that don't fit, and
-    /// neither asks again nor sends patches.
+    /// [`Exhausted`] if there is no more memory. The writer then stops writing, counts the bytes
+    /// that don't fit, and neither asks again nor sends patches.
     fn next_range(&mut self, ended: Ended) -> Result<(), Exhausted>;
 
-    /// Stores a size field in a range that has ended. Each of [`Ended::open_sizes`] becomes one call, innermost
-    /// first, unless memory runs out first or the message is leaked.
+    /// Stores a size field in a range that has ended. Each of [`Ended::open_sizes`] becomes one
+    /// call, innermost first, unless memory runs out first or the message is leaked.
     fn patch(&mut self, patch: Patch);
 }
 
@@ -60,8 +61,8 @@ pub struct Exhausted;
 pub struct Ended {
     /// Index of the range: 0 for the first one that the writer saw, then counting up.
     pub range: u32,
-    /// Bytes of it that are part of the message, from its start. Up to 3 more bytes are unused if a size field did not
-    /// fit.
+    /// Bytes of it that are part of the message, from its start. Up to 3 more bytes are unused if a
+    /// size field did not fit.
     pub used: usize,
     /// Size fields in it whose values are not known yet and will come as patches.
     pub open_sizes: u32,
@@ -109,6 +110,7 @@ impl Delegate for Fixed<'_> {
         Err(Exhausted)
     }
 
-    /// Never called: patches come for ended ranges, and the end of the only one is the end of writing.
+    /// Never called: patches come for ended ranges, and the end of the only one is the end of
+    /// writing.
     fn patch(&mut self, _: Patch) {}
 }

@@ -18,10 +18,11 @@ pub struct DecodeError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DecodeErrorKind {
-    /// The bytes end inside a field of the outermost message. More bytes could complete it, as in a file that is still
-    /// being written or was truncated.
+    /// The bytes end inside a field of the outermost message. More bytes could complete it, as in a
+    /// file that is still being written or was truncated.
     Truncated,
-    /// A field of a nested message continues beyond that message's end. More bytes can't repair that.
+    /// A field of a nested message continues beyond that message's end. More bytes can't repair
+    /// that.
     Overrun,
     /// A varint of more than ten bytes or more than 64 bits.
     VarintTooLong,
@@ -56,9 +57,9 @@ impl DecodeError {
         self.kind
     }
 
-    /// The absolute offset of the tag, length or value that can't be read, in bytes from the start of the outermost message
-    /// (plus the offset that its reader was given). [`Reader::offset`](crate::Reader::offset) returns the start of the
-    /// field.
+    /// The absolute offset of the tag, length or value that can't be read, in bytes from the start
+    /// of the outermost message (plus the offset that its reader was given).
+    /// [`Reader::offset`](crate::Reader::offset) returns the start of the field.
     pub const fn offset(&self) -> u64 {
         self.offset
     }
@@ -68,7 +69,8 @@ impl DecodeError {
         if self.field == 0 { None } else { Some(self.field) }
     }
 
-    /// True if more bytes could complete the message, false if the bytes are corrupt or not of the expected type.
+    /// True if more bytes could complete the message, false if the bytes are corrupt or not of the
+    /// expected type.
     pub const fn is_truncated(&self) -> bool {
         matches!(self.kind, DecodeErrorKind::Truncated)
     }

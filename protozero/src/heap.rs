@@ -1,7 +1,8 @@
 //! A delegate that allocates: a message of any size becomes one `Vec`.
 //!
-//! Bytes are written to a buffer that is appended to the result when it is full. A message that fits the first
-//! buffer is never copied; the buffer doubles up to [`MAX_BUFFER`] and is then used again and again.
+//! Bytes are written to a buffer that is appended to the result when it is full. A message that
+//! fits the first buffer is never copied; the buffer doubles up to [`MAX_BUFFER`] and is then used
+//! again and again.
 
 use alloc::vec::Vec;
 
@@ -10,8 +11,8 @@ use crate::delegate::{Delegate, Ended, Exhausted, MAX_RANGE, Patch};
 /// Initial size of the buffer, in bytes.
 const MIN_BUFFER: usize = 64;
 
-/// Maximum size of the buffer, in bytes: large enough that changing ranges costs nothing, small enough to stay in the
-/// cache.
+/// Maximum size of the buffer, in bytes: large enough that changing ranges costs nothing, small
+/// enough to stay in the cache.
 const MAX_BUFFER: usize = 64 * 1024;
 
 /// Growing memory on the heap.
@@ -29,8 +30,8 @@ impl Heap {
         Self { filled: Vec::new(), buffer: Vec::new() }
     }
 
-    /// A delegate with a first range of `bytes` bytes (at most 2 GiB), so that a message of that size needs one allocation
-    /// and no copy.
+    /// A delegate with a first range of `bytes` bytes (at most 2 GiB), so that a message of that
+    /// size needs one allocation and no copy.
     pub fn with_capacity(bytes: usize) -> Self {
         let mut heap = Self::new();
         heap.buffer.resize(bytes.min(MAX_RANGE), 0);

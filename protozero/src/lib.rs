@@ -1,11 +1,13 @@
-//! Protobuf's wire format for hot paths: a writer that puts final bytes into scattered memory, and a reader that borrows.
+//! Protobuf's wire format for hot paths: a writer that puts final bytes into scattered memory, and
+//! a reader that borrows.
 //!
-//! There are no generated types: callers pass field numbers and choose types according to their schema. Nothing allocates
-//! except [`Heap`], nothing panics, and there is no unsafe code.
+//! There are no generated types: callers pass field numbers and choose types according to their
+//! schema. Nothing allocates except [`Heap`], nothing panics, and there is no unsafe code.
 //!
 //! # Writing
 //!
-//! A [`Writer`] gets memory from a [`Delegate`]; fields are set on a [`Message`]; errors are reported at the end.
+//! A [`Writer`] gets memory from a [`Delegate`]; fields are set on a [`Message`]; errors are
+//! reported at the end.
 //!
 //! ```
 //! use protozero::{Fixed, Writer};
@@ -41,10 +43,10 @@
 //! | [`Heap`] | grows, and becomes a `Vec` | it grows |
 //! | your own [`Delegate`] | ranges of any size from 8 bytes up, such as chunks of shared memory | it is asked for the next range |
 //!
-//! A message can cross from range to range anywhere, even inside a tag or a number. Only the four bytes of a reserved
-//! size field stay together. If their range has ended when the size becomes known, the delegate gets a
-//! [`Patch`](delegate::Patch). In this example with ranges of 8 bytes, the same nested message begins in the first range
-//! and ends in the third:
+//! A message can cross from range to range anywhere, even inside a tag or a number. Only the four
+//! bytes of a reserved size field stay together. If their range has ended when the size becomes
+//! known, the delegate gets a [`Patch`](delegate::Patch). In this example with ranges of 8 bytes,
+//! the same nested message begins in the first range and ends in the third:
 //!
 //! ```
 //! use protozero::delegate::{Delegate, Ended, Exhausted, Patch};
@@ -80,8 +82,9 @@
 //! # Ok::<(), protozero::WriteError>(())
 //! ```
 //!
-//! If the size of a nested message is known in advance, [`Message::nested_exact`] needs neither the four bytes nor a
-//! patch. If a whole message is known at compile time, so are its bytes: the functions of [`wire`] are `const`.
+//! If the size of a nested message is known in advance, [`Message::nested_exact`] needs neither the
+//! four bytes nor a patch. If a whole message is known at compile time, so are its bytes: the
+//! functions of [`wire`] are `const`.
 //!
 //! # Reading
 //!
@@ -100,8 +103,8 @@
 //! # Ok::<(), protozero::DecodeError>(())
 //! ```
 //!
-//! Any bytes can be read. [`DecodeError`] has the problem, its offset, and tells truncated from corrupt bytes; [`reader`]
-//! has the details.
+//! Any bytes can be read. [`DecodeError`] has the problem, its offset, and tells truncated from
+//! corrupt bytes; [`reader`] has the details.
 
 #![no_std]
 #![forbid(unsafe_code)]

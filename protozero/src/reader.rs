@@ -1,11 +1,12 @@
 //! A borrowing reader, which iterates over the fields of any bytes.
 //!
-//! [`Reader`] is an iterator over `Result<Field, DecodeError>`. It accepts any bytes without panicking, copies nothing,
-//! allocates nothing, reads each byte of its message at most once, and ends after the first error. Offsets are absolute:
-//! the reader of a nested message counts from the offset of the parent's field.
+//! [`Reader`] is an iterator over `Result<Field, DecodeError>`. It accepts any bytes without
+//! panicking, copies nothing, allocates nothing, reads each byte of its message at most once, and
+//! ends after the first error. Offsets are absolute: the reader of a nested message counts from the
+//! offset of the parent's field.
 //!
-//! Groups are deprecated since proto2, but part of the format: a group is one field, with the bytes between its start and
-//! its end.
+//! Groups are deprecated since proto2, but part of the format: a group is one field, with the bytes
+//! between its start and its end.
 
 mod depth;
 mod field;
@@ -51,8 +52,8 @@ const MAX_LENGTH: u64 = (1 << 31) - 1;
 /// # Ok::<(), protozero::DecodeError>(())
 /// ```
 ///
-/// For bytes that are still growing, the reader tells an incomplete field from a corrupt one, and has the offset from which
-/// to continue:
+/// For bytes that are still growing, the reader tells an incomplete field from a corrupt one, and
+/// has the offset from which to continue:
 ///
 /// ```
 /// use protozero::Reader;
@@ -68,7 +69,8 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Reads `bytes` as the outermost message: an incomplete last field is [`DecodeErrorKind::Truncated`].
+    /// Reads `bytes` as the outermost message: an incomplete last field is
+    /// [`DecodeErrorKind::Truncated`].
     #[inline]
     pub const fn new(bytes: &'a [u8]) -> Self {
         Self::with_offset(bytes, 0)
@@ -105,7 +107,8 @@ impl<'a> Reader<'a> {
         self.cursor.rest
     }
 
-    /// Goes on behind the next `length` bytes, which the caller has read; at the end if there are fewer.
+    /// Goes on behind the next `length` bytes, which the caller has read; at the end if there are
+    /// fewer.
     #[inline]
     pub fn advance(&mut self, length: usize) {
         self.cursor.rest = self.cursor.rest.get(length..).unwrap_or_default();

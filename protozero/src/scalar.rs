@@ -1,7 +1,8 @@
-//! The scalar types of a schema, for code that is generated from one: what a repeated field of each looks like on the wire.
+//! The scalar types of a schema, for code that is generated from one: what a repeated field of each
+//! looks like on the wire.
 //!
-//! A value is 64 bits for every type: those of its varint, or of its four or eight bytes. So one function packs the values
-//! of all types, and one iterator reads them, packed or not.
+//! A value is 64 bits for every type: those of its varint, or of its four or eight bytes. So one
+//! function packs the values of all types, and one iterator reads them, packed or not.
 
 use crate::wire::{WireType, unzigzag, zigzag};
 

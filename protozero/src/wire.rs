@@ -1,9 +1,9 @@
 //! The wire format's primitives: tags, varints, zigzag.
 //!
-//! All functions are pure, and `const` if the language allows it, so that the bytes of a field that is known at compile
-//! time are constants. The format is that of the protobuf encoding guide: a field starts with a varint `number << 3 | wire
-//! type`; a varint has seven bits per byte, the lowest first, with the top bit set on all bytes but the last, and at most
-//! ten bytes.
+//! All functions are pure, and `const` if the language allows it, so that the bytes of a field that
+//! is known at compile time are constants. The format is that of the protobuf encoding guide: a
+//! field starts with a varint `number << 3 | wire type`; a varint has seven bits per byte, the
+//! lowest first, with the top bit set on all bytes but the last, and at most ten bytes.
 
 /// Maximum length of a varint: ten bytes hold 64 bits.
 pub const MAX_VARINT_LEN: usize = 10;
@@ -105,13 +105,14 @@ pub const fn varint_len(value: u64) -> usize {
     reason = "`ilog2` panics for 0, which the compiler does not always see excluded"
 )]
 const fn len_of_nonzero(value: u64) -> usize {
-    // 9 / 64 is just above 1 / 7, close enough for 64 bits: the quotient rounds to the bytes of that many bits.
+    // 9 / 64 is just above 1 / 7, close enough for 64 bits: the quotient rounds to the bytes of
+    // that many bits.
     let highest = 63 - value.leading_zeros();
     ((highest * 9 + 73) / 64) as usize
 }
 
-/// The varint of `value` as one little-endian integer, and its length. A writer with 16 bytes of room can store it at once
-/// instead of byte by byte.
+/// The varint of `value` as one little-endian integer, and its length. A writer with 16 bytes of
+/// room can store it at once instead of byte by byte.
 ///
 /// ```
 /// use protozero::wire::packed_varint;
@@ -131,8 +132,8 @@ pub const fn packed_varint(value: u64) -> (u128, usize) {
     (packed, len)
 }
 
-/// The varint of `value`, which is from 1 to 2^28 - 1, as one little-endian integer, and its length: fewer steps than
-/// [`packed_varint`] takes.
+/// The varint of `value`, which is from 1 to 2^28 - 1, as one little-endian integer, and its
+/// length: fewer steps than [`packed_varint`] takes.
 ///
 /// ```
 /// use protozero::wire::short_varint;
@@ -171,8 +172,8 @@ pub const fn store_varint(out: &mut [u8; MAX_VARINT_LEN], value: u64) -> usize {
 #[inline]
 const fn first_eight(value: u64) -> (u64, usize) {
     let len = len_of_nonzero(value);
-    // Seven bits to a byte in three steps that each halve the distance left to go. Bits move up by `k` when 2^k - 1
-    // times themselves is added.
+    // Seven bits to a byte in three steps that each halve the distance left to go. Bits move up by
+    // `k` when 2^k - 1 times themselves is added.
     let groups = value & 0x00ff_ffff_ffff_ffff;
     let groups = groups + 15 * (groups & 0x00ff_ffff_f000_0000);
     let groups = groups + 3 * (groups & 0x0fff_c000_0fff_c000);
@@ -187,7 +188,8 @@ const fn last_two(value: u64) -> u16 {
     (value >> 56) as u16 | ((value >> 63) as u16) << 8
 }
 
-/// The top bits of the first eight bytes, without that of the last byte, by length. Loading them is cheaper than shifting.
+/// The top bits of the first eight bytes, without that of the last byte, by length. Loading them is
+/// cheaper than shifting.
 const CONTINUED: [u64; 16] = {
     let mut masks = [0x8080_8080_8080_8080; 16];
     let mut len = 1;
@@ -218,8 +220,8 @@ pub const fn encode_varint(value: u64) -> ([u8; MAX_VARINT_LEN], usize) {
     (bytes, len)
 }
 
-/// Writes the varint of `value` to the front of `out` and returns its length. If `out` is too short, writes nothing and
-/// returns `None`.
+/// Writes the varint of `value` to the front of `out` and returns its length. If `out` is too
+/// short, writes nothing and returns `None`.
 #[inline]
 pub fn write_varint(out: &mut [u8], value: u64) -> Option<usize> {
     let (bytes, len) = encode_varint(value);
@@ -227,8 +229,8 @@ pub fn write_varint(out: &mut [u8], value: u64) -> Option<usize> {
     Some(len)
 }
 
-/// The varint of `size` in exactly four bytes, padded with redundant zero groups, so that its space can be reserved before
-/// the value is known. `None` above [`MAX_RESERVED_SIZE`].
+/// The varint of `size` in exactly four bytes, padded with redundant zero groups, so that its space
+/// can be reserved before the value is known. `None` above [`MAX_RESERVED_SIZE`].
 ///
 /// ```
 /// use protozero::wire::redundant_varint;
@@ -254,8 +256,8 @@ pub enum VarintError {
     TooLong,
 }
 
-/// Reads the varint at the front of `bytes`: its value and its length. Redundant forms are accepted, as everywhere
-/// in protobuf.
+/// Reads the varint at the front of `bytes`: its value and its length. Redundant forms are
+/// accepted, as everywhere in protobuf.
 ///
 /// ```
 /// use protozero::wire::{VarintError, decode_varint};

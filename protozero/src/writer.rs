@@ -1,16 +1,17 @@
 //! The writer over scattered memory: a position in the current range, and the change of ranges.
 //!
-//! The fast path of every write is: get the range from the delegate, compare, store, add. Stores have a constant width,
-//! eight bytes for a tag and eight for a value, whatever their actual length (16 bytes of room hold any tag with any
-//! varint). So the fast path has no loop, and no call except for more than 32 bytes. Everything else (the end of a range,
-//! the end of memory, a size field whose range has ended) is out of line and cold. `docs/design/protozero.md` has
+//! The fast path of every write is: get the range from the delegate, compare, store, add. Stores
+//! have a constant width, eight bytes for a tag and eight for a value, whatever their actual length
+//! (16 bytes of room hold any tag with any varint). So the fast path has no loop, and no call
+//! except for more than 32 bytes. Everything else (the end of a range, the end of memory, a size
+//! field whose range has ended) is out of line and cold. `docs/design/protozero.md` has
 //! measurements.
 //!
 //! # Invariants
-//! - *position*: `position` bytes of the current range belong to the message, or it is [`EXHAUSTED`], which is beyond the
-//!   end of any range, so that the fast path never applies.
-//! - *length*: `before` is the sum of the used parts of all ended ranges; once exhausted, it includes the bytes that did not
-//!   fit.
+//! - *position*: `position` bytes of the current range belong to the message, or it is
+//!   [`EXHAUSTED`], which is beyond the end of any range, so that the fast path never applies.
+//! - *length*: `before` is the sum of the used parts of all ended ranges; once exhausted, it
+//!   includes the bytes that did not fit.
 //! - *open*: `open_sizes` counts the size fields in the current range that are not filled yet.
 
 mod as_message;
@@ -31,8 +32,8 @@ const STORE: usize = 16;
 
 /// Writes one message to the memory of a delegate.
 ///
-/// Fields are set on the [`Message`] that [`message`](Self::message) returns. Nothing fails while writing: the first
-/// error is kept, and [`finish`](Self::finish) reports it.
+/// Fields are set on the [`Message`] that [`message`](Self::message) returns. Nothing fails while
+/// writing: the first error is kept, and [`finish`](Self::finish) reports it.
 #[derive(Debug)]
 pub struct Writer<D> {
     delegate: D,
@@ -190,7 +191,8 @@ impl<D: Delegate> Writer<D> {
         self.error.get_or_insert(kind);
     }
 
-    /// Appends bytes whose size takes one byte, if the current range has room: one comparison for all three parts.
+    /// Appends bytes whose size takes one byte, if the current range has room: one comparison for
+    /// all three parts.
     #[inline]
     fn put_short(&mut self, tag: Tag, bytes: &[u8]) -> Option<()> {
         if bytes.len() > 127 {
@@ -213,7 +215,8 @@ impl<D: Delegate> Writer<D> {
         self.write(bytes);
     }
 
-    /// Stores a tag, if the current range has room for it and the longest varint, and returns the space for the varint.
+    /// Stores a tag, if the current range has room for it and the longest varint, and returns the
+    /// space for the varint.
     #[inline]
     fn place(&mut self, tag: Tag) -> Option<&mut [u8; MAX_VARINT_LEN]> {
         let start = self.position as usize;
@@ -266,7 +269,8 @@ impl<D: Delegate> Writer<D> {
         }
     }
 
-    /// As [`open_size`](Self::open_size). The tag can be split, but not the size field, because a patch is one store.
+    /// As [`open_size`](Self::open_size). The tag can be split, but not the size field, because a
+    /// patch is one store.
     #[cold]
     #[inline(never)]
     fn open_size_split(&mut self, tag: Tag) {
@@ -319,7 +323,8 @@ impl<D: Delegate> Writer<D> {
 /// A size field whose value is not known yet: size 0 in four bytes.
 const RESERVED: [u8; SIZE_FIELD_LEN] = [0x80, 0x80, 0x80, 0x00];
 
-/// Copies between slices of equal length. Up to 32 bytes need no call: two copies of a fixed width, which can overlap.
+/// Copies between slices of equal length. Up to 32 bytes need no call: two copies of a fixed width,
+/// which can overlap.
 #[inline]
 fn copy(to: &mut [u8], from: &[u8]) {
     fn both_ends<const N: usize>(to: &mut [u8], from: &[u8]) -> Option<()> {

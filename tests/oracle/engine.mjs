@@ -1,8 +1,9 @@
 // Perfetto's trace_processor (wasm) inside node, without network.
 //
-// Nothing of Perfetto is in this file: the wasm module and the script that starts it (engine_bundle.js, written for a web
-// worker) are read from an unpacked Perfetto UI. The script is evaluated in a vm context that looks enough like a worker;
-// then the byte stream of trace_processor.proto (TraceProcessorRpcStream: field 1, repeated TraceProcessorRpc) is spoken
+// Nothing of Perfetto is in this file: the wasm module and the script that starts it
+// (engine_bundle.js, written for a web worker) are read from an unpacked Perfetto UI. The script is
+// evaluated in a vm context that looks enough like a worker; then the byte stream of
+// trace_processor.proto (TraceProcessorRpcStream: field 1, repeated TraceProcessorRpc) is spoken
 // through the message port that it expects. All calls are synchronous once it has booted.
 import fs from 'node:fs';
 import path from 'node:path';
@@ -26,7 +27,10 @@ const CELL = {null: 1, int: 2, double: 3, string: 4, blob: 5};
 const PIECE = 8 << 20;
 
 export class Engine {
-  /** Boots trace_processor from `dist`, a Perfetto UI build: the folder with engine_bundle.js or its parent. */
+  /**
+   * Boots trace_processor from `dist`, a Perfetto UI build: the folder with engine_bundle.js or its
+   * parent.
+   */
   static async boot(dist) {
     const engine = new Engine();
     await engine.#boot(versionFolder(dist));

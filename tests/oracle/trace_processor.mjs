@@ -1,14 +1,18 @@
 #!/usr/bin/env node
 // Reads traces with Perfetto's own trace_processor, offline. See engine.mjs for how that runs here.
 //
-// By hand: each row of each query as one line of JSON. In tests: --serve, where each line of stdin is a request
+// By hand: each row of each query as one line of JSON. In tests: --serve, where each line of stdin
+// is a request
 //     {"trace": "a.pftrace", "sql": ["select …", …]}
-// and each line of stdout its answer
-//     {"tables": [{"columns": […], "rows": [[…], …]}, …], "stats": {…}, "error": null | "…"}  or  {"failure": "…"}
-// so that one boot (a second or two) serves many traces. An error is what trace_processor found wrong with the trace;
-// what it read before can still be queried. A failure is a wrong request or the end of trace_processor.
+// and each line of stdout its answer, one of
+//     {"tables": [{"columns": […], "rows": [[…], …]}, …], "stats": {…}, "error": null | "…"}
+//     {"failure": "…"}
+// so that one boot (a second or two) serves many traces. An error is what trace_processor found
+// wrong with the trace; what it read before can still be queried. A failure is a wrong request or
+// the end of trace_processor.
 //
-// Cells: integers are exact, whatever their size; reals always have a point or exponent; a blob is "hex:…".
+// Cells: integers are exact, whatever their size; reals always have a point or exponent; a blob is
+// "hex:…".
 import fs from 'node:fs';
 import readline from 'node:readline';
 import {Engine} from './engine.mjs';
@@ -26,7 +30,8 @@ Exit codes: 0 all read, 1 a trace or query is bad, 2 usage, 3 --stats found some
 
 const PROTOLOG = 'SELECT ts, level, tag, message, location, stacktrace FROM protolog ORDER BY id';
 
-// Errors and losses; and the counters that trace_processor files under "info" although they mean lost messages here.
+// Errors and losses; and the counters that trace_processor files under "info" although they mean
+// lost messages here.
 const STATS =
   "SELECT name, idx, severity, source, value FROM stats WHERE value != 0 AND (severity IN ('error', 'data_loss') " +
   "OR name GLOB '*protolog*' OR name IN ('tokenizer_skipped_packets', 'interned_data_tokenizer_errors', " +

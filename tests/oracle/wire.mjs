@@ -1,8 +1,12 @@
 // Just enough protobuf to talk to trace_processor: writing a request's fields, reading an answer's.
 //
-// Values: a varint is a BigInt, a length-delimited field a Buffer, a fixed-size field a Buffer of 8 or 4 bytes.
+// Values: a varint is a BigInt, a length-delimited field a Buffer, a fixed-size field a Buffer of 8
+// or 4 bytes.
 
-/** One field of any length: tag, then a varint (bigint or number) or a length and bytes (Buffer or string). */
+/**
+ * One field of any length: tag, then a varint (bigint or number) or a length and bytes (Buffer or
+ * string).
+ */
 export function field(number, value) {
   if (typeof value === 'bigint' || typeof value === 'number') {
     return Buffer.concat([varint((number << 3) | 0), varint(value)]);

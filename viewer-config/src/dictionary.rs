@@ -1,7 +1,8 @@
 //! The dictionary: messages and groups, looked up by id and name.
 //!
-//! Order: messages by their first location (path, then line), then by id; groups by name. So a file that is kept under
-//! version control changes where the sources changed, and neighbours in the file are neighbours in the source.
+//! Order: messages by their first location (path, then line), then by id; groups by name. So a file
+//! that is kept under version control changes where the sources changed, and neighbours in the file
+//! are neighbours in the source.
 
 use crate::{Group, Message};
 use std::collections::HashMap;
@@ -52,7 +53,8 @@ impl Dictionary {
         (self.messages, self.groups)
     }
 
-    /// Sorts and indexes. Ids of messages, and ids and names of groups, are unique, and messages sorted already.
+    /// Sorts and indexes. Ids of messages, and ids and names of groups, are unique, and messages
+    /// sorted already.
     pub(crate) fn new(messages: Vec<Message>, mut groups: Vec<Group>) -> Self {
         debug_assert!(messages.is_sorted_by(|a, b| a.order() < b.order()));
         groups.sort_unstable_by(|a, b| a.name.cmp(&b.name));

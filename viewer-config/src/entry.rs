@@ -9,7 +9,8 @@ use std::{borrow::Cow, sync::Arc};
 pub struct Message {
     /// The id, as in traces.
     pub id: u64,
-    /// The template in full form. Files made elsewhere may hold a text that [`Template::parse`] refuses.
+    /// The template in full form. Files made elsewhere may hold a text that [`Template::parse`]
+    /// refuses.
     pub template: String,
     /// Bit `i` is set where argument `i` is an unsigned integer.
     pub unsigned: u32,
@@ -17,8 +18,8 @@ pub struct Message {
     pub level: Level,
     /// The group's full name.
     pub group: Arc<str>,
-    /// The place that the id is computed over, see [`protolog_core::message_id`]. Where a file does not say, the path of
-    /// the first location.
+    /// The place that the id is computed over, see [`protolog_core::message_id`]. Where a file does
+    /// not say, the path of the first location.
     pub place: String,
     /// Where the calls are. In a [`Dictionary`](crate::Dictionary): sorted by path, each path once.
     pub locations: Vec<Location>,
@@ -27,7 +28,8 @@ pub struct Message {
 /// A group, used or not.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Group {
-    /// The id: [`protolog_core::group_id`] of the name, or what an Android enum says (a negative one as its 32 bits).
+    /// The id: [`protolog_core::group_id`] of the name, or what an Android enum says (a negative
+    /// one as its 32 bits).
     pub id: u32,
     /// The full name.
     pub name: String,
@@ -36,7 +38,8 @@ pub struct Group {
 }
 
 impl Message {
-    /// The template in the form that Perfetto's trace_processor understands; the text itself where it is no template.
+    /// The template in the form that Perfetto's trace_processor understands; the text itself where
+    /// it is no template.
     pub fn bare(&self) -> Cow<'_, str> {
         match Template::parse(&self.template) {
             Ok(template) if !template.is_bare() => template.bare().to_string().into(),

@@ -5,8 +5,8 @@
 use crate::{Collected, Collector, Dictionary, Format, ReadError, gzip, json, pb};
 
 impl Dictionary {
-    /// Reads a dictionary of any [`Format`], which is recognized by its content. Contradictions are an error; what can be put
-    /// right is reported beside the dictionary.
+    /// Reads a dictionary of any [`Format`], which is recognized by its content. Contradictions are
+    /// an error; what can be put right is reported beside the dictionary.
     pub fn read(bytes: &[u8]) -> Result<Collected, ReadError> {
         Self::read_as(Format::of_content(bytes), bytes)
     }
@@ -27,17 +27,19 @@ impl Dictionary {
         }
     }
 
-    /// The name of this dictionary in the program that it was extracted from: the XXH3-64 of its bytes in protobuf.
+    /// The name of this dictionary in the program that it was extracted from: the XXH3-64 of its
+    /// bytes in protobuf.
     pub fn hash(&self) -> u64 {
         protolog_core::hash(&self.to_bytes(Format::Pb))
     }
 }
 
 impl Collector {
-    /// Adds what a file holds; its content says which format it has. After an error, what came before it has been added.
+    /// Adds what a file holds; its content says which format it has. After an error, what came
+    /// before it has been added.
     ///
-    /// In a trace a dictionary may be cut into several packets, messages before groups: those of one sequence belong
-    /// together, and joined end to end they are one file.
+    /// In a trace a dictionary may be cut into several packets, messages before groups: those of
+    /// one sequence belong together, and joined end to end they are one file.
     pub fn read(&mut self, bytes: &[u8]) -> Result<(), ReadError> {
         self.read_as(Format::of_content(bytes), bytes)
     }

@@ -33,8 +33,8 @@ impl Format {
         Self::ALL.into_iter().find(|format| name.ends_with(format.suffix().as_bytes()))
     }
 
-    /// The format of a file's content. Every content has one: what is neither gzip nor an object in JSON can only be
-    /// protobuf.
+    /// The format of a file's content. Every content has one: what is neither gzip nor an object in
+    /// JSON can only be protobuf.
     pub fn of_content(bytes: &[u8]) -> Self {
         if gzip::is_gzip(bytes) {
             Self::JsonGz
@@ -52,8 +52,9 @@ impl fmt::Display for Format {
     }
 }
 
-/// Returns whether `{` comes first and there is no control character but white space. The first alone does not tell: a message of
-/// 123 bytes begins with `"\n{"`. But then it holds control characters, the tags of its texts.
+/// Returns whether `{` comes first and there is no control character but white space. The first
+/// alone does not tell: a message of 123 bytes begins with `"\n{"`. But then it holds control
+/// characters, the tags of its texts.
 fn is_json_object(bytes: &[u8]) -> bool {
     let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
     bytes.trim_ascii_start().starts_with(b"{")

@@ -1,7 +1,7 @@
 //! The dictionary of messages and groups ("viewer config"): collect, merge, read and write.
 //!
-//! A trace holds ids and arguments; the dictionary holds the texts. It is made at build time, travels as a file or
-//! inside the trace, and turns entries back into text.
+//! A trace holds ids and arguments; the dictionary holds the texts. It is made at build time,
+//! travels as a file or inside the trace, and turns entries back into text.
 //!
 //! ```
 //! use protolog_core::{Level, group_id, message_id};
@@ -31,10 +31,10 @@
 //! # Ok::<(), viewer_config::ReadError>(())
 //! ```
 //!
-//! Invariants of every [`Dictionary`]: one entry per id; one group per name and per group id; the group of every message
-//! is declared; the order of messages and groups does not depend on the order in which they came. All three formats
-//! hold all of it, so that each can be made from each other. Any bytes may be read: no panic, and memory in proportion
-//! to the input.
+//! Invariants of every [`Dictionary`]: one entry per id; one group per name and per group id; the
+//! group of every message is declared; the order of messages and groups does not depend on the
+//! order in which they came. All three formats hold all of it, so that each can be made from each
+//! other. Any bytes may be read: no panic, and memory in proportion to the input.
 #![forbid(unsafe_code)]
 
 mod collector;

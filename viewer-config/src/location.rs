@@ -1,13 +1,14 @@
-//! Where the calls of a message stand: a source path and its lines, and the text in which a dictionary keeps them.
+//! Where the calls of a message stand: a source path and its lines, and the text in which a
+//! dictionary keeps them.
 //!
 //! ```text
 //! locations = location { ";" location }        sorted by path
 //! location  = path [ ":" line { "," line } ]   lines sorted, each once
 //! ```
 //!
-//! AOSP writes `path:line`, which is the same thing for one call. A message has several paths only where one source file
-//! was compiled under several names. Invariant: what was formatted parses back, for paths without `;` that do not end
-//! like a list of lines themselves.
+//! AOSP writes `path:line`, which is the same thing for one call. A message has several paths only
+//! where one source file was compiled under several names. Invariant: what was formatted parses
+//! back, for paths without `;` that do not end like a list of lines themselves.
 
 use std::fmt;
 
@@ -16,7 +17,8 @@ use std::fmt;
 pub struct Location {
     /// The source file: `com/foo/Bar.java`, or as the Rust compiler names it.
     pub path: String,
-    /// Lines of the calls, from 1. Sorted and unique in a [`Dictionary`](crate::Dictionary); empty where not known.
+    /// Lines of the calls, from 1. Sorted and unique in a [`Dictionary`](crate::Dictionary); empty
+    /// where not known.
     pub lines: Vec<u32>,
 }
 
@@ -26,7 +28,8 @@ impl Location {
         Self { path: path.into(), lines: vec![line] }
     }
 
-    /// The locations in a text such as `a.rs:12,40;b.rs:7`. What does not end in lines is a path alone.
+    /// The locations in a text such as `a.rs:12,40;b.rs:7`. What does not end in lines is a path
+    /// alone.
     pub fn parse_list(text: &str) -> Vec<Self> {
         text.split(';').filter(|part| !part.is_empty()).map(Self::parse).collect()
     }

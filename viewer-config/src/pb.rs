@@ -1,7 +1,8 @@
 //! The dictionary in protobuf: Perfetto's `ProtoLogViewerConfig` and our hints.
 //!
-//! The field `message` holds the bare template, which is all that trace_processor understands; what that leaves out
-//! stands in a field of ours that it skips. Messages come first and groups last, in the dictionary's order.
+//! The field `message` holds the bare template, which is all that trace_processor understands; what
+//! that leaves out stands in a field of ours that it skips. Messages come first and groups last, in
+//! the dictionary's order.
 
 use crate::{Collector, Dictionary, Group, Location, Message, Problem, ReadError, collector};
 use protolog_core::{
@@ -69,7 +70,8 @@ fn encode(write: impl FnOnce(&mut Fields<'_>)) -> Vec<u8> {
     writer.into_vec().expect("the heap takes every write, and no size is announced")
 }
 
-/// Adds what `bytes` hold to `collector`. Two passes, since messages come before the groups that they name.
+/// Adds what `bytes` hold to `collector`. Two passes, since messages come before the groups that
+/// they name.
 pub(crate) fn read(collector: &mut Collector, bytes: &[u8]) -> Result<(), ReadError> {
     let joined = without_separators(bytes);
     let bytes = joined.as_ref();
@@ -102,8 +104,9 @@ pub(crate) fn read(collector: &mut Collector, bytes: &[u8]) -> Result<(), ReadEr
     Ok(())
 }
 
-/// The bytes without the line feeds that tools which merge jars put behind each file. Dictionaries one after the other are one dictionary, but a
-/// line feed would be read as the beginning of a message: of one that ends there, or that has ten bytes, fewer than its id and its level take.
+/// The bytes without the line feeds that tools which merge jars put behind each file. Dictionaries
+/// one after the other are one dictionary, but a line feed would be read as the beginning of a
+/// message: of one that ends there, or that has ten bytes, fewer than its id and its level take.
 fn without_separators(bytes: &[u8]) -> Cow<'_, [u8]> {
     const MESSAGES: u8 = (viewer_config::MESSAGES << 3 | 2) as u8;
     let (mut reader, mut kept, mut from) = (Reader::new(bytes), Vec::new(), 0);

@@ -1,7 +1,7 @@
 //! The problems that a dictionary's contents can have, and the treatment of each.
 //!
-//! A problem that makes the dictionary wrong refuses it ([`Problem::is_refusal`]); the others only say what was put
-//! right while reading a file made elsewhere.
+//! A problem that makes the dictionary wrong refuses it ([`Problem::is_refusal`]); the others only
+//! say what was put right while reading a file made elsewhere.
 
 use crate::{Group, Location, Message};
 use std::fmt;
@@ -17,21 +17,22 @@ pub enum Problem {
         /// The one that was to be added.
         second: Box<Message>,
     },
-    /// One group name with two ids or tags, or one group id with two names. Reported once per group that was there.
-    /// Otherwise the first stays; a second name gets an id of its own.
+    /// One group name with two ids or tags, or one group id with two names. Reported once per group
+    /// that was there. Otherwise the first stays; a second name gets an id of its own.
     GroupClash {
         /// The group that was there.
         first: Box<Group>,
         /// The one that was to be added.
         second: Box<Group>,
     },
-    /// A message whose group is nowhere declared. Reported once per group; otherwise the name serves as tag.
+    /// A message whose group is nowhere declared. Reported once per group; otherwise the name
+    /// serves as tag.
     UndeclaredGroup {
         /// A message of that group.
         message: Box<Message>,
     },
-    /// A group id that is used by a message but not declared, in a file. Reported once per id; the group is called `#` and
-    /// the id.
+    /// A group id that is used by a message but not declared, in a file. Reported once per id; the
+    /// group is called `#` and the id.
     UnknownGroupId {
         /// The id of the group.
         group_id: u32,
@@ -43,7 +44,8 @@ pub enum Problem {
         /// The id of the group.
         group_id: u32,
     },
-    /// A level that is none, in a file. Reported once per message. The message is taken as of level info.
+    /// A level that is none, in a file. Reported once per message. The message is taken as of level
+    /// info.
     UnknownLevel {
         /// The number of the level.
         level: u64,

@@ -1,4 +1,5 @@
-//! A program that logs without a pause while operators leave it alone, hold connections, and ask without a pause.
+//! A program that logs without a pause while operators leave it alone, hold connections, and ask
+//! without a pause.
 
 use crate::listen::{BenchLog, init, say};
 use crate::toggle::{Started, figure, socket_of};

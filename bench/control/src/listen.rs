@@ -30,8 +30,8 @@ pub(crate) fn sit() {
     let _ = stdin().read(&mut [0]);
 }
 
-/// Threads test a group all the time until the input ends; then the times at which each found it changed are printed, one
-/// line a thread.
+/// Threads test a group all the time until the input ends; then the times at which each found it
+/// changed are printed, one line a thread.
 pub(crate) fn run(threads: usize) {
     init();
     let over = AtomicBool::new(false);

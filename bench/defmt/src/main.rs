@@ -1,5 +1,6 @@
-//! The messages of `protolog-bench mixed` as defmt has them: `write FILE COUNT` writes them with its encoder, `read FILE` prints them with its decoder, and
-//! `decode FILE` decodes them and prints nothing. The formats are in this program itself.
+//! The messages of `protolog-bench mixed` as defmt has them: `write FILE COUNT` writes them with
+//! its encoder, `read FILE` prints them with its decoder, and `decode FILE` decodes them and prints
+//! nothing. The formats are in this program itself.
 //!
 //! Groups, threads and a number of decimals of floats are left out, since defmt has none.
 
@@ -42,7 +43,8 @@ fn read(file: &str, is_printed: bool) -> Result<(), Box<dyn Error>> {
     let mut out = io::BufWriter::with_capacity(64 << 10, io::stdout().lock());
     let mut count = 0_u64;
     let mut file = fs::File::open(file)?;
-    // The decoder moves what it has not decoded yet with each message, so that large parts would take longer.
+    // The decoder moves what it has not decoded yet with each message, so that large parts would
+    // take longer.
     let mut part = [0; 4096];
     loop {
         let size = file.read(&mut part)?;

@@ -1,7 +1,7 @@
 //! Where the messages of this thread go: to defmt's encoder, and from there to memory.
 //!
-//! Invariant: between [`acquire`](defmt::Logger::acquire) and [`release`](defmt::Logger::release), only the thread that acquired writes, since each has an
-//! output of its own.
+//! Invariant: between [`acquire`](defmt::Logger::acquire) and [`release`](defmt::Logger::release),
+//! only the thread that acquired writes, since each has an output of its own.
 
 #![expect(unsafe_code, reason = "a logger of defmt is an unsafe trait")]
 
@@ -42,8 +42,9 @@ fn encode(encode: impl FnOnce(&mut Encoder, &mut dyn FnMut(&[u8]))) {
 #[defmt::global_logger]
 struct Logger;
 
-// SAFETY: a frame is only ever written by the thread that acquired, to its own output. A message within a message (in a signal handler, or in a
-// `Format` that logs) would break that, and this program has neither.
+// SAFETY: a frame is only ever written by the thread that acquired, to its own output. A message
+// within a message (in a signal handler, or in a `Format` that logs) would break that, and this
+// program has neither.
 unsafe impl defmt::Logger for Logger {
     fn acquire() {
         encode(|encoder, write| encoder.start_frame(write));

@@ -1,4 +1,5 @@
-//! Sizes of chunks: the cost of their beginnings, in bytes and time, and the memory of a thread that logged once.
+//! Sizes of chunks: the cost of their beginnings, in bytes and time, and the memory of a thread
+//! that logged once.
 
 use crate::ring::Ring;
 use crate::{ROUNDS, best, head};

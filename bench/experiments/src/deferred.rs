@@ -1,7 +1,9 @@
-//! Final bytes on the caller, as the runtime has them; or compact records on the caller, which a thread encodes later.
+//! Final bytes on the caller, as the runtime has them; or compact records on the caller, which a
+//! thread encodes later.
 //!
-//! A record is a word for id and ticks each, one for each number, and texts by their bytes, in a queue of words with one
-//! writer and one reader. The thread makes the same packets of them and writes them to a file.
+//! A record is a word for id and ticks each, one for each number, and texts by their bytes, in a
+//! queue of words with one writer and one reader. The thread makes the same packets of them and
+//! writes them to a file.
 
 use crate::machine;
 use crate::ring::Ring;
@@ -23,7 +25,8 @@ use std::time::Duration;
 
 /// Words of the queue: 4 MiB, as a session's buffer.
 const WORDS: usize = 512 << 10;
-/// The time for which the thread sleeps when it has nothing to do; it is not woken, which is to the caller's advantage.
+/// The time for which the thread sleeps when it has nothing to do; it is not woken, which is to the
+/// caller's advantage.
 const NAP: Duration = Duration::from_micros(200);
 const LOOP: u64 = 200_000;
 

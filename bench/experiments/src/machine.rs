@@ -1,4 +1,5 @@
-//! Abilities of the machine that Rust does not offer: its counter, and fetching a line before it is written.
+//! Abilities of the machine that Rust does not offer: its counter, and fetching a line before it is
+//! written.
 #![allow(unsafe_code)] // Two instructions.
 
 /// The time stamp counter; 0 where there is none.

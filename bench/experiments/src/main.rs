@@ -1,11 +1,13 @@
-//! Ways that the write path could have gone, as programs that can be run: `docs/lab/write-path.md` keeps the figures.
+//! Ways that the write path could have gone, as programs that can be run: `docs/lab/write-path.md`
+//! keeps the figures.
 //!
 //! ```text
 //! cargo xtask bench experiments
 //! ```
 //!
-//! `strings`, `chunks` and `prefetch` write packets as the runtime does, but with protozero's writer into memory of their
-//! own ([`ring`]): rows compare with each other, not with the runtime. `deferred` compares with the runtime itself.
+//! `strings`, `chunks` and `prefetch` write packets as the runtime does, but with protozero's
+//! writer into memory of their own ([`ring`]): rows compare with each other, not with the runtime.
+//! `deferred` compares with the runtime itself.
 
 mod chunks;
 mod deferred;

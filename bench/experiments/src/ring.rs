@@ -30,7 +30,8 @@ pub(crate) struct Ring {
     /// The shared part of a chunk's state.
     shared: AtomicU64,
     last: u64,
-    /// Bytes of all packets, with their sizes and the chunks' beginnings, without what chunks have left at their ends.
+    /// Bytes of all packets, with their sizes and the chunks' beginnings, without what chunks have
+    /// left at their ends.
     pub(crate) bytes: u64,
 }
 

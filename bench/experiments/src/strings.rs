@@ -1,4 +1,5 @@
-//! Each text with an id of its own, in its own packet; or a table per chunk of the texts that it has already.
+//! Each text with an id of its own, in its own packet; or a table per chunk of the texts that it
+//! has already.
 
 use crate::ring::{Ring, SIZE};
 use crate::{ROUNDS, best, head};
@@ -24,7 +25,8 @@ struct Table {
     entries: [Entry; ENTRIES],
 }
 
-/// A hash of length, beginning and end: texts that agree in all of them are told apart by comparing.
+/// A hash of length, beginning and end: texts that agree in all of them are told apart by
+/// comparing.
 #[inline]
 fn hash(text: &str) -> u64 {
     let bytes = text.as_bytes();
@@ -67,7 +69,8 @@ fn log(ring: &mut Ring, table: Option<&mut Table>, iid: &mut u64, number: u64, t
             let known = entry.iid;
             return ring.packet(|to| fill(to, delta, number, known, None));
         }
-        // Timestamp; tag and size of the interned data, tag and size of the string; id; tag and size of the text.
+        // Timestamp; tag and size of the interned data, tag and size of the string; id; tag and
+        // size of the text.
         let before = (1 + varint_len(delta)) + 2 + 3 + (1 + varint_len(*iid)) + 2;
         let at = ring.position + SIZE + before;
         *entry = Entry { chunk: ring.taken, hash, at, iid: *iid };

@@ -7,9 +7,10 @@
 //! PROGRAM kill CANDIDATE FILE             logs 10,000 messages, prints `written`, and waits to be killed
 //! ```
 //!
-//! A process measures one candidate once. So whatever a logger keeps for the process is set up as its users do, CPU time
-//! of all its threads is that of the process, and no candidate warms anything up for another one. The programs in C++
-//! (`bench/peers/cpp`) do the same with the same numbers.
+//! A process measures one candidate once. So whatever a logger keeps for the process is set up as
+//! its users do, CPU time of all its threads is that of the process, and no candidate warms
+//! anything up for another one. The programs in C++ (`bench/peers/cpp`) do the same with the same
+//! numbers.
 
 mod measure;
 

@@ -1,4 +1,5 @@
-// What is the same for all loggers in C++ that are measured: the harness of bench/harness, number by number.
+// What is the same for all loggers in C++ that are measured: the harness of bench/harness, number
+// by number.
 
 #ifndef BENCH_PEERS_CPP_HARNESS_H_
 #define BENCH_PEERS_CPP_HARNESS_H_
@@ -47,7 +48,8 @@ inline int64_t CpuOf(const std::string& pid) {
   return sum;
 }
 
-// CPU nanoseconds of this process, and of those in BENCH_HELPERS (ids, with spaces between) that work for it.
+// CPU nanoseconds of this process, and of those in BENCH_HELPERS (ids, with spaces between) that
+// work for it.
 inline int64_t Cpu() {
   int64_t sum = Nanos(CLOCK_PROCESS_CPUTIME_ID);
   const char* helpers = getenv("BENCH_HELPERS");

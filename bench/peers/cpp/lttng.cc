@@ -18,7 +18,8 @@ struct Logger {
   }
   void LongText(const char* text) { lttng_ust_tracepoint(bench, long_text, text); }
 
-  // The consumer writes every tenth of a second at the latest, as it is told when the channel is made.
+  // The consumer writes every tenth of a second at the latest, as it is told when the channel is
+  // made.
   void Settle() { std::this_thread::sleep_for(std::chrono::milliseconds(250)); }
 };
 

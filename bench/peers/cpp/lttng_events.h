@@ -1,4 +1,5 @@
-// The events of lttng.cc, as LTTng-UST wants them: this file is included several times by its macros.
+// The events of lttng.cc, as LTTng-UST wants them: this file is included several times by its
+// macros.
 
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER bench

@@ -1,4 +1,5 @@
-// spdlog to a file, on the calling thread (`spdlog-sync`) or through its thread (`spdlog-async`), as a candidate:
+// spdlog to a file, on the calling thread (`spdlog-sync`) or through its thread (`spdlog-async`),
+// as a candidate:
 //   PROGRAM measure CANDIDATE SHAPE FILE
 //   PROGRAM kill CANDIDATE FILE
 
@@ -14,7 +15,8 @@ class Logger {
  public:
   Logger(bool async, const char* path) {
     if (async) {
-      // As long as tracing-appender's queue; a caller that finds it full waits, as is spdlog's default.
+      // As long as tracing-appender's queue; a caller that finds it full waits, as is spdlog's
+      // default.
       spdlog::init_thread_pool(128000, 1);
       logger_ = spdlog::basic_logger_mt<spdlog::async_factory>("bench", path, true);
     } else {

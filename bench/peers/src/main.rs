@@ -1,5 +1,5 @@
-//! Loggers that write Perfetto's traces by other means, as candidates of `cargo xtask bench runtime`; the harness says
-//! how the program is called.
+//! Loggers that write Perfetto's traces by other means, as candidates of
+//! `cargo xtask bench runtime`; the harness says how the program is called.
 
 mod layer;
 mod perfetto;

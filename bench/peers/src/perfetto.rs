@@ -1,5 +1,5 @@
-//! Perfetto's own SDK for Rust, with the tracing service in the process: track events with the arguments as annotations,
-//! and a data source that writes the packets that protolog writes.
+//! Perfetto's own SDK for Rust, with the tracing service in the process: track events with the
+//! arguments as annotations, and a data source that writes the packets that protolog writes.
 
 use harness::Logger;
 use perfetto_sdk::data_source::{DataSource, DataSourceArgsBuilder, TraceContext};
@@ -139,7 +139,8 @@ impl Logger for TrackEvents {
 
 static SOURCE: OnceLock<DataSource<'static>> = OnceLock::new();
 
-/// Packets as protolog's: time since the last message, id, arguments, texts with an id of their own.
+/// Packets as protolog's: time since the last message, id, arguments, texts with an id of their
+/// own.
 pub(crate) struct Packets {
     service: Service,
     last: Cell<Instant>,

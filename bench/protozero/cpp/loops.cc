@@ -1,7 +1,7 @@
 // C++ ProtoZero filling the messages of the bench, in loops that mirror those of src/memory.rs.
 //
-// EveryField is what ProtoZero's compiler generates from a .proto file, written by hand: setters that name a field's
-// number and type, and nothing else.
+// EveryField is what ProtoZero's compiler generates from a .proto file, written by hand: setters
+// that name a field's number and type, and nothing else.
 
 #include "protozero_cut.h"
 
@@ -36,8 +36,8 @@ class EveryField : public protozero::Message {
   }
 };
 
-// The speed of light of ProtoZero's own benchmark: the same setters on an object that lies in the slot, appends every
-// value at its running position, and trusts the text's zero.
+// The speed of light of ProtoZero's own benchmark: the same setters on an object that lies in the
+// slot, appends every value at its running position, and trusts the text's zero.
 class Light {
  public:
   void set_field_int32(int32_t value) { Append(value); }
@@ -137,8 +137,8 @@ size_t Loop(uint8_t* slots, size_t count, size_t passes, const Record* records, 
 // Who fills; keep in sync with src/writers/cpp.rs.
 enum class Who : uint32_t { kLight = 0, kKept = 1, kStatic = 2 };
 
-// Fills `count` slots `passes` times with messages made of the records, which are `mask` + 1 times four; returns the
-// bytes written.
+// Fills `count` slots `passes` times with messages made of the records, which are `mask` + 1 times
+// four; returns the bytes written.
 extern "C" size_t protozero_loop(Who who, bool nested, uint8_t* slots, size_t count, size_t passes,
                                  const Record* records, size_t mask) {
   auto loop = [&](auto fill) { return Loop(slots, count, passes, records, mask, fill); };

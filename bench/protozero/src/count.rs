@@ -1,5 +1,5 @@
-//! Instructions of a message, counted by valgrind's callgrind: of two runs with different numbers of messages the
-//! difference, so that nothing but the loop counts.
+//! Instructions of a message, counted by valgrind's callgrind: of two runs with different numbers
+//! of messages the difference, so that nothing but the loop counts.
 
 use std::process::{Command, Stdio};
 

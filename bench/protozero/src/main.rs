@@ -1,7 +1,8 @@
-//! ProtoZero's own benchmark with all writers in one run: times, beside those of a writer that only copies, and
-//! instructions per message.
+//! ProtoZero's own benchmark with all writers in one run: times, beside those of a writer that only
+//! copies, and instructions per message.
 //!
-//! Without arguments it prints tables; `time` leaves the instructions out. `count` is for the runs under valgrind.
+//! Without arguments it prints tables; `time` leaves the instructions out. `count` is for the runs
+//! under valgrind.
 
 mod check;
 mod count;

@@ -1,7 +1,8 @@
 //! The memory that messages go to, and the loop that fills it.
 //!
-//! As in ProtoZero's own benchmark every message has a slot of 512 bytes, and the slots are taken in turn: 64 MiB of
-//! them, as a trace buffer is used, or as many as the first-level cache keeps. Unlike there, nothing is read back.
+//! As in ProtoZero's own benchmark every message has a slot of 512 bytes, and the slots are taken
+//! in turn: 64 MiB of them, as a trace buffer is used, or as many as the first-level cache keeps.
+//! Unlike there, nothing is read back.
 
 use std::fmt;
 
@@ -51,7 +52,8 @@ pub(crate) struct Job {
     pub(crate) passes: usize,
 }
 
-/// Puts one message after the other into slots; each function returns the bytes that the message took.
+/// Puts one message after the other into slots; each function returns the bytes that the message
+/// took.
 pub(crate) trait Fill: Default {
     /// One message with the values of the first record.
     fn simple(&mut self, slot: &mut [u8; SLOT], records: &Message) -> usize;
@@ -80,7 +82,8 @@ pub(crate) fn run<F: Fill>(job: Job, slots: &mut [Slot], records: &Records) -> u
     }
 }
 
-/// Calls `fill` for each slot in turn with the number of the turn; returns the sum of what it returns.
+/// Calls `fill` for each slot in turn with the number of the turn; returns the sum of what it
+/// returns.
 #[inline(never)]
 pub(crate) fn each(
     job: Job,

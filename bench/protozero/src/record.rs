@@ -26,17 +26,18 @@ pub(crate) type Message = [Record; 4];
 /// So many messages come in turn with the seed's values: few enough for the first-level cache.
 pub(crate) const SEED_MESSAGES: usize = 16;
 
-/// So many messages come in turn with varied values: too many for a branch predictor to learn all their lengths.
+/// So many messages come in turn with varied values: too many for a branch predictor to learn all
+/// their lengths.
 pub(crate) const VARIED_MESSAGES: usize = 512;
 
 /// Which values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Values {
-    /// Those of ProtoZero's own benchmark: constants, of which every integer takes five bytes as a varint, and 31
-    /// characters with a zero behind them.
+    /// Those of ProtoZero's own benchmark: constants, of which every integer takes five bytes as a
+    /// varint, and 31 characters with a zero behind them.
     Seed,
-    /// Integers of any number of bits, each number as likely as another, and texts of 0 to 31 bytes; the same ones in
-    /// every run.
+    /// Integers of any number of bits, each number as likely as another, and texts of 0 to 31
+    /// bytes; the same ones in every run.
     Varied,
 }
 

@@ -1,8 +1,9 @@
 //! Times: the best round of each writer, where all writers take turns in every round.
 //!
-//! Other work of the machine only makes a round slower, so the best of many is the least disturbed, and turns let
-//! slow phases hit all writers alike. Time is this thread's processor time: what it waits for a processor that others
-//! have is not counted, or writers whose turn takes long would suffer most.
+//! Other work of the machine only makes a round slower, so the best of many is the least disturbed,
+//! and turns let slow phases hit all writers alike. Time is this thread's processor time: what it
+//! waits for a processor that others have is not counted, or writers whose turn takes long would
+//! suffer most.
 
 use std::hint::black_box;
 

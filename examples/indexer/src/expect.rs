@@ -9,7 +9,8 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// A line of JSON per message, `{"level": …, "group": …, "text": …, "thread": …}`, in the order of each thread.
+/// A line of JSON per message, `{"level": …, "group": …, "text": …, "thread": …}`, in the order of
+/// each thread.
 #[derive(Debug)]
 pub(crate) struct Journal(Option<Mutex<BufWriter<File>>>);
 

@@ -1,12 +1,13 @@
-//! Walks directory trees with several threads, counts lines and words, and logs its work as a trace.
+//! Walks directory trees with several threads, counts lines and words, and logs its work as a
+//! trace.
 //!
 //! ```text
 //! $ cargo run --release -p protolog-example-indexer -- --trace indexer.pftrace src
 //! ```
 //!
-//! One thread walks the trees and passes files to the others. Three groups log: walking, reading, and the report, whose
-//! format string is an option and so is known at run time only. With `--expect`, the program also writes each message as a
-//! line of JSON, so that a test can compare.
+//! One thread walks the trees and passes files to the others. Three groups log: walking, reading,
+//! and the report, whose format string is an option and so is known at run time only. With
+//! `--expect`, the program also writes each message as a line of JSON, so that a test can compare.
 
 mod expect;
 mod index;

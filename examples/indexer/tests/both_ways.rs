@@ -1,8 +1,10 @@
-//! The indexer built with proc macros, and built without them from sources that `protologtool` rewrote: both log the same.
+//! The indexer built with proc macros, and built without them from sources that `protologtool`
+//! rewrote: both log the same.
 //!
-//! The test compares the dictionaries, of the binary's notes and of the tool, and the traces, with our reader and with the
-//! official descriptors. Traces may differ in times, in ids of processes and threads, in the ends of chunks (because times
-//! have different lengths), and in dictionary packets: one has the entries of logged messages, the other all entries.
+//! The test compares the dictionaries, of the binary's notes and of the tool, and the traces, with
+//! our reader and with the official descriptors. Traces may differ in times, in ids of processes
+//! and threads, in the ends of chunks (because times have different lengths), and in dictionary
+//! packets: one has the entries of logged messages, the other all entries.
 
 use protolog_testkit::{
     Value, assert_eq_text, check_dictionary, check_trace, run, serde_json, temp_dir, user_cargo,
@@ -40,7 +42,8 @@ fn tool(system: &Memory, words: &[&str]) {
     assert_eq!((exit, system.errors().as_str()), (Exit::Done, ""));
 }
 
-/// Rewrites the example's sources with the tool, and returns its dictionary and that of the binary's notes, in both formats.
+/// Rewrites the example's sources with the tool, and returns its dictionary and that of the
+/// binary's notes, in both formats.
 fn rewritten() -> Memory {
     let system = Memory::default();
     for path in ["Cargo.toml", "examples/indexer/Cargo.toml"] {
@@ -182,8 +185,8 @@ fn lines(trace: &Path) -> String {
     threads.into_values().collect()
 }
 
-/// The messages from the official descriptors, with their texts, in the order of each sequence, then the fields of all other
-/// packets; none without Python.
+/// The messages from the official descriptors, with their texts, in the order of each sequence,
+/// then the fields of all other packets; none without Python.
 fn sequences(trace: &Path) -> Option<String> {
     let mut sequences: BTreeMap<u64, (BTreeMap<u64, String>, String)> = BTreeMap::new();
     let mut others: BTreeMap<String, usize> = BTreeMap::new();

@@ -1,7 +1,7 @@
 //! Comments of a schema as documentation.
 //!
-//! They were not written for rustdoc: an indented line would be a program that it compiles, a name in brackets a link, and
-//! a name in angles a tag of HTML.
+//! They were not written for rustdoc: an indented line would be a program that it compiles, a name
+//! in brackets a link, and a name in angles a tag of HTML.
 
 /// Returns the lines of a documentation comment: a sentence, and a schema's comment behind it.
 pub(super) fn comment(sentence: &str, own: &str) -> Vec<String> {
@@ -27,7 +27,8 @@ fn plain(line: &str) -> String {
         if matches!(c, '[' | ']' | '<' | '>' | '\\' | '*' | '_' | '`' | '#') {
             plain.push('\\');
         }
-        // Rust refuses a lone carriage return in a comment, and characters that change the direction of text.
+        // Rust refuses a lone carriage return in a comment, and characters that change the
+        // direction of text.
         plain.push(if c.is_control() || is_bidirectional(c) { ' ' } else { c });
     }
     plain

@@ -1,7 +1,7 @@
 //! An enum: a number with names for some of its values.
 //!
-//! Not an `enum` of Rust, since a newer program may send a value that this one has no name for, and several names may stand
-//! for one number.
+//! Not an `enum` of Rust, since a newer program may send a value that this one has no name for, and
+//! several names may stand for one number.
 
 use super::Code;
 use crate::names::{Names, escaped, shouty};

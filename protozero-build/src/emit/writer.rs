@@ -108,7 +108,8 @@ fn write_field(out: &mut Code, place: &Place<'_, '_>, field: &Field, names: &mut
     }
 }
 
-/// A setter for all values of a repeated field at once: what is packed, by which type, and how they become its values.
+/// A setter for all values of a repeated field at once: what is packed, by which type, and how they
+/// become its values.
 fn write_packed(
     out: &mut Code,
     field: &Field,

@@ -1,4 +1,5 @@
-//! The comments of a file, by the path of what they stand before: field numbers and indices through the descriptor.
+//! The comments of a file, by the path of what they stand before: field numbers and indices through
+//! the descriptor.
 
 use protozero::scalar::Int32;
 use protozero::{DecodeError, Reader};

@@ -1,7 +1,9 @@
-//! Reads descriptor sets (`google/protobuf/descriptor.proto`) by field number, with the reader that generated code rests on.
+//! Reads descriptor sets (`google/protobuf/descriptor.proto`) by field number, with the reader that
+//! generated code rests on.
 //!
-//! Editions say by *features* what syntaxes said: whether repeated fields are packed, whether messages are delimited. A
-//! feature holds for what is inside, until something inside says otherwise.
+//! Editions say by *features* what syntaxes said: whether repeated fields are packed, whether
+//! messages are delimited. A feature holds for what is inside, until something inside says
+//! otherwise.
 
 use super::comments::Comments;
 use super::{Enum, EnumValue, Extension, Field, File, Kind, Message, Scalar};
@@ -34,7 +36,8 @@ struct Features {
 }
 
 impl Features {
-    /// Those of a file without any of its own: proto2 is the only syntax that packs nothing by itself.
+    /// Those of a file without any of its own: proto2 is the only syntax that packs nothing by
+    /// itself.
     fn of_syntax(syntax: &str) -> Self {
         Self { is_packed: !matches!(syntax, "" | "proto2"), is_delimited: false }
     }
@@ -103,7 +106,8 @@ fn read_file(descriptor: Reader<'_>) -> Result<File> {
     Ok(file)
 }
 
-/// Reads the messages, enums and extensions of a file or message, which are in the fields `numbers`.
+/// Reads the messages, enums and extensions of a file or message, which are in the fields
+/// `numbers`.
 fn read_members(
     descriptor: Reader<'_>,
     scope: &mut Scope<'_>,

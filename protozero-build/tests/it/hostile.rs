@@ -1,4 +1,5 @@
-//! Descriptors and messages that somebody made to do harm: no code comes of a name, and no stack overflows.
+//! Descriptors and messages that somebody made to do harm: no code comes of a name, and no stack
+//! overflows.
 
 use crate::{build, code_of};
 use protolog_testkit::{run, temp_dir};

@@ -1,4 +1,5 @@
-//! A typed setter is the hand-numbered one: the compiler makes the same instructions of both, and none of what nobody uses.
+//! A typed setter is the hand-numbered one: the compiler makes the same instructions of both, and
+//! none of what nobody uses.
 
 use crate::{build, code_of};
 use protolog_testkit::temp_dir;

@@ -1,4 +1,5 @@
-//! Generated code: it is what it was, it compiles, and what it reads and writes is what prost and Python's protobuf do.
+//! Generated code: it is what it was, it compiles, and what it reads and writes is what prost and
+//! Python's protobuf do.
 
 mod build;
 mod hostile;

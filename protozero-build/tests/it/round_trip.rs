@@ -1,5 +1,6 @@
-//! Random messages go through generated code: it reads each, and writes it again field by field, into memory in one piece
-//! and over pieces of many sizes. Before and after, prost and Python's protobuf must see the same.
+//! Random messages go through generated code: it reads each, and writes it again field by field,
+//! into memory in one piece and over pieces of many sizes. Before and after, prost and Python's
+//! protobuf must see the same.
 
 use crate::{build, random, schemas};
 use prost_reflect::prost::Message as _;
@@ -12,8 +13,8 @@ use std::process::{Command, Stdio};
 /// The messages of each schema.
 const MESSAGES: u64 = 10_000;
 
-/// The program, with `ROOTS` to be filled in: for each frame of its input, one of its output. A frame is the number of a type,
-/// the size in four bytes, and a message.
+/// The program, with `ROOTS` to be filled in: for each frame of its input, one of its output. A
+/// frame is the number of a type, the size in four bytes, and a message.
 const PROGRAM: &str = r#"
 mod schema { include!("schema.rs"); }
 

@@ -1,5 +1,5 @@
-//! The schemas: those of this package, Perfetto's whole trace, and Google's interfaces. The code for ours compiles without `std`, for the
-//! others' parts with the programs of `round_trip`.
+//! The schemas: those of this package, Perfetto's whole trace, and Google's interfaces. The code
+//! for ours compiles without `std`, for the others' parts with the programs of `round_trip`.
 
 use crate::{build, code_of, data};
 use protolog_testkit::{python, run, skip, temp_dir};

@@ -1,5 +1,5 @@
-//! The depth of nested messages, for code that follows them by calling itself: bytes of some kilobytes nest so deep that
-//! they would use up a stack.
+//! The depth of nested messages, for code that follows them by calling itself: bytes of some
+//! kilobytes nest so deep that they would use up a stack.
 
 use super::Reader;
 use crate::error::{DecodeError, DecodeErrorKind};
@@ -15,7 +15,8 @@ impl Depth {
     /// That of the outermost message.
     pub const OUTERMOST: Self = Self(MAX_MESSAGE_DEPTH);
 
-    /// The depth within a message that is nested, of which the field has this number; an error if it is too deep.
+    /// The depth within a message that is nested, of which the field has this number; an error if
+    /// it is too deep.
     #[inline]
     pub fn deeper(self, nested: &Reader<'_>, number: u32) -> Result<Self, DecodeError> {
         let too_deep = || DecodeError::new(DecodeErrorKind::TooDeep, nested.offset(), number);

@@ -1,7 +1,8 @@
 //! One field on the wire, with accessors for its value in each type of a schema.
 //!
-//! The wire does not contain the scalar type of a field, so callers choose it according to the schema. An accessor fails
-//! only if the wire type does not fit. Integers of 32 bits are the low half of the value, as everywhere in protobuf.
+//! The wire does not contain the scalar type of a field, so callers choose it according to the
+//! schema. An accessor fails only if the wire type does not fit. Integers of 32 bits are the low
+//! half of the value, as everywhere in protobuf.
 
 use crate::error::{DecodeError, DecodeErrorKind};
 use crate::reader::Reader;
@@ -145,8 +146,8 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// A `string`. If it is not UTF-8, the error has the offset of the first invalid byte, and [`as_bytes`](Self::as_bytes)
-    /// returns the bytes.
+    /// A `string`. If it is not UTF-8, the error has the offset of the first invalid byte, and
+    /// [`as_bytes`](Self::as_bytes) returns the bytes.
     #[inline]
     pub fn as_str(&self) -> Result<&'a str, DecodeError> {
         core::str::from_utf8(self.as_bytes()?).map_err(|error| {

@@ -1,4 +1,5 @@
-//! The values of one occurrence of a repeated scalar field: one, or many if it is packed. Readers have to take both.
+//! The values of one occurrence of a repeated scalar field: one, or many if it is packed. Readers
+//! have to take both.
 
 use core::iter::FusedIterator;
 use core::marker::PhantomData;

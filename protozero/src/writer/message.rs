@@ -1,7 +1,8 @@
 //! A message that is being written: one setter per scalar type, and nested messages.
 //!
-//! A nested message borrows its parent mutably, so the compiler refuses writes to the parent, and a second nested message,
-//! while the first one is open. Dropping it fills its size field. There is no stack at run time.
+//! A nested message borrows its parent mutably, so the compiler refuses writes to the parent, and a
+//! second nested message, while the first one is open. Dropping it fills its size field. There is
+//! no stack at run time.
 //!
 //! ```
 //! # use protozero::{Fixed, Writer};
@@ -26,8 +27,8 @@
 //! parent.uint32(2, 5);
 //! ```
 //!
-//! Setters append in the order of the calls. A field number outside 1 to 2^29 - 1 is an error of the message; the check is
-//! free for constants.
+//! Setters append in the order of the calls. A field number outside 1 to 2^29 - 1 is an error of
+//! the message; the check is free for constants.
 
 use core::ops::{Deref, DerefMut};
 
@@ -38,7 +39,8 @@ use crate::wire::{MAX_FIELD_NUMBER, WireType, packed_varint, tag, zigzag};
 
 /// One message, outermost or nested, to set fields on.
 ///
-/// A function that encodes a type of message takes `&mut Message<'_, D>`; [`Nested`] and [`Exact`] dereference to it.
+/// A function that encodes a type of message takes `&mut Message<'_, D>`; [`Nested`] and [`Exact`]
+/// dereference to it.
 #[derive(Debug)]
 pub struct Message<'w, D> {
     writer: &'w mut Writer<D>,
@@ -176,7 +178,8 @@ impl<'w, D: Delegate> Message<'w, D> {
         self
     }
 
-    /// A nested message whose size is not known yet: four bytes are reserved for it and filled when it is dropped.
+    /// A nested message whose size is not known yet: four bytes are reserved for it and filled when
+    /// it is dropped.
     #[inline]
     pub fn nested(&mut self, field: u32) -> Nested<'_, D> {
         self.reborrow().into_nested(field)
@@ -190,8 +193,9 @@ impl<'w, D: Delegate> Message<'w, D> {
         Nested { message: self, size }
     }
 
-    /// A nested message of exactly `size` bytes. The size field has its minimum length and is never patched, so the message
-    /// can cross ranges at no cost. Any other size than announced is an error at the end.
+    /// A nested message of exactly `size` bytes. The size field has its minimum length and is never
+    /// patched, so the message can cross ranges at no cost. Any other size than announced is an
+    /// error at the end.
     #[inline]
     pub fn nested_exact(&mut self, field: u32, size: usize) -> Exact<'_, D> {
         self.reborrow().into_nested_exact(field, size)

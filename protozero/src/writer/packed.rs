@@ -1,6 +1,8 @@
-//! Fields that are made of several values: packed repeated ones, and bytes from pieces; and fields that were read.
+//! Fields that are made of several values: packed repeated ones, and bytes from pieces; and fields
+//! that were read.
 //!
-//! The values are gone over twice, first for the size; so they need no memory, and the size field has its minimum length.
+//! The values are gone over twice, first for the size; so they need no memory, and the size field
+//! has its minimum length.
 
 use super::Message;
 use crate::delegate::Delegate;

@@ -1,5 +1,5 @@
-//! A message with every scalar type, a nested message, and tags of every length, for prost; functions that
-//! write and read the same with this crate; and a strategy that generates messages.
+//! A message with every scalar type, a nested message, and tags of every length, for prost;
+//! functions that write and read the same with this crate; and a strategy that generates messages.
 
 use proptest::prelude::*;
 use protozero::{DecodeError, Delegate, Message, Reader};
@@ -79,7 +79,8 @@ impl AllTypes {
         }
     }
 
-    /// Reads fields into `self`, as protobuf merges: the last scalar wins, nested messages are merged.
+    /// Reads fields into `self`, as protobuf merges: the last scalar wins, nested messages are
+    /// merged.
     pub(crate) fn merge(&mut self, fields: Reader<'_>) -> Result<(), DecodeError> {
         for field in fields {
             let field = field?;

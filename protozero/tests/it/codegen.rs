@@ -1,7 +1,8 @@
-//! The optimized code: no panic in the whole crate, and hot setters that consist of a comparison and stores.
+//! The optimized code: no panic in the whole crate, and hot setters that consist of a comparison
+//! and stores.
 //!
-//! The crate (without `alloc`: `Vec` has panics of its own) and `tests/codegen/` are compiled to assembly, which
-//! takes a second. Nothing is linked or run.
+//! The crate (without `alloc`: `Vec` has panics of its own) and `tests/codegen/` are compiled to
+//! assembly, which takes a second. Nothing is linked or run.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -39,7 +40,8 @@ static ASSEMBLY: LazyLock<(String, String)> = LazyLock::new(|| {
     (library, compile("fast_path", "tests/codegen/fast_path.rs", &user))
 });
 
-/// The panicking functions of the standard library that `assembly` calls, by common parts of their names.
+/// The panicking functions of the standard library that `assembly` calls, by common parts of their
+/// names.
 fn panics(assembly: &str) -> Vec<&str> {
     let symbols =
         assembly.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '.' && c != '$');
@@ -71,8 +73,8 @@ fn nothing_panics() {
     }
 }
 
-/// Only cold functions are called. The number of instructions is an upper bound with a margin, which includes the cold calls
-/// and detects a setter that has become slow.
+/// Only cold functions are called. The number of instructions is an upper bound with a margin,
+/// which includes the cold calls and detects a setter that has become slow.
 #[test]
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 fn setters_are_short() {

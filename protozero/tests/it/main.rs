@@ -1,4 +1,5 @@
-//! The tests of this crate, as one program: bytes at every boundary, an oracle, and the compiled code.
+//! The tests of this crate, as one program: bytes at every boundary, an oracle, and the compiled
+//! code.
 
 mod all_types;
 mod codegen;

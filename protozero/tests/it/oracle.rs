@@ -1,5 +1,5 @@
-//! This crate against prost, an independent implementation of the same format: each reads what the other writes, and both
-//! agree on arbitrary bytes.
+//! This crate against prost, an independent implementation of the same format: each reads what the
+//! other writes, and both agree on arbitrary bytes.
 
 use crate::all_types::{AllTypes, Sizes, all_types, same};
 use crate::scattered::write_scattered;

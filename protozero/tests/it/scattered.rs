@@ -1,7 +1,8 @@
 //! A delegate with ranges of any size, for all tests of writing.
 //!
-//! [`Scattered`] checks the writer's side of the contract of `Delegate`: the report of a range must fit the range, every
-//! open size field must come as a patch, and a patch must hit a size field that still has its reserved value.
+//! [`Scattered`] checks the writer's side of the contract of `Delegate`: the report of a range must
+//! fit the range, every open size field must come as a patch, and a patch must hit a size field
+//! that still has its reserved value.
 
 use protozero::delegate::{Delegate, Ended, Exhausted, Patch};
 use protozero::{Message, WriteError, Writer};
@@ -97,7 +98,8 @@ impl Delegate for Scattered {
 /// The delegate type under which one closure can write to all delegates.
 pub(crate) type AnyDelegate<'a> = &'a mut dyn Delegate;
 
-/// Writes a message with a delegate whose type is known at run time only; returns the last range and the length.
+/// Writes a message with a delegate whose type is known at run time only; returns the last range
+/// and the length.
 pub(crate) fn write_with(
     delegate: AnyDelegate<'_>,
     write: impl Fn(&mut Message<'_, AnyDelegate<'_>>),

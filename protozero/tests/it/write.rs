@@ -9,8 +9,8 @@ use protozero::{Finished, Fixed, Heap, Message, Reader, Writer};
 
 use crate::scattered::{AnyDelegate, Scattered, write_scattered, write_with};
 
-/// Writes with all delegates, over ranges that end at every place, and into memory that is too short by any number
-/// of bytes.
+/// Writes with all delegates, over ranges that end at every place, and into memory that is too
+/// short by any number of bytes.
 fn check(expected: &[u8], write: impl Fn(&mut Message<'_, AnyDelegate<'_>>)) {
     let len = expected.len();
     assert_eq!(write_with(&mut Heap::new(), &write).unwrap().1, len as u64);

@@ -42,10 +42,11 @@ pub fn run_any(command: &mut Command) -> Output {
     }
 }
 
-/// `cargo` without network, for packages as users have them, which a test makes. `tmp` is the `CARGO_TARGET_TMPDIR` of the test.
+/// `cargo` without network, for packages as users have them, which a test makes. `tmp` is the
+/// `CARGO_TARGET_TMPDIR` of the test.
 ///
-/// All such packages share one target directory, so that the runtime and what it depends on are compiled once. Programs of different tests
-/// have different names there.
+/// All such packages share one target directory, so that the runtime and what it depends on are
+/// compiled once. Programs of different tests have different names there.
 pub fn user_cargo(tmp: &str) -> Command {
     let mut cargo = Command::new(env!("CARGO"));
     for (name, value) in user_environment(tmp) {
@@ -65,8 +66,9 @@ pub fn user_environment(tmp: &str) -> [(&'static str, String); 4] {
     ]
 }
 
-/// Copies a program, to run the copy. Another process copies it: if this one had the file open for writing, processes that
-/// other threads start would inherit the open file, and the system runs no program that is open for writing.
+/// Copies a program, to run the copy. Another process copies it: if this one had the file open for
+/// writing, processes that other threads start would inherit the open file, and the system runs no
+/// program that is open for writing.
 ///
 /// # Panics
 ///

@@ -7,8 +7,8 @@ use std::process::Command;
 
 use crate::{Output, run_any, tool};
 
-/// Compiles `sources` to class files under `out_dir`; `classpath` can be empty. The caller checks the exit code, because a
-/// test may expect an error of javac. `None` without javac.
+/// Compiles `sources` to class files under `out_dir`; `classpath` can be empty. The caller checks
+/// the exit code, because a test may expect an error of javac. `None` without javac.
 ///
 /// # Panics
 ///
@@ -28,7 +28,8 @@ pub fn compile_java(out_dir: &Path, sources: &[PathBuf], classpath: &[PathBuf]) 
     Some(run_any(javac.args(sources)))
 }
 
-/// The compiler; `None` without javac. It runs for seconds: with the JVM's first compiler alone it takes half of the CPU time.
+/// The compiler; `None` without javac. It runs for seconds: with the JVM's first compiler alone it
+/// takes half of the CPU time.
 pub fn javac() -> Option<Command> {
     let mut javac = Command::new(tool("javac")?);
     javac.arg("-J-XX:TieredStopAtLevel=1");

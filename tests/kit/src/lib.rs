@@ -1,8 +1,8 @@
 //! Helpers for the tests of the whole workspace.
 //!
-//! Tests use real tools: javac and java, Perfetto's own `trace_processor`, the official protobuf descriptors. A helper that
-//! needs such a tool returns `Option`: `None` means that the tool is missing, which the helper has reported. So a test
-//! reads
+//! Tests use real tools: javac and java, Perfetto's own `trace_processor`, the official protobuf
+//! descriptors. A helper that needs such a tool returns `Option`: `None` means that the tool is
+//! missing, which the helper has reported. So a test reads
 //!
 //! ```no_run
 //! # use std::path::Path;
@@ -12,9 +12,9 @@
 //! assert_eq!(tables[0].texts("message"), ["sent 3 bytes"]);
 //! ```
 //!
-//! Invariants: in CI (environment variable `CI` set and not empty) a missing tool is a panic, never a skip. Any other
-//! failure is a panic with the command, its exit code and its output. Nothing here writes into the workspace, except
-//! [`expect_file`] under `UPDATE_EXPECT=1`.
+//! Invariants: in CI (environment variable `CI` set and not empty) a missing tool is a panic, never
+//! a skip. Any other failure is a panic with the command, its exit code and its output. Nothing
+//! here writes into the workspace, except [`expect_file`] under `UPDATE_EXPECT=1`.
 
 mod command;
 mod java;
@@ -49,8 +49,8 @@ pub fn temp_dir() -> TempDir {
     temp_dir_in(&std::env::temp_dir())
 }
 
-/// A new directory with a short path, because the path of a socket has at most 107 bytes: in `/tmp` if the directory for
-/// temporary files has a long path.
+/// A new directory with a short path, because the path of a socket has at most 107 bytes: in `/tmp`
+/// if the directory for temporary files has a long path.
 ///
 /// # Panics
 ///

@@ -1,8 +1,9 @@
-//! Perfetto's own reader and the official protobuf descriptors, as oracles for this project's output.
+//! Perfetto's own reader and the official protobuf descriptors, as oracles for this project's
+//! output.
 //!
-//! `tests/oracle/trace_processor.mjs` runs `trace_processor` (wasm) in node. Booting it costs a second or two, so one
-//! node process serves all traces of a test binary: a request is a line of JSON, so is its reply, and the process ends
-//! with the test binary, when its stdin closes.
+//! `tests/oracle/trace_processor.mjs` runs `trace_processor` (wasm) in node. Booting it costs a
+//! second or two, so one node process serves all traces of a test binary: a request is a line of
+//! JSON, so is its reply, and the process ends with the test binary, when its stdin closes.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -27,13 +28,15 @@ pub struct Table {
 pub struct Reading {
     /// One table per query.
     pub tables: Vec<Table>,
-    /// The counters of `trace_processor` for losses and errors (name, idx, severity, source, value).
+    /// The counters of `trace_processor` for losses and errors (name, idx, severity, source,
+    /// value).
     pub stats: Table,
     /// The error if loading stopped early; the tables then have the part before it.
     pub error: Option<String>,
 }
 
-/// Loads `trace` into `trace_processor` and runs each of `sql`. `None` without node or Perfetto's web build.
+/// Loads `trace` into `trace_processor` and runs each of `sql`. `None` without node or Perfetto's
+/// web build.
 ///
 /// # Panics
 ///
@@ -50,8 +53,8 @@ pub fn trace_processor(trace: &Path, sql: &[&str]) -> Option<Vec<Table>> {
     Some(reading.tables)
 }
 
-/// The counters for losses and errors in `trace`; no row means that there are none. `None` without node or Perfetto's web
-/// build.
+/// The counters for losses and errors in `trace`; no row means that there are none. `None` without
+/// node or Perfetto's web build.
 ///
 /// # Panics
 ///
@@ -90,9 +93,10 @@ pub fn read_trace(trace: &Path, sql: &[&str]) -> Option<Reading> {
     })
 }
 
-/// Parses a dictionary (`.pb`) with the official descriptors: `{"messages": […], "groups": […], "unknown": […]}`, where
-/// `unknown` lists the paths of fields that Perfetto does not know, as in `messages.1000`, sorted, each once. `None`
-/// without the Python environment.
+/// Parses a dictionary (`.pb`) with the official descriptors:
+/// `{"messages": […], "groups": […], "unknown": […]}`, where `unknown` lists the paths of fields
+/// that Perfetto does not know, as in `messages.1000`, sorted, each once. `None` without the Python
+/// environment.
 ///
 /// # Panics
 ///
@@ -103,8 +107,8 @@ pub fn check_dictionary(file: &Path) -> Option<Value> {
     Some(serde_json::from_str(&output).unwrap_or_else(|error| panic!("{error} in `{output}`")))
 }
 
-/// Reads a dictionary (`.pb`) with the official descriptors and writes it with them to `copy`. `None` without the Python
-/// environment.
+/// Reads a dictionary (`.pb`) with the official descriptors and writes it with them to `copy`.
+/// `None` without the Python environment.
 ///
 /// # Panics
 ///
@@ -114,12 +118,13 @@ pub fn copy_dictionary(file: &Path, copy: &Path) -> Option<()> {
     check("check_dictionary.py", &[file, copy]).map(drop)
 }
 
-/// Parses every packet of a trace with the official descriptors: one value per packet, `{"packet": {…}, "unknown": […]}`.
-/// `None` without the Python environment.
+/// Parses every packet of a trace with the official descriptors: one value per packet,
+/// `{"packet": {…}, "unknown": […]}`. `None` without the Python environment.
 ///
 /// # Panics
 ///
-/// If the file is not a trace, or has an unknown field with a number below 1000, which can't be ours.
+/// If the file is not a trace, or has an unknown field with a number below 1000, which can't be
+/// ours.
 #[track_caller]
 pub fn check_trace(file: &Path) -> Option<Vec<Value>> {
     let output = check("check_trace.py", &[file])?;

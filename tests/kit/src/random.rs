@@ -1,4 +1,5 @@
-//! Numbers that look like chance and are the same on every machine, for tests that choose among very many cases.
+//! Numbers that look like chance and are the same on every machine, for tests that choose among
+//! very many cases.
 
 /// A xorshift generator with 64 bits of state, seeded by FNV-1a of some bytes.
 #[derive(Clone, Debug)]

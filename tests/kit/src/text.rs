@@ -54,8 +54,8 @@ pub fn updating() -> bool {
     std::env::var_os("UPDATE_EXPECT").is_some_and(|value| value == "1")
 }
 
-/// The lines in which two texts differ, with three lines of context: `-` for `old`, `+` for `new`. A `\r` at the end of a
-/// line and a missing newline are shown.
+/// The lines in which two texts differ, with three lines of context: `-` for `old`, `+` for `new`.
+/// A `\r` at the end of a line and a missing newline are shown.
 pub fn diff(old: &str, new: &str) -> String {
     let old: Vec<&str> = old.split_inclusive('\n').collect();
     let new: Vec<&str> = new.split_inclusive('\n').collect();
@@ -76,8 +76,8 @@ pub fn diff(old: &str, new: &str) -> String {
     out
 }
 
-/// Longest common subsequence of the part between the common head and tail. It is quadratic, which is fine for test texts; a
-/// part of more than 4 million cells is shown as replaced completely.
+/// Longest common subsequence of the part between the common head and tail. It is quadratic, which
+/// is fine for test texts; a part of more than 4 million cells is shown as replaced completely.
 fn script<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<(char, &'a str)> {
     let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let tail =

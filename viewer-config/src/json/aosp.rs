@@ -1,9 +1,10 @@
-//! Writing the JSON form as AOSP's tool of Android 15 writes it, byte for byte, for dictionaries in version control that its
-//! rules compare line by line.
+//! Writing the JSON form as AOSP's tool of Android 15 writes it, byte for byte, for dictionaries in
+//! version control that its rules compare line by line.
 //!
-//! Messages come in the order of the sources rather than sorted, once for each file: equal calls of a file are one entry, as
-//! in AOSP's map of texts, levels, groups and files. Groups come sorted. There are no members of ours, and `/` is written as `\/`. What that leaves out
-//! (lines, widths and precisions) a reader does not get back.
+//! Messages come in the order of the sources rather than sorted, once for each file: equal calls of
+//! a file are one entry, as in AOSP's map of texts, levels, groups and files. Groups come sorted.
+//! There are no members of ours, and `/` is written as `\/`. What that leaves out (lines, widths
+//! and precisions) a reader does not get back.
 
 use super::VERSION;
 use crate::{Dictionary, Format, Message, gzip};
@@ -35,7 +36,8 @@ impl Statements {
         }
     }
 
-    /// Adds what another dictionary has, behind what is here: its messages that are not, and its groups.
+    /// Adds what another dictionary has, behind what is here: its messages that are not, and its
+    /// groups.
     pub fn add(&mut self, dictionary: &Dictionary) {
         let own: HashSet<u64> = self.messages.iter().map(|message| message.id).collect();
         let others = dictionary.messages().iter().filter(|message| !own.contains(&message.id));

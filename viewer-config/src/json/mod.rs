@@ -24,10 +24,10 @@
 //! }
 //! ```
 //!
-//! Keys of messages are ids as signed decimals. Ours are `location` (where it says more than `at`), `template` (where it
-//! is not the bare `message`), `unsigned` (where not 0), `place` (where not `at`) and `id`; their meaning is the one of
-//! the hints in protobuf. `/` is written as it is: `\/` means the same to every reader. [`Statements`] writes AOSP's form
-//! without these.
+//! Keys of messages are ids as signed decimals. Ours are `location` (where it says more than `at`),
+//! `template` (where it is not the bare `message`), `unsigned` (where not 0), `place` (where not
+//! `at`) and `id`; their meaning is the one of the hints in protobuf. `/` is written as it is: `\/`
+//! means the same to every reader. [`Statements`] writes AOSP's form without these.
 
 mod aosp;
 mod read;

@@ -1,7 +1,9 @@
-//! Reading the JSON form, by AOSP's rules: members in any order, unknown ones skipped, everything that the texts need
-//! required. Unlike there, an id that comes twice is no silent overwriting but one message or a clash.
+//! Reading the JSON form, by AOSP's rules: members in any order, unknown ones skipped, everything
+//! that the texts need required. Unlike there, an id that comes twice is no silent overwriting but
+//! one message or a clash.
 //!
-//! Every error names the entry and carries line and column, which serde_json adds to what is found while it reads.
+//! Every error names the entry and carries line and column, which serde_json adds to what is found
+//! while it reads.
 
 use super::VERSION;
 use crate::{

@@ -70,7 +70,8 @@ impl<'a> Entry<'a> {
         let bare = message.bare().into_owned();
         let at = message.locations.first().map(|location| location.path.as_str());
         let location = Location::format_list(&message.locations);
-        // A blank text is an error to readers of this form, unless the template beside it says that it is meant.
+        // A blank text is an error to readers of this form, unless the template beside it says that
+        // it is meant.
         let template = message.template != bare || bare.trim().is_empty();
         Self {
             message: bare,

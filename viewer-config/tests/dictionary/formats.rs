@@ -128,7 +128,8 @@ fn json_made_by_aosp() {
     );
 }
 
-/// AOSP's tool writes an entry for each line, negative group ids as 32 bits or with their sign, and no hints.
+/// AOSP's tool writes an entry for each line, negative group ids as 32 bits or with their sign, and
+/// no hints.
 #[test]
 fn protobuf_made_by_aosp() {
     let entry = |line: &str| {
@@ -136,7 +137,8 @@ fn protobuf_made_by_aosp() {
             (text("12", "one %05d %s"), text("2a", &format!("a/B.j:{line}")));
         nest("0a", &format!("09 0100000000000080 {template} 18 03 20 88efa3bc09 {location}"))
     };
-    // Field 9 is unknown; the group's id has its sign, in ten bytes; the last message's group is not declared.
+    // Field 9 is unknown; the group's id has its sign, in ten bytes; the last message's group is
+    // not declared.
     let strange = nest("0a", &format!("09 0500000000000000 {} 18 02 20 09", text("12", "x")));
     let names = [text("12", "WM"), text("1a", "wm")].concat();
     let group = nest("12", &format!("08 88efa3bcf9ffffffff01 {names}"));

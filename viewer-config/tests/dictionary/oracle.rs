@@ -56,7 +56,8 @@ fn what_the_official_library_writes_is_read() {
     }
 }
 
-/// Each conversion in its full form: the values arrive, although the reader knows only the bare form.
+/// Each conversion in its full form: the values arrive, although the reader knows only the bare
+/// form.
 #[test]
 fn trace_processor_decodes_the_bare_form() {
     let mut collector = Collector::new();

@@ -89,7 +89,8 @@ proptest! {
         }
     }
 
-    /// Without contradictions, neither the order of adding nor the way over partial dictionaries matters.
+    /// Without contradictions, neither the order of adding nor the way over partial dictionaries
+    /// matters.
     #[test]
     fn order_does_not_matter(
         groups in groups(),
@@ -125,7 +126,8 @@ proptest! {
         }
     }
 
-    /// Damaged files are read, refused, or read with problems; what was read can be written and read again.
+    /// Damaged files are read, refused, or read with problems; what was read can be written and
+    /// read again.
     #[test]
     fn damaged_files_may_be_read(
         end in any::<Index>(),

@@ -97,7 +97,8 @@ fn groups_that_contradict_each_other() {
     }
 }
 
-/// Android 15 numbered the groups of each dictionary from 1; a reader of a trace with two of them needs both.
+/// Android 15 numbered the groups of each dictionary from 1; a reader of a trace with two of them
+/// needs both.
 #[test]
 fn readers_keep_groups_of_one_id_apart() {
     let mut collector = Collector::new();

@@ -1,4 +1,5 @@
-//! The speed of light: what a writer would cost if encoding and checking cost nothing; and if only encoding did.
+//! The speed of light: what a writer would cost if encoding and checking cost nothing; and if only
+//! encoding did.
 
 use crate::memory::{Fill, SLOT};
 use crate::record::{Message, Record};
@@ -35,9 +36,9 @@ fn copy<const AT: usize>(slot: &mut [u8; SLOT], record: &Record) -> usize {
     LEN
 }
 
-/// Fields follow each other without gaps, as in protobuf: where one goes depends on the values before it, so the compiler
-/// can't join stores, and each needs a check. The bytes are those in memory; their number, which takes an encoder some
-/// instructions, was computed before.
+/// Fields follow each other without gaps, as in protobuf: where one goes depends on the values
+/// before it, so the compiler can't join stores, and each needs a check. The bytes are those in
+/// memory; their number, which takes an encoder some instructions, was computed before.
 #[derive(Default)]
 pub(crate) struct Running;
 
@@ -54,7 +55,8 @@ impl Fill for Running {
     }
 }
 
-/// Appends a tag and a value for each integer, a tag, a size and the text: tags of one byte, but for the text's.
+/// Appends a tag and a value for each integer, a tag, a size and the text: tags of one byte, but
+/// for the text's.
 #[inline(always)]
 #[allow(clippy::inline_always, reason = "as in the writers that encode")]
 fn append(slot: &mut [u8; SLOT], mut at: usize, record: &Record) -> Option<usize> {

@@ -1,4 +1,5 @@
-//! The contestants. Each fills a slot the way an application would that wrote by hand against its interface.
+//! The contestants. Each fills a slot the way an application would that wrote by hand against its
+//! interface.
 
 mod cpp;
 mod floor;

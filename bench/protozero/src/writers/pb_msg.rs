@@ -1,7 +1,8 @@
 //! perfetto-sdk's `PbMsg`: ProtoZero's interface in Rust, over Perfetto's C library.
 //!
-//! Its only memory that a program may have without a tracing session is a `HeapBuffer`, made by the C library. So
-//! there are two contestants: one whose messages share buffers, and one that gets each message to its slot.
+//! Its only memory that a program may have without a tracing session is a `HeapBuffer`, made by the
+//! C library. So there are two contestants: one whose messages share buffers, and one that gets
+//! each message to its slot.
 
 use perfetto_sdk::heap_buffer::HeapBuffer;
 use perfetto_sdk::pb_msg::{PbMsg, PbMsgWriter};
