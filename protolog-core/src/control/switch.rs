@@ -189,6 +189,27 @@ mod tests {
         assert_eq!(get(&word), [0, 0, 0, 0x3f], "a new session does not override the operator");
     }
 
+    /// The Java runtime reads the same table.
+    #[test]
+    fn words_change_as_the_vectors_say() {
+        let vectors = include_str!("../../testdata/switches.tsv");
+        let mut rows = 0;
+        for line in vectors.lines().skip(1) {
+            let cells: Vec<&str> = line.split('\t').collect();
+            let [word, change, levels, changed] = cells[..] else { panic!("four cells: {line}") };
+            let number = |text| u32::from_str_radix(text, 16).unwrap();
+            let (word, levels) = (AtomicU32::new(number(word)), number(levels) as u8);
+            match change {
+                "session" => set_session_levels(&word, levels),
+                "allowed" => set_allowed_levels(&word, levels),
+                _ => set_text_levels(&word, levels),
+            }
+            assert_eq!(word.load_word(), number(changed), "{line}");
+            rows += 1;
+        }
+        assert!(rows > 10);
+    }
+
     #[test]
     fn text_levels_are_independent() {
         let word = AtomicU32::new(initial(true));

@@ -26,9 +26,9 @@ impl<'a> Words<'a> {
         (!word.is_empty()).then_some(word)
     }
 
-    /// The next word, parsed as a value.
+    /// The next word, parsed as a value; a number has no sign.
     pub(super) fn value<T: FromStr>(&mut self) -> Option<T> {
-        self.word()?.parse().ok()
+        self.word().filter(|word| !word.starts_with('+'))?.parse().ok()
     }
 
     /// The rest of the line, with its spaces.

@@ -421,3 +421,22 @@ fn describe(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The Java runtime reads the same table.
+    #[test]
+    fn requests_are_answered_as_the_vectors_say() {
+        let vectors = include_str!("../../../protolog-core/testdata/requests.tsv");
+        for row in vectors.lines().skip(1) {
+            let cells: Vec<&str> = row.split('\t').collect();
+            let [greeted, request, expected, ends] = cells[..] else { panic!("four cells: {row}") };
+            let request = request.replace("\\t", "\t");
+            let answer = Answers::default().answer(Ok(request), &mut (greeted == "y"));
+            assert_eq!(answer.text, expected.replace("\\n", "\n") + "\n", "{row}");
+            assert_eq!(answer.ends, ends == "y", "{row}");
+        }
+    }
+}

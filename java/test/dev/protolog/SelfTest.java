@@ -1,6 +1,7 @@
 package dev.protolog;
 
 import dev.protolog.internal.control.PrivateDirectoryTest;
+import dev.protolog.internal.control.RequestsTest;
 import dev.protolog.internal.control.WaitingPipeTest;
 import dev.protolog.internal.dictionary.DictionaryTest;
 import dev.protolog.internal.files.ClaimsTest;
@@ -8,6 +9,7 @@ import dev.protolog.internal.files.DirectoryTest;
 import dev.protolog.internal.groups.SettingsTest;
 import dev.protolog.internal.session.EndTest;
 import dev.protolog.internal.session.ErrorTest;
+import dev.protolog.internal.session.VectorsTest;
 import dev.protolog.internal.text.StackTextTest;
 import dev.protolog.internal.text.TemplateTest;
 import dev.protolog.internal.text.TextQueueTest;
@@ -53,6 +55,8 @@ public final class SelfTest {
         ClockTest.run();
         MessageIdTest.run(vectors);
         SettingsTest.run(vectors);
+        RequestsTest.run(vectors);
+        VectorsTest.run(vectors);
         TextQueueTest.run();
         TextSinkTest.run(vectors);
         ClaimsTest.run();

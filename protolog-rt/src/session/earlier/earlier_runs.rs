@@ -342,13 +342,32 @@ fn label(name: &OsStr, file: &OsStr) -> Option<Label> {
     }
     let number: u64 = label.parse().ok()?;
     let is_canonical = numbered(name, &number.to_string()) == file.as_os_str();
-    (is_canonical && number < LAST).then_some(Label::Number(number))
+    (is_canonical && (1..LAST).contains(&number)).then_some(Label::Number(number))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::fs;
+
+    /// The Java runtime reads the same table.
+    #[test]
+    fn names_are_read_and_made_as_the_vectors_say() {
+        let vectors = include_str!("../../../../protolog-core/testdata/file_names.tsv");
+        for line in vectors.lines().skip(1) {
+            let cells: Vec<&str> = line.split('\t').collect();
+            let [name, file, _, run, made] = cells[..] else { panic!("five cells: {line}") };
+            let expected = match run {
+                "" => None,
+                "run" => Some(Label::Run),
+                number => number.parse().ok().map(Label::Number),
+            };
+            assert_eq!(label(OsStr::new(name), OsStr::new(file)), expected, "{line}");
+            if !run.is_empty() && made == "y" {
+                assert_eq!(numbered(OsStr::new(name), run), OsStr::new(file), "{line}");
+            }
+        }
+    }
 
     #[test]
     fn names_are_given_in_the_directory_that_was_found() {

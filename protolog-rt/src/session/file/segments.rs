@@ -303,9 +303,22 @@ mod tests {
             assert_eq!(number(Path::new(path), &part), Some(number_of), "{part:?}");
         };
         check("/var/log/app.pftrace", 1, "/var/log/app.0001.pftrace");
-        check("app.pftrace", 12_345, "app.12345.pftrace");
-        check("app", 7, "app.0007");
-        check("my.app.trace", 7, "my.app.0007.trace");
+    }
+
+    /// The Java runtime reads the same table.
+    #[test]
+    fn names_are_read_and_made_as_the_vectors_say() {
+        let vectors = include_str!("../../../../protolog-core/testdata/file_names.tsv");
+        for line in vectors.lines().skip(1) {
+            let cells: Vec<&str> = line.split('\t').collect();
+            let [name, file, segment, _, made] = cells[..] else { panic!("five cells: {line}") };
+            let (name, file) = (Path::new(name), Path::new(file));
+            assert_eq!(number(name, file), segment.parse().ok(), "{line}");
+            if let Some(number) = segment.parse().ok().filter(|_| made == "y") {
+                let whole = segment_path(name, number);
+                assert_eq!(if is_part(file.as_os_str()) { with_part(&whole) } else { whole }, file);
+            }
+        }
     }
 
     #[test]

@@ -67,16 +67,15 @@ pub(in crate::session) fn failure(core: &Core, error: &Error) {
 
 /// Returns the line; none if nothing was lost but what a ring is made to overwrite.
 fn line(path: &str, summary: &Summary) -> Option<String> {
-    let mut causes: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut causes: BTreeMap<LossCause, u64> = BTreeMap::new();
     let is_reported = |cause| !matches!(cause, LossCause::Truncated | LossCause::Overwritten);
     for loss in summary.losses.iter().filter(|loss| is_reported(loss.cause)) {
-        *causes.entry(loss.cause.description()).or_default() += loss.count;
+        *causes.entry(loss.cause).or_default() += loss.count;
     }
     let lost: u64 = causes.values().sum();
     let all = lost + summary.messages;
-    let causes: Vec<String> =
-        causes.iter().map(|(cause, count)| format!("{count}: {cause}")).collect();
-    let causes = causes.join("; ");
+    let one = |(cause, count): (&LossCause, &u64)| format!("{count}: {}", cause.description());
+    let causes = causes.iter().map(one).collect::<Vec<_>>().join("; ");
     (lost > 0).then(|| format!("protolog: `{path}` lacks {lost} of {all} messages ({causes})\n"))
 }
 
@@ -85,24 +84,24 @@ mod tests {
     use super::*;
     use crate::stats::Loss;
 
+    /// The Java runtime reads the same table.
     #[test]
     fn the_line_has_what_was_lost() {
-        let loss = |group: &str, cause, count| Loss { group: Some(group.into()), cause, count };
-        let mut summary = Summary { messages: 90, ..Summary::default() };
-        assert_eq!(line("a", &summary), None);
-        summary.losses =
-            vec![loss("g", LossCause::Overwritten, 5), loss("g", LossCause::Truncated, 6)];
-        assert_eq!(line("a", &summary), None);
-        for (group, count) in [("g", 4), ("h", 3)] {
-            summary.losses.push(loss(group, LossCause::BufferFull, count));
+        let vectors = include_str!("../../../../protolog-core/testdata/losses.tsv");
+        for row in vectors.lines().skip(1) {
+            let cells: Vec<&str> = row.split('\t').collect();
+            let [messages, losses, expected] = cells[..] else { panic!("three cells: {row}") };
+            let number = |text: &str| text.parse::<u64>().expect("a number");
+            let loss = |(at, text): (usize, &str)| {
+                let (cause, count) = text.split_once(' ').expect("a cause and a count");
+                let cause = LossCause::from_wire(number(cause) as u32).expect("a cause");
+                Loss { group: Some(at.to_string()), cause, count: number(count) }
+            };
+            let losses = losses.split_terminator(';').enumerate().map(loss).collect();
+            let summary = Summary { messages: number(messages), losses, ..Summary::default() };
+            let line = line("app.pftrace", &summary).unwrap_or_default();
+            let line = line.strip_prefix("protolog: `app.pftrace` ").unwrap_or(&line);
+            assert_eq!(line.trim_end(), expected, "{row}");
         }
-        summary.losses.push(loss("g", LossCause::WriteFailed, 3));
-        assert_eq!(
-            line("app.pftrace", &summary).as_deref(),
-            Some(
-                "protolog: `app.pftrace` lacks 10 of 100 messages (7: the buffer was full; 3: the file could not be \
-                 written)\n"
-            )
-        );
     }
 }

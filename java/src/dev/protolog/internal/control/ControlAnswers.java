@@ -23,6 +23,7 @@ import dev.protolog.internal.text.LogPrinter;
 import dev.protolog.internal.text.WrittenName;
 import dev.protolog.internal.write.FillPolicy;
 import java.io.IOException;
+import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -41,7 +42,8 @@ import java.util.TreeSet;
  * ends.
  */
 final class ControlAnswers {
-    private static final int VERSION = 1;
+    private static final BigInteger VERSION = BigInteger.ONE;
+    private static final BigInteger MOST_BYTES = BigInteger.valueOf(Long.MAX_VALUE);
     private static final int TYPE = 0170000;
     private static final int PIPE = 0010000;
 
@@ -61,6 +63,20 @@ final class ControlAnswers {
         Refusal(String what, String help) {
             super(what, null, false, false);
             this.help = help;
+        }
+    }
+
+    /** The trace that a request asks for; {@code buffer} is in bytes, 0 for the default. */
+    private record TraceStart(FillPolicy policy, BigInteger buffer, String settings, String file) {
+        /** Null for what is no such request. */
+        static TraceStart parse(String line) {
+            String[] words = line.split(" ", 5);
+            if (words.length < 5 || words[3].isEmpty()) {
+                return null;
+            }
+            FillPolicy policy = FillPolicy.of(words[1]);
+            BigInteger buffer = number(words[2], Long.SIZE);
+            return policy == null || buffer == null ? null : new TraceStart(policy, buffer, words[3], words[4]);
         }
     }
 
@@ -92,10 +108,11 @@ final class ControlAnswers {
                 throw new Refusal(line.problem(), help);
             }
             String[] words = line.text().split(" ", -1);
-            boolean isHello = words[0].equals("protolog") && words.length == 2 && words[1].matches("[0-9]{1,9}");
-            isLast = isHello ? Integer.parseInt(words[1]) != VERSION : !connection.hasGreeted;
+            BigInteger version = words[0].equals("protolog") && words.length == 2 ? number(words[1], Integer.SIZE) : null;
+            boolean isHello = version != null;
+            isLast = isHello ? !version.equals(VERSION) : !connection.hasGreeted;
             if (isLast && isHello) {
-                throw new Refusal("version " + words[1] + " is not supported",
+                throw new Refusal("version " + version + " is not supported",
                         "use a protologtool of the version that the program was built with");
             } else if (isLast) {
                 throw new Refusal("no protocol version was agreed upon", help);
@@ -119,9 +136,12 @@ final class ControlAnswers {
     private boolean reply(String line, String[] words, StringBuilder reply) throws Refusal, IOException {
         if (words[0].equals("set") && words.length > 1) {
             set(line.substring("set ".length()));
-        } else if (words[0].equals("trace-start") && words.length >= 5) {
-            int file = words[0].length() + words[1].length() + words[2].length() + words[3].length() + 4;
-            start(words[1], words[2], words[3], line.substring(file));
+        } else if (words[0].equals("trace-start")) {
+            TraceStart start = TraceStart.parse(line);
+            if (start == null) {
+                return false;
+            }
+            start(start);
         } else if (words.length > 1) {
             return false;
         } else {
@@ -185,7 +205,8 @@ final class ControlAnswers {
         return read;
     }
 
-    private void start(String policy, String buffer, String settings, String file) throws Refusal, IOException {
+    private void start(TraceStart start) throws Refusal, IOException {
+        String file = start.file;
         if (trace != null) {
             throw new Refusal("a trace is being written to `" + trace.file + "` already", "stop it with `trace stop`");
         }
@@ -197,22 +218,16 @@ final class ControlAnswers {
             throw new Refusal("`" + file + "` is a pipe", "name a file: a pipe would wait for its reader");
         }
         Session.Builder builder = Session.builder().file(path).enableAll();
-        configure(builder, settings);
-        if (policy.equals(FillPolicy.RING_BUFFER.text())) {
+        configure(builder, start.settings);
+        if (start.policy == FillPolicy.RING_BUFFER) {
             builder.keepNewest();
-        } else if (policy.equals(FillPolicy.DISCARD.text())) {
+        } else if (start.policy == FillPolicy.DISCARD) {
             builder.keepFirst();
-        } else if (!policy.equals(FillPolicy.STREAM.text())) {
-            throw new Refusal("`" + policy + "` is no fill policy", "use `stream`, `ring-buffer` or `discard`");
         }
-        if (!buffer.matches("[0-9]{1,19}")) {
-            throw new Refusal("`" + buffer + "` is no size of a buffer", "write the number of bytes");
+        if (start.buffer.signum() > 0) {
+            builder.bufferBytes(SettingRange.nearestBuffer(start.buffer.min(MOST_BYTES).longValue()));
         }
-        long bytes = Long.parseLong(buffer);
-        if (bytes > 0) {
-            builder.bufferBytes(SettingRange.nearestBuffer(bytes));
-        }
-        trace = new Trace(ApiAccess.get().running(builder.start()), policy, file);
+        trace = new Trace(ApiAccess.get().running(builder.start()), start.policy.text(), file);
     }
 
     /** Gives a session the levels of settings. Later ones win. */
@@ -231,6 +246,9 @@ final class ControlAnswers {
                 levels.clear();
                 ApiAccess.get().setLevels(builder, given);
                 continue;
+            } else if (WrittenName.read(item.pattern()).equals("*")) {
+                // In the settings of a session it would be all groups.
+                throw new Refusal("the group `\"*\"` can't be chosen for a trace", "leave it out, or trace all groups with `*`");
             }
             List<String> named = known.stream().filter(name -> GroupPattern.matches(item.pattern(), name)).toList();
             if (named.stream().noneMatch(name -> GroupPattern.closeness(item.pattern(), name) >= GroupPattern.END)) {
@@ -328,6 +346,12 @@ final class ControlAnswers {
         reply.setLength(0);
         add(reply, "help " + help);
         add(reply, "error " + what);
+    }
+
+    /** A number of at most so many bits, without a sign; null for what is none. */
+    private static BigInteger number(String word, int bits) {
+        BigInteger number = word.matches("[0-9]+") ? new BigInteger(word) : null;
+        return number != null && number.bitLength() <= bits ? number : null;
     }
 
     private static String letter(boolean yes) {

@@ -7,12 +7,16 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * Names in the variable that are almost those of the program's groups. A name that is like none of
  * them is no mistake: the variable may be for several programs, and groups come with libraries.
  */
 public final class MisspelledGroups {
+    private static final Pattern SEPARATOR = Pattern.compile("\\.|::");
+
     private MisspelledGroups() {}
 
     /** The problems of a text of settings, each with a help line. */
@@ -40,7 +44,7 @@ public final class MisspelledGroups {
         String name = WrittenName.read(written);
         String best = null;
         int least = name.codePointCount(0, name.length()) / 3;
-        int segments = name.split("\\.|::", -1).length;
+        int segments = starts(name).size();
         for (String full : known) {
             if (GroupPattern.matches(written, full)) {
                 return null;
@@ -56,32 +60,42 @@ public final class MisspelledGroups {
     }
 
     private static String lastSegments(String full, int count) {
-        int at = full.length();
-        for (int i = 0; i < count && at >= 0; i++) {
-            at = full.lastIndexOf('.', at - 1);
+        List<Integer> starts = starts(full);
+        return full.substring(starts.get(Math.max(0, starts.size() - count)));
+    }
+
+    /** Where the segments of a name begin, between which Java has a dot, and Rust {@code ::}. */
+    private static List<Integer> starts(String name) {
+        List<Integer> starts = new ArrayList<>();
+        starts.add(0);
+        Matcher separators = SEPARATOR.matcher(name);
+        while (separators.find()) {
+            starts.add(separators.end());
         }
-        return full.substring(at + 1);
+        return starts;
     }
 
     /**
      * The number of characters that were inserted, left out, replaced or swapped with the next one.
      */
-    private static int distance(String a, String b) {
-        int[][] rows = new int[a.length() + 1][b.length() + 1];
-        for (int i = 0; i <= a.length(); i++) {
-            for (int j = 0; j <= b.length(); j++) {
+    private static int distance(String one, String other) {
+        int[] a = one.codePoints().toArray();
+        int[] b = other.codePoints().toArray();
+        int[][] rows = new int[a.length + 1][b.length + 1];
+        for (int i = 0; i <= a.length; i++) {
+            for (int j = 0; j <= b.length; j++) {
                 if (i == 0 || j == 0) {
                     rows[i][j] = i + j;
                     continue;
                 }
-                boolean isSame = a.charAt(i - 1) == b.charAt(j - 1);
+                boolean isSame = a[i - 1] == b[j - 1];
                 int least = Math.min(rows[i - 1][j - 1] + (isSame ? 0 : 1), Math.min(rows[i - 1][j], rows[i][j - 1]) + 1);
-                if (i > 1 && j > 1 && a.charAt(i - 1) == b.charAt(j - 2) && a.charAt(i - 2) == b.charAt(j - 1)) {
+                if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
                     least = Math.min(least, rows[i - 2][j - 2] + 1);
                 }
                 rows[i][j] = least;
             }
         }
-        return rows[a.length()][b.length()];
+        return rows[a.length][b.length];
     }
 }

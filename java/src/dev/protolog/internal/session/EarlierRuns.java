@@ -68,7 +68,7 @@ public final class EarlierRuns {
      * The end of the numbers: those of segments have four digits. It stands for those that have
      * none.
      */
-    private static final int LAST = 1000;
+    static final int LAST = 1000;
     /** What stands in the place of a number where all are taken, before 16 hexadecimal digits. */
     private static final String RUN = "run-";
     private static final Pattern RUN_LABEL = Pattern.compile("run-[0-9a-f]{16}");

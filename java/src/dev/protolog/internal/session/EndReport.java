@@ -40,7 +40,7 @@ public record EndReport(boolean isWanted, Set<String> named) {
         try {
             String whose = file == null ? "a session" : file.toString();
             // The recording of one without a file says so itself.
-            String lost = file == null ? null : lost(whose, stats, isAtExit);
+            String lost = file == null ? null : lost(whose, stats.messages(), causes(stats, isAtExit));
             if (lost != null) {
                 LogPrinter.queue(lost);
             }
@@ -50,25 +50,31 @@ public record EndReport(boolean isWanted, Set<String> named) {
         }
     }
 
-    /**
-     * The line about lost messages; null where none are. Where the JVM ends, threads that go on to
-     * log are no fault of the session.
-     */
-    private static String lost(String whose, SessionStats stats, boolean isAtExit) {
+    /** The line about lost messages; null where none are but what a ring is made to overwrite. */
+    static String lost(String whose, long messages, Map<LossCause, Long> causes) {
+        List<String> parts = new ArrayList<>();
+        long lost = 0;
+        for (Map.Entry<LossCause, Long> each : causes.entrySet()) {
+            LossCause cause = each.getKey();
+            if (cause != LossCause.TRUNCATED && cause != LossCause.OVERWRITTEN) {
+                lost += each.getValue();
+                parts.add(each.getValue() + ": " + cause.description());
+            }
+        }
+        long all = messages + lost;
+        return lost == 0 ? null : "protolog: `" + whose + "` lacks " + lost + " of " + all + " messages (" + String.join("; ", parts) + ")";
+    }
+
+    /** Where the JVM ends, threads that go on to log are no fault of the session. */
+    private static Map<LossCause, Long> causes(SessionStats stats, boolean isAtExit) {
         Map<LossCause, Long> causes = new EnumMap<>(LossCause.class);
         for (SessionStats.OfGroup group : stats.groups()) {
             group.losses().forEach((cause, count) -> causes.merge(cause, count, Long::sum));
         }
-        causes.remove(LossCause.TRUNCATED);
-        causes.remove(LossCause.OVERWRITTEN);
         if (isAtExit) {
             causes.remove(LossCause.WRITE_FAILED);
         }
-        List<String> parts = new ArrayList<>();
-        causes.forEach((cause, count) -> parts.add(count + ": " + cause.description()));
-        long lost = causes.values().stream().mapToLong(Long::longValue).sum();
-        long all = stats.messages() + lost;
-        return lost == 0 ? null : "protolog: `" + whose + "` lacks " + lost + " of " + all + " messages (" + String.join("; ", parts) + ")";
+        return causes;
     }
 
     private List<String> unknown(String whose) {

@@ -15,6 +15,16 @@ public enum FillPolicy {
         this.text = text;
     }
 
+    /** The one that operators call so; null for none. */
+    public static FillPolicy of(String text) {
+        for (FillPolicy policy : values()) {
+            if (policy.text.equals(text)) {
+                return policy;
+            }
+        }
+        return null;
+    }
+
     /** The name by which operators call it. */
     public String text() {
         return text;

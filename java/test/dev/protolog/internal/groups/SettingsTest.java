@@ -41,9 +41,12 @@ public final class SettingsTest {
             check(row[0] + " for " + row[1], filter(row[0]).levels(row[1]), LevelSet.andAbove(LogLevel.valueOf(row[2])));
         }
         names(vectors.resolve("names.tsv"));
+        for (String[] row : SelfTest.rows(vectors.resolve("switches.tsv"), "word\tchange\tlevels\tchanged")) {
+            switched(row[0], row[1], row[2], row[3]);
+        }
         switches();
         sources();
-        misspelled();
+        misspelled(vectors.resolve("misspelled.tsv"));
         stateFile();
     }
 
@@ -85,28 +88,24 @@ public final class SettingsTest {
         check("a level of others", levels.printed("Y", true), LevelSet.andAbove(LogLevel.WARN));
     }
 
-    /** The example in the Rust module. */
-    private static void switches() {
+    private static void switched(String word, String change, String levels, String changed) {
         SwitchPages.Place place = new SwitchPages().add();
-        Switch.store(place.memory(), place.at(), Switch.initial(0));
-        row(place, "003f0000");
-        Switch.setSessionLevels(place.memory(), place.at(), LevelSet.andAbove(LogLevel.INFO));
-        row(place, "3c3f003c");
-        Switch.setAllowedLevels(place.memory(), place.at(), LevelSet.andAbove(LogLevel.ERROR));
-        row(place, "3c300030");
-        Switch.setAllowedLevels(place.memory(), place.at(), LevelSet.ALL);
-        Switch.setTextLevels(place.memory(), place.at(), LevelSet.bit(LogLevel.WTF));
-        row(place, "3c3f203c");
-        check("a level of sessions", Switch.isEnabled(Switch.load(place.memory(), place.at()), LogLevel.INFO), true);
-        check("a level of none", Switch.isEnabled(Switch.load(place.memory(), place.at()), LogLevel.DEBUG), false);
-        Switch.store(place.memory(), place.at(), -1);
-        Switch.setSessionLevels(place.memory(), place.at(), 2);
-        Switch.setAllowedLevels(place.memory(), place.at(), 3);
-        check("from any bits", Switch.load(place.memory(), place.at()) & 0xff, 2);
+        Switch.store(place.memory(), place.at(), Integer.parseUnsignedInt(word, 16));
+        int set = Integer.parseInt(levels, 16);
+        switch (change) {
+            case "session" -> Switch.setSessionLevels(place.memory(), place.at(), set);
+            case "allowed" -> Switch.setAllowedLevels(place.memory(), place.at(), set);
+            default -> Switch.setTextLevels(place.memory(), place.at(), set);
+        }
+        String what = word + " with " + levels + " as levels of " + change;
+        check(what, String.format("%08x", Switch.load(place.memory(), place.at())), changed);
     }
 
-    private static void row(SwitchPages.Place place, String expected) {
-        check("the word", String.format("%08x", Switch.load(place.memory(), place.at())), expected);
+    private static void switches() {
+        check("the first word", Switch.initial(0), 0x3f0000);
+        check("a level of sessions", Switch.isEnabled(0x3c3f203c, LogLevel.INFO), true);
+        check("a level of none", Switch.isEnabled(0x3c3f203c, LogLevel.DEBUG), false);
+        check("a level of the text", Switch.isEnabled(0x3f2000, LogLevel.WTF), true);
     }
 
     private static void sources() {
@@ -137,16 +136,11 @@ public final class SettingsTest {
                 .map(item -> new GroupSettings.Entry(item.pattern(), item.setting(), source)).toList();
     }
 
-    private static void misspelled() {
-        Set<String> known = Set.of("app.AppLog.NET", "app.AppLog.DISK", "app.AppLog.UI", "my logger");
-        String[][] rows = {
-            {"nett", "NET"}, {"nte", "NET"}, {"AppLog.Dsk", "AppLog.DISK"}, {"app.AplLog.NET", "app.AppLog.NET"}, {"net", "-"},
-            {"AppLog.disk", "-"}, {"hyper", "-"}, {"u", "-"}, {"Sort", "-"}, {"", "-"},
-            {"\"my loger\"", "my logger"}, {"\"my logger\"", "-"},
-        };
-        for (String[] row : rows) {
+    private static void misspelled(Path vectors) throws IOException {
+        Set<String> known = Set.of("app::AppLog::Net", "app::AppLog::Disk", "com.foo.AppLog.UI", "my logger", "🦀🦀🦀");
+        for (String[] row : SelfTest.rows(vectors, "name\tmeant")) {
             String meant = MisspelledGroups.meant(row[0], known);
-            check(row[0], meant == null ? "-" : meant, row[1]);
+            check(row[0], meant == null ? "" : meant, row[1]);
         }
     }
 
