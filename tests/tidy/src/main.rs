@@ -11,6 +11,7 @@
 //! | dependencies point one way; the runtime stays small | [`packages`] |
 //! | licences, versions and sources of crates from outside; unsafe code among them | [`supply`] |
 //! | a module imports from its layer and those below; no circle of files or folders | [`layers`], [`cycles`] |
+//! | a package of Java uses those below it | [`java_layers`] |
 //! | no static lock that forks do not know | [`locks`] |
 //! | one name, one type; none of the standard library's | [`names`] |
 //! | a file that is no source and no data of tests is named by another | [`belonging`] |
@@ -21,6 +22,7 @@
 mod belonging;
 mod cycles;
 mod java;
+mod java_layers;
 mod layers;
 mod length;
 mod locks;
@@ -80,13 +82,14 @@ type FileRule = fn(&File) -> Vec<Finding>;
 /// A rule on the modules of all crates.
 type ModuleRule = fn(&[Target]) -> Vec<Place>;
 
-const FILE_RULES: [FileRule; 7] = [
+const FILE_RULES: [FileRule; 8] = [
     opening::check,
     length::check,
     rust::check,
     words::check,
     manifests::check,
     java::check,
+    java_layers::check,
     rust_files::check,
 ];
 

@@ -6,6 +6,7 @@ import static dev.protolog.LevelsTest.Group.QUIET;
 import static dev.protolog.SelfTest.check;
 
 import dev.protolog.internal.dictionary.Dictionaries;
+import dev.protolog.internal.session.EndReport;
 import dev.protolog.internal.session.SessionStats;
 import dev.protolog.internal.text.CallStacks;
 import java.io.IOException;
@@ -208,9 +209,9 @@ final class CallTest {
     private static void tellsOfMessagesWithoutText() {
         SessionStats.OfGroup known = new SessionStats.OfGroup("a.Log.NET", 5, 0, 50, Map.of());
         SessionStats.OfGroup unknown = new SessionStats.OfGroup("", 3, 0, 30, Map.of());
-        String said = Captured.lines(() -> Dictionaries.reportUnknown(new SessionStats(8, 0, 80, List.of(known, unknown)), Path.of("/a")));
+        String said = Captured.lines(() -> EndReport.reportUnreadable(new SessionStats(8, 0, 80, List.of(known, unknown)), Path.of("/a")));
         check("a line: " + said, said.startsWith("protolog: 3 messages of `/a` are in no dictionary"), true);
-        check("none", Captured.lines(() -> Dictionaries.reportUnknown(new SessionStats(5, 0, 50, List.of(known)), Path.of("/a"))), "");
+        check("none", Captured.lines(() -> EndReport.reportUnreadable(new SessionStats(5, 0, 50, List.of(known)), Path.of("/a"))), "");
     }
 
     private static void same(String level, Runnable unprocessed, Runnable processed) {

@@ -2,9 +2,6 @@ package dev.protolog.internal.dictionary;
 
 import dev.protolog.internal.process.PassingErrors;
 import dev.protolog.internal.proto.ProtoReader;
-import dev.protolog.internal.session.SessionCore;
-import dev.protolog.internal.session.SessionStats;
-import dev.protolog.internal.session.Sessions;
 import dev.protolog.internal.text.LogPrinter;
 import dev.protolog.internal.text.Template;
 import java.io.FileInputStream;
@@ -13,7 +10,6 @@ import java.io.InputStream;
 import java.lang.ref.WeakReference;
 import java.net.URL;
 import java.net.URLConnection;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -45,7 +41,6 @@ public final class Dictionaries {
     private static final List<WeakReference<ClassLoader>> LOADERS = new ArrayList<>();
     private static final List<Source> SOURCES = new ArrayList<>();
     private static boolean hasWarned;
-    private static volatile boolean hasReported;
 
     static {
         String path = System.getProperty(PROPERTY);
@@ -183,30 +178,6 @@ public final class Dictionaries {
         return null;
     }
 
-    /**
-     * Says once that a trace has messages without texts, as of a jar whose dictionary did not come
-     * along into another one. {@code trace} is null for none.
-     */
-    public static void reportUnknown(SessionStats stats, Path trace) {
-        if (hasReported || trace == null) {
-            return;
-        }
-        try {
-            long unknown = 0;
-            for (SessionStats.OfGroup each : stats.groups()) {
-                unknown += each.group().isEmpty() ? each.messages() : 0;
-            }
-            if (unknown > 0) {
-                hasReported = true;
-                String what = unknown == 1 ? "1 message of `" + trace + "` is" : unknown + " messages of `" + trace + "` are";
-                LogPrinter.problem(what + " in no dictionary, so that nobody can read " + (unknown == 1 ? "its text" : "their texts"),
-                        "put the dictionaries of all jars into the program, one after the other in " + RESOURCE);
-            }
-        } catch (OutOfMemoryError | StackOverflowError | LinkageError e) {
-            // The trace is complete all the same.
-        }
-    }
-
     private static Dictionary parse(byte[] source) {
         try {
             return Dictionary.decode(source);
@@ -236,9 +207,7 @@ public final class Dictionaries {
                 return;
             }
         }
-        for (SessionCore session : Sessions.running()) {
-            session.dictionary().addSource(bytes);
-        }
+        SessionDictionary.addToAll(bytes);
         SOURCES.add(new Source(bytes, loader));
     }
 

@@ -3,7 +3,6 @@ package dev.protolog.internal.dictionary;
 import dev.protolog.LogLevel;
 import dev.protolog.MessageId;
 import dev.protolog.internal.groups.GroupState;
-import dev.protolog.internal.session.Sessions;
 import dev.protolog.internal.text.Template;
 import dev.protolog.internal.text.TemplateException;
 import java.util.Set;
@@ -47,7 +46,7 @@ public record RuntimeMessage(long id, String text, Template template, LogLevel l
         }
         boolean isNew = location != null && known.locations.size() < MAX_LOCATIONS && known.locations.add(location);
         if (isNew && known.template != null) {
-            Sessions.announce(state, known, location);
+            SessionDictionary.addToAll(state, known, location);
         }
         return known;
     }
@@ -80,7 +79,7 @@ public record RuntimeMessage(long id, String text, Template template, LogLevel l
         long id = MessageId.of("", text, level, state.fullName);
         RuntimeMessage made = new RuntimeMessage(id, text, template, level, locations);
         if (template != null) {
-            Sessions.announce(state, made);
+            SessionDictionary.addToAll(state, made);
         }
         RuntimeMessage before = state.messages[level.ordinal()].putIfAbsent(text, made);
         if (before != null) {
@@ -90,7 +89,7 @@ public record RuntimeMessage(long id, String text, Template template, LogLevel l
         LENGTH.addAndGet(text.length());
         if (template != null) {
             // For a session that began meanwhile.
-            Sessions.announce(state, made);
+            SessionDictionary.addToAll(state, made);
         }
         return made;
     }

@@ -25,6 +25,9 @@ public final class SessionDictionary {
     private static final int MESSAGES = 1;
     private static final int GROUPS = 2;
 
+    /** Those of the sessions that run; replaced as a whole. */
+    private static volatile SessionDictionary[] running = {};
+
     /** The group of each message. */
     private final Map<Long, Integer> messages = new HashMap<>();
     /** The full name of each group. */
@@ -39,6 +42,34 @@ public final class SessionDictionary {
     public SessionDictionary(Consumer<byte[]> packets, boolean hasLocations) {
         this.packets = packets;
         this.hasLocations = hasLocations;
+    }
+
+    /** Sets those of the sessions that run, to which is added what becomes known. */
+    public static void setRunning(SessionDictionary[] dictionaries) {
+        running = dictionaries;
+    }
+
+    /** Adds a message to all, before a session sees it for the first time. */
+    static void addToAll(GroupState state, RuntimeMessage message) {
+        for (SessionDictionary each : running) {
+            each.addMessage(state, message);
+        }
+    }
+
+    /** Adds the place of a call to those that have places. */
+    static void addToAll(GroupState state, RuntimeMessage message, String location) {
+        for (SessionDictionary each : running) {
+            if (each.hasLocations) {
+                each.addLocation(state, message, location);
+            }
+        }
+    }
+
+    /** Adds the messages of processed code to all. */
+    static void addToAll(byte[] source) {
+        for (SessionDictionary each : running) {
+            each.addSource(source);
+        }
     }
 
     public boolean hasLocations() {

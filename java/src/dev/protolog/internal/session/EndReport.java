@@ -25,6 +25,8 @@ import java.util.TreeSet;
 public record EndReport(boolean isWanted, Set<String> named) {
     static final EndReport NONE = new EndReport(false, Set.of());
 
+    private static volatile boolean hasReportedUnreadable;
+
     public EndReport {
         named = Set.copyOf(named);
     }
@@ -47,6 +49,30 @@ public record EndReport(boolean isWanted, Set<String> named) {
             unknown(whose).forEach(LogPrinter::queue);
         } catch (OutOfMemoryError | StackOverflowError | LinkageError e) {
             // As above.
+        }
+    }
+
+    /**
+     * Says once that a trace has messages without texts, as of a jar whose dictionary did not come
+     * along into another one. {@code trace} is null for none.
+     */
+    public static void reportUnreadable(SessionStats stats, Path trace) {
+        if (hasReportedUnreadable || trace == null) {
+            return;
+        }
+        try {
+            long unknown = 0;
+            for (SessionStats.OfGroup each : stats.groups()) {
+                unknown += each.group().isEmpty() ? each.messages() : 0;
+            }
+            if (unknown > 0) {
+                hasReportedUnreadable = true;
+                String what = unknown == 1 ? "1 message of `" + trace + "` is" : unknown + " messages of `" + trace + "` are";
+                LogPrinter.problem(what + " in no dictionary, so that nobody can read " + (unknown == 1 ? "its text" : "their texts"),
+                        "put the dictionaries of all jars into the program, one after the other in " + Dictionaries.RESOURCE);
+            }
+        } catch (OutOfMemoryError | StackOverflowError | LinkageError e) {
+            // The trace is complete all the same.
         }
     }
 

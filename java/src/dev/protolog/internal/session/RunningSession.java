@@ -4,7 +4,6 @@ import dev.protolog.Session;
 import dev.protolog.StopException;
 import dev.protolog.Summary;
 import dev.protolog.internal.ApiAccess;
-import dev.protolog.internal.dictionary.Dictionaries;
 import dev.protolog.internal.process.BootClock;
 import dev.protolog.internal.process.RuntimeClasses;
 import dev.protolog.internal.text.LogPrinter;
@@ -134,7 +133,7 @@ public final class RunningSession {
                 summary = config.file() == null ? new Summary(null, 0, 0, 0) : ended.kept.writeOwn(isAtExit);
             }
             last = ended.stream != null ? ended.stream.stats() : ended.kept.stats();
-            Dictionaries.reportUnknown(last, config.file());
+            EndReport.reportUnreadable(last, config.file());
             config.report().print(config.file(), last, isAtExit);
         } catch (IOException e) {
             // What is in the buffer of a session that keeps its messages can be written later,

@@ -2,7 +2,7 @@ package dev.protolog.internal.session;
 
 import dev.protolog.IProtoLogGroup;
 import dev.protolog.LogLevel;
-import dev.protolog.internal.dictionary.RuntimeMessage;
+import dev.protolog.internal.dictionary.SessionDictionary;
 import dev.protolog.internal.groups.GroupState;
 import dev.protolog.internal.groups.Groups;
 import dev.protolog.internal.groups.Routes;
@@ -67,22 +67,6 @@ public final class Sessions {
         }
     }
 
-    /** Tells the sessions of a message that they see for the first time. */
-    public static void announce(GroupState state, RuntimeMessage message) {
-        for (SessionCore session : running()) {
-            session.dictionary().addMessage(state, message);
-        }
-    }
-
-    /** Tells the sessions that ask for it the place of a call. */
-    public static void announce(GroupState state, RuntimeMessage message, String location) {
-        for (SessionCore session : running()) {
-            if (session.dictionary().hasLocations()) {
-                session.dictionary().addLocation(state, message, location);
-            }
-        }
-    }
-
     /** Counts a message that no writer was asked for. */
     public static void lose(GroupState state, LogLevel level, LossCause cause) {
         lose(state, state.routes, 0, level, cause);
@@ -121,6 +105,8 @@ public final class Sessions {
     }
 
     private static void set(SessionCore[] sessions) {
+        // First, so that no session has a message that its dictionary lacks.
+        SessionDictionary.setRunning(Arrays.stream(sessions).map(SessionCore::dictionary).toArray(SessionDictionary[]::new));
         running = sessions;
         CallStacks.setCollected(Arrays.stream(sessions).anyMatch(it -> it.filter().collectsStacks()));
     }
