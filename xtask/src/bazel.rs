@@ -18,9 +18,8 @@ const DICTIONARY: &str = "META-INF/protolog/dictionary.pb";
 
 /// Builds and runs; changes the text of the library, and does it again.
 pub(crate) fn run() -> Result<()> {
-    let target = workspace::target_dir()?;
-    shell::run(&mut shell::cargo(&["build", "--locked", "--package=protolog-tool"]))?;
-    let room = Room { dir: target.join("bazel"), tool: target.join("debug/protologtool") };
+    let dir = workspace::target_dir()?.join("bazel");
+    let room = Room { dir, tool: workspace::build_tool()? };
     room.prepare()?;
     let checked = room.check(&MESSAGES).and_then(|()| {
         let net = room.workspace().join("net/Net.java");

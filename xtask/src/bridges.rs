@@ -1,10 +1,10 @@
 //! The test of the jars: each bridge with the real library, on the class path, and that the same
 //! sources give the same bytes.
 
+use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::{env, fs};
 
 use serde_json::Value;
 
@@ -118,7 +118,7 @@ pub(crate) fn test() -> Result<()> {
     }
     let dir = built.runtime().parent().unwrap_or(Path::new("")).join("test");
     workspace::empty_dir(&dir)?;
-    shell::run(&mut shell::cargo(&["build", "--locked", "--package", "protolog-tool"]))?;
+    let tool = workspace::build_tool()?;
     let mut text = String::new();
     for program in &PROGRAMS {
         let path = compile(program, &built, &loggers, &dir.join(program.class))?;
@@ -131,11 +131,11 @@ pub(crate) fn test() -> Result<()> {
             if printed != way.prints {
                 return Err(format!("the program printed `{printed}`, and not `{}`", way.prints));
             }
-            text.extend([format!("== {}\n", way.name), rows(&trace)?]);
+            text.extend([format!("== {}\n", way.name), rows(&tool, &trace)?]);
         }
     }
     let actual = dir.join("bridges.txt");
-    fs::write(&actual, text).map_err(|error| error.to_string())?;
+    workspace::write(&actual, text)?;
     shell::run(Command::new("diff").arg(workspace::root().join(EXPECTED)).arg(&actual))
 }
 
@@ -161,8 +161,8 @@ fn compile(
 }
 
 /// The messages of a trace.
-fn rows(trace: &Path) -> Result<String> {
-    let mut read = Command::new(workspace::target_dir()?.join("debug/protologtool"));
+fn rows(tool: &Path, trace: &Path) -> Result<String> {
+    let mut read = Command::new(tool);
     let text = shell::read(read.args(["read-log", "--format", "json"]).arg(trace))?;
     let mut rows = Vec::new();
     for line in text.lines() {

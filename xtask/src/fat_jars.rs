@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::{Result, java, shell, tools, workspace};
+use crate::{Result, maven, shell, tools, workspace};
 
 /// The place of a dictionary in a jar.
 const DICTIONARY: &str = "META-INF/protolog/dictionary.pb";
@@ -52,20 +52,19 @@ const FAT_JARS: [FatJar; 3] = [
 pub(crate) fn test() -> Result<()> {
     let dir = workspace::target_dir()?.join("java/fat-jars");
     workspace::empty_dir(&dir)?;
-    let copy = ["-r", "-s", tools::MAVEN_REPOSITORY];
-    shell::run_quietly(Command::new("cp").args(copy).arg(dir.join("repository")))?;
+    maven::link_repository(&dir)?;
     for name in ["one", "two"] {
         let jar = library(&dir, name)?;
         let of = [format!("-Dfile={}", jar.display()), format!("-DartifactId={name}")];
         let rest = ["-DgroupId=com.example", "-Dversion=1.0", "-Dpackaging=jar"];
-        let mut install = maven(&dir, &dir);
+        let mut install = maven::command(&dir, &dir);
         shell::run_without_output(install.arg("install:install-file").args(of).args(rest))?;
     }
     for (number, fat) in FAT_JARS.iter().enumerate() {
         let project = dir.join(number.to_string());
         workspace::write(project.join("src/main/java/Main.java"), "class Main {}")?;
         workspace::write(project.join("pom.xml"), &pom(fat)?)?;
-        shell::run_without_output(maven(&dir, &project).arg("package"))?;
+        shell::run_without_output(maven::command(&dir, &project).arg("package"))?;
         let jar = project.join("target").join(fat.jar);
         let mut unzip = Command::new("unzip");
         // `read` cuts what is white at the end.
@@ -118,12 +117,4 @@ fn version(plugin: &str) -> Result<String> {
     let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
     let numbers = names.filter(|name| name.starts_with(|c: char| c.is_ascii_digit()));
     numbers.max().ok_or_else(|| format!("no version of {plugin} in `{}`", versions.display()))
-}
-
-fn maven(dir: &Path, project: &Path) -> Command {
-    let mut command = Command::new("mvn");
-    command.args(["--offline", "--quiet", "--batch-mode"]).current_dir(project);
-    command.arg(format!("-Dmaven.repo.local={}", dir.join("repository").display()));
-    command.env("MAVEN_OPTS", java::FIRST_COMPILER);
-    command
 }

@@ -18,23 +18,18 @@ const EMPTY: &str = "plugins { id \"java\" }\n\n";
 pub(crate) fn test() -> Result<()> {
     let dir = workspace::target_dir()?.join("java/gradle");
     workspace::empty_dir(&dir)?;
-    shell::run(&mut shell::cargo(&["build", "--locked", "--package", "protolog-tool"]))?;
-    let tool = workspace::target_dir()?.join("debug/protologtool");
+    let tool = workspace::build_tool()?;
     let runtime = &jar::build_runtime("jar-for-gradle")?;
-    let failed = |error: std::io::Error| format!("can't make the project: {error}");
     // The place that the fragment names.
     let jars = dir.join("protolog/target/java/jars");
     let project = dir.join("app");
-    for folder in [&jars, &project] {
-        fs::create_dir_all(folder).map_err(failed)?;
-    }
-    fs::copy(runtime, jars.join(runtime.file_name().unwrap_or_default())).map_err(failed)?;
-    let sources = workspace::root().join("integrations/maven/src");
-    shell::run_quietly(Command::new("cp").arg("-r").arg(sources).arg(&project))?;
+    workspace::empty_dir(&jars)?;
+    workspace::copy(runtime, &jars)?;
     let script = project.join("build.gradle");
-    fs::write(&script, EMPTY).map_err(failed)?;
+    workspace::write(&script, EMPTY)?;
+    workspace::copy(workspace::root().join("integrations/maven/src"), &project)?;
     let fragment = shell::read(Command::new(&tool).arg("init").arg(&project))?;
-    fs::write(&script, format!("{EMPTY}{fragment}")).map_err(failed)?;
+    workspace::write(&script, format!("{EMPTY}{fragment}"))?;
     for (args, is_processed) in [(&["-PprotologSkip"][..], false), (&[], true)] {
         shell::run_without_output(&mut command(&dir, &tool, args))?;
         if java::has_text(&project.join("build/classes/java/main"))? == is_processed {
@@ -48,9 +43,7 @@ pub(crate) fn test() -> Result<()> {
 /// Another tool at the same place must be asked, although no source is new; and with the last
 /// source its outputs go.
 fn replace_tool(dir: &Path, tool: &Path) -> Result<()> {
-    let failed = |error: std::io::Error| format!("can't replace the tool: {error}");
     let other = dir.join("bin/protologtool");
-    fs::create_dir_all(dir.join("bin")).map_err(failed)?;
     let runs = dir.join("runs");
     let build = |comment: &str, expected: usize| {
         let text = format!(
@@ -58,10 +51,10 @@ fn replace_tool(dir: &Path, tool: &Path) -> Result<()> {
             runs.display(),
             tool.display()
         );
-        fs::write(&other, text).map_err(failed)?;
+        workspace::write(&other, text)?;
         shell::run_quietly(Command::new("chmod").arg("755").arg(&other))?;
         shell::run_without_output(&mut command(dir, &other, &[]))?;
-        let count = fs::read_to_string(&runs).map_err(failed)?.lines().count();
+        let count = workspace::read(&runs)?.lines().count();
         if count == expected {
             return Ok(());
         }
@@ -69,7 +62,7 @@ fn replace_tool(dir: &Path, tool: &Path) -> Result<()> {
     };
     build("the first", 1)?;
     build("a newer one", 2)?;
-    fs::remove_dir_all(dir.join("app/src")).map_err(failed)?;
+    fs::remove_dir_all(dir.join("app/src")).map_err(|error| error.to_string())?;
     build("a newer one", 3)?;
     let classes =
         shell::read(Command::new("find").arg(dir.join("app/build")).args(["-name", "*.java"]))?;

@@ -181,7 +181,7 @@ impl Jar {
         }
         let services = workspace::root().join(self.folder).join("META-INF");
         if services.is_dir() {
-            shell::run_quietly(Command::new("cp").arg("-r").arg(services).arg(&classes))?;
+            workspace::copy(services, &classes)?;
         }
         self.write_coordinates(&classes)?;
         self.pack(dir, &classes)

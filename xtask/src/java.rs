@@ -1,9 +1,9 @@
 //! Java in the build script: which sources there are, compiling them, running the tests among them.
 
+use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::{env, fs};
 
 use crate::{Result, shell, workspace};
 
@@ -72,7 +72,7 @@ pub(crate) fn check_trace(jar: &Path, runtime: &Path, tool: &Path) -> Result<()>
 /// Returns whether the compiled program has its messages' texts.
 pub(crate) fn has_text(classes: &Path) -> Result<bool> {
     let class = classes.join("app/Main.class");
-    let bytes = fs::read(&class).map_err(|error| format!("`{}`: {error}", class.display()))?;
+    let bytes = workspace::read_bytes(&class)?;
     let text = b"bytes to";
     Ok(bytes.windows(text.len()).any(|window| window == text))
 }
@@ -102,7 +102,7 @@ fn program(classes: &Path, main: &str) -> Command {
 
 /// The project's Java sources below `folder`, relative to the workspace, sorted; an error if there
 /// are none.
-pub(crate) fn sources(folder: &str) -> Result<Vec<PathBuf>> {
+pub fn sources(folder: &str) -> Result<Vec<PathBuf>> {
     let mut files = workspace::files()?;
     files.retain(|file| {
         file.starts_with(folder) && file.extension().is_some_and(|extension| extension == "java")
@@ -135,7 +135,7 @@ fn compile_with(
 }
 
 /// Javac. It runs for seconds, and so takes half of the CPU time.
-pub(crate) fn javac() -> Command {
+pub fn javac() -> Command {
     let mut javac = Command::new("javac");
     javac.arg(format!("-J{FIRST_COMPILER}"));
     javac

@@ -19,7 +19,7 @@ mod gradle;
 pub mod install;
 mod instructions;
 mod jar;
-mod java;
+pub mod java;
 pub mod java_25;
 pub mod loggers;
 mod maven;

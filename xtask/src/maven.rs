@@ -43,8 +43,7 @@ struct Maven {
 pub(crate) fn test() -> Result<()> {
     let dir = workspace::target_dir()?.join("java/maven");
     workspace::empty_dir(&dir)?;
-    shell::run(&mut shell::cargo(&["build", "--locked", "--package", "protolog-tool"]))?;
-    let tool = workspace::target_dir()?.join("debug/protologtool");
+    let tool = workspace::build_tool()?;
     let maven = Maven { tool, project: dir.join("app"), dir };
     let runtime = &jar::build_runtime("jar-for-maven")?;
     maven.prepare()?;
@@ -70,18 +69,15 @@ pub(crate) fn test() -> Result<()> {
 impl Maven {
     /// Copies the project, and links Debian's repository.
     fn prepare(&self) -> Result<()> {
-        let from = workspace::root().join(PROJECT);
-        shell::run_quietly(Command::new("cp").arg("-r").arg(from).arg(&self.project))?;
-        let copy = ["-r", "-s", tools::MAVEN_REPOSITORY];
-        shell::run_quietly(Command::new("cp").args(copy).arg(self.dir.join("repository")))
+        workspace::copy(workspace::root().join(PROJECT), &self.project)?;
+        link_repository(&self.dir)
     }
 
     /// Makes a project out of the sources, an empty POM and what `init` prints, each part in the
     /// element that it names.
     fn paste(&self) -> Result<()> {
         workspace::empty_dir(&self.project)?;
-        let sources = workspace::root().join(PROJECT).join("src");
-        shell::run_quietly(Command::new("cp").arg("-r").arg(sources).arg(&self.project))?;
+        workspace::copy(workspace::root().join(PROJECT).join("src"), &self.project)?;
         let pom = self.project.join("pom.xml");
         let write = |text: &str| workspace::write(&pom, text);
         write(EMPTY)?;
@@ -91,11 +87,8 @@ impl Maven {
 
     /// A command with the tool on the path, as the fragment wants it.
     fn command(&self, goal: &str, args: &[&str]) -> Command {
-        let mut command = Command::new("mvn");
-        command.args(["--offline", "--quiet", "--batch-mode"]).arg(goal).args(args);
-        command.arg(format!("-Dmaven.repo.local={}", self.dir.join("repository").display()));
-        command.env("MAVEN_OPTS", java::FIRST_COMPILER);
-        command.env("PATH", java::path_with(&self.tool)).current_dir(&self.project);
+        let mut command = command(&self.dir, &self.project);
+        command.arg(goal).args(args).env("PATH", java::path_with(&self.tool));
         command
     }
 
@@ -127,9 +120,8 @@ impl Maven {
     /// place.
     fn fail(&self) -> Result<()> {
         let source = self.project.join("src/main/java/app/Main.java");
-        let text = fs::read_to_string(&source).map_err(|error| error.to_string())?;
-        fs::write(&source, text.replace("full\", percent", "full\""))
-            .map_err(|error| error.to_string())?;
+        let text = workspace::read(&source)?;
+        workspace::write(&source, text.replace("full\", percent", "full\""))?;
         let output = self.command("package", &[]).output().map_err(|error| error.to_string())?;
         let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
         if !output.status.success() && said.contains("src/main/java/app/Main.java:17:") {
@@ -138,6 +130,21 @@ impl Maven {
             Err(format!("a wrong log call: {}\n{said}", output.status))
         }
     }
+}
+
+/// Makes the repository below `dir`, whose files are links to Debian's.
+pub(crate) fn link_repository(dir: &Path) -> Result<()> {
+    let copy = ["-r", "-s", tools::MAVEN_REPOSITORY];
+    shell::run_quietly(Command::new("cp").args(copy).arg(dir.join("repository")))
+}
+
+/// Maven in a project, with the repository below `dir`.
+pub(crate) fn command(dir: &Path, project: &Path) -> Command {
+    let mut command = Command::new("mvn");
+    command.args(["--offline", "--quiet", "--batch-mode"]).current_dir(project);
+    command.arg(format!("-Dmaven.repo.local={}", dir.join("repository").display()));
+    command.env("MAVEN_OPTS", java::FIRST_COMPILER);
+    command
 }
 
 /// Puts the parts of a fragment into a POM: each begins with a comment that names its element, such

@@ -5,7 +5,6 @@
 //! platform that differs most, another processor with another C library; `soak` checks all.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::path::Path;
 
 use crate::debian::{self, Compiler};
@@ -112,13 +111,9 @@ fn write_package(dir: &Path) -> Result<()> {
         let path = format!("{root}/protolog-rt/tests/{test}");
         let _ = writeln!(manifest, "\n[[test]]\nname = \"{name}\"\npath = \"{path}\"");
     }
-    let write = |name: &str, text: &[u8]| {
-        let file = dir.join(name);
-        workspace::write(&file, text)
-    };
+    let write = |name: &str, text: &[u8]| workspace::write(dir.join(name), text);
     // The versions that the workspace has.
-    let lock = fs::read(workspace::root().join("Cargo.lock"))
-        .map_err(|error| format!("can't read `Cargo.lock`: {error}"))?;
+    let lock = workspace::read_bytes(workspace::root().join("Cargo.lock"))?;
     write("Cargo.lock", &lock)?;
     write("src/lib.rs", b"//! Nothing: the tests are what is run.\n")?;
     write("Cargo.toml", manifest.as_bytes())

@@ -41,6 +41,21 @@ pub fn target_dir() -> Result<PathBuf> {
         .ok_or_else(|| "no target directory in `cargo metadata`".to_owned())
 }
 
+/// Builds packages of the workspace, with cargo's options beside; returns the folder of their
+/// programs.
+pub fn build(packages: &[&str], options: &[&str]) -> Result<PathBuf> {
+    let mut cargo = shell::cargo(&["build", "--locked"]);
+    cargo.args(options).args(packages.iter().flat_map(|package| ["--package", package]));
+    shell::run(&mut cargo)?;
+    let is_release = options.contains(&"--release");
+    Ok(target_dir()?.join(if is_release { "release" } else { "debug" }))
+}
+
+/// Builds the tool, as its tests have built it; returns its program.
+pub fn build_tool() -> Result<PathBuf> {
+    Ok(build(&["protolog-tool"], &[])?.join("protologtool"))
+}
+
 /// The project's files, relative to the root, sorted: what git tracks and what it would track (new
 /// files that are not ignored), without those that are deleted.
 pub fn files() -> Result<Vec<PathBuf>> {
@@ -63,6 +78,11 @@ pub fn empty_dir(dir: &Path) -> Result<()> {
     removed
         .and_then(|()| fs::create_dir_all(dir))
         .map_err(|error| format!("can't empty `{}`: {error}", dir.display()))
+}
+
+/// Copies a file or a folder with all below it into a folder, or to a new name.
+pub fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<()> {
+    shell::run_quietly(Command::new("cp").arg("-r").arg(from.as_ref()).arg(to.as_ref()))
 }
 
 /// The text of a file.

@@ -19,14 +19,7 @@ type Figures = BTreeMap<String, u64>;
 /// Builds the programs and the tool, measures, and prints tables.
 pub(super) fn run() -> Result<()> {
     let bench = outside::build("control")?.join("protolog-bench-control");
-    shell::run(&mut shell::cargo(&[
-        "build",
-        "--locked",
-        "--release",
-        "--package",
-        "protolog-tool",
-    ]))?;
-    let release = workspace::target_dir()?.join("release");
+    let release = workspace::build(&["protolog-tool"], &["--release"])?;
     let dir = release.join("bench-control");
     let _ = std::fs::remove_dir_all(&dir);
     let one = figures(&bench, &["toggle", "1"], &dir)?;

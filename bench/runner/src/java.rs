@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use std::{env, fs};
 
 use super::report::Report;
-use xtask::{Result, java_25, loggers, shell, workspace};
+use xtask::{Result, java, java_25, loggers, shell, workspace};
 
 /// The most processes for each figure.
 const FORKS: usize = 3;
@@ -107,38 +107,30 @@ pub(super) fn run(report: &mut Report) -> Result<()> {
 
 /// Has the tool rewrite the calls, and compiles what it has written.
 fn build(jars: &loggers::Loggers) -> Result<JavaPrograms> {
-    shell::run(&mut shell::cargo(&["build", "--locked", "--package", "protolog-tool"]))?;
-    let target = workspace::target_dir()?;
-    let dir = target.join("bench/java");
+    let tool = workspace::build_tool()?;
+    let dir = workspace::target_dir()?.join("bench/java");
     workspace::empty_dir(&dir)?;
-    let tool = target.join("debug/protologtool");
     let classes = dir.join("classes");
     let dictionary = classes.join("META-INF/protolog/dictionary.pb");
-    fs::create_dir_all(classes.join("META-INF/protolog")).map_err(|error| error.to_string())?;
-    let sources = crate::java::sources("bench/java")?;
+    workspace::empty_dir(&classes.join("META-INF/protolog"))?;
+    let sources = java::sources("bench/java")?;
     let mut rewrite = Command::new(&tool);
-    rewrite.args([
-        "transform-protolog-calls",
-        "--loggroups-class",
-        "bench.BenchLog",
-        "--source-root",
-        "bench/java/src",
-    ]);
-    rewrite
-        .args(["--loggroups-source", "bench/java/src/bench/BenchLog.java", "--output-dir"])
-        .arg(dir.join("src"));
+    let groups =
+        "--loggroups-class bench.BenchLog --loggroups-source bench/java/src/bench/BenchLog.java";
+    rewrite.arg("transform-protolog-calls").args(groups.split(' '));
+    rewrite.args(["--source-root", "bench/java/src", "--output-dir"]).arg(dir.join("src"));
     rewrite.arg("--viewer-config").arg(&dictionary).args(&sources).current_dir(workspace::root());
     shell::run_quietly(&mut rewrite)?;
     let jars = [jars.log4j(), jars.logback()].concat();
     let path: Vec<PathBuf> = [vec![classes.clone()], jars].concat();
     let classpath = env::join_paths(path).map_err(|error| error.to_string())?;
     let classpath = classpath.to_string_lossy().into_owned();
-    let mut javac = crate::java::javac();
+    let mut javac = java::javac();
     javac
         .args(["-encoding", "UTF-8", "-nowarn", "-d"])
         .arg(&classes)
         .args(["-classpath", &classpath]);
-    javac.args(crate::java::sources("java/src")?).current_dir(workspace::root());
+    javac.args(java::sources("java/src")?).current_dir(workspace::root());
     let rewritten = |source: &PathBuf| {
         dir.join("src").join(source.strip_prefix("bench/java/src").unwrap_or(source))
     };

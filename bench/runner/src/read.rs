@@ -57,20 +57,17 @@ const DEFMT: [(&str, &str); 2] = [
 
 /// Writes a trace, reads it in each way, and prints the table.
 pub(super) fn run(report: &mut Report) -> Result<()> {
-    let target = workspace::target_dir()?;
-    let dir = target.join("bench");
+    let programs = workspace::build(&["protolog-tool", "protolog-bench"], &["--release"])?;
+    let (dir, writer) = (workspace::target_dir()?.join("bench"), programs.join("protolog-bench"));
     std::fs::create_dir_all(&dir)
         .map_err(|error| format!("can't make `{}`: {error}", dir.display()))?;
     let trace = dir.join("mixed.pftrace");
-    let packages = ["--package=protolog-tool", "--package=protolog-bench"];
-    let build = [&["build", "--locked", "--release"], &packages[..]].concat();
-    shell::run(&mut shell::cargo(&build))?;
-    let mut write = std::process::Command::new(target.join("release/protolog-bench"));
+    let mut write = std::process::Command::new(&writer);
     shell::run(write.arg("mixed").arg(&trace).arg(MESSAGES.to_string()))?;
-    write_in_parts(&target.join("release/protolog-bench"), &trace)?;
+    write_in_parts(&writer, &trace)?;
     let mut compress = std::process::Command::new("zstd");
     shell::run(compress.args(["-3", "-qf"]).arg(&trace))?;
-    let bench = ReadBench { trace, tool: target.join("release/protologtool"), dir };
+    let bench = ReadBench { trace, tool: programs.join("protologtool"), dir };
     bench.table(report)
 }
 

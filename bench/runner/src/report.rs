@@ -58,6 +58,21 @@ pub(super) fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
+/// Measures each of `what` as often, by turns, so that what disturbs hits all alike.
+pub(super) fn rounds<T, R>(
+    count: usize,
+    what: &[T],
+    measure: impl Fn(&T) -> Result<R>,
+) -> Result<Vec<Vec<R>>> {
+    let mut all: Vec<Vec<R>> = what.iter().map(|_| Vec::new()).collect();
+    for _ in 0..count {
+        for (one, measured) in what.iter().zip(&mut all) {
+            measured.push(measure(one)?);
+        }
+    }
+    Ok(all)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -30,9 +30,9 @@ const AOSP: [(usize, u64, usize, f64, f64); 3] = [
 pub(super) fn run() -> Result<()> {
     let target = workspace::target_dir()?;
     let corpus = corpus::prepare(&target.join("bench/jdk"))?;
-    shell::run(&mut shell::cargo(&["build", "--locked", "--release", "--package=protolog-tool"]))?;
+    let tool = workspace::build(&["protolog-tool"], &["--release"])?.join("protologtool");
     beside_floors(&corpus, &target)?;
-    let (tool, of_kotlin) = (target.join("release/protologtool"), target.join("bench/kotlin"));
+    let of_kotlin = target.join("bench/kotlin");
     let bench = ToolBench { tool: tool.clone(), corpus: &corpus, target: target.clone() };
     bench.whole()?;
     let kotlin = corpus::kotlin::prepare(&of_kotlin)?;

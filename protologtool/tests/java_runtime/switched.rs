@@ -448,7 +448,10 @@ fn other_users_and_noise_are_refused() {
             b"protolog 1\ntrace-start stream 0 - app.pftrace\n",
             "error `app.pftrace` is no absolute path\n",
         ),
-        (b"protolog 1\ntrace-start stream x - /x\n", "error unknown request `trace-start stream x - /x`\n"),
+        (
+            b"protolog 1\ntrace-start stream x - /x\n",
+            "error unknown request `trace-start stream x - /x`\n",
+        ),
         (b"protolog 1\nnonsense\x07\n", "error unknown request `nonsense?`\n"),
         (b"\xff\n", "error the line is not UTF-8\n"),
         (&[b'x'; 9000], "error the line is too long\n"),

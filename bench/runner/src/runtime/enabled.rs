@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::super::report::{Report, median};
+use super::super::report::{Report, median, rounds};
 use super::programs::{Candidate, Log, Programs, RECORDER};
 use super::{figure, line};
 use xtask::Result;
@@ -40,7 +40,7 @@ struct LoggerFigures {
 pub(super) fn run(programs: &Programs, report: &mut Report) -> Result<()> {
     let mut sizes = Vec::new();
     for (word, title) in SHAPES {
-        let rounds = measure(programs, word)?;
+        let rounds = rounds(ROUNDS, &programs.candidates, |it| round(programs, it, word))?;
         let medians: Vec<LoggerFigures> = rounds.iter().map(|rounds| medians(rounds)).collect();
         table(programs, &format!("Switched on: {title}"), &medians, report);
         let of = |word| programs.candidates.iter().position(|candidate| candidate.word == word);
@@ -60,16 +60,6 @@ pub(super) fn run(programs: &Programs, report: &mut Report) -> Result<()> {
         ["bytes in the file, a message", "protolog", "zlib", "tracing's text", "%, not compressed"];
     report.add("Bytes", &head, &sizes);
     Ok(())
-}
-
-fn measure(programs: &Programs, shape: &str) -> Result<Vec<Vec<LoggerFigures>>> {
-    let mut rounds = vec![Vec::new(); programs.candidates.len()];
-    for _ in 0..ROUNDS {
-        for (candidate, figures) in programs.candidates.iter().zip(&mut rounds) {
-            figures.push(round(programs, candidate, shape)?);
-        }
-    }
-    Ok(rounds)
 }
 
 fn round(programs: &Programs, candidate: &Candidate, shape: &str) -> Result<LoggerFigures> {

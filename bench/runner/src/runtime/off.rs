@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use super::super::report::{Report, median};
+use super::super::report::{Report, median, rounds};
 use super::line;
 use super::programs::Programs;
 use xtask::{Result, callgrind};
@@ -21,13 +21,10 @@ const CANDIDATES: [(&str, &str); 5] = [
 /// Times and instructions of a turn of a loop with each candidate in it.
 pub(super) fn run(programs: &Programs, report: &mut Report) -> Result<()> {
     let own = programs.own.display().to_string();
-    let mut times = [const { Vec::new() }; CANDIDATES.len()];
-    for _ in 0..ROUNDS {
-        for ((word, _), times) in CANDIDATES.iter().zip(&mut times) {
-            let time = line(Command::new(&own).args(["off", word, TURNS]))?;
-            times.extend(time.as_f64());
-        }
-    }
+    let times = rounds(ROUNDS, &CANDIDATES, |(word, _)| {
+        let time = line(Command::new(&own).args(["off", word, TURNS]))?;
+        Ok(time.as_f64().unwrap_or(f64::NAN))
+    })?;
     let mut rows = Vec::new();
     let mut floor = None;
     for ((word, title), times) in CANDIDATES.iter().zip(times) {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::super::outside;
 use super::super::report::Report;
 use super::lttng::Daemon;
 use xtask::install::Tool;
@@ -49,16 +50,8 @@ pub(super) struct Programs {
 impl Programs {
     /// Builds what can be built.
     pub(super) fn build(dir: PathBuf, report: &mut Report) -> Result<Self> {
-        shell::run(&mut shell::cargo(&[
-            "build",
-            "--locked",
-            "--release",
-            "--package",
-            "protolog-bench",
-            "--features",
-            "peers",
-        ]))?;
-        let own = workspace::target_dir()?.join("release/protolog-bench");
+        let options = ["--release", "--features", "peers"];
+        let own = workspace::build(&["protolog-bench"], &options)?.join("protolog-bench");
         let mut programs = Self { dir, own: own.clone(), candidates: Vec::new(), daemon: None };
         programs.add(&own, "clock_gettime alone", "clock", Log::Nothing);
         programs.add(&own, "protolog", "protolog", Log::File("messages"));
@@ -67,19 +60,11 @@ impl Programs {
         programs.add(&own, "log, flexi_logger", "log", Log::File("lines"));
         match sdk() {
             Ok(peers) => {
-                programs.add(
-                    &peers,
-                    "Perfetto SDK, track event",
-                    "track-event",
-                    Log::File("events"),
-                );
-                programs.add(
-                    &peers,
-                    "Perfetto SDK, data source",
-                    "data-source",
-                    Log::File("messages"),
-                );
-                programs.add(&peers, "tracing-perfetto", "tracing-perfetto", Log::File("events"));
+                let events = Log::File("events");
+                programs.add(&peers, "Perfetto SDK, track event", "track-event", events);
+                let messages = Log::File("messages");
+                programs.add(&peers, "Perfetto SDK, data source", "data-source", messages);
+                programs.add(&peers, "tracing-perfetto", "tracing-perfetto", events);
             }
             Err(problem) => report.skip(&format!("Perfetto's SDK, tracing-perfetto: {problem}")),
         }
@@ -136,15 +121,5 @@ impl Programs {
 
 /// Builds what needs Perfetto's C++.
 fn sdk() -> Result<PathBuf> {
-    let target = workspace::target_dir()?.join("bench/peers");
-    shell::run(&mut shell::cargo(&[
-        "build",
-        "--locked",
-        "--release",
-        "--manifest-path",
-        "bench/peers/Cargo.toml",
-        "--target-dir",
-        &target.display().to_string(),
-    ]))?;
-    Ok(target.join("release/bench-peers"))
+    Ok(outside::build("peers")?.join("bench-peers"))
 }

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use super::super::report::{Report, median};
+use super::super::report::{Report, median, rounds};
 use super::programs::Programs;
 use super::{figure, line};
 use xtask::{Result, callgrind};
@@ -23,15 +23,12 @@ const ROWS: [(&str, &str); 7] = [
 /// Times, instructions and bytes of a message with each kind of text.
 pub(super) fn run(programs: &Programs, report: &mut Report) -> Result<()> {
     let path = programs.dir.join("texts");
-    let mut rounds = [const { Vec::new() }; ROWS.len()];
-    for _ in 0..ROUNDS {
-        for ((word, _), rounds) in ROWS.iter().zip(&mut rounds) {
-            rounds.push(line(Command::new(&programs.own).args(["texts", word]).arg(&path))?);
-        }
-    }
+    let measured = rounds(ROUNDS, &ROWS, |(word, _)| {
+        line(Command::new(&programs.own).args(["texts", word]).arg(&path))
+    })?;
     let own = programs.own.display().to_string();
     let mut rows = Vec::new();
-    for ((word, title), rounds) in ROWS.iter().zip(rounds) {
+    for ((word, title), rounds) in ROWS.iter().zip(measured) {
         let of = |name: &str| median(rounds.iter().map(|round| figure(round, name)));
         rows.push(vec![
             (*title).to_owned(),

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use super::super::report::{Report, median};
+use super::super::report::{Report, median, rounds};
 use super::enabled::SHAPES;
 use super::programs::Programs;
 use super::{figure, line};
@@ -24,8 +24,8 @@ pub(super) fn run(programs: &Programs, report: &mut Report) -> Result<()> {
             counts.push(callgrind::each(&command, 50_000)? / threads as f64);
         }
         let mut row = vec![title.to_owned()];
-        row.extend(times.map(|time| format!("{time:.1}")));
-        row.push(format!("{:.2}", times.into_iter().fold(0.0, f64::max) / times[0]));
+        row.extend(times.iter().map(|time| format!("{time:.1}")));
+        row.push(format!("{:.2}", times.iter().copied().fold(0.0, f64::max) / times[0]));
         row.push(format!("{:.1}", counts[0]));
         let more = counts.iter().fold(0.0, |most: f64, count| most.max(count / counts[0] - 1.0));
         row.push(format!("{:.1}", more * 100.0));
@@ -64,13 +64,10 @@ fn short(programs: &Programs, report: &mut Report) -> Result<()> {
 }
 
 /// CPU nanoseconds of a message, for each number of threads; all take turns.
-fn times(own: &str, shape: &str) -> Result<[f64; THREADS.len()]> {
-    let mut times = [const { Vec::new() }; THREADS.len()];
-    for _ in 0..ROUNDS {
-        for (threads, times) in THREADS.iter().zip(&mut times) {
-            let args = ["threads", &threads.to_string(), shape, CALLS];
-            times.extend(line(Command::new(own).args(args))?.as_f64());
-        }
-    }
-    Ok(times.map(median))
+fn times(own: &str, shape: &str) -> Result<Vec<f64>> {
+    let times = rounds(ROUNDS, &THREADS, |threads| {
+        let args = ["threads", &threads.to_string(), shape, CALLS];
+        Ok(line(Command::new(own).args(args))?.as_f64().unwrap_or(f64::NAN))
+    })?;
+    Ok(times.into_iter().map(median).collect())
 }
