@@ -248,7 +248,7 @@ public final class TraceWriter {
         wire.putInt(message, 0x090006c2 | next - message - 3 << 16);
         wire.putLong(message + 4, call.id);
         sequence.time = now;
-        startNext(next, 1);
+        commit(next, 1);
         return true;
     }
 
@@ -305,7 +305,7 @@ public final class TraceWriter {
         ProtoWriter.putVarint(encoder.content, begin, size);
         memory.put(position, encoder.content, begin, end - begin);
         sequence.time = now;
-        startNext(position + end - begin, 1);
+        commit(position + end - begin, 1);
         return true;
     }
 
@@ -318,7 +318,7 @@ public final class TraceWriter {
         memory.put(position, sizeField, 0, head);
         memory.put(position + head, bytes, from, length);
         sequence.time = now;
-        startNext(position + head + length, messages);
+        commit(position + head + length, messages);
     }
 
     /** As {@link #appendSplit}; in a session that waits for room, one thread after the other. */
@@ -409,17 +409,17 @@ public final class TraceWriter {
         countAt = SharedBuffer.at(taken) + PageLayout.PACKETS_AT;
         packets = flags;
         strings.clear();
-        startNext(position, 0);
+        commit(position, 0);
         chunk = taken;
         claim.chunk = SharedBuffer.NONE;
         sequence.nextChunk++;
     }
 
     /**
-     * Ends the started packet before {@code at}, which shows so many messages, and starts the next
-     * one there.
+     * Commits the started packet, which ends before {@code at} and has so many messages: shows it to
+     * readers, and starts the next one there.
      */
-    private void startNext(int at, int messages) {
+    private void commit(int at, int messages) {
         memory.put(at, (byte) 0);
         buffer.publish(countAt, packets + 1);
         // Nothing is called in between: a message that is shown is counted, whatever error comes
