@@ -1,7 +1,8 @@
 //! The speed of reading traces: `cargo bench -p protolog-reader [-- TRACE]`.
 //!
-//! Without a trace, the input is generated: 300,000 messages of four threads, in chunks as the runtime writes them. Prints
-//! the best of five runs, in milliseconds, for decoding, for text and for JSON lines.
+//! Without a trace, the input is generated: 300,000 messages of four threads, in chunks as the
+//! runtime writes them. Prints the best of five runs, in milliseconds, for decoding, for text and
+//! for JSON lines.
 
 use std::time::Instant;
 

@@ -2,8 +2,8 @@
 //!
 //!     cargo run -p protolog-reader --example describe -- DIR protolog-reader/tests/cases/*.txt
 //!
-//! writes `DIR/<name>.pftrace` for each. `tests/common/trace/mod.rs` has the syntax of descriptions, which end at a line
-//! `--- …`: the expectations of the tests follow.
+//! writes `DIR/<name>.pftrace` for each. `tests/common/trace/mod.rs` has the syntax of
+//! descriptions, which end at a line `--- …`: the expectations of the tests follow.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};

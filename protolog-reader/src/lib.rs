@@ -10,8 +10,8 @@
 //! # Ok::<(), protolog_reader::ReadError>(())
 //! ```
 //!
-//! Invariants: any bytes can be read, without a panic and within [`Limits`]; everything that is left out of a log is counted
-//! in [`Stats`]; nothing is printed.
+//! Invariants: any bytes can be read, without a panic and within [`Limits`]; everything that is
+//! left out of a log is counted in [`Stats`]; nothing is printed.
 #![forbid(unsafe_code)]
 
 mod bytes;

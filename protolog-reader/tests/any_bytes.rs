@@ -40,7 +40,8 @@ fn turn_pages(bytes: &[u8], whole: &Log, has_slices: bool) {
     assert_eq!(pages.log().stats(), whole.stats());
 }
 
-/// Reads bytes page by page, if they have pages, of some threads and a stretch of time, which are as in the whole.
+/// Reads bytes page by page, if they have pages, of some threads and a stretch of time, which are
+/// as in the whole.
 fn choose_of_pages(bytes: &[u8], whole: &Log) {
     let times: Vec<i64> = whole.entries().map(|entry| entry.time()).collect();
     let [Some(since), Some(until)] = [1, 3].map(|part| times.get(times.len() * part / 4)) else {

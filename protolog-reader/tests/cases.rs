@@ -1,4 +1,5 @@
-//! Cases: descriptions of traces with the expected text, and the same traces in Perfetto's own reader.
+//! Cases: descriptions of traces with the expected text, and the same traces in Perfetto's own
+//! reader.
 //!
 //! `UPDATE_EXPECT=1` rewrites the expectations.
 

@@ -1,4 +1,5 @@
-//! Damaged traces: what can be read is read, at least as much as trace_processor reads, and what can't is reported.
+//! Damaged traces: what can be read is read, at least as much as trace_processor reads, and what
+//! can't is reported.
 
 mod common;
 
@@ -165,7 +166,8 @@ fn a_damaged_trace_has_no_fewer_rows_than_in_trace_processor() {
         let amounts = Trace::from_bytes(bytes.clone()).read().map_or((0, 0), |log| {
             let (rows, _) = amounts(&log);
             assert!(merged_rows(&bytes) >= rows, "{seed}: rows that `merge` leaves out silently");
-            // A flipped bit may make a message a field that nobody knows, which is no damage that can be seen.
+            // A flipped bit may make a message a field that nobody knows, which is no damage that
+            // can be seen.
             let is_whole = rows + FLIPS >= 400;
             assert!(is_whole || is_reported(&log), "{seed}: {rows} rows, and nothing is said");
             amounts(&log)
@@ -221,7 +223,8 @@ fn a_damaged_dictionary_does_not_hide_a_healthy_one() {
     }
 }
 
-/// A trace of one message, whose dictionary has its id and text and then a location that is no text.
+/// A trace of one message, whose dictionary has its id and text and then a location that is no
+/// text.
 fn with_a_bad_location() -> Vec<u8> {
     let mut bytes = trace(
         "group(1, \"app::Log::Net\", \"Net\") message(0x11, INFO, 1, \"sent %d\", \"net.rs:77\")\n\

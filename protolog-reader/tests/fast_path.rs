@@ -1,4 +1,5 @@
-//! The fast path of messages writes what the slow one does: all cases, and traces of any templates, values and strings.
+//! The fast path of messages writes what the slow one does: all cases, and traces of any templates,
+//! values and strings.
 
 mod common;
 

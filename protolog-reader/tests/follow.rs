@@ -188,7 +188,8 @@ fn a_hole_that_comes_in_parts_is_skipped() {
     }
 }
 
-/// A packet that is not whole yet may look like damage with packets in it: a string that is a trace.
+/// A packet that is not whole yet may look like damage with packets in it: a string that is a
+/// trace.
 #[test]
 fn a_packet_that_is_not_whole_is_not_searched() {
     let inner = r"\x0a\x04\x40\x05\x50\x02".repeat(3);

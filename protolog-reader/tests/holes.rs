@@ -1,12 +1,13 @@
-//! Traces with holes, as another program leaves them that truncates the file of a session: what follows is read, and nothing is
-//! read that was not written.
+//! Traces with holes, as another program leaves them that truncates the file of a session: what
+//! follows is read, and nothing is read that was not written.
 
 mod common;
 
 use common::{Input, trace};
 use protolog_reader::{Log, Merged, Trace, merge};
 
-/// The strings of the second chunk have the ids of those of the first one. A string is a trace itself.
+/// The strings of the second chunk have the ids of those of the first one. A string is a trace
+/// itself.
 const APP: &str = r#"
 @1 snapshot(real=1795199222000000000, mono=2000000000, boot=2000000000) boot(7) info(100, 0, "")
 @1 group(1, "app::Log::Net", "Net") message(0x11, DEBUG, 1, "sent %d", "src/net.rs:12") message(0x12, WARN, 1, "slow: %s", "src/net.rs:40")
@@ -39,7 +40,8 @@ fn merged(bytes: &[u8]) -> (Merged, Vec<u8>) {
     (merged, out)
 }
 
-/// Checks that nothing was read that is not in `whole`, and that `merge` has the same. Returns what was read.
+/// Checks that nothing was read that is not in `whole`, and that `merge` has the same. Returns what
+/// was read.
 #[track_caller]
 fn check(bytes: &[u8], whole: &[(Option<i64>, String)]) -> Vec<(Option<i64>, String)> {
     let log = Trace::from_bytes(bytes).read().unwrap();

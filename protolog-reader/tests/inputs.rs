@@ -1,4 +1,5 @@
-//! Traces of several sessions that are read as one, their bytes one after the other, say the same as their merge; or they are to be merged.
+//! Traces of several sessions that are read as one, their bytes one after the other, say the same
+//! as their merge; or they are to be merged.
 
 mod common;
 

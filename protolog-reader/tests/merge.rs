@@ -107,8 +107,8 @@ fn every_message_has_its_process_and_time() {
     }
 }
 
-/// A process that started after the machine had slept for five seconds and its wall clock had been set forward by half a
-/// second. Its threads use MONOTONIC, as those of a JVM.
+/// A process that started after the machine had slept for five seconds and its wall clock had been
+/// set forward by half a second. Its threads use MONOTONIC, as those of a JVM.
 const LATER: &str = r#"
 @1 snapshot(real=1795199227500000000, mono=2000000000, boot=7000000000) boot(7)
 @1 group(3, "worker::Log::Job", "Job") message(0x33, INFO, 3, "job %d", "src/worker.rs:7")
@@ -163,7 +163,8 @@ fn compressed_traces_are_merged_too() {
     check(bundled(SERVER, "zlib"), other, BOTH);
 }
 
-/// A run before the machine was booted again, on the day before, and one after that; the times since the boots are mixed.
+/// A run before the machine was booted again, on the day before, and one after that; the times
+/// since the boots are mixed.
 const BEFORE: &str = r#"
 @1 snapshot(real=1795112822000000000, mono=800000000000, boot=900000000000) boot(7)
 @1 group(1, "app::Log::Net", "Net") message(0x11, DEBUG, 1, "served %d", "src/app.rs:12")
@@ -197,7 +198,8 @@ const BOOTS: &str = "\
 fn traces_of_several_boots_are_in_the_order_of_the_wall_clock() {
     check(trace(BEFORE), trace(AFTER), BOOTS);
     let (_, both) = check(trace(AFTER), trace(BEFORE), BOOTS);
-    // Such a merge is a trace like others, beside another run of one of its boots, and of a third boot.
+    // Such a merge is a trace like others, beside another run of one of its boots, and of a third
+    // boot.
     let again = |text: &str, from: &str, to: &str, count: &str| {
         let text = text.replace(from, to).replace("log(0x11, ", count);
         trace(&text)

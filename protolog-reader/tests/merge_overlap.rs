@@ -1,4 +1,5 @@
-//! Merges of sources that overlap: the same message is in the result once, and everything else is what it was.
+//! Merges of sources that overlap: the same message is in the result once, and everything else is
+//! what it was.
 
 mod common;
 
@@ -22,7 +23,8 @@ fn shown(bytes: &[u8]) -> String {
     text(&log)
 }
 
-/// Merges, checks the text and the number of messages that were left out, and that Perfetto counts as many messages.
+/// Merges, checks the text and the number of messages that were left out, and that Perfetto counts
+/// as many messages.
 #[track_caller]
 fn check(inputs: &[&[u8]], expected: &str, duplicates: u64) -> Vec<u8> {
     let (report, bytes) = merged(inputs);
@@ -39,7 +41,8 @@ fn check(inputs: &[&[u8]], expected: &str, duplicates: u64) -> Vec<u8> {
     bytes
 }
 
-/// A session: two threads, chunks with strings, losses, the same message twice in one nanosecond, a slice.
+/// A session: two threads, chunks with strings, losses, the same message twice in one nanosecond, a
+/// slice.
 const APP: &str = r#"
 @1 snapshot(real=1795199222000000000, mono=2000000000, boot=2000000000) boot(7) info(100, 0, "")
 @1 group(1, "app::Log::Net", "Net") message(0x11, DEBUG, 1, "sent %d", "src/net.rs:12") message(0x12, WARN, 1, "slow: %s", "src/net.rs:40")
@@ -99,7 +102,8 @@ fn a_truncated_copy_adds_nothing_and_is_completed() {
 
 #[test]
 fn overlapping_rings_have_strings_and_clocks_of_their_own() {
-    // A later snapshot of the ring: the first chunk of thread 100 is overwritten, a message is new, iids are others.
+    // A later snapshot of the ring: the first chunk of thread 100 is overwritten, a message is new,
+    // iids are others.
     let later = trace(
         r#"
 @1 snapshot(real=1795199222000000000, mono=2000000000, boot=2000000000) boot(7) info(100, 0, "")

@@ -1,7 +1,9 @@
-//! Random sets of traces: a merge has what reading each input by itself shows, or says that it has not.
+//! Random sets of traces: a merge has what reading each input by itself shows, or says that it has
+//! not.
 //!
-//! The inputs are of processes of one boot with several threads; plain, in bundles of bundles, compressed as a whole; with losses, slices and
-//! fields that are no packets; copies and beginnings of each other; cut off, or with bytes that changed.
+//! The inputs are of processes of one boot with several threads; plain, in bundles of bundles,
+//! compressed as a whole; with losses, slices and fields that are no packets; copies and beginnings
+//! of each other; cut off, or with bytes that changed.
 
 mod common;
 
@@ -241,7 +243,8 @@ proptest! {
         // Of a broken stream, as much is inflated as is asked for at once.
         let is_plain = matches!(made.last(), Some(Made::New { wrap: Wrap::None, .. }));
         if is_plain && report.truncated.is_empty() && report.duplicates == 0 {
-            // Damage is read in the same way; a healthy dictionary may have the text of a damaged one.
+            // Damage is read in the same way; a healthy dictionary may have the text of a damaged
+            // one.
             prop_assert_eq!(rest.len(), damaged.len(), "{:?}", report);
         }
         let is_reported = !report.is_whole() || report.duplicates > 0;

@@ -1,4 +1,5 @@
-//! Pages of a trace say the same as the whole trace, whatever their size; and reading can begin in the middle.
+//! Pages of a trace say the same as the whole trace, whatever their size; and reading can begin in
+//! the middle.
 
 mod common;
 
@@ -64,7 +65,8 @@ fn pages_say_the_same_as_the_whole_trace() {
     assert!(read > 100, "{read}");
 }
 
-/// Threads whose chunks come late, with strings that are used long after they were defined, and spans over many chunks.
+/// Threads whose chunks come late, with strings that are used long after they were defined, and
+/// spans over many chunks.
 fn disordered() -> Vec<u8> {
     disordered_of(100, 0)
 }
@@ -124,9 +126,10 @@ fn late_chunks_are_in_order() {
     }
 }
 
-/// Four threads that log at the same time and stand in the trace one after the other, as a writer finds them that copies the chunks of
-/// each: `rounds` times 200 messages of each thread. `next` is a source of numbers; by some of them, packets of several threads are in one bundle,
-/// threads wait for long, and strings are used long after they were defined.
+/// Four threads that log at the same time and stand in the trace one after the other, as a writer
+/// finds them that copies the chunks of each: `rounds` times 200 messages of each thread. `next` is
+/// a source of numbers; by some of them, packets of several threads are in one bundle, threads wait
+/// for long, and strings are used long after they were defined.
 fn bursts(rounds: u64, mut next: impl FnMut() -> u64) -> Vec<u8> {
     let mut out = "@1 snapshot(real=1795199222000000000, mono=2000000000, boot=2000000000)\n\
                    @1 group(1, \"app::Log::Net\", \"Net\") message(0x11, DEBUG, 1, \"%s: %d\", \"a.rs:1\")\n"
@@ -170,7 +173,8 @@ fn threads_that_stand_one_after_the_other_are_read_by_time() {
         most = most.max(pages.log().entries().len());
         count += 1;
     }
-    // A round has 800 messages of 20 bytes and more. By the order of the file, none of them could be shown before most of it was read.
+    // A round has 800 messages of 20 bytes and more. By the order of the file, none of them could
+    // be shown before most of it was read.
     assert!(count >= 40, "{count} pages");
     assert!(most < 300, "{most} entries of a page");
 }

@@ -37,7 +37,8 @@ fn app() -> Vec<u8> {
 /// Offset of the positions of writers in [`stream`], in the hole before the ring.
 const POSITIONS_AT: usize = 16384;
 
-/// The same as the buffer of a session that streams, whose file has the first messages of writer 1, as the even generation says.
+/// The same as the buffer of a session that streams, whose file has the first messages of writer 1,
+/// as the even generation says.
 fn stream(first: Position) -> Vec<u8> {
     let mut bytes = app();
     let mut put = |at: usize, part: &[u8]| bytes[at..at + part.len()].copy_from_slice(part);
@@ -50,7 +51,8 @@ fn stream(first: Position) -> Vec<u8> {
     bytes
 }
 
-/// Writes what follows the valid bytes of a trace; the trace lacks a part of them if `is_cut` is set.
+/// Writes what follows the valid bytes of a trace; the trace lacks a part of them if `is_cut` is
+/// set.
 fn write_rest(bytes: &[u8], is_cut: bool) -> (Recovered, Vec<u8>) {
     let mut survey = TraceSurvey::default();
     survey.is_cut = is_cut;

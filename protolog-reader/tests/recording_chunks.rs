@@ -1,5 +1,5 @@
-//! Recordings chunk by chunk: the order of chunks, packets that continue in the next one, and the valid part of a chunk that
-//! was being written.
+//! Recordings chunk by chunk: the order of chunks, packets that continue in the next one, and the
+//! valid part of a chunk that was being written.
 
 mod common;
 
@@ -27,7 +27,8 @@ fn packet(description: &str) -> Vec<u8> {
     packets(&format!("@2 {description}\n")).remove(0).2
 }
 
-/// The first packet of a chunk that has `before` messages of its thread before it, `millis` after the first one.
+/// The first packet of a chunk that has `before` messages of its thread before it, `millis` after
+/// the first one.
 fn begin(before: u64, millis: u64) -> Vec<u8> {
     let time = 2_000_000_000 + millis * 1_000_000;
     packet(&format!(
@@ -60,7 +61,8 @@ fn chunk(id: u32, flags: u16, packets: &[&[u8]]) -> ChunkSpec {
     }
 }
 
-/// A recording with these chunks, whose writers without a counter of their own have completed `completed` messages.
+/// A recording with these chunks, whose writers without a counter of their own have completed
+/// `completed` messages.
 fn bytes(chunks: &[ChunkSpec], completed: u64) -> Vec<u8> {
     let metadata: Vec<_> = packets(METADATA).into_iter().map(|(.., packet)| packet).collect();
     with_chunks(&metadata, chunks, completed)
@@ -184,7 +186,8 @@ fn a_dropped_packet_ends_its_chunk() {
 
 #[test]
 fn messages_in_counters_but_in_no_chunk_are_overwritten() {
-    // The shared counter has the complete chunks of writers without a counter of their own; newer messages are not counted.
+    // The shared counter has the complete chunks of writers without a counter of their own; newer
+    // messages are not counted.
     let many = MESSAGE_COUNTS as u16 + 1;
     let of = |writer, mut chunk: ChunkSpec, state| {
         (chunk.writer, chunk.state) = (writer, state);

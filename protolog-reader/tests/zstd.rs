@@ -1,7 +1,8 @@
 //! Traces that the real `zstd` compressed: several frames, checksums, a skippable frame.
 //!
-//! `data/frames.zst` is `one.pftrace` by `zstd -19 --check`, a skippable frame of five bytes, and `two.pftrace` by `zstd -1 --no-check`, which are
-//! `ONE` and `TWO` by `cargo run --example describe`.
+//! `data/frames.zst` is `one.pftrace` by `zstd -19 --check`, a skippable frame of five bytes, and
+//! `two.pftrace` by `zstd -1 --no-check`, which are `ONE` and `TWO` by
+//! `cargo run --example describe`.
 
 mod common;
 

@@ -1,6 +1,8 @@
-//! Arguments of the commands that read sources, with their help texts, and of those that print what is made from the table.
+//! Arguments of the commands that read sources, with their help texts, and of those that print what
+//! is made from the table.
 //!
-//! The table of commands is in [`crate::cli`]; commands with arguments of their own declare them beside their code.
+//! The table of commands is in [`crate::cli`]; commands with arguments of their own declare them
+//! beside their code.
 
 mod expansion;
 mod form;
@@ -30,13 +32,13 @@ pub(crate) struct Transform {
     #[command(flatten)]
     pub(crate) sources: Sources,
 
-    /// The class that rewritten code calls [default: the class of the calls with `Impl` appended; in Android's dialects one
-    /// that is made from a template]
+    /// The class that rewritten code calls [default: the class of the calls with `Impl` appended;
+    /// in Android's dialects one that is made from a template]
     #[arg(long, value_name = "CLASS", value_parser = class_name)]
     pub(crate) protolog_impl_class: Option<String>,
 
-    /// Make the class that rewritten code calls from this template, in Android's dialects [default: `ProtoLogImpl.java`
-    /// among the sources, or at its path in Android's sources]
+    /// Make the class that rewritten code calls from this template, in Android's dialects [default:
+    /// `ProtoLogImpl.java` among the sources, or at its path in Android's sources]
     #[arg(long, value_name = "FILE.java", value_parser = java_source, conflicts_with = "protolog_impl_class")]
     pub(crate) protolog_impl_template: Option<PathBuf>,
 
@@ -44,8 +46,8 @@ pub(crate) struct Transform {
     #[arg(long, value_name = "FILE.srcjar", value_parser = srcjar)]
     pub(crate) output_srcjar: Option<PathBuf>,
 
-    /// Write the sources, rewritten or not, under this directory; unchanged files are left alone, and outputs of an earlier
-    /// run that are no longer written are removed
+    /// Write the sources, rewritten or not, under this directory; unchanged files are left alone,
+    /// and outputs of an earlier run that are no longer written are removed
     #[arg(long, value_name = "DIR")]
     pub(crate) output_dir: Option<PathBuf>,
 
@@ -123,7 +125,8 @@ pub(crate) struct Check {
     #[command(flatten)]
     pub(crate) sources: Sources,
 
-    /// Change the sources where that follows the advice of a problem for certain, and report what is left
+    /// Change the sources where that follows the advice of a problem for certain, and report what
+    /// is left
     #[arg(long)]
     pub(crate) fix: bool,
 
@@ -139,7 +142,8 @@ pub(crate) struct Sources {
     #[arg(long, value_name = "CLASS", value_parser = class_name)]
     pub(crate) protolog_class: Option<String>,
 
-    /// The class that holds the log groups of Java; Rust's are the enums that derive `ProtoLogGroup` in the sources
+    /// The class that holds the log groups of Java; Rust's are the enums that derive
+    /// `ProtoLogGroup` in the sources
     #[arg(long, value_name = "CLASS", value_parser = class_name)]
     pub(crate) loggroups_class: Option<String>,
 
@@ -157,20 +161,23 @@ pub(crate) struct Sources {
     #[command(flatten)]
     pub(crate) rust: RustCrate,
 
-    /// Encoding of the sources in Java, as for javac: UTF-8, ISO-8859-1 or windows-1252; rewritten ones have it too
+    /// Encoding of the sources in Java, as for javac: UTF-8, ISO-8859-1 or windows-1252; rewritten
+    /// ones have it too
     #[arg(long, value_name = "NAME", default_value = "UTF-8")]
     pub(crate) encoding: SourceEncoding,
 
-    /// Skip files that can't be parsed, with a warning; `transform-protolog-calls` copies them unchanged
+    /// Skip files that can't be parsed, with a warning; `transform-protolog-calls` copies them
+    /// unchanged
     #[arg(long)]
     pub(crate) keep_going: bool,
 
-    /// Let directories of sources be missing, or hold no sources, as in a module of a build that has none
+    /// Let directories of sources be missing, or hold no sources, as in a module of a build that
+    /// has none
     #[arg(long = "allow-no-sources")]
     pub(crate) allow_none: bool,
 
-    /// Ask javac, run through this program as Soong wants it, about Java sources that can't be parsed: those that it refuses
-    /// too are skipped, as by `--keep-going`
+    /// Ask javac, run through this program as Soong wants it, about Java sources that can't be
+    /// parsed: those that it refuses too are skipped, as by `--keep-going`
     #[arg(long, value_name = "PROGRAM")]
     pub(crate) javac_wrapper_path: Option<PathBuf>,
 
@@ -195,7 +202,8 @@ pub(crate) enum DictionaryType {
 /// Arguments for a file that logs are written to.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct LogOutput {
-    /// Permissions of the file that is written, in octal digits; logs may hold what not everybody is to read [default: 600]
+    /// Permissions of the file that is written, in octal digits; logs may hold what not everybody
+    /// is to read [default: 600]
     #[arg(long, value_name = "MODE", value_parser = file_mode)]
     pub(crate) mode: Option<u32>,
 }

@@ -1,10 +1,12 @@
-//! The dictionary in a binary: the notes that the macros of `protolog_rt` leave in ELF executables and shared objects.
+//! The dictionary in a binary: the notes that the macros of `protolog_rt` leave in ELF executables
+//! and shared objects.
 //!
-//! Notes are found as the runtime finds them, in the segments of notes, so that binaries whose section headers were stripped
-//! are read too. [`strip`] takes them out: a note keeps its size, so nothing in the file moves.
+//! Notes are found as the runtime finds them, in the segments of notes, so that binaries whose
+//! section headers were stripped are read too. [`strip`] takes them out: a note keeps its size, so
+//! nothing in the file moves.
 //!
-//! Invariants: any bytes may be read, without a panic; a file that is not understood is an error, never an empty dictionary. Each note is read
-//! once, however many program headers name it.
+//! Invariants: any bytes may be read, without a panic; a file that is not understood is an error,
+//! never an empty dictionary. Each note is read once, however many program headers name it.
 
 mod error;
 
@@ -17,7 +19,8 @@ use protolog_core::note::{HEADER_SIZE, Note, ParsedNote, STRIPPED_TYPE};
 use std::ops::Range;
 use viewer_config::{Collector, Group, Location, Message};
 
-/// The marker before a signature of the whole file, at its end: modules of the Linux kernel have one.
+/// The marker before a signature of the whole file, at its end: modules of the Linux kernel have
+/// one.
 const APPENDED: &[u8] = b"~Module signature appended~\n";
 /// Sections in which tools keep a signature of the whole file.
 const SIGNATURES: [&[u8]; 5] = [b".signature", b".sig", b".text_sig", b".sha256_sig", b".pgp_sig"];
@@ -62,7 +65,8 @@ pub fn strip(bytes: &mut [u8], hash: u64) -> Result<(), BinaryError> {
         return Err(BinaryProblem::Signed.into());
     }
     let mut notes = Vec::new();
-    // A call may read its id from its note; what is shorter than what is put in its place has no content to take out.
+    // A call may read its id from its note; what is shorter than what is put in its place has no
+    // content to take out.
     let end_of_id = HEADER_SIZE + size_of::<u64>();
     let end_of_hash = end_of_id + size_of::<u64>();
     layout.for_each(bytes, &mut |range, parsed| {
@@ -142,7 +146,8 @@ impl Layout {
         Ok(Self { segments, big_endian: endian == Endianness::Big, signed })
     }
 
-    /// Calls `f` with each note, in the order of the file: where it stands, without padding after it, and what it says.
+    /// Calls `f` with each note, in the order of the file: where it stands, without padding after
+    /// it, and what it says.
     fn for_each(&self, bytes: &[u8], f: &mut Visit<'_>) -> Result<(), BinaryError> {
         for segment in &self.segments {
             let mut rest = &bytes[segment.clone()];

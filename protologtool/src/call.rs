@@ -1,4 +1,5 @@
-//! A log call, whatever the language: what every front end finds and what every check and every emitter reads.
+//! A log call, whatever the language: what every front end finds and what every check and every
+//! emitter reads.
 
 use crate::diagnostic::{Code, Diagnostic};
 use protolog_core::{Braces, Level, ParamKind, Template, TemplateError, braces};
@@ -85,7 +86,8 @@ impl<'t> Checked<'t> {
         }
     }
 
-    /// The place of a part of the text, if the source has it letter by letter: neither escaped nor by a name.
+    /// The place of a part of the text, if the source has it letter by letter: neither escaped nor
+    /// by a name.
     fn written(self, part: Range<usize>) -> Option<Range<usize>> {
         let place = self.text.origin(part.clone());
         let written = self.source.get(place.clone())?;
@@ -162,13 +164,15 @@ impl<'t> Checked<'t> {
         fault.suggest(end..end, values.collect::<String>())
     }
 
-    /// Returns whether all arguments stand behind the template: those within a text are written otherwise.
+    /// Returns whether all arguments stand behind the template: those within a text are written
+    /// otherwise.
     fn is_in_order(self) -> bool {
         self.args.iter().all(|arg| arg.start >= self.range.end)
     }
 }
 
-/// Returns whether a conversion is one of C for whole numbers, such as `%i` and `%ld`, so that `%d` is meant.
+/// Returns whether a conversion is one of C for whole numbers, such as `%i` and `%ld`, so that `%d`
+/// is meant.
 fn is_integer_of_c(conversion: &str) -> bool {
     let letters = conversion.strip_prefix('%').unwrap_or_default();
     letters
@@ -177,12 +181,14 @@ fn is_integer_of_c(conversion: &str) -> bool {
         .is_ok_and(|it| matches!(it, 'd' | 'i' | 'u'))
 }
 
-/// Faults of a template that is not all written at the call: where it is to be changed is not known.
+/// Faults of a template that is not all written at the call: where it is to be changed is not
+/// known.
 pub fn without_fixes(faults: Vec<Diagnostic>) -> Vec<Diagnostic> {
     faults.into_iter().map(|fault| Diagnostic { fixes: Vec::new(), ..fault }).collect()
 }
 
-/// A text that a source gives in literals, and for each of its bytes where in the source it comes from.
+/// A text that a source gives in literals, and for each of its bytes where in the source it comes
+/// from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Text {
     value: String,

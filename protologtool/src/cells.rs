@@ -1,6 +1,8 @@
-//! Parts of a text by the cells of a terminal that it takes: two for most characters of East Asia and for emoji, none for what combines.
+//! Parts of a text by the cells of a terminal that it takes: two for most characters of East Asia
+//! and for emoji, none for what combines.
 //!
-//! Invariant: characters are counted one by one. Some terminals draw several of them as one, such as emoji of a family, which takes fewer cells.
+//! Invariant: characters are counted one by one. Some terminals draw several of them as one, such
+//! as emoji of a family, which takes fewer cells.
 
 use unicode_width::UnicodeWidthChar;
 

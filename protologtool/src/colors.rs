@@ -1,4 +1,5 @@
-//! The sequences that change colours on a terminal, which obeys no others in what is printed for people.
+//! The sequences that change colours on a terminal, which obeys no others in what is printed for
+//! people.
 
 pub(crate) const RESET: &str = "\x1b[0m";
 pub(crate) const BOLD: &str = "\x1b[1m";

@@ -1,7 +1,7 @@
 //! Encodings of Java's sources, as build tools tell javac.
 //!
-//! Everything else here works on UTF-8: a source is decoded when it is read, and a rewritten one is encoded when it is whole.
-//! Kotlin and Rust are always UTF-8.
+//! Everything else here works on UTF-8: a source is decoded when it is read, and a rewritten one is
+//! encoded when it is whole. Kotlin and Rust are always UTF-8.
 //!
 //! Invariant: what was decoded is encoded to the same bytes.
 
@@ -19,7 +19,8 @@ pub enum SourceEncoding {
     Windows1252,
 }
 
-/// The characters of windows-1252 from 0x80 on. Those that it leaves out are controls, as in ISO-8859-1.
+/// The characters of windows-1252 from 0x80 on. Those that it leaves out are controls, as in
+/// ISO-8859-1.
 const WINDOWS_1252: [char; 32] = [
     '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}',
     '\u{90}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',

@@ -1,9 +1,10 @@
 //! The first process of a container, on which signals have no effect that nothing handles.
 //!
-//! The kernel keeps process 1 of a namespace from dying of a signal. So Ctrl-C and `docker stop` would leave a command running there that
-//! does nothing about signals by itself.
+//! The kernel keeps process 1 of a namespace from dying of a signal. So Ctrl-C and `docker stop`
+//! would leave a command running there that does nothing about signals by itself.
 //!
-//! Invariant: a signal that whoever started this program had it ignore, as `nohup` does, stays ignored.
+//! Invariant: a signal that whoever started this program had it ignore, as `nohup` does, stays
+//! ignored.
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +16,8 @@ const SIGNALS: [i32; 3] = [SIGHUP, SIGINT, SIGTERM];
 /// True as long as nothing else handles them.
 static IS_UNHANDLED: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| Arc::new(AtomicBool::new(true)));
 
-/// Has signals end this process if it is the first one, with the exit code that shells give to that.
+/// Has signals end this process if it is the first one, with the exit code that shells give to
+/// that.
 pub fn end_by_signals() {
     if !is_first() {
         return;

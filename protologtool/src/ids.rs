@@ -5,9 +5,9 @@
 //! aosp   first 8 bytes of the version-3 UUID (MD5) of  position template LEVEL GROUP, nothing in between
 //! ```
 //!
-//! AOSP's is here so that traces and dictionaries which its tool made stay readable: the same call has the same id from
-//! both tools. Without separators two messages of one file can have one text to hash; such a pair is refused like any
-//! other clash.
+//! AOSP's is here so that traces and dictionaries which its tool made stay readable: the same call
+//! has the same id from both tools. Without separators two messages of one file can have one text
+//! to hash; such a pair is refused like any other clash.
 
 use crate::groups::Group;
 use md5::{Digest, Md5};

@@ -1,14 +1,15 @@
 //! Rewrites log calls, makes dictionaries, reads traces.
 //!
-//! The command's way: [`cli`] parses arguments, [`command`] runs them, [`pipeline`] takes each source through
-//! [`lang`] (find, emit), [`call`] (check) and [`rewrite`] (plan, apply), [`output`] writes what came of it. [`groups`] says
-//! which groups there are, [`ids`] makes ids, [`inject`] the class that rewritten Android code calls, [`diagnostic`] says
-//! what is wrong, `target` which dialect a run has, [`system`] is everything outside: files, environment, output. [`worker`]
-//! runs many commands in one process.
+//! The command's way: [`cli`] parses arguments, [`command`] runs them, [`pipeline`] takes each
+//! source through [`lang`] (find, emit), [`call`] (check) and [`rewrite`] (plan, apply), [`output`]
+//! writes what came of it. [`groups`] says which groups there are, [`ids`] makes ids, [`inject`]
+//! the class that rewritten Android code calls, [`diagnostic`] says what is wrong, `target` which
+//! dialect a run has, [`system`] is everything outside: files, environment, output. [`worker`] runs
+//! many commands in one process.
 //!
-//! Invariants: bytes outside an edit never change, no line moves, rewriting what was rewritten changes nothing; every
-//! problem of every file is found in one run; outputs are written whole, all of them, or not at all; nothing in here
-//! prints or exits except through [`system::System`].
+//! Invariants: bytes outside an edit never change, no line moves, rewriting what was rewritten
+//! changes nothing; every problem of every file is found in one run; outputs are written whole, all
+//! of them, or not at all; nothing in here prints or exits except through [`system::System`].
 #![forbid(unsafe_code)]
 
 mod args;

@@ -34,7 +34,8 @@ fn has_words(template: &Template<'_>) -> bool {
     })
 }
 
-/// Returns whether an expression is one literal: a number, with or without a sign, a text, a character, or a word for one value.
+/// Returns whether an expression is one literal: a number, with or without a sign, a text, a
+/// character, or a word for one value.
 fn is_literal(expression: &[u8]) -> bool {
     match expression {
         b"true" | b"false" | b"null" => true,

@@ -1,8 +1,10 @@
-//! The way of every input: read, quick look, find, check, plan, apply. Files in parallel, results in the order of the inputs.
-//! Files that name functions which others declare, and which pass templates on, go it a second time.
+//! The way of every input: read, quick look, find, check, plan, apply. Files in parallel, results
+//! in the order of the inputs. Files that name functions which others declare, and which pass
+//! templates on, go it a second time.
 //!
-//! Invariants: the result does not depend on the number of threads; a file without calls keeps no bytes in memory; a file
-//! with an error is not rewritten, but all its errors and all other files' are found.
+//! Invariants: the result does not depend on the number of threads; a file without calls keeps no
+//! bytes in memory; a file with an error is not rewritten, but all its errors and all other files'
+//! are found.
 
 mod shown;
 
@@ -68,13 +70,15 @@ pub struct Processed {
     pub warnings: Vec<Diagnostic>,
     /// Its functions that pass templates on, which other files may call.
     pub wrappers: Vec<Wrapper>,
-    /// The canonical names of its functions outside of classes that are called as one of these functions is.
+    /// The canonical names of its functions outside of classes that are called as one of these
+    /// functions is.
     pub declares: Vec<String>,
     /// XXH3-64 of the text that was read, where it was hashed.
     pub content: Option<u64>,
     /// The questions to other files.
     pub lookups: Lookups,
-    /// XXH3-64 of the output, where an earlier run has put it in its place already: see [`crate::incremental`].
+    /// XXH3-64 of the output, where an earlier run has put it in its place already: see
+    /// [`crate::incremental`].
     pub kept: Option<u64>,
 }
 
@@ -125,7 +129,8 @@ pub fn process(
 pub struct KnownResults {
     /// Results, each with the position of its input.
     pub results: Vec<(usize, Processed)>,
-    /// The functions that pass templates on, with which these came about: as they were found, and without those that were overloaded.
+    /// The functions that pass templates on, with which these came about: as they were found, and
+    /// without those that were overloaded.
     pub wrappers: [Wrappers; 2],
     /// True if the texts of all others are hashed, for a run to come.
     pub hashes: bool,
@@ -446,7 +451,8 @@ fn checked<'c, S>(
     too_many(call, max).map_or(Ok(template), |fault| Err(vec![fault]))
 }
 
-/// The source's new text; none if nothing changes or there are errors, to which overlapping edits add one.
+/// The source's new text; none if nothing changes or there are errors, to which overlapping edits
+/// add one.
 fn apply<S>(
     plan: PlanBuilder,
     source: &Source,

@@ -1,11 +1,13 @@
-//! Edits of a text: an [`Edit`] is a value, a [`Plan`] is a sorted and disjoint list of them, [`Plan::apply`] is a pure
-//! function, and a [`PositionMap`] translates offsets between the original and the output.
+//! Edits of a text: an [`Edit`] is a value, a [`Plan`] is a sorted and disjoint list of them,
+//! [`Plan::apply`] is a pure function, and a [`PositionMap`] translates offsets between the
+//! original and the output.
 //!
-//! No tree is ever printed back, so every byte outside an edit stays as it is. The languages keep the line ends and comments
-//! of the text that they replace, so that no line moves; [`Plan::keeps_lines`] checks it.
+//! No tree is ever printed back, so every byte outside an edit stays as it is. The languages keep
+//! the line ends and comments of the text that they replace, so that no line moves;
+//! [`Plan::keeps_lines`] checks it.
 //!
-//! Log calls nest (a call within a lambda that is an argument of another), so insertions of several calls can meet at one
-//! offset, where only one order is right:
+//! Log calls nest (a call within a lambda that is an argument of another), so insertions of several
+//! calls can meet at one offset, where only one order is right:
 //!
 //! ```text
 //! ProtoLog.d(G, "%b", ProtoLog.isEnabled(G, L))      offset of the inner call
@@ -13,10 +15,12 @@
 //!                     ^ inner: replace `ProtoLog`    second
 //! ```
 //!
-//! Hence two primitives: [`wrap`](PlanBuilder::wrap) inserts text around a range, [`replace`](PlanBuilder::replace)
-//! substitutes a range. [`SortKey`] states the order at one offset.
+//! Hence two primitives: [`wrap`](PlanBuilder::wrap) inserts text around a range,
+//! [`replace`](PlanBuilder::replace) substitutes a range. [`SortKey`] states the order at one
+//! offset.
 //!
-//! Invariant: the edits of a [`Plan`] are sorted by start, and none begins before the previous one ends.
+//! Invariant: the edits of a [`Plan`] are sorted by start, and none begins before the previous one
+//! ends.
 
 use crate::source::line_ends;
 use std::cmp::Reverse;
@@ -48,7 +52,8 @@ impl Plan {
         self.edits.is_empty()
     }
 
-    /// The original with the edits made. A plan made for another text is cut to this one's length rather than panicking.
+    /// The original with the edits made. A plan made for another text is cut to this one's length
+    /// rather than panicking.
     pub fn apply(&self, original: &[u8]) -> Vec<u8> {
         let growth: usize = self.edits.iter().map(|edit| edit.text.len()).sum();
         let mut output = Vec::with_capacity(original.len() + growth);
@@ -75,8 +80,9 @@ impl Plan {
         PositionMap { spans }
     }
 
-    /// Checks that no line number moves outside `calls`: each line end of the output is the original's of the same number,
-    /// or stands in the text that replaced it, or both stand in one call.
+    /// Checks that no line number moves outside `calls`: each line end of the output is the
+    /// original's of the same number, or stands in the text that replaced it, or both stand in one
+    /// call.
     pub fn keeps_lines(&self, original: &[u8], output: &[u8], calls: &[Range<usize>]) -> bool {
         let map = self.map();
         let is_same =
@@ -103,8 +109,8 @@ impl Plan {
 
 /// Translates offsets between an original and the output of its [`Plan`].
 ///
-/// An offset stands for the byte that begins there, the length of a text for its end. Both directions are monotonic, and a
-/// byte outside every edit comes back to itself.
+/// An offset stands for the byte that begins there, the length of a text for its end. Both
+/// directions are monotonic, and a byte outside every edit comes back to itself.
 ///
 /// ```
 /// use protologtool::rewrite::PlanBuilder;
@@ -131,8 +137,8 @@ struct Span {
 }
 
 impl PositionMap {
-    /// The offset in the output of the byte at `offset` of the original. A byte that is replaced is where the text in its
-    /// place begins; text inserted at `offset` stands before its byte.
+    /// The offset in the output of the byte at `offset` of the original. A byte that is replaced is
+    /// where the text in its place begins; text inserted at `offset` stands before its byte.
     pub fn to_output(&self, offset: usize) -> usize {
         let index = self.spans.partition_point(|span| span.original.end <= offset);
         match self.spans.get(index) {
@@ -144,8 +150,8 @@ impl PositionMap {
         }
     }
 
-    /// The offset in the original of the byte at `offset` of the output. A byte of inserted text is where it was inserted, a
-    /// byte of replacing text where the replaced range begins.
+    /// The offset in the original of the byte at `offset` of the output. A byte of inserted text is
+    /// where it was inserted, a byte of replacing text where the replaced range begins.
     pub fn to_original(&self, offset: usize) -> usize {
         let index = self.spans.partition_point(|span| span.output.end <= offset);
         match self.spans.get(index) {
@@ -179,15 +185,16 @@ pub struct PlanBuilder {
     edits: Vec<(SortKey, Edit)>,
 }
 
-/// The order of edits: by offset, and at one offset by role, in the order of the variants and of their fields.
+/// The order of edits: by offset, and at one offset by role, in the order of the variants and of
+/// their fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct SortKey {
     offset: usize,
     role: Role,
 }
 
-/// The side of its range on which an edit inserts, if it only inserts. Short ranges close before long ones, long ones open
-/// before short ones, and of equal ranges the one added first is outside.
+/// The side of its range on which an edit inserts, if it only inserts. Short ranges close before
+/// long ones, long ones open before short ones, and of equal ranges the one added first is outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Role {
     Close { length: usize, added: Reverse<usize> },
@@ -279,7 +286,8 @@ mod tests {
         assert_eq!(builder.finish(), Err(Overlap { offset: 2 }));
     }
 
-    /// Marks, in both texts, the places of each other: `^` below a byte of the original points at its place in the output.
+    /// Marks, in both texts, the places of each other: `^` below a byte of the original points at
+    /// its place in the output.
     #[test]
     fn offsets_in_pairs() {
         // Inserted before `b`, `cd` replaced by one byte, `e` removed, inserted at the end.

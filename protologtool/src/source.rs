@@ -1,7 +1,8 @@
 //! One source file: its language, its path, its bytes, and where its lines begin.
 //!
-//! Bytes, not text: a file may hold bytes that are no UTF-8 (in a comment, say), and they must come out as they went in.
-//! Lines end with LF, CR LF or a lone CR, as Java has it; lines and columns are counted from 1, columns in characters.
+//! Bytes, not text: a file may hold bytes that are no UTF-8 (in a comment, say), and they must come
+//! out as they went in. Lines end with LF, CR LF or a lone CR, as Java has it; lines and columns
+//! are counted from 1, columns in characters.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,8 @@
-//! Names in place of one that is not there: the one that was probably meant, and those that there are.
+//! Names in place of one that is not there: the one that was probably meant, and those that there
+//! are.
 //!
-//! Invariants: a name is suggested only if few characters differ, so that nobody is led astray by a wild guess; names may come from a
-//! trace, so what would control a terminal in them is escaped.
+//! Invariants: a name is suggested only if few characters differ, so that nobody is led astray by a
+//! wild guess; names may come from a trace, so what would control a terminal in them is escaped.
 
 use protolog_core::control::name::{Quoted, characters};
 use protolog_reader::printable;
@@ -14,14 +15,15 @@ const LONGEST: usize = 100;
 /// The most names that are listed.
 const LISTED: usize = 8;
 
-/// `; did you mean …?`, or nothing where no name is close. Of a name with several segments, as many are compared and
-/// suggested as `wanted` has.
+/// `; did you mean …?`, or nothing where no name is close. Of a name with several segments, as many
+/// are compared and suggested as `wanted` has.
 pub(crate) fn did_you_mean(wanted: &str, names: &BTreeSet<impl AsRef<str>>) -> String {
     nearest(wanted, names.iter().map(AsRef::as_ref))
         .map_or(String::new(), |name| format!("; did you mean `{}`?", printable(name)))
 }
 
-/// As [`did_you_mean`], of groups. `names` are in the form of [`name_forms`], and so is what is suggested.
+/// As [`did_you_mean`], of groups. `names` are in the form of [`name_forms`], and so is what is
+/// suggested.
 pub(crate) fn did_you_mean_group(wanted: &str, names: &BTreeSet<impl AsRef<str>>) -> String {
     let text = |written: &str| characters(written).collect::<String>();
     let names: BTreeSet<String> = names.iter().map(|name| text(name.as_ref())).collect();
@@ -34,7 +36,8 @@ pub(crate) fn name_forms<'a>(names: impl IntoIterator<Item = &'a str>) -> BTreeS
     names.into_iter().map(|name| Quoted(name).to_string()).collect()
 }
 
-/// The help line with the names that there are; nothing where there are none. `whose` says whose they are: `of the trace`.
+/// The help line with the names that there are; nothing where there are none. `whose` says whose
+/// they are: `of the trace`.
 pub(crate) fn list(names: &BTreeSet<impl AsRef<str> + Ord>, whose: &str) -> String {
     match names.len() {
         0 => String::new(),
@@ -59,8 +62,9 @@ fn shown(name: &str) -> String {
     }
 }
 
-/// The commands below `parent` that `wanted` may mean, in backticks: those of this name further below, or else the one with a
-/// close name, or the only one with a name that begins with `wanted` or contains it.
+/// The commands below `parent` that `wanted` may mean, in backticks: those of this name further
+/// below, or else the one with a close name, or the only one with a name that begins with `wanted`
+/// or contains it.
 pub(crate) fn command(parent: &clap::Command, wanted: &str) -> Option<String> {
     let shown = || parent.get_subcommands().filter(|one| !one.is_hide_set());
     let below =
@@ -80,7 +84,8 @@ pub(crate) fn command(parent: &clap::Command, wanted: &str) -> Option<String> {
         .map(|name| format!("`{name}`"))
 }
 
-/// The name with the fewest characters that differ, if at most a third of `wanted` does. Case does not matter.
+/// The name with the fewest characters that differ, if at most a third of `wanted` does. Case does
+/// not matter.
 fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = wanted.to_lowercase();
     let most = (lower.chars().count() / 3).max(1);

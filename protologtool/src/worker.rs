@@ -6,9 +6,10 @@
 //! standard output   length (varint) WorkResponse { exit_code 1, output 2, request_id 3 }
 //! ```
 //!
-//! A request's arguments come behind those of the command line. Requests are answered one after the other, in their order.
-//! Invariants: standard output carries responses and nothing else; every request has one response; requests share no
-//! state, so that each writes what a process of its own would.
+//! A request's arguments come behind those of the command line. Requests are answered one after the
+//! other, in their order. Invariants: standard output carries responses and nothing else; every
+//! request has one response; requests share no state, so that each writes what a process of its own
+//! would.
 
 use crate::cli::{self, Exit};
 use crate::system::Captured;
@@ -74,7 +75,8 @@ impl From<DecodeError> for WorkerError {
     }
 }
 
-/// The arguments without the flag, if it is there: those that stand before the ones of each request.
+/// The arguments without the flag, if it is there: those that stand before the ones of each
+/// request.
 pub fn arguments(args: &[OsString]) -> Option<Vec<OsString>> {
     let is_worker = args.iter().any(|arg| arg == FLAG);
     is_worker.then(|| args.iter().filter(|arg| *arg != FLAG).cloned().collect())

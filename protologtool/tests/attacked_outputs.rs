@@ -1,5 +1,5 @@
-//! Attackers of outputs: another user has put links, pipes and files where the command writes, or puts
-//! them there while it does.
+//! Attackers of outputs: another user has put links, pipes and files where the command writes, or
+//! puts them there while it does.
 
 #[path = "../../protolog-reader/tests/common/recording.rs"]
 mod recording;

@@ -1,7 +1,8 @@
-//! Traces of processes that died: `read-log` and `recover` complete them with the recordings of their sessions.
+//! Traces of processes that died: `read-log` and `recover` complete them with the recordings of
+//! their sessions.
 //!
-//! A death is played by copies: a trace and its recording as they are at one moment are what a process would leave that is killed
-//! then.
+//! A death is played by copies: a trace and its recording as they are at one moment are what a
+//! process would leave that is killed then.
 
 use protolog_core::recorder::{TRACE_FILE_AT, TRACE_FILE_SIZE};
 use protolog_reader::Trace;
@@ -267,8 +268,8 @@ fn a_trace_that_a_session_writes_is_left_alone() {
     let _lock = lock();
     let session =
         Session::builder().file(&dead.trace).truncate().enable_all().start().expect("a session");
-    // As between the tool's looks at trace and recording: the session has just begun. In another process, since closing the file
-    // would release the session's lock.
+    // As between the tool's looks at trace and recording: the session has just begun. In another
+    // process, since closing the file would release the session's lock.
     assert!(Command::new("cp").arg(&saved).arg(&dead.trace).status().unwrap().success());
     let before = fs::metadata(&dead.trace).unwrap().ino();
     for named in ["app.pftrace", "protolog-app-1-0.rec"] {

@@ -16,7 +16,8 @@ enum AppLog {
 /// Makes a namespace of processes for the command that follows.
 const NAMESPACE: [&str; 5] = ["--user", "--map-root-user", "--pid", "--fork", "--"];
 
-/// Has the command handle signals that whoever runs the tests ignores, as a shell does for what runs in the background.
+/// Has the command handle signals that whoever runs the tests ignores, as a shell does for what
+/// runs in the background.
 const DEFAULTS: &str = "--default-signal=HUP,INT,TERM";
 
 /// Longer than a busy machine takes.
@@ -79,7 +80,8 @@ fn signals_end_what_would_run_for_ever() {
 /// The variable that has the trace of a first process.
 const DYING: &str = "PROTOLOG_TEST_FIRST_PROCESS";
 
-/// Outside, there is always a process 1, so that number does not say whether the one of a container lives.
+/// Outside, there is always a process 1, so that number does not say whether the one of a container
+/// lives.
 #[test]
 fn the_last_messages_of_a_containers_first_process_are_shown() {
     if let Some(path) = std::env::var_os(DYING) {

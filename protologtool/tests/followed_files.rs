@@ -1,5 +1,6 @@
 //! `read-log --follow` of files that other programs replace, empty, cut off and write anew, of
-//! programs that start again, and of files whose names are alike. In each case the lines are those of the traces, each once and in order.
+//! programs that start again, and of files whose names are alike. In each case the lines are those
+//! of the traces, each once and in order.
 
 use protolog_rt::{ProtoLogGroup, Session, i};
 use protolog_testkit::{TempDir, temp_dir};

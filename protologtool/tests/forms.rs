@@ -7,7 +7,8 @@ use protolog_testkit::assert_eq_text;
 use protologtool::cli::{self, Exit};
 use protologtool::system::Memory;
 
-/// Two processes; a message of two lines, a text with quotes and commas, a loss, a message in no dictionary.
+/// Two processes; a message of two lines, a text with quotes and commas, a loss, a message in no
+/// dictionary.
 const APP: &str = r#"
 group(1, "demo::AppLog::Net", "Net") group(2, "demo::AppLog::Disk", "Disk")
 message(0x11, DEBUG, 1, "sent %d bytes", "src/net.rs:12") message(0x12, WARN, 2, "slow: %s", "src/disk.rs:40")
@@ -161,7 +162,8 @@ fn what_does_not_fit_together_is_refused() {
     }
 }
 
-/// Texts of a trace that a terminal, an editor or a spreadsheet would obey, wherever they stand, and the text without them.
+/// Texts of a trace that a terminal, an editor or a spreadsheet would obey, wherever they stand,
+/// and the text without them.
 #[test]
 fn no_form_passes_on_what_a_terminal_or_a_spreadsheet_obeys() {
     let table = include_str!("../../protolog-core/testdata/controls.tsv");

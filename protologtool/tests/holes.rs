@@ -1,5 +1,6 @@
-//! An attacker's recording of a gigabyte that takes no space: nothing but a hole, which its header says are pages of the ring. And a trace of that kind, which
-//! begins with a packet of a gigabyte, or ends with a hole.
+//! An attacker's recording of a gigabyte that takes no space: nothing but a hole, which its header
+//! says are pages of the ring. And a trace of that kind, which begins with a packet of a gigabyte,
+//! or ends with a hole.
 //!
 //! The tests look at the peak of their own memory, so each runs in a process of its own.
 

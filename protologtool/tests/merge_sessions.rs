@@ -1,4 +1,5 @@
-//! `merge` of what one session has left in several files: its snapshots, its recording, copies of these, whole and cut off.
+//! `merge` of what one session has left in several files: its snapshots, its recording, copies of
+//! these, whole and cut off.
 
 use protolog_reader::{Recording, Rendering, Trace};
 use protolog_rt::{Level, ProtoLogGroup, Session, i, w};

@@ -191,7 +191,8 @@ fn recordings_are_files_of_the_traces_owner() {
     });
 }
 
-/// A program that starts again marks the trace of a run that crashed by taking the permission to write away.
+/// A program that starts again marks the trace of a run that crashed by taking the permission to
+/// write away.
 #[test]
 fn a_user_completes_a_read_only_trace() {
     let tool = Path::new(env!("CARGO_BIN_EXE_protologtool"));

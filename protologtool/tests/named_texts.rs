@@ -50,7 +50,8 @@ fn packet(fields: &[Vec<u8>], is_first: bool) -> Vec<u8> {
 const SAYS: u64 = 7;
 const LITERAL: u64 = 8;
 
-/// A trace with an interned text, a stack trace, a template, and a group with long names, and `messages`.
+/// A trace with an interned text, a stack trace, a template, and a group with long names, and
+/// `messages`.
 fn trace(long: &str, messages: &[Vec<u8>]) -> Vec<u8> {
     let interned =
         |kind, iid, text: &str| field(kind, &[number(1, iid), field(2, text.as_bytes())].concat());

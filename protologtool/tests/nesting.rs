@@ -1,7 +1,7 @@
 //! Deep inputs of all kinds: sources, dictionaries and manifests that nest 20,000 times.
 //!
-//! Each is checked by a process of its own, in limited memory and with the usual stack. It may refuse the input, but has to end by
-//! itself.
+//! Each is checked by a process of its own, in limited memory and with the usual stack. It may
+//! refuse the input, but has to end by itself.
 
 use protolog_testkit::temp_dir;
 use std::fs;

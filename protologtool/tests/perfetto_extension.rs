@@ -1,5 +1,5 @@
-//! `integrations/perfetto`, an extension server for Perfetto's UI: its SQL module is loaded and asked by the real `trace_processor`, and its
-//! files are as the UI takes them.
+//! `integrations/perfetto`, an extension server for Perfetto's UI: its SQL module is loaded and
+//! asked by the real `trace_processor`, and its files are as the UI takes them.
 
 use protolog_rt::{ProtoLogGroup, Session, d, e, w};
 use protolog_testkit::serde_json::{self, Value, json};
@@ -84,7 +84,8 @@ fn the_module_answers_on_a_trace() {
     assert_eq!(queries, 4);
 }
 
-/// The rules that the UI checks: names begin with the namespace, and each feature of each module has its file.
+/// The rules that the UI checks: names begin with the namespace, and each feature of each module
+/// has its file.
 #[test]
 fn the_files_are_those_of_an_extension_server() {
     let manifest = read(&server().join("manifest"));

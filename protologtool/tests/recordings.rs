@@ -21,8 +21,8 @@ const APP: &str = r#"
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
-/// Makes a recording that was written to `age` ago, of a process that started this long before. (The message is two seconds
-/// later.)
+/// Makes a recording that was written to `age` ago, of a process that started this long before.
+/// (The message is two seconds later.)
 fn make(path: &Path, age: Duration) {
     let mut bytes = recording::recording(APP, 0);
     let at = SystemTime::now() - age;
@@ -118,7 +118,8 @@ fn old_recordings_of_dead_processes_are_removed() {
     let (code, text) = run(dir.path(), &["--prune", "--older-than", "0s", ".", "out"]);
     assert_eq!((code, text.as_str()), (0, "removed ./new\n"));
     assert_eq!(names(outside.path()), ["app.rec"]);
-    // Not by closing it: a process that another test is about to start may have a copy for a moment.
+    // Not by closing it: a process that another test is about to start may have a copy for a
+    // moment.
     held.unlock().unwrap();
     assert_eq!(run(dir.path(), &["--prune", "."]), (0, "removed ./used\n".to_owned()));
 }

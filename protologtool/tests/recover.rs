@@ -1,4 +1,5 @@
-//! `recover` and `merge` from arguments to output, in memory; what they make of the files is tested where they are made.
+//! `recover` and `merge` from arguments to output, in memory; what they make of the files is tested
+//! where they are made.
 
 #[path = "../../protolog-reader/tests/common/recording.rs"]
 mod recording;
@@ -45,7 +46,8 @@ fn system() -> Memory {
     system
 }
 
-/// Runs a command line, then shows what came of it: exit, output, errors, the log in the file `out`.
+/// Runs a command line, then shows what came of it: exit, output, errors, the log in the file
+/// `out`.
 fn run(words: &str) -> String {
     let system = system();
     let exit =

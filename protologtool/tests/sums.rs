@@ -1,7 +1,9 @@
-//! The sums of log calls: each call of the sources is rewritten, or refused, or listed with its place and reason.
+//! The sums of log calls: each call of the sources is rewritten, or refused, or listed with its
+//! place and reason.
 //!
-//! Each line of a program below has calls whose number is known from its text alone, and says what becomes of them. All
-//! lines go through the tool together, shuffled, so that none is counted because of another.
+//! Each line of a program below has calls whose number is known from its text alone, and says what
+//! becomes of them. All lines go through the tool together, shuffled, so that none is counted
+//! because of another.
 
 use protolog_testkit::{run_any, temp_dir};
 use serde_json::Value;

@@ -1,7 +1,8 @@
-//! An attacker's checkout: inputs that are read whole are links to a device that never ends, pipes that nobody writes, or holes of
-//! gigabytes.
+//! An attacker's checkout: inputs that are read whole are links to a device that never ends, pipes
+//! that nobody writes, or holes of gigabytes.
 //!
-//! Each command runs as a process whose memory is limited, and has to end by itself with an error that names the input.
+//! Each command runs as a process whose memory is limited, and has to end by itself with an error
+//! that names the input.
 
 use protolog_testkit::temp_dir;
 use std::fs::{self, File};

@@ -1,10 +1,11 @@
 //! The bytes behind a log, and references into them.
 //!
-//! A log refers to several blocks: the trace itself, each inflated bundle of packets, and repaired strings. They share one
-//! address space, so a reference is an address and a length, whatever block it points into.
+//! A log refers to several blocks: the trace itself, each inflated bundle of packets, and repaired
+//! strings. They share one address space, so a reference is an address and a length, whatever block
+//! it points into.
 //!
-//! Invariants: blocks don't overlap and don't move; a [`Span`] made from a block's bytes lies within that block. Any other
-//! span would read as empty.
+//! Invariants: blocks don't overlap and don't move; a [`Span`] made from a block's bytes lies
+//! within that block. Any other span would read as empty.
 
 /// A range of bytes in the blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +46,8 @@ pub(crate) struct BlockHint(usize);
 const REPAIRED: u64 = 1 << 62;
 
 impl Blocks {
-    /// Reserves the addresses of a block of `len` bytes; [`put`](Self::put) supplies its bytes later.
+    /// Reserves the addresses of a block of `len` bytes; [`put`](Self::put) supplies its bytes
+    /// later.
     pub(crate) fn reserve(&mut self, len: usize) -> u64 {
         let at = self.end;
         self.end += len as u64;

@@ -1,6 +1,7 @@
 //! Inflates streams up to a limit, because a few bytes can hold gigabytes.
 //!
-//! Invariant: what a broken stream holds before the damage is read, the same bytes whoever reads them.
+//! Invariant: what a broken stream holds before the damage is read, the same bytes whoever reads
+//! them.
 
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 
@@ -117,8 +118,8 @@ impl Framing {
 /// The largest window that a stream may have, as a power of two.
 const WINDOW_BITS: u8 = 15;
 
-/// Reads a stream of `deflate`. An error comes after all that was inflated before it, which the readers of `flate2` drop, more or less of it by the
-/// sizes of their reads.
+/// Reads a stream of `deflate`. An error comes after all that was inflated before it, which the
+/// readers of `flate2` drop, more or less of it by the sizes of their reads.
 struct Inflater<R> {
     source: R,
     form: Framing,

@@ -123,7 +123,8 @@ impl Looks {
     }
 }
 
-/// The bytes as text, up to a character that is cut off at their end; none if they hold anything else.
+/// The bytes as text, up to a character that is cut off at their end; none if they hold anything
+/// else.
 fn text(bytes: &[u8]) -> Option<&str> {
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => text,
@@ -136,8 +137,8 @@ fn text(bytes: &[u8]) -> Option<&str> {
     text.chars().all(is_text).then_some(text)
 }
 
-/// True if the first entry is a message or a group with its id: the first field of a packet, which is a message in a trace, is
-/// never such a number.
+/// True if the first entry is a message or a group with its id: the first field of a packet, which
+/// is a message in a trace, is never such a number.
 fn is_dictionary(bytes: &[u8]) -> bool {
     const MESSAGE: u8 = 0x0a;
     const MESSAGE_ID: u8 = 0x09;

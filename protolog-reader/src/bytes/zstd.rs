@@ -1,6 +1,7 @@
 //! Streams of zstd frames, as `zstd` writes them, and Perfetto in bundles from v58 on.
 //!
-//! Invariants: what is read is as the frames' checksums say, where they have one; of a broken frame, all blocks before the damage are read.
+//! Invariants: what is read is as the frames' checksums say, where they have one; of a broken
+//! frame, all blocks before the damage are read.
 
 use std::io::{self, BufRead, Read};
 
@@ -58,7 +59,8 @@ impl<R: BufRead> Read for ZstdFrames<R> {
                 let wanted = BlockDecodingStrategy::UptoBytes(missing);
                 if let Err(error) = decoder.decode_blocks(&mut self.source, wanted) {
                     self.error = Some(broken(error));
-                    // Blocks may refer to those before, so the decoder keeps them until the frame ends.
+                    // Blocks may refer to those before, so the decoder keeps them until the frame
+                    // ends.
                     if decoder.decode_blocks(&END[..], BlockDecodingStrategy::All).is_err() {
                         break;
                     }

@@ -1,15 +1,18 @@
 //! Clocks, and the conversion of timestamps.
 //!
-//! A timestamp counts ticks of a clock: the trace's own, another clock of the operating system, or a custom one, which a
-//! snapshot defines (unit, absolute or incremental, value at a moment). Custom clocks 64 to 127 belong to one sequence,
-//! those from 128 up to the whole trace. Timestamps are converted in two steps:
+//! A timestamp counts ticks of a clock: the trace's own, another clock of the operating system, or
+//! a custom one, which a snapshot defines (unit, absolute or incremental, value at a moment).
+//! Custom clocks 64 to 127 belong to one sequence, those from 128 up to the whole trace. Timestamps
+//! are converted in two steps:
 //!
-//! 1. While packets are read, in their order: ticks become nanoseconds of a clock that the whole trace shares, by the last
-//!    snapshot of the sequence ([`CustomClock`]). An incremental clock advances from packet to packet.
-//! 2. After the last packet, because snapshots may come late: nanoseconds of a shared clock become those of the trace's
-//!    clock, by the last snapshot of both that is not later ([`relations`]).
+//! 1. While packets are read, in their order: ticks become nanoseconds of a clock that the whole
+//!    trace shares, by the last snapshot of the sequence ([`CustomClock`]). An incremental clock
+//!    advances from packet to packet.
+//! 2. After the last packet, because snapshots may come late: nanoseconds of a shared clock become
+//!    those of the trace's clock, by the last snapshot of both that is not later ([`relations`]).
 //!
-//! Invariant: all arithmetic wraps. An unknown time becomes a guess, which is marked, never an error.
+//! Invariant: all arithmetic wraps. An unknown time becomes a guess, which is marked, never an
+//! error.
 
 pub(crate) mod relations;
 
@@ -37,7 +40,8 @@ pub(crate) struct Moment {
 }
 
 impl Moment {
-    /// The moment if nothing is known of the time. What has it stands at the first time that follows.
+    /// The moment if nothing is known of the time. What has it stands at the first time that
+    /// follows.
     pub(crate) const UNKNOWN: Self = Self { ns: 0, clock: TRACE_CLOCK, guessed: true };
 
     pub(crate) fn guess(self) -> Self {
@@ -80,7 +84,8 @@ pub(crate) struct CustomClock {
 }
 
 impl CustomClock {
-    /// The moment of a timestamp; none if the snapshot had no shared clock. Advances an incremental clock either way.
+    /// The moment of a timestamp; none if the snapshot had no shared clock. Advances an incremental
+    /// clock either way.
     fn moment(&mut self, ticks: u64) -> Option<Moment> {
         let ns = (ticks as i64).wrapping_mul(self.unit_ns);
         let value = if self.incremental { self.now.wrapping_add(ns) } else { ns };
@@ -174,8 +179,8 @@ impl ClockSnapshot {
         shared.filter(|reading| reading.id != TRACE_CLOCK).map(|reading| (reading.id, reading.ns))
     }
 
-    /// The moment of the snapshot itself, in the best clock for an anchor: `preferred` if it is there, or else one that runs
-    /// while the machine sleeps, or else any.
+    /// The moment of the snapshot itself, in the best clock for an anchor: `preferred` if it is
+    /// there, or else one that runs while the machine sleeps, or else any.
     pub(crate) fn moment(&self, preferred: Option<u32>) -> Option<Moment> {
         let find = |id| self.shared().find(|shared| shared.0 == id);
         let (clock, ns) = preferred
@@ -197,7 +202,8 @@ impl ClockSnapshot {
         ids.any(|id| id >= CUSTOM && !is_of_sequence(id))
     }
 
-    /// Defines the custom clocks of the snapshot: those of the sequence in `own`, those of the trace in `shared`.
+    /// Defines the custom clocks of the snapshot: those of the sequence in `own`, those of the
+    /// trace in `shared`.
     pub(crate) fn define(
         &self,
         anchor: Option<Moment>,
@@ -206,7 +212,8 @@ impl ClockSnapshot {
     ) {
         for reading in self.readings.iter().filter(|reading| reading.id >= CUSTOM) {
             let Reading { id, ns, incremental, unit_ns } = *reading;
-            // A shared custom clock is related to the others at the end, as the operating system's are.
+            // A shared custom clock is related to the others at the end, as the operating system's
+            // are.
             let anchor = match anchor {
                 Some(anchor) if is_of_sequence(id) => {
                     Some((anchor.clock, anchor.ns.wrapping_sub(ns)))

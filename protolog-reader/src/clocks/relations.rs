@@ -1,10 +1,12 @@
 //! Relations between the clocks that a whole trace shares.
 //!
-//! A snapshot with two or more clocks relates their values. A route from one clock to another is the shortest chain of
-//! clocks in which each two neighbours share a snapshot. Each hop uses the last snapshot that is not later than the time, or
-//! else the first one. Nothing is interpolated, as in Perfetto's trace_processor.
+//! A snapshot with two or more clocks relates their values. A route from one clock to another is
+//! the shortest chain of clocks in which each two neighbours share a snapshot. Each hop uses the
+//! last snapshot that is not later than the time, or else the first one. Nothing is interpolated,
+//! as in Perfetto's trace_processor.
 //!
-//! Invariant: work is bounded by the size of the snapshots times the clocks of one snapshot, whatever the bytes.
+//! Invariant: work is bounded by the size of the snapshots times the clocks of one snapshot,
+//! whatever the bytes.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -82,7 +84,8 @@ impl Relations {
         self.primary
     }
 
-    /// The trace's clock: the one that a snapshot names, or else boot time, unless there is only monotonic time.
+    /// The trace's clock: the one that a snapshot names, or else boot time, unless there is only
+    /// monotonic time.
     pub(crate) fn trace_clock(&self) -> u32 {
         self.primary.unwrap_or(if self.has_monotonic && !self.has_boottime {
             clock_id::MONOTONIC
@@ -180,7 +183,8 @@ impl Route {
         }
     }
 
-    /// The first and the last value of the trace's clock at which the other one may have the value `ns`.
+    /// The first and the last value of the trace's clock at which the other one may have the value
+    /// `ns`.
     pub(crate) fn convert_back(&self, ns: i64) -> (i64, i64) {
         self.0.iter().rev().fold((ns, ns), |(first, last), hop| {
             let ahead = hop.iter().map(|(from, to)| to.wrapping_sub(*from));

@@ -1,12 +1,12 @@
 //! Holes: runs of zeros where packets were, and the way back to packets after one.
 //!
-//! A file gets a hole if another program truncates it while a session writes (`copytruncate` of logrotate, `> app.pftrace`): the
-//! session writes on at its old place, and the file system fills what is before with zeros. What follows may begin within a
-//! packet.
+//! A file gets a hole if another program truncates it while a session writes (`copytruncate` of
+//! logrotate, `> app.pftrace`): the session writes on at its old place, and the file system fills
+//! what is before with zeros. What follows may begin within a packet.
 //!
-//! Invariant: bytes after a hole count as packets only if a chain of them leads to the end of the trace, to another hole, or over
-//! [`ENOUGH`] bytes. So no packet is made of the inside of another one, such as of a string that was logged: its chain breaks
-//! where the string ends.
+//! Invariant: bytes after a hole count as packets only if a chain of them leads to the end of the
+//! trace, to another hole, or over [`ENOUGH`] bytes. So no packet is made of the inside of another
+//! one, such as of a string that was logged: its chain breaks where the string ends.
 
 use protolog_core::schema::{packet, trace};
 use protozero::Reader;
@@ -19,7 +19,8 @@ use crate::packets::trace_packet::{Packet, ZSTD_COMPRESSED_PACKETS};
 /// Most bytes that are looked at to find the way back.
 pub(crate) const WINDOW: usize = 1 << 20;
 
-/// Bytes of packets in a row that can't be within another packet: strings are mostly 4 KiB long at most.
+/// Bytes of packets in a row that can't be within another packet: strings are mostly 4 KiB long at
+/// most.
 pub(crate) const ENOUGH: usize = 64 << 10;
 
 /// Most bytes after a hole at which the first packet may begin.
@@ -28,7 +29,8 @@ const SEARCHED: usize = 512 << 10;
 /// Bytes that are searched and parsed in one trace before further holes are taken for its end.
 const BUDGET: usize = 256 << 20;
 
-/// Zeros that are a hole, if they don't reach to the end. Fewer are damage; see [`crate::damage::resync`].
+/// Zeros that are a hole, if they don't reach to the end. Fewer are damage; see
+/// [`crate::damage::resync`].
 pub(crate) const LEAST: usize = 64;
 
 /// The highest field number of a packet.
@@ -66,8 +68,9 @@ impl Budget {
     }
 }
 
-/// Finds the hole that `bytes`, a place where there is no packet, begins with, or that begins within the first `within` bytes,
-/// of a packet that can't be decoded. `is_all`: the trace ends where the bytes do.
+/// Finds the hole that `bytes`, a place where there is no packet, begins with, or that begins
+/// within the first `within` bytes, of a packet that can't be decoded. `is_all`: the trace ends
+/// where the bytes do.
 pub(crate) fn find(bytes: &[u8], within: usize, is_all: bool, budget: &mut Budget) -> Option<Hole> {
     let Budget(1..) = budget else { return None };
     let start = match bytes.first()? {
@@ -94,8 +97,8 @@ pub(crate) fn find(bytes: &[u8], within: usize, is_all: bool, budget: &mut Budge
     None
 }
 
-/// Returns whether the packet that ends at `end` may have its last bytes in a hole. A whole packet ends with the id of its
-/// sequence, which is not 0.
+/// Returns whether the packet that ends at `end` may have its last bytes in a hole. A whole packet
+/// ends with the id of its sequence, which is not 0.
 pub(crate) fn reaches_into(bytes: &[u8], end: usize) -> bool {
     bytes.get(end) == Some(&0) && bytes.get(end.wrapping_sub(1)) == Some(&0)
 }
@@ -145,8 +148,8 @@ pub(crate) fn first_packet(bytes: &[u8]) -> Option<&[u8]> {
     rest.get(length..)?.get(..usize::try_from(size).ok()?)
 }
 
-/// Returns whether `bytes` begin with a bundle of packets, which may be cut off. What looks like packets in it is not to be read
-/// as it stands.
+/// Returns whether `bytes` begin with a bundle of packets, which may be cut off. What looks like
+/// packets in it is not to be read as it stands.
 pub(crate) fn is_start_of_bundle(bytes: &[u8]) -> bool {
     let Some((&PACKET, rest)) = bytes.split_first() else { return false };
     let Ok((_, length)) = decode_varint(rest) else { return false };
@@ -181,7 +184,8 @@ fn is_chain(bytes: &[u8], is_all: bool, enough: usize, budget: &mut Budget) -> b
     }
 }
 
-/// Returns whether these bytes are a packet as sessions and services write them, not only valid protobuf.
+/// Returns whether these bytes are a packet as sessions and services write them, not only valid
+/// protobuf.
 pub(crate) fn is_packet(bytes: &[u8]) -> bool {
     let (mut fields, mut is_known) = (0, true);
     for field in Reader::new(bytes) {

@@ -2,9 +2,10 @@
 
 /// Limits of what a trace can contain beyond its own size. All have generous defaults.
 ///
-/// Apart from these, memory is proportional to the bytes that are read. The trace itself is kept, an entry takes 48 bytes
-/// and 4 for each of its strings, an interned string 16 (its characters stay in the trace), a dictionary entry its texts and
-/// about 150 bytes. Malicious bytes take up to about fifteen times their number. A trace that the memory has no room for is an error
+/// Apart from these, memory is proportional to the bytes that are read. The trace itself is kept,
+/// an entry takes 48 bytes and 4 for each of its strings, an interned string 16 (its characters
+/// stay in the trace), a dictionary entry its texts and about 150 bytes. Malicious bytes take up to
+/// about fifteen times their number. A trace that the memory has no room for is an error
 /// ([`ReadErrorKind::OutOfMemory`](crate::ReadErrorKind)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -23,7 +24,8 @@ pub struct Limits {
     pub entries: u64,
     /// Number of sequences. Default: 2^20, or a million.
     pub sequences: u64,
-    /// Number of rows of a table whose rows have numbers of 32 bits, before a packet adds to it: it adds less than as many.
+    /// Number of rows of a table whose rows have numbers of 32 bits, before a packet adds to it: it
+    /// adds less than as many.
     pub(crate) rows: usize,
 }
 

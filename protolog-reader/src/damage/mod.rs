@@ -1,4 +1,5 @@
-//! Protects the reader from damaged and from malicious bytes: holes, the way back to packets, limits.
+//! Protects the reader from damaged and from malicious bytes: holes, the way back to packets,
+//! limits.
 
 pub(crate) mod expansion;
 pub(crate) mod hole;

@@ -1,24 +1,28 @@
 //! The way back to packets after damage, for a reader of a trace or of a window of it.
 //!
-//! trace_processor goes on where the damaged packet says that it ends, and walks over whatever fields are there. That is right
-//! where only the contents are damaged. Where a length is, packets are also searched for.
+//! trace_processor goes on where the damaged packet says that it ends, and walks over whatever
+//! fields are there. That is right where only the contents are damaged. Where a length is, packets
+//! are also searched for.
 //!
-//! Invariant: never fewer packets than by that walk; what is found by search is a chain of packets (see [`hole`]), so it is no
-//! string that was logged, unless that is longer than [`ENOUGH`] bytes.
+//! Invariant: never fewer packets than by that walk; what is found by search is a chain of packets
+//! (see [`hole`]), so it is no string that was logged, unless that is longer than [`ENOUGH`] bytes.
 
 use protolog_core::schema::{packet, trace};
 use protozero::Reader;
 
 use crate::damage::hole::{self, Budget};
 
-/// Bytes of packets in a row that are taken for packets after damage. Less than after a hole, since damage may come often.
+/// Bytes of packets in a row that are taken for packets after damage. Less than after a hole, since
+/// damage may come often.
 const ENOUGH: usize = 4 << 10;
 
-/// Other fields in a row that are not damage: of fields that a later version of Perfetto may have, a trace has few.
+/// Other fields in a row that are not damage: of fields that a later version of Perfetto may have,
+/// a trace has few.
 const MOST_OTHER_FIELDS: usize = 8;
 
-/// Finds where packets go on after `bytes`, which begin with a damaged packet or with another field. `end` is where this one
-/// says that it ends. None if that is the place to go on, or if there is none.
+/// Finds where packets go on after `bytes`, which begin with a damaged packet or with another
+/// field. `end` is where this one says that it ends. None if that is the place to go on, or if
+/// there is none.
 pub(crate) fn find(bytes: &[u8], end: Option<usize>, budget: &mut Budget) -> Option<usize> {
     let is_right = match end {
         // It ends where it says, and something is lost all the same.
@@ -34,7 +38,8 @@ pub(crate) fn find(bytes: &[u8], end: Option<usize>, budget: &mut Budget) -> Opt
     walked.or(found)
 }
 
-/// Returns whether the next packet, or nothing, is at `end`, or behind a few other fields that are there.
+/// Returns whether the next packet, or nothing, is at `end`, or behind a few other fields that are
+/// there.
 fn is_end_of_field(bytes: &[u8], end: usize) -> bool {
     let mut rest = bytes.get(end..).unwrap_or_default();
     for _ in 0..MOST_OTHER_FIELDS {
@@ -56,8 +61,8 @@ fn is_end_of_field(bytes: &[u8], end: usize) -> bool {
     false
 }
 
-/// Returns whether a field that is no packet is one with a damaged tag, or the end of one with a damaged length: packets end with
-/// the id of their sequence.
+/// Returns whether a field that is no packet is one with a damaged tag, or the end of one with a
+/// damaged length: packets end with the id of their sequence.
 fn is_of_packet(field: &[u8]) -> bool {
     let field = Reader::new(field).next().and_then(Result::ok);
     field.is_some_and(|field| match field.number {

@@ -1,7 +1,8 @@
-//! Keeps what later pages need of earlier ones: entries that are held back, and the strings of sequences.
+//! Keeps what later pages need of earlier ones: entries that are held back, and the strings of
+//! sequences.
 //!
-//! Invariant: afterwards all references are into one block, which holds nothing else; so what is kept is as large as what is
-//! needed, whatever was read.
+//! Invariant: afterwards all references are into one block, which holds nothing else; so what is
+//! kept is as large as what is needed, whatever was read.
 
 use foldhash::HashMap;
 
@@ -12,7 +13,8 @@ use crate::decode::collect::{
 use crate::packets::message_fields::{self, MessageField};
 use crate::sequences::sequence_state::SequenceState;
 
-/// Moves the entries of `from` from index `end` on to `to`, which is empty, with what they and sequences refer to.
+/// Moves the entries of `from` from index `end` on to `to`, which is empty, with what they and
+/// sequences refer to.
 pub(crate) fn compact<'s>(
     from: &mut Collected,
     end: usize,

@@ -1,7 +1,9 @@
-//! Decodes bytes to packets: walks a trace and its bundles, and applies each packet to the state of its sequence.
+//! Decodes bytes to packets: walks a trace and its bundles, and applies each packet to the state of
+//! its sequence.
 //!
-//! Invariants: a malformed packet is counted, and the part of it before the damage is read; memory is at most a constant factor
-//! times the bytes that were read, within [`Limits`]; recursion is as deep as the limit of nested bundles.
+//! Invariants: a malformed packet is counted, and the part of it before the damage is read; memory
+//! is at most a constant factor times the bytes that were read, within [`Limits`]; recursion is as
+//! deep as the limit of nested bundles.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -95,7 +97,8 @@ impl Decoder {
         self.collected
     }
 
-    /// Decodes what follows in a trace that is being written. Returns the position if decoding ended before the end of `bytes`.
+    /// Decodes what follows in a trace that is being written. Returns the position if decoding
+    /// ended before the end of `bytes`.
     pub(crate) fn add(&mut self, bytes: &[u8]) -> Option<EndedEarly> {
         let at = self.collected.blocks.reserve(bytes.len());
         self.is_growing = true;
@@ -106,8 +109,8 @@ impl Decoder {
         ended
     }
 
-    /// Surveys a segment of a trace that begins at `offset`, or collects its entries. Returns the position if decoding ended before the
-    /// end of `bytes`.
+    /// Surveys a segment of a trace that begins at `offset`, or collects its entries. Returns the
+    /// position if decoding ended before the end of `bytes`.
     pub(crate) fn segment(&mut self, bytes: Vec<u8>, offset: u64) -> Option<EndedEarly> {
         self.segment_at = offset;
         if !self.inputs.is_empty() {
@@ -213,7 +216,8 @@ impl Decoder {
         self.collected = collected;
     }
 
-    /// Decodes the packets of a trace or bundle. Returns the position if decoding ended before the end of `bytes`.
+    /// Decodes the packets of a trace or bundle. Returns the position if decoding ended before the
+    /// end of `bytes`.
     fn packets(&mut self, bytes: &[u8], at: u64, depth: u32) -> Option<EndedEarly> {
         let mut reader = Reader::with_offset(bytes, at);
         loop {
@@ -285,8 +289,9 @@ impl Decoder {
         }
     }
 
-    /// Finds zeros from `offset`, or within the packet there, to the end of what was written so far. Returns where the next part begins: with a few of
-    /// the zeros, since what follows is found by them. A packet whose rest has not come yet may have some, too.
+    /// Finds zeros from `offset`, or within the packet there, to the end of what was written so
+    /// far. Returns where the next part begins: with a few of the zeros, since what follows is
+    /// found by them. A packet whose rest has not come yet may have some, too.
     fn open_hole(&mut self, bytes: &[u8], offset: u64, depth: u32) -> Option<u64> {
         let rest = bytes.get(offset as usize..).filter(|_| self.is_growing && depth == 0)?;
         let zeros = rest.iter().rev().take_while(|byte| **byte == 0).count();
@@ -302,7 +307,8 @@ impl Decoder {
         Some(offset + skipped as u64)
     }
 
-    /// Finds the packet after a hole that begins at `offset`, or within the packet from there to `end`, as an offset.
+    /// Finds the packet after a hole that begins at `offset`, or within the packet from there to
+    /// `end`, as an offset.
     fn skip_hole(&mut self, bytes: &[u8], offset: u64, end: u64, depth: u32) -> Option<usize> {
         if depth > 0 {
             return None;
@@ -394,8 +400,9 @@ impl Decoder {
         Ok(Ok(()))
     }
 
-    /// Looks, every so many packets and at each large one, whether the memory has room for the tables to grow, and to be sorted
-    /// at the end. An allocation that fails later would abort the program.
+    /// Looks, every so many packets and at each large one, whether the memory has room for the
+    /// tables to grow, and to be sorted at the end. An allocation that fails later would abort the
+    /// program.
     #[inline]
     fn check_room(&self, len: usize) -> Result<(), LimitReached> {
         if !self.collected.stats.packets.is_multiple_of(PACKETS_BETWEEN_CHECKS)

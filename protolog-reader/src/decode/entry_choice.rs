@@ -1,9 +1,11 @@
-//! The entries that are wanted of a trace that is read page by page: of a stretch of time, of some threads.
+//! The entries that are wanted of a trace that is read page by page: of a stretch of time, of some
+//! threads.
 //!
-//! All others are left out as soon as time and thread are known, before their values are looked at. So what is wrong with their values is
-//! not found either.
+//! All others are left out as soon as time and thread are known, before their values are looked at.
+//! So what is wrong with their values is not found either.
 //!
-//! Invariant: it only leaves out what is certain not to be wanted; a caller that wants less filters the rest by itself.
+//! Invariant: it only leaves out what is certain not to be wanted; a caller that wants less filters
+//! the rest by itself.
 
 use crate::sequences::thread::{Thread, Threads};
 
@@ -11,7 +13,8 @@ use crate::sequences::thread::{Thread, Threads};
 #[derive(Debug, Default)]
 pub(crate) struct Choice {
     is_made: bool,
-    /// Nanoseconds of the trace's clock: the first that is wanted, and the first after it that isn't.
+    /// Nanoseconds of the trace's clock: the first that is wanted, and the first after it that
+    /// isn't.
     since: Option<i64>,
     until: Option<i64>,
     /// The threads whose entries are left out, by index; further ones are wanted.

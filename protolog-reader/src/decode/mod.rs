@@ -1,6 +1,8 @@
-//! Decodes bytes to the records of a log: packets one after the other, each with the state of its sequence.
+//! Decodes bytes to the records of a log: packets one after the other, each with the state of its
+//! sequence.
 //!
-//! A [decoder](decoder::Decoder) walks the packets; [what it has collected](collect::Collected) becomes a log.
+//! A [decoder](decoder::Decoder) walks the packets; [what it has collected](collect::Collected)
+//! becomes a log.
 
 pub(crate) mod collect;
 pub(crate) mod compact;

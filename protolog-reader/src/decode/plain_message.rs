@@ -1,8 +1,8 @@
-//! Plain messages: packets that only have what nearly all of them have. They are read without the care that the others need,
-//! which is several times as fast.
+//! Plain messages: packets that only have what nearly all of them have. They are read without the
+//! care that the others need, which is several times as fast.
 //!
-//! Invariant: a packet that is parsed here says nothing of its sequence but when its message was logged, and what strings it
-//! has; and nothing of the trace.
+//! Invariant: a packet that is parsed here says nothing of its sequence but when its message was
+//! logged, and what strings it has; and nothing of the trace.
 
 use protolog_core::schema::{packet, sequence_flags};
 use protozero::wire::{WireType, packed_varint, tag};
@@ -77,13 +77,15 @@ impl PlainMessage {
 }
 
 impl PlainMessage {
-    /// Returns whether there is nothing to be said of the sequence first: that it begins, or that messages of it are lost.
+    /// Returns whether there is nothing to be said of the sequence first: that it begins, or that
+    /// messages of it are lost.
     pub(crate) fn is_applicable(&self, sequence: &SequenceState) -> bool {
         sequence.started && (sequence.valid || !self.needs_state)
     }
 }
 
-/// The place of bytes with their length before them, as offset in the packet and length, and what follows them.
+/// The place of bytes with their length before them, as offset in the packet and length, and what
+/// follows them.
 #[inline]
 fn skip<'a>(packet: &[u8], rest: &'a [u8]) -> Option<(usize, usize, &'a [u8])> {
     let (length, rest) = varint(rest)?;

@@ -23,7 +23,8 @@ pub(crate) struct Segment {
     pub(crate) has_several_clocks: bool,
     /// Nothing before an entry has a time: what follows decides where it stands.
     pub(crate) has_unknown_times: bool,
-    /// When segments are in the order in which they are read: the place of the first one that has state of the sequences of these entries.
+    /// When segments are in the order in which they are read: the place of the first one that has
+    /// state of the sequences of these entries.
     pub(crate) begins_in: u32,
 }
 
@@ -41,7 +42,8 @@ impl Segment {
         self.entries += 1;
     }
 
-    /// Returns whether its entries are all later than `moment`, by more than the time that they take.
+    /// Returns whether its entries are all later than `moment`, by more than the time that they
+    /// take.
     pub(crate) fn is_long_after(&self, moment: Option<Moment>) -> bool {
         let times = self.span.zip(moment);
         times.is_some_and(|((first, last), moment)| {

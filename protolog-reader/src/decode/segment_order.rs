@@ -1,10 +1,11 @@
 //! The order in which segments are read: by time, as far as the states of sequences allow.
 //!
-//! A trace has much of one thread after the other, as its writer found their chunks full, and a merged one has one input after the other. In the
-//! order of the file, whatever is later than the rest would have to be held back; by time, nearly nothing is.
+//! A trace has much of one thread after the other, as its writer found their chunks full, and a
+//! merged one has one input after the other. In the order of the file, whatever is later than the
+//! rest would have to be held back; by time, nearly nothing is.
 //!
-//! Invariant: a segment is after all earlier ones with which it has a sequence in common, since the state of a sequence goes from one to the
-//! next.
+//! Invariant: a segment is after all earlier ones with which it has a sequence in common, since the
+//! state of a sequence goes from one to the next.
 
 use std::collections::BTreeSet;
 
@@ -45,12 +46,14 @@ impl SegmentOrder {
         self.after.table_bytes() + self.states.table_bytes()
     }
 
-    /// The segments in the order in which they are read, each with the place of the first one that it needs.
+    /// The segments in the order in which they are read, each with the place of the first one that
+    /// it needs.
     pub(crate) fn arrange(self, segments: Vec<Segment>) -> Vec<Segment> {
         let mut order: Vec<usize> = (0..segments.len()).collect();
         if !self.is_of_file {
             let begins = self.begins(&segments);
-            // A segment begins no later than those that have to be after it, and stands before them in the file.
+            // A segment begins no later than those that have to be after it, and stands before them
+            // in the file.
             order.sort_by_key(|index| begins[*index]);
         }
         let mut places = vec![0; segments.len()];
@@ -116,7 +119,8 @@ impl Pairs {
 mod tests {
     use super::*;
 
-    /// The order of segments with these first times, of which the second of each pair has to be after the first.
+    /// The order of segments with these first times, of which the second of each pair has to be
+    /// after the first.
     fn order(times: &[i64], after: &[(u32, u32)]) -> Vec<u32> {
         let segment = |(index, time): (usize, &i64)| Segment {
             index: index as u32,

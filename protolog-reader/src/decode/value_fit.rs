@@ -6,7 +6,8 @@ use crate::losses::stats::Stats;
 use crate::packets::message_fields;
 use crate::sequences::sequence_state::Interned;
 
-/// The messages that the fast path knows: ids with the numbers of values that they take, each at a place that its id chooses.
+/// The messages that the fast path knows: ids with the numbers of values that they take, each at a
+/// place that its id chooses.
 #[derive(Debug, Default)]
 pub(crate) struct KnownFits(Vec<(u64, u32)>);
 
@@ -17,8 +18,8 @@ pub(crate) const SHORT: usize = 256;
 const FITS: usize = 256;
 
 impl KnownFits {
-    /// Collects the indices of the strings of a message that has just the values that its template takes, all in the usual form. False if it may be
-    /// another one; then some may be collected.
+    /// Collects the indices of the strings of a message that has just the values that its template
+    /// takes, all in the usual form. False if it may be another one; then some may be collected.
     #[inline]
     pub(crate) fn take_usual(
         &mut self,
@@ -58,8 +59,8 @@ impl KnownFits {
     }
 }
 
-/// Counts an entry that is in no dictionary, or has other values than its template takes. `given` has the number of its values of
-/// each kind.
+/// Counts an entry that is in no dictionary, or has other values than its template takes. `given`
+/// has the number of its values of each kind.
 pub(crate) fn count_values(stats: &mut Stats, dictionary: &Dictionary, id: u64, given: [usize; 4]) {
     let Some(message) = collision::choose(dictionary, id, || given) else {
         stats.unknown_messages += 1;

@@ -1,8 +1,10 @@
-//! Messages of one id: ids are hashes, and programs of several versions, or damage, give one id two texts.
+//! Messages of one id: ids are hashes, and programs of several versions, or damage, give one id two
+//! texts.
 //!
-//! As in Perfetto's reader from v56 on, the kinds of values decide: an entry belongs to the first message whose template takes values of
-//! just these kinds. Where none does, or several do, the first one of the dictionary counts, as in earlier versions, and the entry says that
-//! it is a guess; the dictionary counts the contradiction in any case.
+//! As in Perfetto's reader from v56 on, the kinds of values decide: an entry belongs to the first
+//! message whose template takes values of just these kinds. Where none does, or several do, the
+//! first one of the dictionary counts, as in earlier versions, and the entry says that it is a
+//! guess; the dictionary counts the contradiction in any case.
 
 use crate::dictionary::{Dictionary, Message};
 

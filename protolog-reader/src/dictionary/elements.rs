@@ -1,8 +1,9 @@
 //! The elements of a dictionary packet, one at a time.
 //!
-//! A dictionary is one packet with many messages and groups, so a single bad element must not cost the others. After one, the
-//! elements go on where a chain of good ones leads to the end of the packet or over [`ENOUGH`] of them, else where the bad one
-//! says that it ends, as in trace_processor.
+//! A dictionary is one packet with many messages and groups, so a single bad element must not cost
+//! the others. After one, the elements go on where a chain of good ones leads to the end of the
+//! packet or over [`ENOUGH`] of them, else where the bad one says that it ends, as in
+//! trace_processor.
 //!
 //! Invariant: the bytes of a bad element are no part of a good one.
 
@@ -51,7 +52,8 @@ pub(crate) fn visit<'a>(bytes: &'a [u8], mut visitor: impl FnMut(Element, &'a [u
     }
 }
 
-/// A message of those fields of a [part](Element::Part) that can be decoded, as an element; nothing if there are none.
+/// A message of those fields of a [part](Element::Part) that can be decoded, as an element; nothing
+/// if there are none.
 pub(crate) fn good_part(part: &[u8]) -> Vec<u8> {
     // The element may say that it is longer than it is.
     let Some(Ok((_, size))) = part.get(1..).map(decode_varint) else { return Vec::new() };
@@ -153,7 +155,8 @@ mod tests {
         for bad in 0..20 {
             let offset: usize = all[..bad].iter().map(Vec::len).sum();
             let expected: Vec<u64> = (1..=20).filter(|id| *id != bad as u64 + 1).collect();
-            // A length that is too large, far too large, too small; a wrong wire type; lengths within.
+            // A length that is too large, far too large, too small; a wrong wire type; lengths
+            // within.
             for (place, value) in [(1, 30), (1, 127), (1, 250), (1, 3), (2, 8), (12, 40), (12, 255)]
             {
                 let mut bytes = all.concat();

@@ -1,4 +1,5 @@
-//! Pieces of text output, which know nothing of a log: floats, short texts, and what a terminal may get.
+//! Pieces of text output, which know nothing of a log: floats, short texts, and what a terminal may
+//! get.
 
 pub(crate) mod fixed_decimals;
 pub(crate) mod printable;

@@ -1,4 +1,5 @@
-//! Texts that lines are put together from: most are short, and are appended by one copy of a fixed size, which takes no call.
+//! Texts that lines are put together from: most are short, and are appended by one copy of a fixed
+//! size, which takes no call.
 
 /// The size of a copy, in bytes.
 const COPY: usize = 32;

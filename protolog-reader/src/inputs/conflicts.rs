@@ -1,8 +1,9 @@
 //! Several traces whose bytes follow each other, read as one without a merge.
 //!
-//! A sequence's id means something else in each of them, so states are kept by input and id. What a merge would change or leave out beside
-//! these ids is found here, and then the inputs have to be merged: messages that several have, processes of one pid, clocks that differ, and
-//! traces of several boots.
+//! A sequence's id means something else in each of them, so states are kept by input and id. What a
+//! merge would change or leave out beside these ids is found here, and then the inputs have to be
+//! merged: messages that several have, processes of one pid, clocks that differ, and traces of
+//! several boots.
 //!
 //! Invariant: inputs without such a conflict have the same log as their merge.
 

@@ -1,9 +1,12 @@
 //! The clocks of several inputs, which may have one number and mean different clocks.
 //!
-//! - The result has one clock of its own: where the inputs differ, BOOTTIME if any of them has that. Timestamps of inputs with another one name it.
-//! - A clock from 128 up that several inputs define gets a new number in all but the first of these.
-//! - The clocks of the boot that began first keep their numbers, and those of each other one get new ones: snapshots relate them by the time on
-//!   the wall, so that each message has its own, and no time is before that boot.
+//! - The result has one clock of its own: where the inputs differ, BOOTTIME if any of them has
+//!   that. Timestamps of inputs with another one name it.
+//! - A clock from 128 up that several inputs define gets a new number in all but the first of
+//!   these.
+//! - The clocks of the boot that began first keep their numbers, and those of each other one get
+//!   new ones: snapshots relate them by the time on the wall, so that each message has its own, and
+//!   no time is before that boot.
 //!
 //! Invariant: in the result, each number means one clock.
 
@@ -20,7 +23,8 @@ struct ClocksOfInput {
     primary: Option<u32>,
     known: BTreeSet<u32>,
     boot: Boot,
-    /// The time on the wall when the machine booted, in nanoseconds, by the first snapshot that says it.
+    /// The time on the wall when the machine booted, in nanoseconds, by the first snapshot that
+    /// says it.
     booted: Option<i64>,
 }
 
@@ -73,7 +77,8 @@ impl InputClocks {
         }
     }
 
-    /// Returns two inputs of different boots of which one has no relation to the time on the wall, by which they could be ordered.
+    /// Returns two inputs of different boots of which one has no relation to the time on the wall,
+    /// by which they could be ordered.
     pub(crate) fn incomparable(&self) -> Option<[usize; 2]> {
         if !self.has_several_boots() {
             return None;
@@ -96,14 +101,16 @@ impl InputClocks {
         all.filter(|(_, clocks)| clocks.boot != Boot::Unknown)
     }
 
-    /// The boot that began first, whose clocks keep their numbers. One of several is none: its own clocks are those of the first of them.
+    /// The boot that began first, whose clocks keep their numbers. One of several is none: its own
+    /// clocks are those of the first of them.
     fn first_boot(&self) -> Option<&Boot> {
         let of_one = self.of_a_boot().filter(|(_, clocks)| matches!(clocks.boot, Boot::One(_)));
         let first = of_one.min_by_key(|(_, clocks)| clocks.booted)?;
         Some(&first.1.boot).filter(|_| self.has_several_boots())
     }
 
-    /// Returns whether an input has another clock than the result, or one whose number means another clock elsewhere.
+    /// Returns whether an input has another clock than the result, or one whose number means
+    /// another clock elsewhere.
     pub(crate) fn differ(&self) -> bool {
         let mut trace_clocks = self.0.values().filter_map(ClocksOfInput::trace_clock);
         let first = trace_clocks.next();
@@ -161,7 +168,8 @@ impl InputClocks {
 }
 
 impl ClocksOfInput {
-    /// As [`Relations::trace_clock`](crate::clocks::relations::Relations::trace_clock); none if nothing is known of it.
+    /// As [`Relations::trace_clock`](crate::clocks::relations::Relations::trace_clock); none if
+    /// nothing is known of it.
     fn trace_clock(&self) -> Option<u32> {
         let has = |id| self.known.contains(&id);
         let is_monotonic = has(clock_id::MONOTONIC) && !has(clock_id::BOOTTIME);

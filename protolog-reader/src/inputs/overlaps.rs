@@ -1,11 +1,11 @@
 //! Finds what several inputs have.
 //!
-//! A message is the same in two inputs if it is of one thread of one process, of one nanosecond, and has one id and equal
-//! arguments. The result has it as often as the input that has it most often: a thread may well log the same twice in one
-//! nanosecond of a coarse clock.
+//! A message is the same in two inputs if it is of one thread of one process, of one nanosecond,
+//! and has one id and equal arguments. The result has it as often as the input that has it most
+//! often: a thread may well log the same twice in one nanosecond of a coarse clock.
 //!
-//! Memory is needed only for messages of the times in which several inputs have messages of one thread. So the survey notes
-//! the first and the last time of each thread in each input.
+//! Memory is needed only for messages of the times in which several inputs have messages of one
+//! thread. So the survey notes the first and the last time of each thread in each input.
 //!
 //! Invariant: two processes with one pid are told apart if the traces say that they are different.
 
@@ -41,7 +41,8 @@ impl Processes {
         self.known.insert((input, process));
     }
 
-    /// Those of one input, without a look at those of others: a trace may name any number of them, and is asked about each of its messages.
+    /// Those of one input, without a look at those of others: a trace may name any number of them,
+    /// and is asked about each of its messages.
     fn of(&self, input: usize) -> impl Iterator<Item = u64> {
         self.known.range((input, 0)..=(input, u64::MAX)).map(|(_, process)| *process)
     }
@@ -159,8 +160,8 @@ impl Overlaps {
         pids.iter().filter_map(move |pid| Some((*pid, self.process(input, *pid, None)?)))
     }
 
-    /// The fingerprint of a process among those with its pid, 0 if there is one only; none if it may be one of several. `named` is that
-    /// which its thread says.
+    /// The fingerprint of a process among those with its pid, 0 if there is one only; none if it
+    /// may be one of several. `named` is that which its thread says.
     fn process(&self, input: usize, pid: u32, named: Option<u64>) -> Option<u64> {
         let Some(known) = self.processes.get(&pid) else { return Some(0) };
         if !known.differ {
@@ -189,7 +190,8 @@ struct Occurrence {
 }
 
 impl Occurrences {
-    /// Counts `content` of an input, and returns whether the result has it already, from another input.
+    /// Counts `content` of an input, and returns whether the result has it already, from another
+    /// input.
     pub(crate) fn has(
         &mut self,
         input: usize,

@@ -1,6 +1,8 @@
-//! Pids and names of processes that share their pid with another one of a merged trace, for readers that know a process by its pid.
+//! Pids and names of processes that share their pid with another one of a merged trace, for readers
+//! that know a process by its pid.
 //!
-//! Invariant: they are made of the pid and the fingerprint alone, so that a process has the same ones whatever it is merged with.
+//! Invariant: they are made of the pid and the fingerprint alone, so that a process has the same
+//! ones whatever it is merged with.
 
 use crate::inputs::thread_ids::mix;
 
@@ -9,7 +11,8 @@ const BEYOND: u64 = 1 << 22;
 /// The pids of most first processes and of what they start.
 const SMALL: u64 = 100_000;
 
-/// The pid of a process, by its fingerprint, for readers that know processes by their pids. Its last digits are those of a small pid.
+/// The pid of a process, by its fingerprint, for readers that know processes by their pids. Its
+/// last digits are those of a small pid.
 pub(crate) fn pid_apart(pid: u32, process: u64) -> u32 {
     if u64::from(pid) >= BEYOND {
         // It is that of no process of a machine, or it is apart already.

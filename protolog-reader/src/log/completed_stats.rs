@@ -1,4 +1,5 @@
-//! Counts that need the dictionary: values that do not fit their templates, and losses by reason and group.
+//! Counts that need the dictionary: values that do not fit their templates, and losses by reason
+//! and group.
 
 use crate::decode::value_fit::SHORT;
 use crate::decode::value_fit::count_values;

@@ -1,6 +1,7 @@
 //! The reason why a trace has no message, or none of a group that its session was to record.
 //!
-//! Invariant: nothing is said of a trace whose sessions have different filters, nor of groups where a part of the dictionary is missing.
+//! Invariant: nothing is said of a trace whose sessions have different filters, nor of groups where
+//! a part of the dictionary is missing.
 
 use protolog_core::filter::{NoMessages, UnknownGroup};
 
@@ -18,7 +19,8 @@ impl Log {
         filter.unknown(&groups).map(sentence).collect()
     }
 
-    /// The reason why the trace has no message, and a help line; none if it has or has lost one, or has spans, and if the reason is not known.
+    /// The reason why the trace has no message, and a help line; none if it has or has lost one, or
+    /// has spans, and if the reason is not known.
     pub fn why_empty(&self) -> Option<(String, &'static str)> {
         let stats = self.stats();
         if stats.entries > 0 || !stats.lost.is_empty() || self.has_spans() {

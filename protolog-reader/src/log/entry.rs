@@ -35,12 +35,14 @@ impl<'a> Entry<'a> {
         self.record.moment.ns
     }
 
-    /// True if [`time`](Self::time) is a guess from neighbouring packets, because the packet has no usable timestamp.
+    /// True if [`time`](Self::time) is a guess from neighbouring packets, because the packet has no
+    /// usable timestamp.
     pub fn time_is_guess(&self) -> bool {
         self.record.moment.guessed
     }
 
-    /// The wall clock, in nanoseconds since 1970 (UTC); none if the trace does not relate its clock to it.
+    /// The wall clock, in nanoseconds since 1970 (UTC); none if the trace does not relate its clock
+    /// to it.
     pub fn wall_time(&self) -> Option<i64> {
         self.log.wall_time(self.time())
     }
@@ -64,7 +66,8 @@ impl<'a> Entry<'a> {
         message_fields::message_id(self.fields())
     }
 
-    /// The size of the message in the trace, in bytes, without its packet's timestamp and without its strings.
+    /// The size of the message in the trace, in bytes, without its packet's timestamp and without
+    /// its strings.
     pub fn encoded_size(&self) -> usize {
         self.log.blocks().bytes(self.record.message).len()
     }

@@ -1,4 +1,5 @@
-//! The items of a log, in the order of time: entries, losses where they happened, and begins and ends of spans if they were read.
+//! The items of a log, in the order of time: entries, losses where they happened, and begins and
+//! ends of spans if they were read.
 
 use std::iter::Peekable;
 use std::slice;
@@ -29,8 +30,9 @@ impl Log {
         self.records().iter().map(|record| Entry::new(self, record))
     }
 
-    /// All items by time. At one time, a loss comes before the entries, unless its time is a guess: then after them. A span begins before
-    /// the entries and losses of that time, and ends after them.
+    /// All items by time. At one time, a loss comes before the entries, unless its time is a guess:
+    /// then after them. A span begins before the entries and losses of that time, and ends after
+    /// them.
     pub fn items(&self) -> Items<'_> {
         Items {
             log: self,
@@ -59,8 +61,8 @@ impl<'a> Iterator for Items<'a> {
         if let Some(item) = self.next_edge(record) {
             return Some(item);
         }
-        // A loss with a time of its own comes before the record of that time. A guessed time is that of the packet before
-        // the loss, so the loss comes after that record.
+        // A loss with a time of its own comes before the record of that time. A guessed time is
+        // that of the packet before the loss, so the loss comes after that record.
         let is_next = |loss: &&Loss| {
             record.is_none_or(|time| loss.time < time || loss.time == time && !loss.guessed)
         };

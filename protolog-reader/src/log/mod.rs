@@ -31,11 +31,13 @@ use crate::spans::span_slice::SpanSlice;
 /// The log of a trace.
 #[derive(Debug)]
 pub struct Log {
-    /// Times are nanoseconds of the trace's clock. Records are sorted by time; those of one time are in packet order.
+    /// Times are nanoseconds of the trace's clock. Records are sorted by time; those of one time
+    /// are in packet order.
     collected: Collected,
     losses: Vec<Loss>,
     slices: Slices,
-    /// Begins and ends of spans that are in this page, as indices, and the first one that is in a later page.
+    /// Begins and ends of spans that are in this page, as indices, and the first one that is in a
+    /// later page.
     edges: Range<usize>,
     next_edge: usize,
     /// The route to the wall clock, if the trace relates it to its own clock.
@@ -47,7 +49,8 @@ pub struct Log {
 }
 
 impl Log {
-    /// Sorts everything by time, after converting it to the trace's clock, and completes the dictionary.
+    /// Sorts everything by time, after converting it to the trace's clock, and completes the
+    /// dictionary.
     pub(crate) fn new(
         mut collected: Collected,
         files: &[viewer_config::Dictionary],
@@ -100,8 +103,9 @@ impl Log {
         &mut self.collected
     }
 
-    /// Makes this the log of the next page: its entries and losses, by time, and the spans that begin or end before `limit`; if there is none, all
-    /// that are left. Returns what the page before was made of.
+    /// Makes this the log of the next page: its entries and losses, by time, and the spans that
+    /// begin or end before `limit`; if there is none, all that are left. Returns what the page
+    /// before was made of.
     pub(crate) fn turn_page(
         &mut self,
         collected: Collected,
@@ -147,7 +151,8 @@ impl Log {
         all.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
     }
 
-    /// The collected packets that the log was made of, without its losses and its relations of clocks.
+    /// The collected packets that the log was made of, without its losses and its relations of
+    /// clocks.
     pub(crate) fn into_collected(self) -> Collected {
         self.collected
     }
@@ -195,8 +200,8 @@ impl Log {
         &self.collected.stats
     }
 
-    /// Returns whether all that is in the trace was read. What the program or the tracing service lost before is another matter: see
-    /// [`losses`](Self::losses).
+    /// Returns whether all that is in the trace was read. What the program or the tracing service
+    /// lost before is another matter: see [`losses`](Self::losses).
     pub fn is_complete(&self) -> bool {
         let stats = self.stats();
         let bundles = stats.broken_bundles + stats.oversized_bundles + stats.cut_bundles;
@@ -234,7 +239,8 @@ impl Log {
         name.map(String::as_str).filter(|name| !name.is_empty())
     }
 
-    /// The pid by which readers know the process that know nothing else of it: not its own one where a merge told several apart.
+    /// The pid by which readers know the process that know nothing else of it: not its own one
+    /// where a merge told several apart.
     pub(crate) fn pid_apart(&self, thread: &Thread) -> Option<u32> {
         let apart = thread.pid.zip(thread.process).map(|(pid, process)| pid_apart(pid, process));
         apart.filter(|pid| self.collected.told_apart.contains(pid)).or(thread.pid)
@@ -245,7 +251,8 @@ impl Log {
         self.process_name(&Thread { pid: Some(pid), ..Thread::default() })
     }
 
-    /// The wall clock, in nanoseconds since 1970 (UTC), at a time of the trace; none if the trace does not relate the two.
+    /// The wall clock, in nanoseconds since 1970 (UTC), at a time of the trace; none if the trace
+    /// does not relate the two.
     pub fn wall_time(&self, time: i64) -> Option<i64> {
         self.wall.as_ref().map(|wall| wall.convert(time))
     }
@@ -255,8 +262,9 @@ impl Log {
         self.wall.as_ref().map(|wall| wall.stretch(time))
     }
 
-    /// The times of the trace's clock, in nanoseconds, before which the wall clock is certain to be less than `wall`, and from which on
-    /// it is certain not to be; none if the trace does not relate the two. They differ if the wall clock was set.
+    /// The times of the trace's clock, in nanoseconds, before which the wall clock is certain to be
+    /// less than `wall`, and from which on it is certain not to be; none if the trace does not
+    /// relate the two. They differ if the wall clock was set.
     pub fn times_at_wall(&self, wall: i64) -> Option<(i64, i64)> {
         self.wall.as_ref().map(|route| route.convert_back(wall))
     }
@@ -299,7 +307,8 @@ impl Log {
         Some(self.collected.blocks.text(*span))
     }
 
-    /// The bytes of the string with this index, which are UTF-8, near where the last ones were: those with what follows them, and their number.
+    /// The bytes of the string with this index, which are UTF-8, near where the last ones were:
+    /// those with what follows them, and their number.
     #[inline]
     pub(crate) fn interned_near(&self, index: u32, hint: &mut BlockHint) -> Option<(&[u8], usize)> {
         let span = self.collected.strings.get(index as usize)?;

@@ -1,8 +1,9 @@
 //! Renders a message and its values as text.
 //!
-//! The wire has one list of values per kind, so each conversion takes the next value of its own kind. A mismatch is shown:
-//! `[MISSING_PARAM]` for a missing value, `[EXTRA_PARAMS: …]` for values that are left over. `[COLLISION]` stands before a text that is a
-//! guess, since other messages have its id, too.
+//! The wire has one list of values per kind, so each conversion takes the next value of its own
+//! kind. A mismatch is shown: `[MISSING_PARAM]` for a missing value, `[EXTRA_PARAMS: …]` for values
+//! that are left over. `[COLLISION]` stands before a text that is a guess, since other messages
+//! have its id, too.
 
 use std::fmt::{self, Write};
 
@@ -19,19 +20,21 @@ pub enum Rendering {
     /// With all details of the dictionary: width, precision, unsigned integers.
     #[default]
     Full,
-    /// As in Perfetto's trace_processor, for comparison: conversions without width and precision only, numbers truncated to
-    /// 31 characters, extra values ignored. Escaped per cent signs are as from v55 on, missing values as from v53.
+    /// As in Perfetto's trace_processor, for comparison: conversions without width and precision
+    /// only, numbers truncated to 31 characters, extra values ignored. Escaped per cent signs are
+    /// as from v55 on, missing values as from v53.
     Bare,
 }
 
 impl<'a> Values<'a> {
-    /// The values in the order of the template's conversions, followed by those that the template has no conversion for.
-    /// Without a template, the order of the wire.
+    /// The values in the order of the template's conversions, followed by those that the template
+    /// has no conversion for. Without a template, the order of the wire.
     pub fn args(&self) -> Vec<Arg<'a>> {
         in_order(self)
     }
 
-    /// Writes the text. A message that is in no dictionary becomes `#<id in hexadecimal> (<values>)`.
+    /// Writes the text. A message that is in no dictionary becomes
+    /// `#<id in hexadecimal> (<values>)`.
     pub fn write(&self, mut out: &mut dyn Write, rendering: Rendering) -> fmt::Result {
         write(&mut out, rendering, self)
     }

@@ -1,6 +1,7 @@
 //! The values of one entry, with the message that they belong to.
 //!
-//! Invariant: `args` holds the values in the order of the wire; [`crate::log::render`] puts them into the order of the template.
+//! Invariant: `args` holds the values in the order of the wire; [`crate::log::render`] puts them
+//! into the order of the template.
 
 use protolog_core::{Arg, Level};
 use std::borrow::Cow;
@@ -10,7 +11,8 @@ use crate::dictionary::message_plan::is_set;
 use crate::dictionary::{Group, Message};
 use crate::log::Log;
 
-/// Placeholder for a text that is left out, since the texts of a trace expand to more than their limit.
+/// Placeholder for a text that is left out, since the texts of a trace expand to more than their
+/// limit.
 pub(crate) const CUT_TEXT: &str = "[CUT_TEXT]";
 
 /// The values of an entry, and the message that they belong to.
@@ -20,7 +22,8 @@ pub struct Values<'a> {
     pub(crate) message: Option<&'a Message>,
     /// In the order of the wire.
     pub(crate) args: Vec<Arg<'a>>,
-    /// Bit `i` is set if argument `i` is an unsigned integer, as the dictionary or the message itself says.
+    /// Bit `i` is set if argument `i` is an unsigned integer, as the dictionary or the message
+    /// itself says.
     pub(crate) unsigned: u32,
     /// Only the beginning of the template stands for the text.
     pub(crate) is_cut: bool,
@@ -39,7 +42,8 @@ impl<'a> Values<'a> {
         self.message
     }
 
-    /// True if the message is a guess: its id is that of several ones, of which not just one takes these values.
+    /// True if the message is a guess: its id is that of several ones, of which not just one takes
+    /// these values.
     pub fn message_is_guess(&self) -> bool {
         self.is_guess
     }
@@ -82,7 +86,8 @@ pub fn beginning(text: &str, most: usize) -> &str {
     (0..=most).rev().find_map(|end| text.get(..end)).unwrap_or_default()
 }
 
-/// The text, or the beginning of one with more bytes than `most`, which says that it is cut: for what is shown or kept again and again.
+/// The text, or the beginning of one with more bytes than `most`, which says that it is cut: for
+/// what is shown or kept again and again.
 pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     if text.len() <= most {
         return text.into();

@@ -34,7 +34,8 @@ pub enum LossReason {
     Reported(LossCause),
     /// The writer reported the loss, with the number of a cause that this reader does not know.
     ReportedUnknown(u32),
-    /// Packets of the sequence did not reach the trace, as the tracing service or the writer reports.
+    /// Packets of the sequence did not reach the trace, as the tracing service or the writer
+    /// reports.
     Dropped,
     /// The message refers to state that was lost before, such as its strings.
     MissingState,
@@ -180,8 +181,8 @@ impl Losses {
         self.push(LossReason::Dropped, None, None, thread, moment);
     }
 
-    /// Counts one more message or packet of a run that is shown as one loss. `run` is the index of the run's loss, set when
-    /// the run starts.
+    /// Counts one more message or packet of a run that is shown as one loss. `run` is the index of
+    /// the run's loss, set when the run starts.
     pub(crate) fn extend_run(
         &mut self,
         run: &mut Option<u32>,

@@ -8,7 +8,8 @@ use protozero::{DecodeError, Field};
 
 use crate::losses::loss::LossReason;
 
-/// Statistics of a whole log. Everything that is not an entry with its complete text is in one of these counts.
+/// Statistics of a whole log. Everything that is not an entry with its complete text is in one of
+/// these counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
@@ -50,12 +51,13 @@ pub struct Stats {
     /// Texts of messages that are left out: those that messages name are more than the limit (see
     /// [`Limits`](crate::Limits)): `[CUT_TEXT]`.
     pub cut_texts: u64,
-    /// Bytes of zeros, and of what can't be told from a part of a packet after them: another program truncated the file while
-    /// it was written. What follows was read.
+    /// Bytes of zeros, and of what can't be told from a part of a packet after them: another
+    /// program truncated the file while it was written. What follows was read.
     pub skipped_bytes: u64,
     /// Bytes that are damaged, between packets that were read.
     pub damaged_bytes: u64,
-    /// Ids of processes whose session has a beginning and no end: they were killed, or are still running.
+    /// Ids of processes whose session has a beginning and no end: they were killed, or are still
+    /// running.
     pub unended: Vec<u32>,
     /// Position and reason, if reading ended before the end of the trace.
     pub ended_early: Option<EndedEarly>,
@@ -148,7 +150,8 @@ pub struct ServiceLosses {
     pub invalid_packets: u64,
 }
 
-/// The statistics of the buffer of a session that wrote its trace itself; none for a trace of the tracing service.
+/// The statistics of the buffer of a session that wrote its trace itself; none for a trace of the
+/// tracing service.
 pub(crate) fn parse_buffer_stats(stats: Field<'_>) -> Result<Option<BufferStats>, DecodeError> {
     let mut found = None;
     for field in stats.as_message()? {

@@ -1,9 +1,11 @@
-//! Changes the packets of one input where they say something that looks the same in another input and means something else: the pid of
-//! a container's first process, the trace's own clock, clocks that a trace defines for all of its sequences, and all clocks but that on the
-//! wall where inputs are of several boots, or machines. In the result each has one meaning.
+//! Changes the packets of one input where they say something that looks the same in another input
+//! and means something else: the pid of a container's first process, the trace's own clock, clocks
+//! that a trace defines for all of its sequences, and all clocks but that on the wall where inputs
+//! are of several boots, or machines. In the result each has one meaning.
 //!
-//! - Threads of processes with one pid get the fingerprint of their process, which the session's own sequence has anyway. For readers that
-//!   do not know it, they get other pids and tracks ([`processes_apart`](super::processes_apart)).
+//! - Threads of processes with one pid get the fingerprint of their process, which the session's
+//!   own sequence has anyway. For readers that do not know it, they get other pids and tracks
+//!   ([`processes_apart`](super::processes_apart)).
 //! - Clocks get the numbers that [`input_clocks`](crate::inputs::input_clocks) gives them.
 //!
 //! Invariant: a packet of inputs without such a conflict stays as it is, to the byte.
@@ -119,7 +121,8 @@ impl Changes {
         kept
     }
 
-    /// A snapshot with the new numbers of its clocks, that names no other clock of the trace than the result's.
+    /// A snapshot with the new numbers of its clocks, that names no other clock of the trace than
+    /// the result's.
     fn snapshot(&self, bytes: &[u8]) -> Vec<u8> {
         let mut kept = Vec::with_capacity(bytes.len());
         for (field, whole) in fields(bytes) {

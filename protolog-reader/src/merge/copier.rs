@@ -290,7 +290,8 @@ impl<'a, 'b> Copier<'a, 'b> {
         self.to.write(sequence, packet).map_err(MergeError::Write)
     }
 
-    /// A packet reduced to the dictionary elements that are not written yet; none if nothing is left.
+    /// A packet reduced to the dictionary elements that are not written yet; none if nothing is
+    /// left.
     fn new_packet(&mut self, bytes: &[u8]) -> Option<Vec<u8>> {
         let mut kept = Vec::with_capacity(bytes.len());
         let (mut reader, mut from) = (Reader::new(bytes), 0);
@@ -313,7 +314,8 @@ impl<'a, 'b> Copier<'a, 'b> {
         (!kept.is_empty()).then_some(kept)
     }
 
-    /// The good elements of a dictionary that are not written yet, and the good parts of those that no input has whole.
+    /// The good elements of a dictionary that are not written yet, and the good parts of those that
+    /// no input has whole.
     fn new_elements(&mut self, config: &[u8]) -> Vec<u8> {
         let mut kept = Vec::with_capacity(config.len());
         elements::visit(config, |element, bytes| {

@@ -1,8 +1,8 @@
 //! Holds packets back that only set up state, until something follows that needs them.
 //!
-//! Of a message that the result has already, the rest of its packet stays: the strings that it defines, and the time by which
-//! it advances the clock of its sequence. Where nothing follows that needs this, as in a chunk of nothing but such messages,
-//! nothing is written at all.
+//! Of a message that the result has already, the rest of its packet stays: the strings that it
+//! defines, and the time by which it advances the clock of its sequence. Where nothing follows that
+//! needs this, as in a chunk of nothing but such messages, nothing is written at all.
 //!
 //! Invariant: a packet that is written finds the state of its sequence as in its input.
 
@@ -28,7 +28,8 @@ pub(super) struct Held {
     clocks: Vec<u32>,
     /// True if one of these packets names the thread.
     names_thread: bool,
-    /// Ticks by which an incremental clock is to be advanced by the next packet, in addition to its own.
+    /// Ticks by which an incremental clock is to be advanced by the next packet, in addition to its
+    /// own.
     ticks: Option<(u32, u64)>,
 }
 
@@ -44,7 +45,8 @@ pub(super) struct Omitted {
 }
 
 impl Held {
-    /// Takes the next packet of the sequence, which may clear the state and may have a message or an event, and passes on what is to be written now.
+    /// Takes the next packet of the sequence, which may clear the state and may have a message or
+    /// an event, and passes on what is to be written now.
     pub(super) fn next<E>(
         &mut self,
         bytes: &[u8],

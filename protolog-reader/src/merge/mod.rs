@@ -1,15 +1,17 @@
 //! Merges the traces of several processes into one.
 //!
-//! Everything that is local to one trace is made global: sequences get new ids; clock snapshots for the whole trace come
-//! first, in the order of time; the dictionaries become one. All other packets are copied in the order of the inputs; readers
-//! sort them by time. A message or loss that several inputs have is copied once ([`overlaps`](crate::inputs::overlaps)).
+//! Everything that is local to one trace is made global: sequences get new ids; clock snapshots for
+//! the whole trace come first, in the order of time; the dictionaries become one. All other packets
+//! are copied in the order of the inputs; readers sort them by time. A message or loss that several
+//! inputs have is copied once ([`overlaps`](crate::inputs::overlaps)).
 //!
-//! Each input is read twice: first it is [surveyed](survey), so that contradictions are found before anything is written,
-//! then it is copied.
+//! Each input is read twice: first it is [surveyed](survey), so that contradictions are found
+//! before anything is written, then it is copied.
 //!
-//! Invariants: only one packet is in memory at a time, in addition to sequence ids, clock snapshots, dictionaries, and about
-//! 100 bytes for each message of a thread and a time that a later input has too. Each message and group of the result has the
-//! same meaning in all inputs, or there is no result.
+//! Invariants: only one packet is in memory at a time, in addition to sequence ids, clock
+//! snapshots, dictionaries, and about 100 bytes for each message of a thread and a time that a
+//! later input has too. Each message and group of the result has the same meaning in all inputs, or
+//! there is no result.
 
 mod changes;
 mod copier;
@@ -44,14 +46,16 @@ pub struct Merged {
     pub packets: u64,
     /// Sequences in the result.
     pub sequences: u32,
-    /// Names of inputs that end within a packet, or are corrupt from some point on; the part before is in the result.
+    /// Names of inputs that end within a packet, or are corrupt from some point on; the part before
+    /// is in the result.
     pub truncated: Vec<String>,
     /// Names of inputs that expand to more than their limit; what is compressed of the rest is left
     /// out.
     pub cut: Vec<String>,
     /// Sentences about inputs that [may be left out](MergeInput::may_be_left_out), and were.
     pub left_out: Vec<String>,
-    /// Packets that can't be decoded; of each, the part before the damage is in the result, as readers read it.
+    /// Packets that can't be decoded; of each, the part before the damage is in the result, as
+    /// readers read it.
     pub malformed: u64,
     /// Elements of dictionaries that can't be decoded, which are not in the result.
     pub malformed_elements: u64,
@@ -63,7 +67,8 @@ pub struct Merged {
     pub skipped_bytes: u64,
     /// Bytes that were skipped, since they are damaged.
     pub damaged_bytes: u64,
-    /// Ids of processes whose session has a beginning and no end: they were killed, or are still running.
+    /// Ids of processes whose session has a beginning and no end: they were killed, or are still
+    /// running.
     pub unended: Vec<u32>,
 }
 
@@ -77,7 +82,8 @@ impl Merged {
             && self.malformed + self.malformed_elements + skipped == 0
     }
 
-    /// Sentences about what is missing for another reason than that an input is truncated or malformed.
+    /// Sentences about what is missing for another reason than that an input is truncated or
+    /// malformed.
     pub fn gaps(&self) -> Vec<String> {
         let hole = (self.skipped_bytes > 0).then(|| hole::describe(self.skipped_bytes));
         let unended = self.unended.iter().map(|pid| sessions::describe_unended(*pid));

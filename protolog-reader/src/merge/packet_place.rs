@@ -1,9 +1,11 @@
-//! Where each packet belongs: its thread, its time, and what it says apart from the ids of its sequence. Two packets that are
-//! equal in all three are the same, whatever trace they are in.
+//! Where each packet belongs: its thread, its time, and what it says apart from the ids of its
+//! sequence. Two packets that are equal in all three are the same, whatever trace they are in.
 //!
-//! This is the same reading as that of [`crate::decode::collect`], without the log: of a string only its hash is kept.
+//! This is the same reading as that of [`crate::decode::collect`], without the log: of a string
+//! only its hash is kept.
 //!
-//! Invariant: what can't be told for certain is none, so that nothing counts as the same by accident.
+//! Invariant: what can't be told for certain is none, so that nothing counts as the same by
+//! accident.
 
 use super::packet_contents::fields;
 use crate::clocks::{

@@ -115,7 +115,8 @@ enum PacketForm {
     Bundle,
 }
 
-/// Reads packets from a stream that is already inflated. If it can't be inflated further, it ends early.
+/// Reads packets from a stream that is already inflated. If it can't be inflated further, it ends
+/// early.
 fn plain(
     trace: impl BufRead,
     form: PacketForm,
@@ -179,7 +180,8 @@ fn all_packets(
     }
 }
 
-/// A stream that ends where it can't be read any further, so that what is before is read as far as that of one that was cut off.
+/// A stream that ends where it can't be read any further, so that what is before is read as far as
+/// that of one that was cut off.
 struct UntilError<R> {
     inner: R,
     error: Option<io::Error>,
@@ -241,7 +243,8 @@ impl<R: BufRead> Ahead<R> {
         self.at = 0;
     }
 
-    /// Returns whether the next byte is none of a packet's beginning. An error comes up when the byte is read.
+    /// Returns whether the next byte is none of a packet's beginning. An error comes up when the
+    /// byte is read.
     fn is_at_zero(&mut self) -> bool {
         matches!(self.fill_buf(), Ok([0, ..]))
     }
@@ -295,7 +298,8 @@ impl<R: BufRead> Ahead<R> {
         Ok(Some(if is_other { Piece::Other } else { Piece::Damage(bytes) }))
     }
 
-    /// Skips a field that is no packet and longer than what was looked at. False if it is cut off, or none.
+    /// Skips a field that is no packet and longer than what was looked at. False if it is cut off,
+    /// or none.
     fn skip_long_field(&mut self) -> io::Result<bool> {
         let mut head = Vec::with_capacity(MAX_HEAD);
         let is_long = varint(self, &mut head)?.is_some_and(is_long_field);
@@ -344,7 +348,8 @@ impl<R: BufRead> BufRead for Ahead<R> {
     }
 }
 
-/// Returns whether this tag is that of a field with a length that is no packet. 0 is no number of a field, and a greater one than `protozero` reads is none.
+/// Returns whether this tag is that of a field with a length that is no packet. 0 is no number of a
+/// field, and a greater one than `protozero` reads is none.
 fn is_long_field(tag: u64) -> bool {
     tag != PACKET && tag & 7 == 2 && tag >> 3 > 0 && u32::try_from(tag).is_ok()
 }

@@ -1,11 +1,14 @@
-//! Processes with one pid, told apart for readers that know a process by its pid and a track by its number, as Perfetto does.
+//! Processes with one pid, told apart for readers that know a process by its pid and a track by its
+//! number, as Perfetto does.
 //!
-//! The first processes of containers all have the pid 1, and from that their threads' tracks have the same numbers. To Perfetto they would be one
-//! process, whose spans are within each other. So in a merged trace the descriptors of each have a pid that no process of a machine has, and
-//! the tracks other numbers, both made of the process's fingerprint: the same whatever it is merged with. The packet has the true pid in a
-//! field of ours, and the name of the process says it, too.
+//! The first processes of containers all have the pid 1, and from that their threads' tracks have
+//! the same numbers. To Perfetto they would be one process, whose spans are within each other. So
+//! in a merged trace the descriptors of each have a pid that no process of a machine has, and the
+//! tracks other numbers, both made of the process's fingerprint: the same whatever it is merged
+//! with. The packet has the true pid in a field of ours, and the name of the process says it, too.
 //!
-//! Invariant: readers that know the field see the trace as it was; a packet that has the field is not changed again.
+//! Invariant: readers that know the field see the trace as it was; a packet that has the field is
+//! not changed again.
 
 use super::packet_contents::{encoded, fields};
 use crate::inputs::pid_apart::{name_suffix, pid_apart};
@@ -142,7 +145,8 @@ impl ProcessesApart {
     }
 }
 
-/// Appends a message with its fields, each as `change` writes it, or as it is if that returns false.
+/// Appends a message with its fields, each as `change` writes it, or as it is if that returns
+/// false.
 fn nest(kept: &mut Vec<u8>, field: Field<'_>, change: impl Fn(Field<'_>, &mut Vec<u8>) -> bool) {
     let mut content = Vec::new();
     for (part, whole) in fields(field.as_bytes().unwrap_or_default()) {

@@ -1,4 +1,5 @@
-//! The survey of all inputs before the first packet is written: sequences, clock snapshots, boots, dictionaries.
+//! The survey of all inputs before the first packet is written: sequences, clock snapshots, boots,
+//! dictionaries.
 
 use super::changes::Changes;
 use super::error::MergeError;
@@ -24,7 +25,8 @@ const MAX_SNAPSHOTS: usize = 1 << 20;
 /// The findings about all inputs.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
-    /// New ids, by input, number of holes before, and old id: after a hole nothing of a sequence is as it was.
+    /// New ids, by input, number of holes before, and old id: after a hole nothing of a sequence is
+    /// as it was.
     ids: HashMap<(usize, u32, u32), u32>,
     /// Number of holes in the input so far.
     holes: u32,
@@ -229,7 +231,8 @@ impl Survey {
         self.messages.contains_key(&id)
     }
 
-    /// Compares a dictionary with those of the other inputs. Contradictions within one input are ignored.
+    /// Compares a dictionary with those of the other inputs. Contradictions within one input are
+    /// ignored.
     fn check_dictionary(
         &mut self,
         index: usize,

@@ -1,14 +1,15 @@
 //! Packets that make a log visible in Perfetto's UI without a query.
 //!
-//! The UI shows `ProtoLog` messages nowhere by itself, of any version. It has a table and a track for logs of Android, so each message becomes
-//! one of these, beside the message as it is; a loss becomes one, too, and a mark on a track of its own. Threads get their names, and chosen
+//! The UI shows `ProtoLog` messages nowhere by itself, of any version. It has a table and a track
+//! for logs of Android, so each message becomes one of these, beside the message as it is; a loss
+//! becomes one, too, and a mark on a track of its own. Threads get their names, and chosen
 //! arguments become counters.
 //!
 //! A trace that has such packets gets new ones in their place, with the counters that they had.
 //!
-//! Invariants: all is appended, on sequences that the trace does not have, in packets whose first field says what they are for, so that they
-//! are found again, and replaced; what needs the wall clock, as the times of Android's logs do, is
-//! counted where the trace does not know it.
+//! Invariants: all is appended, on sequences that the trace does not have, in packets whose first
+//! field says what they are for, so that they are found again, and replaced; what needs the wall
+//! clock, as the times of Android's logs do, is counted where the trace does not know it.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -99,9 +100,11 @@ pub struct AddedForUi {
     pub cut_texts: u64,
 }
 
-/// The trace with what the UI shows, in place of what it had of that. Counters that it had stay, behind those that are asked for.
+/// The trace with what the UI shows, in place of what it had of that. Counters that it had stay,
+/// behind those that are asked for.
 ///
-/// The texts of messages may be so many times the size of the trace, as [`Limits::of_expansion`] says.
+/// The texts of messages may be so many times the size of the trace, as [`Limits::of_expansion`]
+/// says.
 ///
 /// # Errors
 ///
@@ -185,7 +188,8 @@ struct UiWriter<'a, 'b> {
     added: AddedForUi,
 }
 
-/// The trace without what [`for_perfetto_ui`] has added to it, or to what it was merged of; and the counters among that.
+/// The trace without what [`for_perfetto_ui`] has added to it, or to what it was merged of; and the
+/// counters among that.
 fn without_perfetto_ui(trace: Vec<u8>) -> (Vec<u8>, Vec<CounterArg>) {
     let (mut reader, mut kept, mut from) = (Reader::new(&trace), Vec::new(), 0);
     let (mut at, mut counters) = (0, Vec::new());
@@ -228,7 +232,8 @@ fn child(message: Field<'_>, number: u32) -> Option<Field<'_>> {
     fields.find(|field| field.number == number)
 }
 
-/// The beginning of a text with a name in it, with a mark where it ends: a name stands in the trace once, however many messages have it.
+/// The beginning of a text with a name in it, with a mark where it ends: a name stands in the trace
+/// once, however many messages have it.
 fn shortened(text: &str) -> Cow<'_, str> {
     if text.len() <= MOST_OF_NAME {
         return text.into();
@@ -237,7 +242,8 @@ fn shortened(text: &str) -> Cow<'_, str> {
 }
 
 impl<'a> UiWriter<'a, '_> {
-    /// Names threads and processes by descriptors, not by tracks: trace_processor takes a second track of a thread for another thread.
+    /// Names threads and processes by descriptors, not by tracks: trace_processor takes a second
+    /// track of a thread for another thread.
     fn name_threads(&mut self) -> io::Result<()> {
         let mut processes = BTreeMap::new();
         for thread in self.log.threads() {
@@ -306,7 +312,8 @@ impl<'a> UiWriter<'a, '_> {
         }
     }
 
-    /// Adds the edge of a span that was lost: an end of another span would pass for its end, and whatever follows would be within it.
+    /// Adds the edge of a span that was lost: an end of another span would pass for its end, and
+    /// whatever follows would be within it.
     fn repair(&mut self, repair: SliceRepair) -> io::Result<()> {
         let SliceRepair { track, time, is_end } = repair;
         self.track_event(time, track, |event| {

@@ -5,11 +5,12 @@
 //! 11-20 18:27:01.130  1234  1240 ! LOST    : 3 messages of demo::AppLog::Disk: the buffer was full
 //! ```
 //!
-//! A thread that enters a span (`>`) or leaves it (`<`) has a line of the same form. Each line of a multi-line message, and of its stack trace, repeats the head. Without a wall clock, or on request, the time
-//! is seconds since boot. A `~` marks a guessed time, a `?` an unknown value.
+//! A thread that enters a span (`>`) or leaves it (`<`) has a line of the same form. Each line of a
+//! multi-line message, and of its stack trace, repeats the head. Without a wall clock, or on
+//! request, the time is seconds since boot. A `~` marks a guessed time, a `?` an unknown value.
 //!
-//! Invariant: characters of a message that control a terminal, or change the direction of a line, are escaped, as in
-//! `\u{1b}`.
+//! Invariant: characters of a message that control a terminal, or change the direction of a line,
+//! are escaped, as in `\u{1b}`.
 
 use std::fmt;
 use std::ops::Range;
@@ -149,14 +150,16 @@ impl<'a> TextWriter<'a> {
         self
     }
 
-    /// Marks parts of messages, where lines have colors: those in the ranges of bytes, ascending, that `find` returns for a line.
+    /// Marks parts of messages, where lines have colors: those in the ranges of bytes, ascending,
+    /// that `find` returns for a line.
     #[must_use]
     pub fn with_marks(mut self, find: impl Fn(&str) -> Vec<Range<usize>> + 'a) -> Self {
         self.marks = Some(Marks(Box::new(find)));
         self
     }
 
-    /// Makes tags links of terminals (OSC 8), to the address that `find` returns for a message's location, which may have no control characters.
+    /// Makes tags links of terminals (OSC 8), to the address that `find` returns for a message's
+    /// location, which may have no control characters.
     #[must_use]
     pub fn with_links(mut self, find: impl Fn(&str) -> Option<String> + 'a) -> Self {
         self.links = Some(Links(Box::new(find)));

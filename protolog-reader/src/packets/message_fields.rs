@@ -1,7 +1,7 @@
 //! The fields of a `ProtoLogMessage` on the wire.
 //!
-//! Each kind of value has a repeated field of its own; the template has their common order. Packed fields are read too,
-//! although trace_processor reads unpacked ones only.
+//! Each kind of value has a repeated field of its own; the template has their common order. Packed
+//! fields are read too, although trace_processor reads unpacked ones only.
 
 use protolog_core::ParamKind;
 use protolog_core::schema::message;
@@ -63,8 +63,9 @@ pub(crate) fn packed(counts: &[usize; 4]) -> Option<u32> {
     Some(u32::from_le_bytes([one, two, three, four]))
 }
 
-/// The id of a message, and its number of values by kind, [`packed`], if it has nothing but these, as messages usually have them.
-/// Calls `string` for each interned string, also if the answer is none.
+/// The id of a message, and its number of values by kind, [`packed`], if it has nothing but these,
+/// as messages usually have them. Calls `string` for each interned string, also if the answer is
+/// none.
 #[inline]
 pub(crate) fn outline(bytes: &[u8], mut string: impl FnMut(u64)) -> Option<(u64, u32)> {
     // Of more, a count may not fit a byte.

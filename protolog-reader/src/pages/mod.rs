@@ -1,23 +1,27 @@
 //! A trace page by page: its entries in the order of time, without all of it in memory.
 //!
-//! A survey goes over the trace first. It collects the dictionary, the threads, the relations of clocks and the losses, and of each
-//! segment of about 64 KiB the times of its entries. So it is known how far each page may go: up to
-//! the first entry of all segments that follow. What is later is held back for the next page. A
-//! segment also says where the state of its sequences was set up, so that reading can begin in the
-//! middle.
+//! A survey goes over the trace first. It collects the dictionary, the threads, the relations of
+//! clocks and the losses, and of each segment of about 64 KiB the times of its entries. So it is
+//! known how far each page may go: up to the first entry of all segments that follow. What is later
+//! is held back for the next page. A segment also says where the state of its sequences was set up,
+//! so that reading can begin in the middle.
 //!
-//! Segments are read by time, as far as their sequences allow ([`segment_order`](crate::decode::segment_order)).
+//! Segments are read by time, as far as their sequences allow
+//! ([`segment_order`](crate::decode::segment_order)).
 //!
 //! Traces that are damaged or of several clocks are read whole, by [`Trace`](crate::Trace): see
 //! [`Pages::survey`].
 //!
-//! Spans are all collected by the survey, since one may end in any later page; of their begins and ends, a page has those of its time.
+//! Spans are all collected by the survey, since one may end in any later page; of their begins and
+//! ends, a page has those of its time.
 //!
-//! A thread of its own may read the next page while one is shown ([`read_ahead`]); the dictionary and the threads are shared.
+//! A thread of its own may read the next page while one is shown ([`read_ahead`]); the dictionary
+//! and the threads are shared.
 //!
-//! Invariants: the items of all pages are those of the whole trace, in the same order, but that a run of malformed packets is a loss of
-//! each page that it is in; memory is at most a constant factor times
-//! the bytes of a page, of the entries that are held back, of the strings and states of sequences, and of the losses.
+//! Invariants: the items of all pages are those of the whole trace, in the same order, but that a
+//! run of malformed packets is a loss of each page that it is in; memory is at most a constant
+//! factor times the bytes of a page, of the entries that are held back, of the strings and states
+//! of sequences, and of the losses.
 
 pub(crate) mod page_options;
 pub(crate) mod read_ahead;
@@ -84,7 +88,8 @@ struct Remainder {
     first: Vec<i64>,
     /// The segment that is next.
     next: usize,
-    /// The first segment of which entries are wanted; of those before it, only the state of sequences.
+    /// The first segment of which entries are wanted; of those before it, only the state of
+    /// sequences.
     wanted: usize,
     /// Losses by time, and the number of those that were in pages.
     losses: Vec<Loss>,
@@ -101,10 +106,12 @@ impl Pages {
         Self { log, rest: None, has_begun: false }
     }
 
-    /// Surveys a trace. None if it is to be read whole, by [`Trace`](crate::Trace): it is damaged, empty or no trace at all, is compressed as a whole,
-    /// its entries are of other clocks than the trace, or the first ones have no time.
+    /// Surveys a trace. None if it is to be read whole, by [`Trace`](crate::Trace): it is damaged,
+    /// empty or no trace at all, is compressed as a whole, its entries are of other clocks than the
+    /// trace, or the first ones have no time.
     ///
-    /// `find` supplies dictionaries that the trace names by their hash and that are not among `dictionaries`.
+    /// `find` supplies dictionaries that the trace names by their hash and that are not among
+    /// `dictionaries`.
     ///
     /// # Errors
     ///
@@ -205,8 +212,9 @@ impl Pages {
         Ok(Some(Self { log, rest: Some(Box::new(rest)), has_begun: false }))
     }
 
-    /// The log: before the first page and after the last one all but its entries, and in between that of the page. The dictionary, the threads and
-    /// the clocks are always those of the whole trace.
+    /// The log: before the first page and after the last one all but its entries, and in between
+    /// that of the page. The dictionary, the threads and the clocks are always those of the whole
+    /// trace.
     pub fn log(&self) -> &Log {
         &self.log
     }
@@ -216,7 +224,8 @@ impl Pages {
         &mut self.log
     }
 
-    /// Goes on to the next page. False if there is none: [`log`](Self::log) has the statistics of all then.
+    /// Goes on to the next page. False if there is none: [`log`](Self::log) has the statistics of
+    /// all then.
     ///
     /// # Errors
     ///
@@ -249,8 +258,8 @@ impl Pages {
         Ok(true)
     }
 
-    /// Reads pages ahead from now on, by a thread of its own, if the machine has another core. To be called after
-    /// [`skip_to`](Self::skip_to) and [`skip_to_last`](Self::skip_to_last).
+    /// Reads pages ahead from now on, by a thread of its own, if the machine has another core. To
+    /// be called after [`skip_to`](Self::skip_to) and [`skip_to_last`](Self::skip_to_last).
     pub fn read_ahead(&mut self) {
         let has_cores = thread::available_parallelism().is_ok_and(|cores| cores.get() > 1);
         let next_time = self.next_time();
@@ -272,7 +281,8 @@ impl Pages {
         }
     }
 
-    /// Leaves out what is certain to be before `time`, in nanoseconds of the trace's clock. Before the first page only.
+    /// Leaves out what is certain to be before `time`, in nanoseconds of the trace's clock. Before
+    /// the first page only.
     pub fn skip_to(&mut self, time: i64) {
         if let Some(PageReader::Here(rest)) = self.rest.as_mut().map(|rest| &mut rest.reader) {
             let is_after = |segment: &Segment| segment.span.is_some_and(|(_, last)| last >= time);
@@ -284,9 +294,10 @@ impl Pages {
         }
     }
 
-    /// Leaves out entries before `since` and from `until` on, in nanoseconds of the trace's clock, and those of threads that `admits`
-    /// refuses: before their values are looked at, so that the statistics of values are of the others. Losses and spans stay, and so do the
-    /// entries of a log that is whole. Before the first page only.
+    /// Leaves out entries before `since` and from `until` on, in nanoseconds of the trace's clock,
+    /// and those of threads that `admits` refuses: before their values are looked at, so that the
+    /// statistics of values are of the others. Losses and spans stay, and so do the entries of a
+    /// log that is whole. Before the first page only.
     pub fn choose(
         &mut self,
         since: Option<i64>,
@@ -299,7 +310,8 @@ impl Pages {
         }
     }
 
-    /// Leaves out what is certain not to be among the last `count` entries. Before the first page only.
+    /// Leaves out what is certain not to be among the last `count` entries. Before the first page
+    /// only.
     pub fn skip_to_last(&mut self, count: usize) {
         let Some(PageReader::Here(rest)) = self.rest.as_mut().map(|rest| &mut rest.reader) else {
             return;
@@ -325,7 +337,8 @@ impl Pages {
         self.log.skip_edges(latest[begin].saturating_add(1));
     }
 
-    /// The time before which no further item is, in nanoseconds of the trace's clock; none if it is not known, or none follows.
+    /// The time before which no further item is, in nanoseconds of the trace's clock; none if it is
+    /// not known, or none follows.
     pub fn next_time(&self) -> Option<i64> {
         let time = match &self.rest.as_ref()?.reader {
             PageReader::Here(reader) => reader.next_time(),
@@ -435,7 +448,8 @@ impl Remainder {
             let is_shown =
                 |record: &MessageRecord| limit.is_none_or(|limit| record.moment.ns < *limit);
             let has_some = records.first().is_some_and(is_shown);
-            // Of few entries that are wanted, the next may be far away: a page without any lets go of the bytes so far.
+            // Of few entries that are wanted, the next may be far away: a page without any lets go
+            // of the bytes so far.
             if limit.is_none() || has_some || self.decoder.collected().choice.is_made() {
                 return Ok(());
             }

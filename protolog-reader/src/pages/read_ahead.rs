@@ -31,7 +31,8 @@ pub(crate) trait ReadPages: Send + 'static {
     fn read(&mut self, used: Collected) -> io::Result<Page>;
 }
 
-/// The thread that reads ahead. It ends after the last page, after an error, and when nobody waits for pages any more.
+/// The thread that reads ahead. It ends after the last page, after an error, and when nobody waits
+/// for pages any more.
 #[derive(Debug)]
 pub(crate) struct ReadAhead {
     pages: Receiver<io::Result<Page>>,
@@ -41,7 +42,8 @@ pub(crate) struct ReadAhead {
 impl ReadAhead {
     /// Starts the thread. If there can be none, the reader is returned.
     pub(crate) fn start<R: ReadPages>(reader: Box<R>) -> Result<Self, Box<R>> {
-        // The reader comes when the thread runs, since one that can't be started would take it along.
+        // The reader comes when the thread runs, since one that can't be started would take it
+        // along.
         let (give_reader, reader_of_thread) = mpsc::sync_channel(1);
         let (pages_of_thread, pages) = mpsc::sync_channel(0);
         let (used, used_of_thread) = mpsc::channel();

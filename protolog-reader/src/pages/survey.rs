@@ -1,4 +1,5 @@
-//! The first pass over a trace that is read page by page: its segments, with what they have of entries.
+//! The first pass over a trace that is read page by page: its segments, with what they have of
+//! entries.
 //!
 //! Invariant: a segment begins and ends between packets.
 
@@ -79,7 +80,8 @@ fn end_of_input(inputs: &[u64], offset: u64) -> Option<u64> {
     inputs.get(inputs.partition_point(|begin| *begin <= offset)).copied()
 }
 
-/// A segment ends before another sequence begins, if it is no less than this part of the usual size.
+/// A segment ends before another sequence begins, if it is no less than this part of the usual
+/// size.
 const SPLIT: usize = 8;
 
 /// The size of the whole packets at the start of `bytes`; none if something else is among them.

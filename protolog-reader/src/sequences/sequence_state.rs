@@ -1,11 +1,13 @@
-//! The state of a sequence, which its packets set for later ones: interned strings, defaults, clocks, the thread.
+//! The state of a sequence, which its packets set for later ones: interned strings, defaults,
+//! clocks, the thread.
 //!
 //! ```text
 //!            cleared                    lost
 //!  invalid ----------> valid     valid -----> invalid     initially: invalid
 //! ```
-//! While the state is invalid, nothing is interned, and messages that need the state are lost. A clear keeps clocks and
-//! thread, as in Perfetto's trace_processor, and drops defaults and interned strings.
+//! While the state is invalid, nothing is interned, and messages that need the state are lost. A
+//! clear keeps clocks and thread, as in Perfetto's trace_processor, and drops defaults and interned
+//! strings.
 //!
 //! Invariant: the string of an id never changes between two clears; the first definition counts.
 
@@ -36,7 +38,8 @@ pub(crate) struct SequenceState {
     pub(crate) thread_source: Source,
     /// The moment of the last packet or clock snapshot that had one.
     pub(crate) last: Option<Moment>,
-    /// The segment of a surveyed trace in which the state was set up anew; see [`Packet::begins_anew`](crate::packets::trace_packet::Packet).
+    /// The segment of a surveyed trace in which the state was set up anew; see
+    /// [`Packet::begins_anew`](crate::packets::trace_packet::Packet).
     pub(crate) begun_in: u32,
     /// The last segment of a surveyed trace that it was in; none before.
     pub(crate) last_segment: Option<u32>,
@@ -159,7 +162,8 @@ impl Sequences {
         }))
     }
 
-    /// The id of the sequence that was found there, which no other one has; `id` is that in its trace.
+    /// The id of the sequence that was found there, which no other one has; `id` is that in its
+    /// trace.
     pub(crate) fn unique_id(&self, place: StateIndex, id: u32) -> u32 {
         if self.input.is_none() || id == 0 { id } else { place.0 + 1 }
     }
@@ -209,7 +213,8 @@ impl Interned {
         strings.map(|string| &mut string.index)
     }
 
-    /// Adds a string: its id, its bytes and their address. False if the id already stands for another string.
+    /// Adds a string: its id, its bytes and their address. False if the id already stands for
+    /// another string.
     pub(crate) fn define(
         &mut self,
         (iid, bytes, at): (u64, &[u8], u64),
@@ -234,7 +239,8 @@ impl Interned {
         true
     }
 
-    /// Takes time in proportion to the definitions since the last clear, although clearing a map costs its capacity.
+    /// Takes time in proportion to the definitions since the last clear, although clearing a map
+    /// costs its capacity.
     fn clear(&mut self) {
         if self.dense.capacity() > KEPT_CAPACITY.max(4 * self.dense.len()) {
             self.dense = Vec::new();
@@ -248,7 +254,8 @@ impl Interned {
     }
 }
 
-/// The string argument that interned data begin with, as its id and its bytes, and what follows it: if it is as writers have it, and short.
+/// The string argument that interned data begin with, as its id and its bytes, and what follows it:
+/// if it is as writers have it, and short.
 #[inline]
 pub(crate) fn usual_string_arg(interned: &[u8]) -> Option<(u64, &[u8], &[u8])> {
     let [first, second, size @ ..0x80, rest @ ..] = interned else { return None };

@@ -8,7 +8,8 @@ use protozero::{DecodeError, Field};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SessionFilter {
     pub(crate) default_levels: u8,
-    /// Names as the program wrote them, with their levels; none for names of groups whose stack traces are recorded.
+    /// Names as the program wrote them, with their levels; none for names of groups whose stack
+    /// traces are recorded.
     pub(crate) groups: Vec<(String, Option<u8>)>,
     /// Groups may come with their first message.
     pub(crate) is_open: bool,

@@ -1,7 +1,8 @@
 //! The sessions of a trace, and whether they have an end.
 //!
-//! A session writes an instant where its file begins and one where it ends, the latter after the statistics of its buffer. Where
-//! there is no end, its process was killed, or still runs. A segment that another one continues has an end, too.
+//! A session writes an instant where its file begins and one where it ends, the latter after the
+//! statistics of its buffer. Where there is no end, its process was killed, or still runs. A
+//! segment that another one continues has an end, too.
 //!
 //! ```text
 //!  none, closed --"started", "goes on"--> open --statistics--> ending --"stopped", "goes on"--> closed
@@ -37,7 +38,8 @@ struct Session {
     stopped: Option<u64>,
     /// The process died, and its recording has completed the trace.
     is_recovered: bool,
-    /// The end of a session that begins on another sequence, as in a trace that was merged of parts.
+    /// The end of a session that begins on another sequence, as in a trace that was merged of
+    /// parts.
     ends_another: bool,
 }
 

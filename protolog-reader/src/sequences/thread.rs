@@ -16,7 +16,8 @@ pub struct Thread {
     pub tid: Option<u32>,
     /// The thread's name.
     pub name: Option<String>,
-    /// Differs between processes with one pid, as containers have them, where the trace tells them apart.
+    /// Differs between processes with one pid, as containers have them, where the trace tells them
+    /// apart.
     pub(crate) process: Option<u64>,
 }
 
@@ -65,7 +66,8 @@ impl Threads {
         self.threads.get(UNKNOWN as usize + 1..).unwrap_or_default()
     }
 
-    /// Names threads that have no name, by pid and tid; those that are named so are found as before.
+    /// Names threads that have no name, by pid and tid; those that are named so are found as
+    /// before.
     pub(crate) fn name(all: &mut Arc<Self>, names: &foldhash::HashMap<(u32, u32), String>) {
         if names.is_empty() {
             return;
@@ -76,7 +78,8 @@ impl Threads {
         }
     }
 
-    /// The index of `thread`, which is usually `likely`. Logs of pages share the threads that they know.
+    /// The index of `thread`, which is usually `likely`. Logs of pages share the threads that they
+    /// know.
     pub(crate) fn index(all: &mut Arc<Self>, thread: Thread, likely: u32) -> u32 {
         if *all.get(likely) == thread {
             return likely;
@@ -111,7 +114,8 @@ pub(crate) fn parse_descriptor(descriptor: Field<'_>) -> Result<Thread, DecodeEr
     parse(descriptor, fields)
 }
 
-/// Parses pid and name of a `ProcessDescriptor`; without a name, the first word of its command line.
+/// Parses pid and name of a `ProcessDescriptor`; without a name, the first word of its command
+/// line.
 pub(crate) fn parse_process(descriptor: Field<'_>) -> Result<(u32, String), DecodeError> {
     let (mut pid, mut name, mut command) = (0, None, None);
     for field in descriptor.as_message()? {

@@ -1,16 +1,20 @@
 //! Slices: the spans of the `tracing` bridge, as threads entered and left them.
 //!
-//! A slice is two events on a track, which may be far apart. They are collected with the packets, and matched by time after the last one.
-//! Names and arguments may be interned, as Perfetto's SDK writes them. Of a trace that is being written, what was collected so far is matched, and
-//! the slices that are open then are kept for the ends that follow.
+//! A slice is two events on a track, which may be far apart. They are collected with the packets,
+//! and matched by time after the last one. Names and arguments may be interned, as Perfetto's SDK
+//! writes them. Of a trace that is being written, what was collected so far is matched, and the
+//! slices that are open then are kept for the ends that follow.
 //!
-//! Events of ours have the depth of their slices. So where an end was lost, the next event of the thread says it: a slice that can't be open
-//! then had ended by that time. An end whose begin was lost ends no other slice. Readers that match ends by their order alone do otherwise; for
-//! them, the edges that were lost are kept as [`SliceRepair`]s.
+//! Events of ours have the depth of their slices. So where an end was lost, the next event of the
+//! thread says it: a slice that can't be open then had ended by that time. An end whose begin was
+//! lost ends no other slice. Readers that match ends by their order alone do otherwise; for them,
+//! the edges that were lost are kept as [`SliceRepair`]s.
 //!
-//! Invariants: slices of a track are nested; an end belongs to the innermost slice that is open, or to that of its depth; one without a begin is
-//! counted, and a slice without an end is open until the trace ends, or the next event of which it can't be. Memory is in proportion to the events, or to the open slices of a trace that is being written:
-//! events share a text that is interned, however many refer to it.
+//! Invariants: slices of a track are nested; an end belongs to the innermost slice that is open, or
+//! to that of its depth; one without a begin is counted, and a slice without an end is open until
+//! the trace ends, or the next event of which it can't be. Memory is in proportion to the events,
+//! or to the open slices of a trace that is being written: events share a text that is interned,
+//! however many refer to it.
 
 use foldhash::HashMap;
 use std::mem;
@@ -40,7 +44,8 @@ const TRACK_EVENT_DEFAULTS: u32 = 11;
 /// `TrackEventDefaults.track_uuid`
 const DEFAULT_TRACK: u32 = 11;
 
-/// The most bytes of the categories of an event that has several: two bytes of it name one, however long that is.
+/// The most bytes of the categories of an event that has several: two bytes of it name one, however
+/// long that is.
 const MOST_OF_SEVERAL: usize = 256;
 
 /// A begin or an end of a slice.
@@ -69,7 +74,8 @@ pub(crate) struct SliceEvents {
     /// The memory of what the events have of texts, in bytes.
     text_bytes: usize,
     sequences: HashMap<u32, SequenceNames>,
-    /// Slices that were open when the last part of a trace ended, by track, the innermost last; none if the trace is whole.
+    /// Slices that were open when the last part of a trace ended, by track, the innermost last;
+    /// none if the trace is whole.
     open: Option<Tracks<SpanSlice>>,
 }
 
@@ -79,7 +85,8 @@ type Tracks<T> = HashMap<SliceStack, Vec<T>>;
 /// The place where slices are nested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum SliceStack {
-    /// A track, by its id and what tells processes with one pid apart: these give their tracks the same ids.
+    /// A track, by its id and what tells processes with one pid apart: these give their tracks the
+    /// same ids.
     Track(u64, Option<u64>),
     /// That of a thread, where an event names no track.
     Thread(u32),
@@ -117,7 +124,8 @@ pub(crate) struct Slices {
     pub(crate) edges: Vec<SliceEdge>,
     /// Ends without a begin.
     pub(crate) unmatched: u64,
-    /// In the order of the events that show them, those of one event in the order in which they were.
+    /// In the order of the events that show them, those of one event in the order in which they
+    /// were.
     pub(crate) repairs: Vec<SliceRepair>,
 }
 
@@ -314,7 +322,8 @@ impl Slices {
         self.edges.push(SliceEdge { time: moment.ns, slice, is_end });
     }
 
-    /// Ends the slices that can't be open any more when the thread is in so many: their ends were lost.
+    /// Ends the slices that can't be open any more when the thread is in so many: their ends were
+    /// lost.
     fn end_lost(&mut self, open: &mut Vec<u32>, (entered, track): (u32, SliceStack), time: i64) {
         let is_over = |slice: &SpanSlice| slice.entered.is_some_and(|known| known >= entered);
         while let Some(slice) = open.pop_if(|slice| is_over(&self.list[*slice as usize])) {
@@ -335,7 +344,8 @@ impl Slices {
     }
 }
 
-/// What the packet of an event has beside it: the number of slices that the thread is in, and the span.
+/// What the packet of an event has beside it: the number of slices that the thread is in, and the
+/// span.
 fn beside(packet: Field<'_>) -> Result<(Option<u32>, SpanProgress), DecodeError> {
     let (mut entered, mut progress) = (None, SpanProgress::default());
     for field in packet.as_message()? {
@@ -378,7 +388,8 @@ fn arg(
     Ok(value.map(|(value, is_text)| SpanArg { name: mem::take(&mut name), value, is_text }))
 }
 
-/// The bytes of a text that nothing else has: one that is interned is counted nowhere, as it is no longer than its packet.
+/// The bytes of a text that nothing else has: one that is interned is counted nowhere, as it is no
+/// longer than its packet.
 fn own_bytes(text: &Arc<str>) -> usize {
     if Arc::strong_count(text) == 1 { text.len() } else { 0 }
 }

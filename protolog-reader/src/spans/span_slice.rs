@@ -1,6 +1,7 @@
 //! A span of a thread as it is shown: its time, its fields, its line of text.
 //!
-//! Invariant: a duration is that of a span whose begin and end are in the trace; what bounds a lost end is never shown as its end.
+//! Invariant: a duration is that of a span whose begin and end are in the trace; what bounds a lost
+//! end is never shown as its end.
 
 use foldhash::HashMap;
 use std::sync::Arc;
@@ -69,7 +70,8 @@ impl SpanSlice {
         Some(self.end?.saturating_sub(self.begin))
     }
 
-    /// The time at which its end stands among other items: that of the end, or by which it had ended.
+    /// The time at which its end stands among other items: that of the end, or by which it had
+    /// ended.
     pub fn end_time(&self) -> Option<i64> {
         self.end.or(self.ended_by)
     }
@@ -79,23 +81,26 @@ impl SpanSlice {
         Some(self.ended_by?.saturating_sub(self.begin))
     }
 
-    /// The number of its span in the process, from 1, if the trace says it: all slices of a span, of which each is a time that a thread was in it,
-    /// have the same.
+    /// The number of its span in the process, from 1, if the trace says it: all slices of a span,
+    /// of which each is a time that a thread was in it, have the same.
     pub fn number(&self) -> Option<u64> {
         self.progress.number
     }
 
-    /// Nanoseconds of all slices of the span until the end of this one, if there were others, and the trace says it.
+    /// Nanoseconds of all slices of the span until the end of this one, if there were others, and
+    /// the trace says it.
     pub fn busy(&self) -> Option<u64> {
         self.progress.busy
     }
 
-    /// Nanoseconds since the span was made, at the end of this slice, if there were others, and the trace says it.
+    /// Nanoseconds since the span was made, at the end of this slice, if there were others, and the
+    /// trace says it.
     pub fn age(&self) -> Option<u64> {
         self.progress.age
     }
 
-    /// The fields at the begin or at the end, in the order in which they were first recorded, with the newest values.
+    /// The fields at the begin or at the end, in the order in which they were first recorded, with
+    /// the newest values.
     pub fn fields(&self, is_end: bool) -> Vec<&SpanArg> {
         let known = if is_end { self.args.len() } else { self.begin_args.min(self.args.len()) };
         let mut fields: Vec<&SpanArg> = Vec::new();
@@ -112,9 +117,10 @@ impl SpanSlice {
         fields
     }
 
-    /// The name and number with the fields of the begin, or with the duration and the fields of the end: `request#17 took 1.520 ms status=200`. If the
-    /// span had other slices, the end has the time of all of them, and since the span was made. A begin without
-    /// an end says so, unless one may follow, and so does an end that was lost.
+    /// The name and number with the fields of the begin, or with the duration and the fields of the
+    /// end: `request#17 took 1.520 ms status=200`. If the span had other slices, the end has the
+    /// time of all of them, and since the span was made. A begin without an end says so, unless one
+    /// may follow, and so does an end that was lost.
     pub fn text(&self, is_end: bool) -> String {
         let mut text = self.name.to_string();
         if let Some(number) = self.number() {

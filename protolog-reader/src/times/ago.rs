@@ -10,7 +10,8 @@ const UNITS: [(&[&str], i64); 6] = [
     (&["seconds", "second", "secs", "sec", "s"], 1_000_000_000),
 ];
 
-/// Parses a span of time, and returns its nanoseconds: numbers with their units, `-` before or `ago` after them.
+/// Parses a span of time, and returns its nanoseconds: numbers with their units, `-` before or
+/// `ago` after them.
 pub(crate) fn parse(text: &str) -> Option<i64> {
     let text = text.trim();
     let text = text.strip_prefix('-').unwrap_or(text);

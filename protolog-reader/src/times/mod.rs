@@ -48,15 +48,17 @@ impl Times {
         TimeZone::try_system().is_err()
     }
 
-    /// Date and time of `nanos` since 1970, in UTC and to the second: `2026-11-20T18:27:01Z`. None beyond the calendar.
+    /// Date and time of `nanos` since 1970, in UTC and to the second: `2026-11-20T18:27:01Z`. None
+    /// beyond the calendar.
     pub fn utc_date(nanos: i64) -> Option<String> {
         Some(Timestamp::from_second(nanos.div_euclid(NS)).ok()?.to_string())
     }
 
-    /// Parses a point in time: seconds since boot (`12.5`), a date and time of this zone (`2026-11-20 18:27:01.5`;
-    /// the year, or the whole date, may be that of the log's first entry: `11-20 18:27:01.5`, `18:27`), a date and time
-    /// with its offset (`2026-11-20T18:27:01Z`), or a span before `now`, in nanoseconds since 1970 (`10m`, `2h30m ago`, `now`,
-    /// `today`, `yesterday`).
+    /// Parses a point in time: seconds since boot (`12.5`), a date and time of this zone
+    /// (`2026-11-20 18:27:01.5`; the year, or the whole date, may be that of the log's first entry:
+    /// `11-20 18:27:01.5`, `18:27`), a date and time with its offset (`2026-11-20T18:27:01Z`), or a
+    /// span before `now`, in nanoseconds since 1970 (`10m`, `2h30m ago`, `now`, `today`,
+    /// `yesterday`).
     pub fn parse(&self, text: &str, log: &Log, now: i64) -> Option<TimePoint> {
         if let Some(ns) = seconds(text) {
             return Some(TimePoint::Trace(ns));
@@ -74,7 +76,8 @@ impl Times {
         self.parse_date(text, first())
     }
 
-    /// The date and time that `text` is taken for, if it is one that the clocks of the zone went over.
+    /// The date and time that `text` is taken for, if it is one that the clocks of the zone went
+    /// over.
     pub fn after_gap(&self, text: &str, log: &Log) -> Option<String> {
         let zone = self.zone();
         let is_other = seconds(text).is_some() || text.parse::<Timestamp>().is_ok();
@@ -111,7 +114,8 @@ impl Times {
         Some(timestamp.to_zoned(self.zone()))
     }
 
-    /// Writes a time of the trace in a form that [`parse`](Self::parse) takes: date and time to the second, or seconds since boot.
+    /// Writes a time of the trace in a form that [`parse`](Self::parse) takes: date and time to the
+    /// second, or seconds since boot.
     pub fn display(&self, time: i64, log: &Log) -> String {
         let date = || {
             let wall = log.wall_time(time).filter(|_| matches!(self, Self::Zone(_)))?;
@@ -130,7 +134,8 @@ impl Times {
     }
 }
 
-/// The moment of a date and time. Of one that the clocks went over, in spring, that at which they did; of one that came twice, the first.
+/// The moment of a date and time. Of one that the clocks went over, in spring, that at which they
+/// did; of one that came twice, the first.
 fn timestamp_of(date: DateTime, zone: &TimeZone) -> Option<Timestamp> {
     let ambiguous = zone.to_ambiguous_zoned(date);
     if !matches!(ambiguous.offset(), AmbiguousOffset::Gap { .. }) {

@@ -73,7 +73,8 @@ impl TimeWriter {
         self
     }
 
-    /// Appends a time of `log`: of the wall clock if that is to be shown and the log knows it, or else the seconds since boot.
+    /// Appends a time of `log`: of the wall clock if that is to be shown and the log knows it, or
+    /// else the seconds since boot.
     pub fn write(&mut self, log: &Log, time: i64, out: &mut String) -> fmt::Result {
         let mut text = std::mem::take(&mut self.text);
         text.clear();
@@ -83,7 +84,8 @@ impl TimeWriter {
         Ok(())
     }
 
-    /// Appends a time of `log`, as it was written last where it is the same. `last` belongs to this writer and this log.
+    /// Appends a time of `log`, as it was written last where it is the same. `last` belongs to this
+    /// writer and this log.
     #[inline]
     pub(crate) fn push_again(
         &mut self,

@@ -1,4 +1,5 @@
-//! The wall clock at the times of a log, which mostly is as far ahead of the trace's clock as it was at the time before.
+//! The wall clock at the times of a log, which mostly is as far ahead of the trace's clock as it
+//! was at the time before.
 //!
 //! Invariant: the result is that of [`Log::wall_time`].
 

@@ -1,8 +1,9 @@
 //! Reading a trace while it is being written: what has been added becomes a log of its own.
 //!
-//! The state of sequences, the dictionary, the clocks, the strings and the open spans stay from one part to the next, so a part reads as it would in the
-//! whole trace. Within a part, items are in the order of time; a part may begin before the last one ended, since threads hand over
-//! their messages at different times.
+//! The state of sequences, the dictionary, the clocks, the strings and the open spans stay from one
+//! part to the next, so a part reads as it would in the whole trace. Within a part, items are in
+//! the order of time; a part may begin before the last one ended, since threads hand over their
+//! messages at different times.
 //!
 //! Invariant: each message is in one part; a packet that is not whole yet is left for the next one.
 
@@ -21,7 +22,8 @@ use crate::traces::read_error::{ReadError, ReadErrorKind};
 /// The first byte of every trace.
 const PACKET: u8 = 0x0a;
 
-/// Reads a growing trace, part by part. Of what was read, only the dictionary, the strings that may be used again, the open spans and the losses are kept.
+/// Reads a growing trace, part by part. Of what was read, only the dictionary, the strings that may
+/// be used again, the open spans and the losses are kept.
 #[derive(Debug)]
 pub struct Follower {
     decoder: Decoder,
@@ -52,8 +54,8 @@ impl Follower {
         self
     }
 
-    /// Reads the spans that threads were in, too: one that is open at the end of a part is in the log of that part, and again in that of the part
-    /// with its end.
+    /// Reads the spans that threads were in, too: one that is open at the end of a part is in the
+    /// log of that part, and again in that of the part with its end.
     #[must_use]
     pub fn with_slices(mut self) -> Self {
         self.decoder.collected_mut().slices.follow();
@@ -66,7 +68,8 @@ impl Follower {
         self.decoder.collected().sessions.is_unended()
     }
 
-    /// Goes on with another trace of the same process, such as the next segment of its session: spans that are open may end there.
+    /// Goes on with another trace of the same process, such as the next segment of its session:
+    /// spans that are open may end there.
     pub fn next_trace(&mut self) {
         let mut decoder = Decoder::new(Limits::default(), false);
         let (before, next) = (self.decoder.collected_mut(), decoder.collected_mut());

@@ -1,4 +1,5 @@
-//! Reads a trace whole, or as it grows; completes traces that were never ended, and converts older formats to traces.
+//! Reads a trace whole, or as it grows; completes traces that were never ended, and converts older
+//! formats to traces.
 
 pub(crate) mod follow;
 pub(crate) mod read_error;

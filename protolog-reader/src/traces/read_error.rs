@@ -1,4 +1,5 @@
-//! Errors for traces that can't be read at all. Partial reads are no errors, see [`Stats`](crate::Stats).
+//! Errors for traces that can't be read at all. Partial reads are no errors, see
+//! [`Stats`](crate::Stats).
 
 use crate::bytes::looks::Looks;
 use std::{fmt, io};
@@ -21,7 +22,8 @@ pub enum ReadErrorKind {
     OutOfMemory,
     /// The whole trace is compressed, so that it can't be read while it is being written.
     Compressed,
-    /// A trace that is being written is damaged from this offset on, in bytes of what was read last.
+    /// A trace that is being written is damaged from this offset on, in bytes of what was read
+    /// last.
     Damaged(u64),
 }
 

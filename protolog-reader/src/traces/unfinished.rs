@@ -10,8 +10,8 @@ use std::io;
 /// session's first one has it.
 const MAX_SEARCHED: u64 = 16 << 20;
 
-/// The id of the session that wrote a trace, which is also in its recording; zero if the trace has none. The first megabyte of
-/// a trace is enough.
+/// The id of the session that wrote a trace, which is also in its recording; zero if the trace has
+/// none. The first megabyte of a trace is enough.
 pub fn session_id(trace: &[u8]) -> [u8; 16] {
     TraceSurvey::session_id_of(trace, &bundles(MAX_SEARCHED))
 }
@@ -34,8 +34,9 @@ impl TraceHead {
     }
 }
 
-/// Replaces what follows the valid bytes of `trace` by what its `recording` has: each message is in the trace once then, and the trace
-/// has an end. None of a recording that is not of a session that streams; `trace` is as it was then.
+/// Replaces what follows the valid bytes of `trace` by what its `recording` has: each message is in
+/// the trace once then, and the trace has an end. None of a recording that is not of a session that
+/// streams; `trace` is as it was then.
 pub fn complete(trace: &mut Vec<u8>, recording: &Recording<'_>) -> Option<io::Result<Recovered>> {
     let valid = recording.trace()?.bytes;
     let missing = valid.saturating_sub(trace.len() as u64);

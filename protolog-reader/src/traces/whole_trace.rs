@@ -41,7 +41,8 @@ impl Trace {
         Ok(Self::from_bytes(bytes))
     }
 
-    /// Adds a dictionary for ids that are neither in the trace's own dictionary nor in one that was added before.
+    /// Adds a dictionary for ids that are neither in the trace's own dictionary nor in one that was
+    /// added before.
     #[must_use]
     pub fn with_dictionary(mut self, dictionary: viewer_config::Dictionary) -> Self {
         self.dictionaries.push(dictionary);
@@ -55,19 +56,22 @@ impl Trace {
         self
     }
 
-    /// Reads spans, too: [`Log::items`](crate::Log::items) has their begins and ends then. They take memory by their number.
+    /// Reads spans, too: [`Log::items`](crate::Log::items) has their begins and ends then. They
+    /// take memory by their number.
     #[must_use]
     pub fn with_slices(mut self) -> Self {
         self.has_slices = true;
         self
     }
 
-    /// Reads the log. If only a part can be read, the log consists of that part, and its statistics say so.
+    /// Reads the log. If only a part can be read, the log consists of that part, and its statistics
+    /// say so.
     pub fn read(self) -> Result<Log, ReadError> {
         self.read_with(|_| None)
     }
 
-    /// As [`read`](Self::read). `find` supplies dictionaries that the trace names by their hash and that were not added.
+    /// As [`read`](Self::read). `find` supplies dictionaries that the trace names by their hash and
+    /// that were not added.
     pub fn read_with(
         self,
         find: impl FnMut(u64) -> Option<viewer_config::Dictionary>,

@@ -1,4 +1,5 @@
-//! Logs that Android wrote before it had Perfetto (`.winscope`), made traces: then all that reads traces reads them, too.
+//! Logs that Android wrote before it had Perfetto (`.winscope`), made traces: then all that reads
+//! traces reads them, too.
 //!
 //! ```text
 //! magic        1  fixed64  "PROTOLOG"
@@ -13,7 +14,8 @@
 //!   booleans   6  packed
 //! ```
 //!
-//! Invariant: what follows an entry that can't be decoded is a packet that is cut off, so that it is said to be missing.
+//! Invariant: what follows an entry that can't be decoded is a packet that is cut off, so that it
+//! is said to be missing.
 
 use protolog_core::schema::{
     clock, clock_id, clock_snapshot, interned_data, interned_string, message, packet,
@@ -121,7 +123,8 @@ impl<'a> WinscopeMessage<'a> {
         Some(entry)
     }
 
-    /// Writes the packet of the message; `strings` is the number of those that were interned so far.
+    /// Writes the packet of the message; `strings` is the number of those that were interned so
+    /// far.
     fn write(&self, packet: &mut Message<'_, Heap>, strings: &mut u64) {
         packet.uint64(packet::TIMESTAMP, self.time);
         packet.uint32(packet::TIMESTAMP_CLOCK_ID, clock_id::BOOTTIME);

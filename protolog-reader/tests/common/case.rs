@@ -1,8 +1,10 @@
-//! Cases: files with a description and the expected results, in sections that begin with `--- name`.
+//! Cases: files with a description and the expected results, in sections that begin with
+//! `--- name`.
 //!
-//! `text` has the lines of the log, `summary` its summary, `error` the error if nothing can be read. A section
-//! `trace_processor: reason` has the rows of Perfetto's reader if they differ from ours, and the reason;
-//! `trace_processor shows garbage: reason` means that its rows differ from run to run.
+//! `text` has the lines of the log, `summary` its summary, `error` the error if nothing can be
+//! read. A section `trace_processor: reason` has the rows of Perfetto's reader if they differ from
+//! ours, and the reason; `trace_processor shows garbage: reason` means that its rows differ from
+//! run to run.
 
 use std::fmt::Write;
 use std::fs;

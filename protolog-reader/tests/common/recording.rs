@@ -1,5 +1,6 @@
-//! Recordings for tests, made from the description of a trace: packets of sequence 1 are the metadata; those of another
-//! sequence are the chunks of writer `sequence - 1`, each of which begins with a packet that is `cleared`.
+//! Recordings for tests, made from the description of a trace: packets of sequence 1 are the
+//! metadata; those of another sequence are the chunks of writer `sequence - 1`, each of which
+//! begins with a packet that is `cleared`.
 //!
 //! A chunk has a page for itself. The last chunk of each writer is still being written.
 
@@ -29,8 +30,8 @@ pub(crate) struct ChunkSpec {
     pub(crate) rest: Vec<u8>,
 }
 
-/// The bytes of a recording with the contents of `description`. Writers without a counter of their own have completed
-/// `completed` messages.
+/// The bytes of a recording with the contents of `description`. Writers without a counter of their
+/// own have completed `completed` messages.
 pub(crate) fn recording(description: &str, completed: u64) -> Vec<u8> {
     let (mut metadata, mut chunks, mut ids) = (Vec::new(), Vec::<ChunkSpec>::new(), HashMap::new());
     for (sequence, cleared, packet) in packets(description) {

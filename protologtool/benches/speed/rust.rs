@@ -1,6 +1,7 @@
 //! Rust: syn's own time on the files that hold calls is what the tool is held against.
 //!
-//! Calls are put behind lines that can only be the head of a function, in one file of so many; nobody compiles the result.
+//! Calls are put behind lines that can only be the head of a function, in one file of so many;
+//! nobody compiles the result.
 
 use crate::measure::measure;
 use protologtool::diagnostic::Severity;

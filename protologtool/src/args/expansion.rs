@@ -5,9 +5,9 @@ use protolog_reader::{Limits, Stats};
 /// Arguments of commands that read traces.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct Expansion {
-    /// Read compressed traces up to this many times their size, or up to 64 MiB if that is more, and
-    /// show as much text of messages that name one text again and again; the rest is left out, which
-    /// standard error and exit code 3 say
+    /// Read compressed traces up to this many times their size, or up to 64 MiB if that is more,
+    /// and show as much text of messages that name one text again and again; the rest is left out,
+    /// which standard error and exit code 3 say
     #[arg(long, value_name = "TIMES", default_value_t = Limits::EXPANSION, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) max_expansion: u64,
 }

@@ -19,7 +19,8 @@ pub(crate) struct Form {
 /// Arguments for the crate of Rust sources, where Cargo's manifests do not name it.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct RustCrate {
-    /// The name of the Rust sources' crate, as for `rustc --crate-name` [default: from Cargo's manifest above the source]
+    /// The name of the Rust sources' crate, as for `rustc --crate-name` [default: from Cargo's
+    /// manifest above the source]
     #[arg(long, value_name = "NAME", requires = "crate_root", value_parser = rust_path)]
     pub(crate) crate_name: Option<String>,
 
@@ -27,11 +28,13 @@ pub(crate) struct RustCrate {
     #[arg(long, value_name = "FILE.rs", requires = "crate_name")]
     pub(crate) crate_root: Option<PathBuf>,
 
-    /// Another crate whose groups calls may name, and its root; may be repeated [default: from Cargo's manifest]
+    /// Another crate whose groups calls may name, and its root; may be repeated [default: from
+    /// Cargo's manifest]
     #[arg(long, value_name = "NAME=FILE.rs", value_parser = named_root)]
     pub(crate) extern_crate: Vec<(String, PathBuf)>,
 
-    /// Another path by which calls name the macros of `protolog_rt`, for example `crate::log`; may be repeated
+    /// Another path by which calls name the macros of `protolog_rt`, for example `crate::log`; may
+    /// be repeated
     #[arg(long, value_name = "PATH", value_parser = rust_path)]
     pub(crate) macro_path: Vec<String>,
 }
@@ -39,8 +42,8 @@ pub(crate) struct RustCrate {
 /// The dialects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DialectChoice {
-    /// Android's for Android's own classes, with the release read from the template of the class that rewritten code calls;
-    /// else protolog
+    /// Android's for Android's own classes, with the release read from the template of the class
+    /// that rewritten code calls; else protolog
     Auto,
     /// Our own: a guarded call of methods that convert their arguments
     Protolog,

@@ -8,12 +8,14 @@
 //! @more.rsp
 //! ```
 //!
-//! Quoting is the shell's: all is literal between `'`; between `"` a `\` takes away the meaning of `"`, `\`, `$` and
-//! `` ` ``; elsewhere it takes away any, and with the line's end it disappears. `#` at the start of a word begins a
-//! comment. Names in a file are relative to the working directory, as those on the command line are. An argument that
-//! itself begins with `@` is written `./@name`, or quoted within a file.
+//! Quoting is the shell's: all is literal between `'`; between `"` a `\` takes away the meaning of
+//! `"`, `\`, `$` and `` ` ``; elsewhere it takes away any, and with the line's end it disappears.
+//! `#` at the start of a word begins a comment. Names in a file are relative to the working
+//! directory, as those on the command line are. An argument that itself begins with `@` is written
+//! `./@name`, or quoted within a file.
 //!
-//! Invariant: the result holds, for every argument, where it comes from, so that an error can say it.
+//! Invariant: the result holds, for every argument, where it comes from, so that an error can say
+//! it.
 
 use super::Failure;
 use crate::output::reason;
@@ -69,7 +71,8 @@ struct Unterminated {
 }
 
 impl Expanded {
-    /// Where an argument comes from, if from a file: `sources.rsp:3`. Of equal arguments the first one counts.
+    /// Where an argument comes from, if from a file: `sources.rsp:3`. Of equal arguments the first
+    /// one counts.
     pub(super) fn origin(&self, argument: &str) -> Option<String> {
         let at = self.args.iter().position(|arg| arg == argument)?;
         let (file, line) = self.origins[at]?;
@@ -197,7 +200,8 @@ fn words(bytes: &[u8]) -> Result<Vec<Word>, Unterminated> {
     Ok(words)
 }
 
-/// Appends what stands between the quote at `start` and its partner; gives the offset after that one.
+/// Appends what stands between the quote at `start` and its partner; gives the offset after that
+/// one.
 fn quoted(bytes: &[u8], start: usize, out: &mut Vec<u8>) -> Option<usize> {
     let quote = bytes[start];
     let mut at = start + 1;

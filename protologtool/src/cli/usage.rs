@@ -1,4 +1,5 @@
-//! Errors of the command line, in the form of all other errors: the user's text in backticks, then the advice.
+//! Errors of the command line, in the form of all other errors: the user's text in backticks, then
+//! the advice.
 //!
 //! The parser's own texts are kept for kinds of errors that are not known here.
 
@@ -8,8 +9,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::ffi::OsString;
 use std::num::ParseIntError;
 
-/// The text for an error, with its line ends; `args` is the command line, the program's name first, and `origin` where in a
-/// response file the argument stands that it is about.
+/// The text for an error, with its line ends; `args` is the command line, the program's name first,
+/// and `origin` where in a response file the argument stands that it is about.
 pub(super) fn text(error: &clap::Error, args: &[OsString], origin: Option<&str>) -> String {
     if let Some(text) = android(error, args) {
         return text;
@@ -129,7 +130,8 @@ fn help(error: &clap::Error, args: &[OsString]) -> String {
     }
 }
 
-/// The help for `-o` and `--output`, which most commands have, where outputs have flags of their own.
+/// The help for `-o` and `--output`, which most commands have, where outputs have flags of their
+/// own.
 fn output_flag(error: &clap::Error, args: &[OsString]) -> Option<String> {
     let flag = name(string(error, ContextKind::InvalidArg)?);
     let (words, _) = command(args)?;
@@ -142,7 +144,8 @@ fn output_flag(error: &clap::Error, args: &[OsString]) -> Option<String> {
     is_it.then(|| format!("use {own}"))
 }
 
-/// The help for `level Net=warn`, the form of `trace start`, where the group and the level are two arguments.
+/// The help for `level Net=warn`, the form of `trace start`, where the group and the level are two
+/// arguments.
 fn separate_level(error: &clap::Error, args: &[OsString]) -> Option<String> {
     let (words, _) = command(args)?;
     let is_level = error.kind() == ErrorKind::MissingRequiredArgument
@@ -216,7 +219,8 @@ fn alternatives(group: &str) -> Vec<&str> {
     group.split(is_between).collect()
 }
 
-/// The description of `<NAME>`, an argument without a flag, by the first words of its help: "sources", "the trace".
+/// The description of `<NAME>`, an argument without a flag, by the first words of its help:
+/// "sources", "the trace".
 fn operand(item: &str, command: &clap::Command) -> Option<String> {
     let name = item.strip_prefix('<')?.trim_end_matches('.').strip_suffix('>')?;
     let is_it = |arg: &&clap::Arg| {

@@ -1,6 +1,8 @@
-//! `generate-viewer-config --from-binary`: programs in, dictionary out, and with `--strip-to` a program without texts.
+//! `generate-viewer-config --from-binary`: programs in, dictionary out, and with `--strip-to` a
+//! program without texts.
 //!
-//! A command of its own in the table, since it takes nothing of what sources need; [`route`] sends the arguments here.
+//! A command of its own in the table, since it takes nothing of what sources need; [`route`] sends
+//! the arguments here.
 
 use super::clashes;
 use super::generate::stale;
@@ -51,7 +53,8 @@ pub(crate) struct BinaryArgs {
     #[arg(long, value_name = "PROGRAM", required = true, num_args = 1..)]
     from_binary: Vec<PathBuf>,
 
-    /// Write the dictionary to this file (.pb, .json or .json.gz), or into this directory as `<hash>.pb`; may be repeated
+    /// Write the dictionary to this file (.pb, .json or .json.gz), or into this directory as
+    /// `<hash>.pb`; may be repeated
     #[arg(long, value_name = "FILE|DIR")]
     viewer_config: Vec<PathBuf>,
 
@@ -140,7 +143,8 @@ fn generate(
     output::write(&outputs, &[], &dictionary, system)
 }
 
-/// The dictionary of all programs and what is to be added; none if they contradict each other, which was shown.
+/// The dictionary of all programs and what is to be added; none if they contradict each other,
+/// which was shown.
 fn collect(
     args: &BinaryArgs,
     reporter: &mut Reporter<'_>,

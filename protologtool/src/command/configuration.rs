@@ -1,11 +1,12 @@
-//! `configuration`: groups of running programs, listed and switched; traces started and stopped in them.
+//! `configuration`: groups of running programs, listed and switched; traces started and stopped in
+//! them.
 //!
-//! The counterpart of Android's `cmd protolog_configuration`, in its words where they are right; the tool does the same when
-//! it is called `protolog_configuration`. Target processes are asked over their sockets and switched through their memory, see
-//! docs/design/control.md.
+//! The counterpart of Android's `cmd protolog_configuration`, in its words where they are right;
+//! the tool does the same when it is called `protolog_configuration`. Target processes are asked
+//! over their sockets and switched through their memory, see docs/design/control.md.
 //!
-//! Invariants: a program that hangs or has ended, whoever it belongs to, delays a command by a round at most (`round.rs`); each failure is
-//! reported, and sets the exit code.
+//! Invariants: a program that hangs or has ended, whoever it belongs to, delays a command by a
+//! round at most (`round.rs`); each failure is reported, and sets the exit code.
 
 mod args;
 mod groups;

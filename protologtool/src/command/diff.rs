@@ -1,8 +1,10 @@
-//! `diff`: two runs compared by template and arguments, for tests and for "what is different on the bad machine".
+//! `diff`: two runs compared by template and arguments, for tests and for "what is different on the
+//! bad machine".
 //!
-//! Messages are the same if group, level and template are: ids change with the place of a call in the sources, texts do not. What is
-//! compared: how often each was logged, the values of each argument, and the order on each thread. Times, process ids and thread ids
-//! differ between any two runs, and are not compared.
+//! Messages are the same if group, level and template are: ids change with the place of a call in
+//! the sources, texts do not. What is compared: how often each was logged, the values of each
+//! argument, and the order on each thread. Times, process ids and thread ids differ between any two
+//! runs, and are not compared.
 //!
 //! Invariant: what is left out of the report, because there is too much of it, is counted there.
 
@@ -63,7 +65,8 @@ incomplete, so that differences may come from that.";
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 #[command(after_long_help = HELP, after_help = "See --help for examples.")]
 pub(crate) struct DiffArgs {
-    /// The trace of the run to compare with, or a directory with its traces; with --baseline, the run to compare
+    /// The trace of the run to compare with, or a directory with its traces; with --baseline, the
+    /// run to compare
     #[arg(value_name = "A")]
     first: PathBuf,
 
@@ -71,12 +74,13 @@ pub(crate) struct DiffArgs {
     #[arg(value_name = "B", required_unless_present = "baseline", conflicts_with = "baseline")]
     second: Option<PathBuf>,
 
-    /// Compare with several good runs: what differs among them is no difference. `--` ends their list
+    /// Compare with several good runs: what differs among them is no difference. `--` ends their
+    /// list
     #[arg(long, value_name = "GOOD", num_args = 1..)]
     baseline: Vec<PathBuf>,
 
-    /// Read texts that a trace lacks from this dictionary (.pb, .json or .json.gz), or from the matching `<hash>.pb` in this
-    /// directory; may be repeated
+    /// Read texts that a trace lacks from this dictionary (.pb, .json or .json.gz), or from the
+    /// matching `<hash>.pb` in this directory; may be repeated
     #[arg(long, value_name = "FILE|DIR")]
     viewer_config: Vec<PathBuf>,
 
@@ -84,11 +88,13 @@ pub(crate) struct DiffArgs {
     #[arg(long, value_name = "LEVEL", value_parser = level(), ignore_case = true)]
     level: Option<Level>,
 
-    /// Compare messages of this group: the full name (`demo::AppLog::Net`) or its end (`Net`), in any case; may be repeated
+    /// Compare messages of this group: the full name (`demo::AppLog::Net`) or its end (`Net`), in
+    /// any case; may be repeated
     #[arg(long, value_name = "NAME")]
     group: Vec<String>,
 
-    /// Take counts, means and ranges for the same that differ by no more than this, in per cent of the greater one
+    /// Take counts, means and ranges for the same that differ by no more than this, in per cent of
+    /// the greater one
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0, value_parser = percent)]
     tolerance: f64,
 
@@ -104,8 +110,8 @@ pub(crate) struct DiffArgs {
     #[arg(long)]
     ignore_order: bool,
 
-    /// Compare what differs between any two runs, too: ids of processes and threads, addresses, times, and durations that are
-    /// neither twice as long nor half
+    /// Compare what differs between any two runs, too: ids of processes and threads, addresses,
+    /// times, and durations that are neither twice as long nor half
     #[arg(long)]
     noise: bool,
 
@@ -196,7 +202,8 @@ impl DiffArgs {
         }
     }
 
-    /// Warns of groups that no run has; an error if these are all that were asked for, since runs without messages are the same.
+    /// Warns of groups that no run has; an error if these are all that were asked for, since runs
+    /// without messages are the same.
     fn check_groups(&self, known: &BTreeSet<String>, system: &dyn System) -> Result<(), Failure> {
         let is_known = |wanted: &str| known.iter().any(|name| matches_group(wanted, name));
         let forms = || name_forms(known.iter().map(String::as_str));

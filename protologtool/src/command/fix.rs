@@ -1,7 +1,8 @@
 //! `check --fix`: changes sources where the advice of a problem can be followed for certain.
 //!
-//! Problems are found, their changes made, and the sources read again, until no change is left: one may uncover another.
-//! Of changes that overlap, the first is made and the others wait for the next pass.
+//! Problems are found, their changes made, and the sources read again, until no change is left: one
+//! may uncover another. Of changes that overlap, the first is made and the others wait for the next
+//! pass.
 //!
 //! Invariant: a file is replaced whole, and only by a text that differs in the ranges of its
 //! changes. A link, a read-only file and one with several names are refused before any file of the

@@ -73,8 +73,8 @@ fn generate(
     output::write(&outputs, &done.processed, &done.dictionary, system)
 }
 
-/// The flag by which rules of Android 15 differ from later ones: it is required there, and unknown later. Only JSON does without, since later
-/// tools do not write it.
+/// The flag by which rules of Android 15 differ from later ones: it is required there, and unknown
+/// later. Only JSON does without, since later tools do not write it.
 fn flags(args: &Generate) -> AndroidFlags {
     let is_15 = args.viewer_config_type.is_some();
     let is_json = |path: &PathBuf| Format::of_path(path).is_some_and(|it| it != Format::Pb);
@@ -82,7 +82,8 @@ fn flags(args: &Generate) -> AndroidFlags {
     AndroidFlags { any: None, is_15, is_later: !is_15 && !has_json }
 }
 
-/// The dictionary of the sources and those that are to be put in; none if they contradict each other, which was shown.
+/// The dictionary of the sources and those that are to be put in; none if they contradict each
+/// other, which was shown.
 fn merge(
     args: &Generate,
     done: &Done,
@@ -103,7 +104,8 @@ fn merge(
     }
 }
 
-/// Files and their formats. `--viewer-config-type` wins over the name, as in Android 15; a name that says another format is warned of.
+/// Files and their formats. `--viewer-config-type` wins over the name, as in Android 15; a name
+/// that says another format is warned of.
 fn formats<'a>(args: &'a Generate, reporter: &mut Reporter<'_>) -> Vec<(&'a Path, Format)> {
     let mut formats = Vec::with_capacity(args.viewer_config.len());
     for path in &args.viewer_config {

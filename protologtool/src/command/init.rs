@@ -1,7 +1,8 @@
-//! `init`: the fragment of a build file that has the tool process a project's log calls, for the build that the project has.
+//! `init`: the fragment of a build file that has the tool process a project's log calls, for the
+//! build that the project has.
 //!
-//! It prints, or writes a file that is not there yet; it never changes one that is. What stands between the
-//! fragment and a build that works is said on standard error.
+//! It prints, or writes a file that is not there yet; it never changes one that is. What stands
+//! between the fragment and a build that works is said on standard error.
 
 mod build;
 mod fragment;
@@ -94,7 +95,8 @@ fn groups_around(
     Ok(Vec::new())
 }
 
-/// Refuses the root of a project whose calls are all in its modules: each of these needs the step, and it nothing.
+/// Refuses the root of a project whose calls are all in its modules: each of these needs the step,
+/// and it nothing.
 fn refuse_modules(directory: &Path, build: Build, survey: &Survey) -> Result<(), Failure> {
     let modules = with_calls(survey);
     match modules.as_slice() {

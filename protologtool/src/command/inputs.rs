@@ -1,4 +1,5 @@
-//! The common part of the commands that read sources: the list of files, the groups, and the results.
+//! The common part of the commands that read sources: the list of files, the groups, and the
+//! results.
 
 mod files;
 
@@ -56,7 +57,8 @@ pub(super) struct RunRequest<'a> {
     pub(super) flags: AndroidFlags,
 }
 
-/// Reads the groups and takes all files through the pipeline. Shows every problem; gives none if there are errors.
+/// Reads the groups and takes all files through the pipeline. Shows every problem; gives none if
+/// there are errors.
 pub(super) fn process(
     sources: &Sources,
     run: RunRequest<'_>,
@@ -77,7 +79,8 @@ fn process_decoded(
         warn_of_nothing(&sources.files, reporter);
     }
     if run.code.is_none() {
-        // Whoever writes code refuses a file that is named twice; here it would only be reported twice.
+        // Whoever writes code refuses a file that is named twice; here it would only be reported
+        // twice.
         let mut seen = HashSet::with_capacity(files.len());
         let first: Vec<bool> = files.iter().map(|file| seen.insert(file.as_path())).collect();
         let mut first = first.into_iter();
@@ -142,7 +145,8 @@ fn encoded(class: Processed, encoding: SourceEncoding) -> Processed {
     Processed { rewritten: class.rewritten.map(|text| encoding.encode(text)), ..class }
 }
 
-/// The files and the settings of a run that writes nothing. Gives none if the groups are wrong, which was shown.
+/// The files and the settings of a run that writes nothing. Gives none if the groups are wrong,
+/// which was shown.
 pub(super) fn settings(
     sources: &Sources,
     reporter: &mut Reporter<'_>,
@@ -164,8 +168,8 @@ pub(super) fn settings(
     Ok(settings.map(|settings| (files, settings)))
 }
 
-/// The form of rewritten Java; none if it can't be determined, which was reported. Without Java sources the form does not
-/// matter.
+/// The form of rewritten Java; none if it can't be determined, which was reported. Without Java
+/// sources the form does not matter.
 fn target(
     sources: &Sources,
     files: &[PathBuf],
@@ -253,8 +257,8 @@ impl<'a> JavaClasses<'a> {
     }
 }
 
-/// Looks through the Rust sources; gives what is known of them, and all groups. None if their groups are wrong, which was
-/// shown.
+/// Looks through the Rust sources; gives what is known of them, and all groups. None if their
+/// groups are wrong, which was shown.
 fn survey(
     sources: &Sources,
     files: &[PathBuf],
@@ -302,8 +306,8 @@ struct Among<'a> {
     are_written: bool,
 }
 
-/// Takes the files through the pipeline and shows what is wrong with them. Files that can't be read end the run, after all
-/// others were looked at.
+/// Takes the files through the pipeline and shows what is wrong with them. Files that can't be read
+/// end the run, after all others were looked at.
 fn take_through(
     sources: &Sources,
     settings: &Settings,
@@ -347,7 +351,8 @@ fn take_through(
     unreadable.map_or(Ok(()), Err)
 }
 
-/// Warns of directories without sources. Whoever removes the last source of a module has its outputs removed all the same.
+/// Warns of directories without sources. Whoever removes the last source of a module has its
+/// outputs removed all the same.
 fn warn_of_nothing(named: &[PathBuf], reporter: &mut Reporter<'_>) {
     let named: Vec<String> = named.iter().map(|path| format!("`{}`", path.display())).collect();
     reporter.notice(&Notice {
@@ -467,7 +472,8 @@ fn show(report: &Report, reporter: &mut Reporter<'_>) {
     }
 }
 
-/// A file that can't be parsed stays as it is, and what can't be parsed is a warning; its calls are listed and not judged.
+/// A file that can't be parsed stays as it is, and what can't be parsed is a warning; its calls are
+/// listed and not judged.
 fn pass_over(file: &mut Processed, is_written: bool) {
     let Some(report) = &mut file.report else { return };
     if report.diagnostics.iter().any(|diagnostic| diagnostic.code == Code::Syntax) {

@@ -1,5 +1,6 @@
-//! The opinion of javac on sources that can't be parsed here, as rules of Android 17 want it: an error of the syntax is
-//! javac's to report, in its own step, and what javac accepts is a defect of this tool.
+//! The opinion of javac on sources that can't be parsed here, as rules of Android 17 want it: an
+//! error of the syntax is javac's to report, in its own step, and what javac accepts is a defect of
+//! this tool.
 //!
 //! javac is run through the program that Soong provides, since a rule may run nothing else.
 
@@ -13,8 +14,9 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 
-/// The arguments between the wrapper and the source. Both stops are needed: with AOSP's `should-stop.at` alone, javac 17 goes on after
-/// a file without faults, misses its imports, and writes class files.
+/// The arguments between the wrapper and the source. Both stops are needed: with AOSP's
+/// `should-stop.at` alone, javac 17 goes on after a file without faults, misses its imports, and
+/// writes class files.
 const JAVAC: [&str; 10] = [
     "javac",
     "-nowarn",
@@ -28,7 +30,8 @@ const JAVAC: [&str; 10] = [
     "-XDshould-stop.ifError=PARSE",
 ];
 
-/// Returns whether javac can't parse a file either. False without `--javac-wrapper-path`, and for files that were parsed.
+/// Returns whether javac can't parse a file either. False without `--javac-wrapper-path`, and for
+/// files that were parsed.
 pub(super) fn refuses(
     sources: &Sources,
     file: &mut Processed,
@@ -60,7 +63,8 @@ pub(super) fn refuses(
     }
 }
 
-/// The path so that javac takes it for no more than a file: `@A.java` is a file with arguments, which may name a plugin.
+/// The path so that javac takes it for no more than a file: `@A.java` is a file with arguments,
+/// which may name a plugin.
 fn as_file(source: &Path) -> Cow<'_, Path> {
     match source.as_os_str().as_encoded_bytes().first() {
         Some(b'@' | b'-') => Path::new(".").join(source).into(),

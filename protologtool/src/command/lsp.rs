@@ -1,12 +1,12 @@
-//! `lsp`: a language server, for editors. Problems as they are typed, the message of a call, its place, and the changes
-//! that do away with problems.
+//! `lsp`: a language server, for editors. Problems as they are typed, the message of a call, its
+//! place, and the changes that do away with problems.
 //!
-//! One thread reads messages, so that a request can be cancelled while another is answered; one answers them, in their order, and looks at changed
-//! documents when no message waits. A document is looked at by the pipeline of all commands, in the text that the editor
-//! has.
+//! One thread reads messages, so that a request can be cancelled while another is answered; one
+//! answers them, in their order, and looks at changed documents when no message waits. A document
+//! is looked at by the pipeline of all commands, in the text that the editor has.
 //!
-//! Invariants: standard output carries messages and nothing else; every request has one response; a text that can't be
-//! parsed, or makes the tool panic, ends neither.
+//! Invariants: standard output carries messages and nothing else; every request has one response; a
+//! text that can't be parsed, or makes the tool panic, ends neither.
 
 mod documents;
 mod folders;

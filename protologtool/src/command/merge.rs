@@ -65,12 +65,13 @@ pub(crate) struct MergeArgs {
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
-    /// Add what Perfetto's UI shows without a query: its table and track of logs, names of threads, marks where messages were lost
+    /// Add what Perfetto's UI shows without a query: its table and track of logs, names of threads,
+    /// marks where messages were lost
     #[arg(long)]
     perfetto_ui: bool,
 
-    /// Make an argument a counter in Perfetto's UI, that of messages whose template contains TEXT; the first one if no number
-    /// is given; may be repeated
+    /// Make an argument a counter in Perfetto's UI, that of messages whose template contains TEXT;
+    /// the first one if no number is given; may be repeated
     #[arg(long, value_name = "TEXT[:NUMBER]", value_parser = counter, requires = "perfetto_ui")]
     counter: Vec<CounterArg>,
 
@@ -108,7 +109,8 @@ pub(crate) fn run(args: &MergeArgs, system: &dyn System) -> Result<Exit, Failure
     Ok(if merged.is_whole() && is_all_added { Exit::Done } else { Exit::Incomplete })
 }
 
-/// The traces that are named, and those in directories that are, but for the result of an earlier run there.
+/// The traces that are named, and those in directories that are, but for the result of an earlier
+/// run there.
 fn inputs_of(args: &MergeArgs, system: &dyn System) -> Result<Vec<PathBuf>, Failure> {
     let mut paths = trace_paths::expand(&args.traces, system)?;
     let output = system.file_id(&args.output).ok();
@@ -135,7 +137,8 @@ fn duplicates(merged: &Merged) -> Option<String> {
         .then(|| format!("left out, since another trace has the same: {}\n", parts.join(", ")))
 }
 
-/// Merges `inputs` into the file `output` with these permissions, which none of the files `read` may be.
+/// Merges `inputs` into the file `output` with these permissions, which none of the files `read`
+/// may be.
 pub(super) fn write(
     inputs: &[&dyn MergeInput],
     expansion: Expansion,
@@ -230,7 +233,8 @@ struct InputFile<'a> {
 }
 
 impl<'a> InputFile<'a> {
-    /// One of the traces that are `known`; none if it was removed from its directory since that was listed.
+    /// One of the traces that are `known`; none if it was removed from its directory since that was
+    /// listed.
     fn open(
         path: &'a Path,
         args: &MergeArgs,

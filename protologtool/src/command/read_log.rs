@@ -6,8 +6,9 @@
 //! --follow             groups …                              --count-by, --top, …      standard output
 //! ```
 //!
-//! Entries and losses go to standard output in the order of time; what is missing is summed up on standard error. Output
-//! is written in blocks while it is rendered, and a reader that goes away ends the run quietly.
+//! Entries and losses go to standard output in the order of time; what is missing is summed up on
+//! standard error. Output is written in blocks while it is rendered, and a reader that goes away
+//! ends the run quietly.
 //!
 //! Invariant: each step knows those after it, and none before it.
 

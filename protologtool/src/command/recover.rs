@@ -1,4 +1,5 @@
-//! `recover`: recordings of dead processes in, a trace out; or a trace file, which its recording completes in place.
+//! `recover`: recordings of dead processes in, a trace out; or a trace file, which its recording
+//! completes in place.
 
 mod in_place;
 mod list;
@@ -53,11 +54,13 @@ recording is missing, as standard error says.";
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = HELP, after_help = "See --help for examples.")]
 pub(crate) struct RecoverArgs {
-    /// Recordings, and trace files of processes that died; the name that a session with segments was given; directories
+    /// Recordings, and trace files of processes that died; the name that a session with segments
+    /// was given; directories
     #[arg(required_unless_present_any = ["list", "prune"], value_name = "FILES")]
     recordings: Vec<PathBuf>,
 
-    /// Write the trace to this file; `-` for standard output. Without it, trace files are completed in place
+    /// Write the trace to this file; `-` for standard output. Without it, trace files are completed
+    /// in place
     #[arg(short, long, value_name = "TRACE")]
     output: Option<PathBuf>,
 
@@ -130,8 +133,9 @@ pub(crate) fn run(args: &RecoverArgs, system: &dyn System) -> Result<Exit, Failu
     Ok(if is_whole { Exit::Done } else { Exit::Incomplete })
 }
 
-/// The files to recover for one that was named: of a directory, those that have a recording, or are one that is to be written elsewhere; of
-/// the name that a session with segments was given, the segments that are not complete.
+/// The files to recover for one that was named: of a directory, those that have a recording, or are
+/// one that is to be written elsewhere; of the name that a session with segments was given, the
+/// segments that are not complete.
 fn candidates(path: &Path, has_output: bool, system: &dyn System) -> Result<Vec<PathBuf>, Failure> {
     if system.is_directory(path) {
         let is_left = |path: &PathBuf| {

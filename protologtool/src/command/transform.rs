@@ -1,4 +1,5 @@
-//! `transform-protolog-calls`: sources in, rewritten sources out, and the dictionary in the same pass if wanted.
+//! `transform-protolog-calls`: sources in, rewritten sources out, and the dictionary in the same
+//! pass if wanted.
 
 use super::inputs::{RunRequest, process};
 use crate::args::Transform;

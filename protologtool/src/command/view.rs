@@ -1,8 +1,8 @@
 //! `view`: the log as a page in the browser, served on loopback or written to a file.
 //!
-//! The tool decodes traces and embeds columns ([`columns`]) in a page ([`page`]) whose script shows them. Decoding is Rust's, since the
-//! reader stands here already, and so `cargo install` needs neither a target for WebAssembly nor npm; the script renders and filters
-//! what is shown.
+//! The tool decodes traces and embeds columns ([`columns`]) in a page ([`page`]) whose script shows
+//! them. Decoding is Rust's, since the reader stands here already, and so `cargo install` needs
+//! neither a target for WebAssembly nor npm; the script renders and filters what is shown.
 
 mod admission;
 mod columns;
@@ -94,7 +94,8 @@ pub(crate) struct ViewArgs {
     #[arg(long, value_name = "TEXT[:NUMBER]", value_parser = merge::counter, requires = "perfetto")]
     counter: Vec<CounterArg>,
 
-    /// Serve on this port of 127.0.0.1; without it, or with 0, on any that is free, of any address of this machine's own
+    /// Serve on this port of 127.0.0.1; without it, or with 0, on any that is free, of any address
+    /// of this machine's own
     #[arg(
         long,
         value_name = "PORT",
@@ -108,8 +109,8 @@ pub(crate) struct ViewArgs {
     #[arg(long, conflicts_with = "output")]
     no_browser: bool,
 
-    /// Read texts that a trace lacks from this dictionary (.pb, .json or .json.gz), or from the matching `<hash>.pb` in this
-    /// directory; may be repeated
+    /// Read texts that a trace lacks from this dictionary (.pb, .json or .json.gz), or from the
+    /// matching `<hash>.pb` in this directory; may be repeated
     #[arg(long, value_name = "FILE|DIR")]
     viewer_config: Vec<PathBuf>,
 

@@ -6,9 +6,10 @@
 //!  "fixes":[{"title":"write `NET`","certain":false,"text":"NET","start":{…},"end":{…}}]}
 //! ```
 //!
-//! Lines and columns count from 1, columns in characters, bytes from 0; the end is the first one that does not belong to
-//! the range any more. What has no place has no `path`, `start` and `end`; what has no help or no fixes has none. A fix puts `text` in the
-//! place of its range; one that is not `certain` is for people to choose.
+//! Lines and columns count from 1, columns in characters, bytes from 0; the end is the first one
+//! that does not belong to the range any more. What has no place has no `path`, `start` and `end`;
+//! what has no help or no fixes has none. A fix puts `text` in the place of its range; one that is
+//! not `certain` is for people to choose.
 
 use super::{Diagnostic, Notice, Region};
 use crate::source::{Position, Source};

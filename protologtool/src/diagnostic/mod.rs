@@ -8,7 +8,8 @@
 //!    = help: use `NET`
 //! ```
 //!
-//! Wording: lower case, no full stop, what the user wrote in backticks; the help starts with a verb.
+//! Wording: lower case, no full stop, what the user wrote in backticks; the help starts with a
+//! verb.
 
 mod code;
 mod json;

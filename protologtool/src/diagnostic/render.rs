@@ -1,4 +1,5 @@
-//! Diagnostics as text for people: a line that editors and build logs can jump from, then the snippet in the look of rustc.
+//! Diagnostics as text for people: a line that editors and build logs can jump from, then the
+//! snippet in the look of rustc.
 
 use super::{Diagnostic, Severity};
 use crate::colors::{BOLD, CYAN, RED, RESET, YELLOW};
@@ -40,7 +41,8 @@ pub fn render(diagnostic: &Diagnostic, source: &Source, style: Style) -> String 
     out
 }
 
-/// The last line of a run with errors or warnings: how many there are, in how many files. Empty without.
+/// The last line of a run with errors or warnings: how many there are, in how many files. Empty
+/// without.
 pub fn summary(errors: usize, warnings: usize, files: usize) -> String {
     match (errors, counts(errors, warnings, files)) {
         (0, counts) => counts,
@@ -81,7 +83,8 @@ fn snippet(diagnostic: &Diagnostic, source: &Source, style: Style) -> String {
     renderer.render(&[group])
 }
 
-/// The lines of the range, as text with `\n` between them, the range within that text, and the number of the first line.
+/// The lines of the range, as text with `\n` between them, the range within that text, and the
+/// number of the first line.
 fn excerpt(diagnostic: &Diagnostic, source: &Source) -> (String, Range<usize>, usize) {
     let length = source.bytes().len();
     let (start, end) = (diagnostic.range.start.min(length), diagnostic.range.end.min(length));
@@ -111,8 +114,8 @@ fn excerpt(diagnostic: &Diagnostic, source: &Source) -> (String, Range<usize>, u
     (text, span, first)
 }
 
-/// The part of a line around `range` that is enough to show it: the renderer takes its time with very long lines, of which
-/// it shows the width of a terminal.
+/// The part of a line around `range` that is enough to show it: the renderer takes its time with
+/// very long lines, of which it shows the width of a terminal.
 fn near(line: Range<usize>, range: Range<usize>, source: &Source) -> Range<usize> {
     const MARGIN: usize = 1000;
     let start = range.start.saturating_sub(MARGIN);

@@ -1,7 +1,7 @@
 //! Showing the problems of a run, in the format that was asked for, and counting them.
 //!
-//! For people: as they come, on standard error. For tools: on standard output. What stops a run goes to standard error in
-//! every format, since it is no part of the result.
+//! For people: as they come, on standard error. For tools: on standard output. What stops a run
+//! goes to standard error in every format, since it is no part of the result.
 
 use super::render::counts;
 use super::{

@@ -1,7 +1,7 @@
 //! Diagnostics as one SARIF 2.1.0 log, which code review and editors show.
 //!
-//! One run, with all kinds of problems as its rules, so that each result can name its rule by position too. What stops the
-//! run is a notification of its one invocation.
+//! One run, with all kinds of problems as its rules, so that each result can name its rule by
+//! position too. What stops the run is a notification of its one invocation.
 
 use super::{Code, Diagnostic, Fix, Notice, Region, Severity};
 use crate::exit::Exit;
@@ -113,7 +113,8 @@ fn region(range: &Range<usize>, source: &Source) -> Value {
     })
 }
 
-/// A path as a URI reference: absolute paths with `file:`, others relative to the working directory.
+/// A path as a URI reference: absolute paths with `file:`, others relative to the working
+/// directory.
 pub(crate) fn uri(path: &Path) -> String {
     let mut uri = if path.is_absolute() { "file://".to_owned() } else { String::new() };
     for component in path.components() {

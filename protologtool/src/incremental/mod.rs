@@ -1,4 +1,5 @@
-//! Runs after a first one into the same directory: only what may have another result is processed again.
+//! Runs after a first one into the same directory: only what may have another result is processed
+//! again.
 //!
 //! ```text
 //! state        of each source that the last run took: hash and stamp of its text and of its output, messages, lookups, functions that pass templates on
@@ -6,8 +7,9 @@
 //! again        new texts; problems; files whose lookups a file may answer that came, went or changed; outputs that are not as left
 //! ```
 //!
-//! Invariant: the outputs are those of a run without a state. Whatever is not certain is done again: a file with a warning (which
-//! is to be shown again), all files where the settings, the groups, the program or the order of the inputs are others or where the functions that pass
+//! Invariant: the outputs are those of a run without a state. Whatever is not certain is done
+//! again: a file with a warning (which is to be shown again), all files where the settings, the
+//! groups, the program or the order of the inputs are others or where the functions that pass
 //! templates on are, and all files of Rust, whose modules depend on each other.
 
 mod passes;
@@ -34,15 +36,16 @@ pub(crate) struct Incremental {
     old: Option<RunState>,
     /// The stamps of sources before they were read, by their position.
     sources: Vec<Option<Stamp>>,
-    /// By the position of its source, what stays: the position of its result in the old state, and the stamp of its output.
+    /// By the position of its source, what stays: the position of its result in the old state, and
+    /// the stamp of its output.
     kept: HashMap<usize, (usize, Option<Stamp>)>,
     /// The results of this run, in their order.
     new: Vec<New>,
 }
 
 impl Incremental {
-    /// Knows the state that the last run left, if it is one of a run with this fingerprint: all that the results depend on besides
-    /// the sources.
+    /// Knows the state that the last run left, if it is one of a run with this fingerprint: all
+    /// that the results depend on besides the sources.
     pub(crate) fn new(fingerprint: u64, state: Option<&[u8]>) -> Self {
         let old = state.and_then(RunState::read).filter(|state| state.fingerprint == fingerprint);
         let (sources, kept) = (Vec::new(), HashMap::new());
@@ -79,8 +82,8 @@ impl Incremental {
         KnownResults { results, wrappers: [found, unique], hashes: true }
     }
 
-    /// Takes down the next result, with its problems and before its messages go elsewhere: that of the source at `position`, or of
-    /// a file that is made.
+    /// Takes down the next result, with its problems and before its messages go elsewhere: that of
+    /// the source at `position`, or of a file that is made.
     pub(crate) fn record(&mut self, file: &Processed, position: Option<usize>) {
         let kept = position.filter(|_| file.kept.is_some());
         let kept = kept.and_then(|position| self.kept.get(&position).copied());
@@ -95,7 +98,8 @@ impl Incremental {
         });
     }
 
-    /// The state for the next run. `outputs` are the names of all sources below `root`, each with the hash of what was written.
+    /// The state for the next run. `outputs` are the names of all sources below `root`, each with
+    /// the hash of what was written.
     pub(crate) fn state(
         &self,
         root: &Path,

@@ -42,7 +42,8 @@ pub(super) struct FileState {
     pub(super) wrappers: Vec<Wrapper>,
     /// The functions that are called as one of these is.
     pub(super) declares: Vec<String>,
-    /// The rest of the result, which most runs only pass on; none if the next run is to make it again.
+    /// The rest of the result, which most runs only pass on; none if the next run is to make it
+    /// again.
     pub(super) result: Option<Vec<u8>>,
 }
 
@@ -88,7 +89,8 @@ impl RunState {
 }
 
 impl FileState {
-    /// The result of a source that was read as `source`; its output is not written yet. With `redo` the next run makes it again.
+    /// The result of a source that was read as `source`; its output is not written yet. With `redo`
+    /// the next run makes it again.
     pub(super) fn new(file: &Processed, source: Seen, redo: bool) -> Self {
         let path = file.path.to_string_lossy().into_owned();
         let result = (!redo).then(|| result::encode(file));

@@ -1,6 +1,7 @@
 //! Directories of dictionaries, and how the one is found there that a program was stripped into.
 //!
-//! Its name is `<hash>.pb` if `--strip-to` was given the directory; otherwise each dictionary is read until one has the hash.
+//! Its name is `<hash>.pb` if `--strip-to` was given the directory; otherwise each dictionary is
+//! read until one has the hash.
 
 use crate::args::values::dictionary;
 use crate::exit::Failure;

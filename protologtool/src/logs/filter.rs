@@ -1,4 +1,5 @@
-//! The filter of entries. Options of different kinds must all match; of one that is repeated, one match is enough.
+//! The filter of entries. Options of different kinds must all match; of one that is repeated, one
+//! match is enough.
 
 use crate::args::level::level;
 use crate::exit::Failure;
@@ -16,11 +17,13 @@ pub(crate) use problems::unknown;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Which entries to show")]
 pub(crate) struct Filters {
-    /// Of this level or a more severe one; the first letter will do, and so does WARNING, err or fatal
+    /// Of this level or a more severe one; the first letter will do, and so does WARNING, err or
+    /// fatal
     #[arg(long, value_name = "LEVEL", value_parser = level(), ignore_case = true)]
     level: Option<Level>,
 
-    /// Of this group: the full name (`demo::AppLog::Net`) or its end (`Net`), in any case, also in quotation marks; may be repeated
+    /// Of this group: the full name (`demo::AppLog::Net`) or its end (`Net`), in any case, also in
+    /// quotation marks; may be repeated
     #[arg(long, value_name = "NAME")]
     group: Vec<String>,
 
@@ -28,7 +31,8 @@ pub(crate) struct Filters {
     #[arg(long, value_name = "TAG")]
     tag: Vec<String>,
 
-    /// With a message that matches this regular expression; `^` and `$` are at the ends of each of its lines
+    /// With a message that matches this regular expression; `^` and `$` are at the ends of each of
+    /// its lines
     #[arg(long, value_name = "REGEX", value_parser = pattern)]
     grep: Option<Regex>,
 
@@ -110,7 +114,8 @@ impl Filters {
             && admits(&self.thread, |wanted| is_thread(thread, wanted))
     }
 
-    /// The line about entries that were left out since nobody knows their level, group and place; empty where there are none.
+    /// The line about entries that were left out since nobody knows their level, group and place;
+    /// empty where there are none.
     pub(crate) fn hint_of_unjudged(&self, log: &Log) -> &'static str {
         if self.ask_for_messages() && log.stats().unknown_messages > 0 {
             "help: leave out `--level`, `--group`, `--tag` and `--location` to see what is in no dictionary: they can't judge it\n"
@@ -261,7 +266,8 @@ impl Filter<'_> {
             && (group.is_none() || self.admits_group(group))
     }
 
-    /// Returns whether a span is of a thread and a time that are shown, whatever is asked of messages.
+    /// Returns whether a span is of a thread and a time that are shown, whatever is asked of
+    /// messages.
     pub(crate) fn admits_slice(&self, slice: &SpanSlice) -> bool {
         let ends_before = |since| slice.end_time().is_some_and(|end| !self.has_reached(since, end));
         self.admits_thread(self.log.thread_of_slice(slice))

@@ -1,12 +1,14 @@
 //! Several traces as one, their bytes one after the other: they are read in the time of one file.
 //!
-//! The segments of one session are one trace: each sets up all of its state, and all of them number sequences, threads and clocks in one way.
-//! Traces of several sessions stay several to the reader, which keeps their sequences apart. It refuses those that only a merge can make one.
+//! The segments of one session are one trace: each sets up all of its state, and all of them number
+//! sequences, threads and clocks in one way. Traces of several sessions stay several to the reader,
+//! which keeps their sequences apart. It refuses those that only a merge can make one.
 //!
-//! A file that is opened for each part that is read of it may be gone after the survey. What is left of it is passed over then, and said.
+//! A file that is opened for each part that is read of it may be gone after the survey. What is
+//! left of it is passed over then, and said.
 //!
-//! Invariants: segments are of one session, each is there once, and they are in the order of its writing; nothing is passed over before the
-//! survey is done, since it has to know what it reads.
+//! Invariants: segments are of one session, each is there once, and they are in the order of its
+//! writing; nothing is passed over before the survey is done, since it has to know what it reads.
 
 use crate::logs::merged_traces::Opener;
 use crate::logs::segment_names::{Segment, session_of};
@@ -169,7 +171,8 @@ fn is_gone(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::UnexpectedEof)
 }
 
-/// A field of so many bytes that is no packet, which readers pass over. Its content is no packet either.
+/// A field of so many bytes that is no packet, which readers pass over. Its content is no packet
+/// either.
 fn other_field(len: usize) -> Vec<u8> {
     const TAG: u8 = 15 << 3 | 2;
     /// The tag, and a length of up to 35 bits.
@@ -254,7 +257,8 @@ mod tests {
         [vec![0x0a, packet.len() as u8], packet].concat()
     }
 
-    /// The messages of three traces of one message each, the second of which is gone after the survey.
+    /// The messages of three traces of one message each, the second of which is gone after the
+    /// survey.
     fn read_without_the_second(are_several: bool) -> (Vec<String>, Vec<String>) {
         let is_gone = Arc::new(AtomicBool::new(false));
         let mut sources = Vec::new();

@@ -1,8 +1,8 @@
 //! Several traces as one: those that are named, and those in directories that are.
 //!
-//! A directory is whatever it is at a moment: programs rename and remove segments in it, and others put
-//! there what is no trace. So what can't be read of it is left out with a warning, and the rest is
-//! shown.
+//! A directory is whatever it is at a moment: programs rename and remove segments in it, and others
+//! put there what is no trace. So what can't be read of it is left out with a warning, and the rest
+//! is shown.
 //!
 //! Invariant: the number of open files has a limit, however many traces there are.
 
@@ -37,8 +37,8 @@ pub(crate) fn gather_whole(
     Ok((bytes, merged))
 }
 
-/// Makes one trace of several, and says what is not in it. `note` gets what is said. What was found in
-/// a directory, and is not among those that were `named`, may be left out.
+/// Makes one trace of several, and says what is not in it. `note` gets what is said. What was found
+/// in a directory, and is not among those that were `named`, may be left out.
 pub(crate) fn gather(
     (paths, named): (&[PathBuf], &[PathBuf]),
     expansion: Expansion,
@@ -98,7 +98,8 @@ impl<'a> Opener<'a> {
         Self { traces, sessions, system, note }
     }
 
-    /// As [`System::find_recording`], with one look at each directory for all traces that have none.
+    /// As [`System::find_recording`], with one look at each directory for all traces that have
+    /// none.
     fn find_recording(&self, trace: &Path, session_id: [u8; 16]) -> Option<PathBuf> {
         let mut known = self.sessions.borrow_mut();
         let has_some = places_of_recording(trace).into_iter().any(|directory| {

@@ -1,4 +1,5 @@
-//! The logs that commands read: what a command line names, as one log, and the filter of its entries.
+//! The logs that commands read: what a command line names, as one log, and the filter of its
+//! entries.
 //!
 //! ```text
 //! trace_paths      named paths             →  traces, those in directories too

@@ -1,6 +1,7 @@
 //! The logs that a command line names, as one log: page by page, or whole.
 //!
-//! All commands that read logs take them this way: files, directories with traces, pipes, recordings.
+//! All commands that read logs take them this way: files, directories with traces, pipes,
+//! recordings.
 
 use crate::args::Expansion;
 use crate::exit::Failure;
@@ -64,7 +65,8 @@ impl<'a> NamedLogs<'a> {
         }
     }
 
-    /// Reads the log of all traces, which is called `name` if they are several. `note` gets lines about them.
+    /// Reads the log of all traces, which is called `name` if they are several. `note` gets lines
+    /// about them.
     pub(crate) fn whole(
         &self,
         name: &Path,
@@ -135,7 +137,8 @@ fn open_traces(
     Ok(PagedLog::new(texts.pages(trace, path)?, true))
 }
 
-/// As [`open_traces`], of several: side by side, or else by a merge, which leaves out what is gone meanwhile.
+/// As [`open_traces`], of several: side by side, or else by a merge, which leaves out what is gone
+/// meanwhile.
 fn open_several(
     logs: &NamedLogs<'_>,
     traces: &[PathBuf],

@@ -1,11 +1,12 @@
 //! Traces that come through a pipe or standard input, and are read to their end.
 //!
-//! Whoever named the wrong thing may have named one without an end (`/dev/zero`), which would fill the memory or the disk; and who writes what begins as
-//! a trace need not end it.
+//! Whoever named the wrong thing may have named one without an end (`/dev/zero`), which would fill
+//! the memory or the disk; and who writes what begins as a trace need not end it.
 //!
 //! Invariants
 //! - Of what is no trace, only as much is read as it takes to see that.
-//! - What is kept in memory has a limit ([`MOST_IN_MEMORY`]), and what is kept on the disk one that leaves others as much room ([`spool`]).
+//! - What is kept in memory has a limit ([`MOST_IN_MEMORY`]), and what is kept on the disk one that
+//!   leaves others as much room ([`spool`]).
 
 use crate::system::{Spool, System};
 use protolog_reader::{Recording, is_winscope_log};
@@ -69,7 +70,8 @@ fn copy(from: &mut impl Read, to: &mut impl Write, most: u64) -> io::Result<()> 
     }
 }
 
-/// Returns whether a trace may begin with these bytes, plain or compressed, or a recording, or a log of Android before it had Perfetto.
+/// Returns whether a trace may begin with these bytes, plain or compressed, or a recording, or a
+/// log of Android before it had Perfetto.
 fn may_begin(bytes: &[u8]) -> bool {
     let compressed: [&[u8]; 2] = [&[0x1f, 0x8b], &[0x28, 0xb5, 0x2f, 0xfd]];
     matches!(bytes.first(), Some(0 | 0x0a))
@@ -82,7 +84,8 @@ fn may_begin(bytes: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    /// The number of bytes that are copied of these, of which the last one goes on without an end, or for a while.
+    /// The number of bytes that are copied of these, of which the last one goes on without an end,
+    /// or for a while.
     fn copied(begin: &[u8], last: u8, count: u64) -> u64 {
         let mut out = Vec::new();
         let mut from = begin.chain(io::repeat(last).take(count));

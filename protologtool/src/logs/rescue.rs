@@ -18,7 +18,8 @@ pub(crate) struct RescuedTrace {
     pub(crate) completes: bool,
 }
 
-/// The trace that a recording makes, or a trace file with its recording. `bytes` are those of the file at `path`.
+/// The trace that a recording makes, or a trace file with its recording. `bytes` are those of the
+/// file at `path`.
 pub(crate) fn rescue_bytes(
     path: &Path,
     mut bytes: Vec<u8>,

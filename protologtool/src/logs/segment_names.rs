@@ -2,7 +2,8 @@
 //!
 //! Invariants
 //! - A name says nothing for certain: its number may be that of a process, or a date.
-//! - No link of another user is taken for a segment, as for [what is found in directories](crate::logs::trace_paths).
+//! - No link of another user is taken for a segment, as for [what is found in
+//!   directories](crate::logs::trace_paths).
 
 use crate::system::System;
 use protolog_reader::session_id;

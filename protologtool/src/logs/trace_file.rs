@@ -1,4 +1,5 @@
-//! The bytes of the trace that is named: as they are, completed by the recording of a process that died, or made from a recording.
+//! The bytes of the trace that is named: as they are, completed by the recording of a process that
+//! died, or made from a recording.
 //!
 //! Invariant: nothing is written; standard error says where the bytes are not those of the file.
 
@@ -27,7 +28,8 @@ fn still_written(path: &Path) -> String {
     format!("note: `{shown}` is still being written; messages of the last second may be missing\n")
 }
 
-/// The trace at `path`, `-` for standard input. `note` gets lines about what is not as it stands in the file.
+/// The trace at `path`, `-` for standard input. `note` gets lines about what is not as it stands in
+/// the file.
 pub(crate) fn read_trace(
     path: &Path,
     system: &dyn System,
@@ -84,7 +86,8 @@ pub(crate) struct Parts {
     pub(crate) compressed: Option<Decompressed>,
 }
 
-/// The bytes of a file that is a trace as it stands, in parts; none of anything else. `note` gets lines about what it lacks.
+/// The bytes of a file that is a trace as it stands, in parts; none of anything else. `note` gets
+/// lines about what it lacks.
 pub(crate) fn parts_of(
     path: &Path,
     expansion: Expansion,
@@ -102,7 +105,8 @@ pub(crate) fn spooled(path: &Path, system: &dyn System) -> Result<Arc<dyn ByteSo
 }
 
 impl Parts {
-    /// The parts of a trace as it stands, or compressed as a whole. None if it is no trace, or has to be read whole.
+    /// The parts of a trace as it stands, or compressed as a whole. None if it is no trace, or has
+    /// to be read whole.
     pub(crate) fn of(source: Box<dyn ByteSource>, expansion: Expansion) -> Option<Self> {
         let head = source.read_at(0, HEAD).ok()?;
         if Recording::matches(&head) || is_winscope_log(&head) {
@@ -125,8 +129,8 @@ impl Parts {
 /// Finds the recording of a trace, by the id of its session.
 type FindRecording<'a> = dyn Fn(&Path, [u8; 16]) -> Option<PathBuf> + 'a;
 
-/// The bytes of a file that is a trace as it stands, or is compressed as a whole; none of anything else. `find` finds the recording of a
-/// session.
+/// The bytes of a file that is a trace as it stands, or is compressed as a whole; none of anything
+/// else. `find` finds the recording of a session.
 pub(crate) fn source_of(
     path: &Path,
     (system, find): (&dyn System, &FindRecording<'_>),

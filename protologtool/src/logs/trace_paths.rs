@@ -1,6 +1,7 @@
 //! The traces that a command line names: files, and those in directories.
 //!
-//! Invariant: in a directory that others may write to, no link of theirs adds a file of somebody else to what is read.
+//! Invariant: in a directory that others may write to, no link of theirs adds a file of somebody
+//! else to what is read.
 
 use crate::exit::Failure;
 use crate::output::cant_read;
@@ -63,7 +64,8 @@ pub(crate) enum Moved {
 }
 
 /// Looks for a file that could not be opened. A segment gets its name without `.part` when it is
-/// complete, and the oldest one is removed, both at any moment. `known` are the files that were found with it.
+/// complete, and the oldest one is removed, both at any moment. `known` are the files that were
+/// found with it.
 pub(crate) fn moved(path: &Path, known: &[PathBuf], system: &dyn System) -> Moved {
     let there = path.parent().and_then(|parent| system.entries(parent).ok());
     if there.unwrap_or_default().iter().any(|entry| entry.path == path) {
@@ -80,7 +82,8 @@ pub(crate) fn removed(path: &Path) -> String {
     format!("note: `{}` was removed meanwhile\n", printable(&path.to_string_lossy()))
 }
 
-/// The bytes of a regular file, which is one of so many that are read side by side; none of anything else.
+/// The bytes of a regular file, which is one of so many that are read side by side; none of
+/// anything else.
 pub(crate) fn source_of_many(
     path: &Path,
     count: usize,

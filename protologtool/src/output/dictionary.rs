@@ -1,6 +1,7 @@
 //! Dictionaries: of the messages of all files, and those that are there already.
 //!
-//! Invariant: a group's id does not depend on the number of threads, nor on which outputs a run writes.
+//! Invariant: a group's id does not depend on the number of threads, nor on which outputs a run
+//! writes.
 
 use super::cant_read;
 use crate::exit::Failure;
@@ -10,8 +11,8 @@ use crate::system::System;
 use std::path::Path;
 use viewer_config::{Collector, Dictionary, Group, Problems, Statements};
 
-/// The dictionary of all messages and of the groups that they use, or of all groups where the runtime wants that. Takes
-/// the messages out of `processed`.
+/// The dictionary of all messages and of the groups that they use, or of all groups where the
+/// runtime wants that. Takes the messages out of `processed`.
 pub(crate) fn collect(
     groups: &Groups,
     processed: &mut [Processed],
@@ -34,8 +35,8 @@ pub(crate) fn collect(
     collector.finish().map(|collected| collected.dictionary)
 }
 
-/// The messages as AOSP's tool of Android 15 lists them: those of groups that are compiled in, in the order of the inputs. Their
-/// groups are those in use, or all.
+/// The messages as AOSP's tool of Android 15 lists them: those of groups that are compiled in, in
+/// the order of the inputs. Their groups are those in use, or all.
 pub(crate) fn statements(groups: &Groups, all_groups: bool, processed: &[Processed]) -> Statements {
     let mut statements = Statements::default();
     for group in groups.list().iter().filter(|_| all_groups) {

@@ -8,9 +8,9 @@
 //! out/.protologtool/staged/     what is not in its place yet; whatever a killed run left is removed by the next
 //! ```
 //!
-//! A file that has its content already is left alone, so that its modification time stays and what depends on it is not
-//! built again. The manifest names a file before it is put in its place, so that a run that is killed leaves nothing that
-//! the next one would not know for its own.
+//! A file that has its content already is left alone, so that its modification time stays and what
+//! depends on it is not built again. The manifest names a file before it is put in its place, so
+//! that a run that is killed leaves nothing that the next one would not know for its own.
 //!
 //! Invariant: nothing outside the directory is read, written or removed, whatever links it holds.
 
@@ -143,7 +143,8 @@ pub(super) fn stage(
     Ok(Change { root, directory, staged, in_the_way, old, new, hashes, _lock: held })
 }
 
-/// Why a file can't be put into its place, with advice where a file has the name of a directory above it.
+/// Why a file can't be put into its place, with advice where a file has the name of a directory
+/// above it.
 fn cant_place(root: &Path, name: &Path, error: &io::Error) -> Failure {
     let help = "move the file away that has the name of a directory";
     match error.kind() {
@@ -163,8 +164,8 @@ fn stage_below(
 }
 
 impl Change {
-    /// Puts everything in its place and removes what an earlier run wrote and this one does not; then writes the state that `state`
-    /// makes of the hashes of all entries.
+    /// Puts everything in its place and removes what an earlier run wrote and this one does not;
+    /// then writes the state that `state` makes of the hashes of all entries.
     pub(super) fn commit(
         self,
         state: &mut dyn FnMut(&[u64]) -> Option<Vec<u8>>,

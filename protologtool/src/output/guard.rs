@@ -1,5 +1,5 @@
-//! Outputs that would be written over an input or over each other are refused before anything is written; so are inputs that
-//! are given twice, where that would double what they say.
+//! Outputs that would be written over an input or over each other are refused before anything is
+//! written; so are inputs that are given twice, where that would double what they say.
 
 use crate::exit::Failure;
 use crate::system::System;
@@ -29,8 +29,9 @@ enum Directory {
 
 /// Refuses outputs that are inputs as well, or that are there twice.
 ///
-/// An output takes the place of a name in a directory, whatever that name led to; so two paths are the same file here if
-/// they have the same last part and their directories are the same. Only directories of equal names are looked at.
+/// An output takes the place of a name in a directory, whatever that name led to; so two paths are
+/// the same file here if they have the same last part and their directories are the same. Only
+/// directories of equal names are looked at.
 pub(super) fn check(
     outputs: &[PathBuf],
     inputs: &[PathBuf],
@@ -40,7 +41,8 @@ pub(super) fn check(
     for input in inputs {
         by_name.entry(input.file_name().unwrap_or_default()).or_default().push(input);
     }
-    // Directories by number: as the paths spell them, and as they are. There are thousands of files in few of them.
+    // Directories by number: as the paths spell them, and as they are. There are thousands of files
+    // in few of them.
     let (mut spelt, mut canonical) = (HashMap::new(), HashMap::new());
     let mut directory = |path: &Path| -> usize {
         let parent = path.parent().unwrap_or(path);

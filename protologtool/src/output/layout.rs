@@ -1,7 +1,8 @@
 //! The names of sources in archives and directories.
 //!
-//! The path below the source root if that is given and the file lies there, however both are spelt; else the path as given, if it stays below where
-//! it starts; else package path and file name. So names never are absolute and never hold `..`.
+//! The path below the source root if that is given and the file lies there, however both are spelt;
+//! else the path as given, if it stays below where it starts; else package path and file name. So
+//! names never are absolute and never hold `..`.
 
 use super::{Content, OutputEntry};
 use crate::exit::Failure;
@@ -70,7 +71,8 @@ impl<'a> SourceNames<'a> {
             .unwrap_or_else(|| below(&file.place))
     }
 
-    /// The path below the source root of a file whose path is spelt another way: with links, `..`, from `/` or not.
+    /// The path below the source root of a file whose path is spelt another way: with links, `..`,
+    /// from `/` or not.
     fn below_real_root(&mut self, path: &Path) -> Option<String> {
         let (system, root) = (self.system, self.source_root?);
         let root = self.real_root.get_or_insert_with(|| system.canonical(directory(root)));

@@ -5,8 +5,8 @@
 //! 7f0a5c6c8a3b2d19 com/foo/A.java
 //! ```
 //!
-//! Invariant: a file is only ever taken for one of ours if both its name and its content are those of a line. What someone
-//! else put there, or changed, stays.
+//! Invariant: a file is only ever taken for one of ours if both its name and its content are those
+//! of a line. What someone else put there, or changed, stays.
 
 use protolog_core::hash;
 use std::collections::BTreeSet;
@@ -51,7 +51,8 @@ impl Manifest {
         self.lines.contains(&(name.to_owned(), hash(content)))
     }
 
-    /// The names of files that can't be there while `name` is one: those of directories above it, and of files below it.
+    /// The names of files that can't be there while `name` is one: those of directories above it,
+    /// and of files below it.
     pub(super) fn in_the_way_of<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         let from = |name: &str| self.lines.range((name.to_owned(), 0)..);
         let below = format!("{name}/");

@@ -1,8 +1,9 @@
 //! Writing what came of a run: sources into an archive or a directory, dictionaries, a makefile.
 //!
-//! Invariants: everything is staged before anything is committed, so that a failure leaves no output at all (a failure of
-//! one of the final renames excepted, which is reported). No output is written over an input, and none twice. Names of
-//! sources are relative and never hold `..`. The same inputs give the same bytes.
+//! Invariants: everything is staged before anything is committed, so that a failure leaves no
+//! output at all (a failure of one of the final renames excepted, which is reported). No output is
+//! written over an input, and none twice. Names of sources are relative and never hold `..`. The
+//! same inputs give the same bytes.
 
 mod depfile;
 mod dictionary;
@@ -163,8 +164,8 @@ pub(crate) fn is_standard(path: &Path) -> bool {
     ["-", "/dev/stdout", "/dev/fd/1"].iter().any(|name| path == Path::new(name))
 }
 
-/// Writes one file of log contents with the permissions `mode`, whole or not at all, which is none of `inputs`; or to standard
-/// output.
+/// Writes one file of log contents with the permissions `mode`, whole or not at all, which is none
+/// of `inputs`; or to standard output.
 pub(crate) fn write_one<E>(
     path: &Path,
     mode: u32,

@@ -1,4 +1,5 @@
-//! Source archives: the same bytes on every machine and at every time, stored unless asked otherwise.
+//! Source archives: the same bytes on every machine and at every time, stored unless asked
+//! otherwise.
 
 use super::fused::Fused;
 use super::{OutputEntry, cant_write};

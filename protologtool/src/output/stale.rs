@@ -12,8 +12,9 @@ use viewer_config::{Dictionary, Format, Statements};
 /// The lines that are shown before and after one that differs.
 const CONTEXT: usize = 3;
 
-/// The difference from the dictionary in the file to `current`, as a unified difference of their JSON forms, which hold
-/// all that is in any form; none if they are the same. Where JSON is to be that of `aosp`, a file in JSON is compared byte for byte.
+/// The difference from the dictionary in the file to `current`, as a unified difference of their
+/// JSON forms, which hold all that is in any form; none if they are the same. Where JSON is to be
+/// that of `aosp`, a file in JSON is compared byte for byte.
 pub(crate) fn difference(
     path: &Path,
     current: &Dictionary,

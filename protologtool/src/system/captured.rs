@@ -1,4 +1,5 @@
-//! The real machine, with what is printed kept: for a process that runs many commands and hands out what each of them says.
+//! The real machine, with what is printed kept: for a process that runs many commands and hands out
+//! what each of them says.
 
 use super::{
     DirectoryEntry, Fill, Lock, OpenFile, OutputDirectory, Reader, Real, Staged, Stamp, System,

@@ -68,8 +68,8 @@ impl OutputDirectory for RealDirectory {
     }
 }
 
-/// A file that goes into a directory of outputs. There may be many, so it keeps no descriptor of the
-/// directory that it goes to.
+/// A file that goes into a directory of outputs. There may be many, so it keeps no descriptor of
+/// the directory that it goes to.
 struct Below {
     staged: StagedFile,
     tree: Tree,

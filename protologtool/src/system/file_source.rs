@@ -1,6 +1,7 @@
 //! A file of which parts are read.
 //!
-//! Invariant: a hole, which takes no space, takes no memory either, however large the part is: a packet may say that it has gigabytes.
+//! Invariant: a hole, which takes no space, takes no memory either, however large the part is: a
+//! packet may say that it has gigabytes.
 
 use super::whole::LARGE;
 use protolog_files::read_with_holes;

@@ -1,10 +1,12 @@
 //! Files that were found in a directory, and not named by whoever runs the program.
 //!
-//! Whoever may write to such a directory could put a link in a file's place between the look and the opening, and so have root read
-//! and show a file of its own. So these paths are remembered, and opened by the rule by which they were looked at.
+//! Whoever may write to such a directory could put a link in a file's place between the look and
+//! the opening, and so have root read and show a file of its own. So these paths are remembered,
+//! and opened by the rule by which they were looked at.
 //!
-//! Invariant: a file that was found is opened by way of no link in its directory that another user could have made to lead elsewhere.
-//! The directory itself was named, and may be a link of anybody's.
+//! Invariant: a file that was found is opened by way of no link in its directory that another user
+//! could have made to lead elsewhere. The directory itself was named, and may be a link of
+//! anybody's.
 
 use protolog_files::Directory;
 use std::collections::BTreeSet;
@@ -63,7 +65,8 @@ mod tests {
             symlink(at("secret"), path).unwrap();
         }
         if lchown(&found[0], Some(54_321), None).is_err() {
-            // Only root can make a link of somebody else's; the other test of this rule has two users.
+            // Only root can make a link of somebody else's; the other test of this rule has two
+            // users.
             return;
         }
         fs::set_permissions(at("secret"), std::os::unix::fs::PermissionsExt::from_mode(0o600))

@@ -1,8 +1,11 @@
-//! Reading many files one after the other: into the same memory, and with the directory of the last one at hand.
+//! Reading many files one after the other: into the same memory, and with the directory of the last
+//! one at hand.
 //!
-//! Half of what reading a small file costs is finding it; neighbours are found from the directory that both are in.
+//! Half of what reading a small file costs is finding it; neighbours are found from the directory
+//! that both are in.
 //!
-//! Invariant: a reader is for one run. Who replaces a directory meanwhile may get files of the one that was there.
+//! Invariant: a reader is for one run. Who replaces a directory meanwhile may get files of the one
+//! that was there.
 
 use super::{Stamp, too_large, whole};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, open, openat, stat, statat};
@@ -41,7 +44,8 @@ impl Reader {
         self.length = 0;
         let (mut file, size) = self.open(path)?;
         let (mut filled, most) = (0, whole::limit(path));
-        // A file of no size may be one that the kernel makes when it is read: only its end tells where that is.
+        // A file of no size may be one that the kernel makes when it is read: only its end tells
+        // where that is.
         while size == 0 || (filled as u64) < size {
             if filled == self.bytes.len() {
                 self.bytes.resize((self.bytes.len() * 2).max(LEAST), 0);
@@ -89,8 +93,9 @@ impl Reader {
         Ok((file, metadata.len()))
     }
 
-    /// A file of the directory at hand. One look less than at any path: it was found as a file or named by whoever runs the program, so
-    /// only a link can lead to a device, whose opening could have effects.
+    /// A file of the directory at hand. One look less than at any path: it was found as a file or
+    /// named by whoever runs the program, so only a link can lead to a device, whose opening could
+    /// have effects.
     fn open_neighbour(&mut self, path: &Path) -> Option<File> {
         let (directory, name) = self.place(path)?;
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;

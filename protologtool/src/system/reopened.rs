@@ -1,7 +1,8 @@
-//! A file that is opened for each part that is read of it, where there are more files than may be open.
+//! A file that is opened for each part that is read of it, where there are more files than may be
+//! open.
 //!
-//! A file system gives the number of a file that was removed to the next one, so a file is known by its first bytes, too, which say of
-//! which session a trace is.
+//! A file system gives the number of a file that was removed to the next one, so a file is known by
+//! its first bytes, too, which say of which session a trace is.
 //!
 //! Invariant: all bytes are of the file that had the name at first, of the size that it had then.
 

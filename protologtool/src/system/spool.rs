@@ -1,4 +1,5 @@
-//! Bytes on their way from one step to the next, in memory or, if they are many, in a file without a name.
+//! Bytes on their way from one step to the next, in memory or, if they are many, in a file without
+//! a name.
 //!
 //! Writers may write a few bytes at a time: they are collected before the system is called.
 //!

@@ -1,10 +1,11 @@
 //! Facts of a file that change with its content.
 
-/// Time between the ticks of a file system's clock, at most, and for one that counts in seconds (FAT: two), in nanoseconds.
+/// Time between the ticks of a file system's clock, at most, and for one that counts in seconds
+/// (FAT: two), in nanoseconds.
 const TICKS: [i64; 2] = [50_000_000, 2_000_000_000];
 
-/// Place, size and times of a file. A file that is written to gets another stamp, unless that happens within one tick of the
-/// file system's clock: see [`is_settled`](Self::is_settled).
+/// Place, size and times of a file. A file that is written to gets another stamp, unless that
+/// happens within one tick of the file system's clock: see [`is_settled`](Self::is_settled).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     /// The device and the number of the file on it.

@@ -1,9 +1,11 @@
 //! Inputs that are read whole: sources, dictionaries, jars, binaries, settings.
 //!
-//! Whoever wrote a checkout chose what its names lead to: a device that never ends, a pipe that nobody writes, a file of gigabytes.
+//! Whoever wrote a checkout chose what its names lead to: a device that never ends, a pipe that
+//! nobody writes, a file of gigabytes.
 //!
-//! Invariant: what is read is a regular file, or a descriptor that this process was given and that the path names as one; it is read
-//! up to a limit, and nothing is waited for but such a descriptor.
+//! Invariant: what is read is a regular file, or a descriptor that this process was given and that
+//! the path names as one; it is read up to a limit, and nothing is waited for but such a
+//! descriptor.
 
 use super::{found, too_large};
 use protolog_files::read_with_holes;
@@ -80,8 +82,8 @@ pub(super) fn check(found: &Metadata) -> io::Result<()> {
     }
 }
 
-/// Returns whether the path itself, and no link that it leads to, names a descriptor of this process, as `<(…)` of a shell does, or
-/// nothing at all.
+/// Returns whether the path itself, and no link that it leads to, names a descriptor of this
+/// process, as `<(…)` of a shell does, or nothing at all.
 pub(super) fn is_own_descriptor(path: &Path) -> bool {
     let named = ["/dev/stdin", "/dev/null", "/proc/self/fd/0"];
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

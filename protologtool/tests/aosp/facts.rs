@@ -104,7 +104,8 @@ fn android_15_writes() {
     }
 }
 
-/// Android 16, and between the releases: a guard without a long mask, and the guard that asks a method.
+/// Android 16, and between the releases: a guard without a long mask, and the guard that asks a
+/// method.
 #[test]
 fn forms_of_other_releases() {
     let asking = Android { guard: Guard::IsEnabled, ..Android::ANDROID_15 };
@@ -116,7 +117,8 @@ fn forms_of_other_releases() {
     assert!(after.ends_with("L, 1, protoLogParam0); }"), "{after}");
 }
 
-/// The file that AOSP's test of its transformer uses. Its place has no package there, which only the ids show.
+/// The file that AOSP's test of its transformer uses. Its place has no package there, which only
+/// the ids show.
 #[test]
 fn the_transformer_test() {
     let text = |calls: &str| {

@@ -1,5 +1,6 @@
-//! The flags of the tools of each release, as their `CommandOptions` have them, given to this one: what they accept it accepts, and where it
-//! goes further the table in `docs/design/aosp.md` says so.
+//! The flags of the tools of each release, as their `CommandOptions` have them, given to this one:
+//! what they accept it accepts, and where it goes further the table in `docs/design/aosp.md` says
+//! so.
 
 use crate::rule::Room;
 use protolog_testkit::workspace_root;
@@ -25,8 +26,9 @@ enum Here {
 }
 use Here::{Accepts, Same};
 
-/// A flag with a value, its uses by `transform-protolog-calls` and `generate-viewer-config` in Android 15, 16 and 17, and what happens
-/// here where a command requires it and lacks it, and where it refuses it.
+/// A flag with a value, its uses by `transform-protolog-calls` and `generate-viewer-config` in
+/// Android 15, 16 and 17, and what happens here where a command requires it and lacks it, and where
+/// it refuses it.
 type Flag = (&'static str, &'static str, [(Use, Use); 3], [Here; 2], [Here; 2]);
 
 const RELEASES: [&str; 3] = ["android-15", "android-16", "android-17"];

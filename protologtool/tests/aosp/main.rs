@@ -1,9 +1,10 @@
 //! Android's dialects, as pairs of texts, as programs, and as a build rule.
 //!
-//! `cases/*.txt` hold sources and what becomes of them in both dialects (`UPDATE_EXPECT=1` rewrites that). All are compiled
-//! with the class that is made of a template in the shape of the release's, and run in both states of the guard: they must
-//! do what the unprocessed sources do. `facts` pins what AOSP's own tests expect. `rule` is a build rule of Android, word
-//! for word. `fixtures/framework` is a small Android.
+//! `cases/*.txt` hold sources and what becomes of them in both dialects (`UPDATE_EXPECT=1` rewrites
+//! that). All are compiled with the class that is made of a template in the shape of the release's,
+//! and run in both states of the guard: they must do what the unprocessed sources do. `facts` pins
+//! what AOSP's own tests expect. `rule` is a build rule of Android, word for word.
+//! `fixtures/framework` is a small Android.
 
 #[path = "../harness/cases.rs"]
 mod cases;

@@ -1,5 +1,5 @@
-//! Each source and what becomes of it, and what holds for all. Android 16's form is not written down: see
-//! [`android_16_differs_in_the_mask_alone`].
+//! Each source and what becomes of it, and what holds for all. Android 16's form is not written
+//! down: see [`android_16_differs_in_the_mask_alone`].
 
 use crate::case::{CLASS, Case, Release, all_cases, case_files, groups, settings};
 use proptest::prelude::*;
@@ -83,7 +83,8 @@ fn all() -> impl Iterator<Item = (Case, Release)> {
 }
 
 proptest! {
-    /// Whatever is thrown at it: no panic, and what is rewritten keeps its lines and stays rewritten.
+    /// Whatever is thrown at it: no panic, and what is rewritten keeps its lines and stays
+    /// rewritten.
     #[test]
     fn damaged_sources_are_survived(
         index in any::<prop::sample::Index>(),

@@ -1,5 +1,5 @@
-//! Rules of Android's build, word for word: with the template among the sources or where AOSP's tool looks for it, and
-//! with groups that javac compiled.
+//! Rules of Android's build, word for word: with the template among the sources or where AOSP's
+//! tool looks for it, and with groups that javac compiled.
 
 use crate::case::fixtures;
 use protolog_testkit::{Output, check_dictionary, compile_java, java_sources, run_any, temp_dir};
@@ -221,8 +221,8 @@ const EXAMPLE_TRANSFORM: &str =
     "transform-protolog-calls --viewer-config-file-path not_required.pb --output-srcjar out.srcjar";
 
 impl Room {
-    /// A room for AOSP's own test of the whole way, with its paths: they make the class's name. No template. None without
-    /// a JDK.
+    /// A room for AOSP's own test of the whole way, with its paths: they make the class's name. No
+    /// template. None without a JDK.
     fn example() -> Option<Self> {
         static GROUPS_JAR: LazyLock<Option<Vec<u8>>> = LazyLock::new(|| {
             let directory = temp_dir();

@@ -1,8 +1,9 @@
-//! The fragments of `integrations/soong`, which have the flags of AOSP's rules, and rules of AOSP in `rules/` that differ from these:
-//! every command line is run, word for word, as Soong runs it, from the root of the sources.
+//! The fragments of `integrations/soong`, which have the flags of AOSP's rules, and rules of AOSP
+//! in `rules/` that differ from these: every command line is run, word for word, as Soong runs it,
+//! from the root of the sources.
 //!
-//! The sources are in the shape of Android's. Of each release, the rewritten ones compile, and the ids in the code are those
-//! in the dictionary.
+//! The sources are in the shape of Android's. Of each release, the rewritten ones compile, and the
+//! ids in the code are those in the dictionary.
 
 use crate::rule::{Room, TEMPLATE, compiles, jar};
 use protolog_testkit::run_any;
@@ -130,7 +131,8 @@ fn dictionary(room: &Room, path: &str) -> Dictionary {
     Dictionary::read(&fs::read(room.path().join(path)).unwrap()).unwrap().dictionary
 }
 
-/// Runs all rules of a release; gives the dictionaries in protobuf and the code of `A.java`, the Shell's last.
+/// Runs all rules of a release; gives the dictionaries in protobuf and the code of `A.java`, the
+/// Shell's last.
 fn run_all(release: &str, template: &str) -> Option<(Room, Vec<Dictionary>, String)> {
     let rules = rules(release);
     let room = tree(template, &rules)?;
@@ -182,8 +184,8 @@ const DECLARED: [(&str, u32); 4] = [
     ("WM_SHELL_UNUSED", 373596905),
 ];
 
-/// The JSON that AOSP's tool writes: calls in their order, equal ones of a file once, no calls of a group that is
-/// compiled out, and the groups in use.
+/// The JSON that AOSP's tool writes: calls in their order, equal ones of a file once, no calls of a
+/// group that is compiled out, and the groups in use.
 const JSON_15: &str = r#"{
   "version": "2.0.0",
   "messages": {
@@ -322,7 +324,8 @@ fn pip_as_a_module_of_its_own() {
     compiles(&[&shell[..], &pip[..]].concat());
 }
 
-/// Its sources name the class as it is called since Android 16, so that AOSP's tool finds no calls in them either; and says nothing.
+/// Its sources name the class as it is called since Android 16, so that AOSP's tool finds no calls
+/// in them either; and says nothing.
 #[test]
 fn the_launcher() {
     let rules = rules_of_aosp("launcher.bp");
@@ -347,7 +350,8 @@ fn the_launcher() {
     let archive = room.archive("launcher.quickstep.protolog.srcjar");
     assert_eq!(archive[1].1, fs::read_to_string(room.path().join("core/A.java")).unwrap());
     assert!(archive[0].1.contains("WM_SHELL_SPLIT_enabled"), "{}", archive[0].1);
-    // As the tool of Android 16 and 17 numbers groups, since a rule of 15 names the dictionary's type.
+    // As the tool of Android 16 and 17 numbers groups, since a rule of 15 names the dictionary's
+    // type.
     let unused = dictionary(&room, "launcher.quickstep.protolog.pb");
     // By the class's name, as in `DECLARED`.
     let declared = DECLARED.map(|(name, id)| (name, id - DECLARED[0].1 + 3_831_566_163));
@@ -363,7 +367,8 @@ fn the_launcher() {
     assert_eq!((ids(code), numbers(&dictionary)), (known, BTreeMap::from(declared)), "{code}");
 }
 
-/// A source that javac refuses too is copied with a warning, and its error is left to javac; one that javac accepts is an error.
+/// A source that javac refuses too is copied with a warning, and its error is left to javac; one
+/// that javac accepts is an error.
 #[test]
 fn javac_is_asked_about_faults() {
     let rules = rules("android-17");

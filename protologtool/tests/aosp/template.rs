@@ -1,4 +1,5 @@
-//! Templates of the class that rewritten code calls: what is read from them, what is put in, and bad ones.
+//! Templates of the class that rewritten code calls: what is read from them, what is put in, and
+//! bad ones.
 
 use crate::case::{Release, fixtures, groups};
 use protolog_testkit::expect_file;

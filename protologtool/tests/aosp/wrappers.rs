@@ -1,5 +1,6 @@
-//! Functions that pass templates on, in a program of several files in Java and Kotlin: compiled and run with the guard on and off, as it is
-//! and rewritten for each release, it leaves the same texts.
+//! Functions that pass templates on, in a program of several files in Java and Kotlin: compiled and
+//! run with the guard on and off, as it is and rewritten for each release, it leaves the same
+//! texts.
 
 use crate::case::{Release, fixtures};
 use crate::compiler::{compile, run as run_kotlin};
@@ -135,7 +136,8 @@ fn a_program_of_several_files_leaves_the_same_texts() {
         let names = &CLASSES[..if release == Release::Android15 { 2 } else { CLASSES.len() }];
         let actual = traces(program, names, classes.path()).unwrap();
         for (state, lines) in &actual {
-            // A guard that is off leaves no effects of arguments, but for calls that stay as they are.
+            // A guard that is off leaves no effects of arguments, but for calls that stay as they
+            // are.
             let shown = |lines: &[String]| -> Vec<String> {
                 let is_shown = |line: &&String| state.ends_with(" on") || !line.starts_with("arg ");
                 lines.iter().filter(is_shown).cloned().collect()
@@ -146,7 +148,8 @@ fn a_program_of_several_files_leaves_the_same_texts() {
     }
 }
 
-/// Android 15's runtime throws at a log call that stays as it is, and AOSP's tool refuses it; both runs that a rule consists of do.
+/// Android 15's runtime throws at a log call that stays as it is, and AOSP's tool refuses it; both
+/// runs that a rule consists of do.
 #[test]
 fn java_methods_that_pass_templates_on_are_refused_for_android_15() {
     let root = temp_dir();
@@ -175,7 +178,8 @@ fn place<'n>(note: &'n str, package: &str) -> Option<(&'n str, usize)> {
     Some((parts.next()?, parts.next()?.parse().ok()?))
 }
 
-/// The same, known: calls within the functions themselves, and calls of them whose tag, template or number of arguments is not known.
+/// The same, known: calls within the functions themselves, and calls of them whose tag, template or
+/// number of arguments is not known.
 fn expected_notes(release: Release) -> Vec<(&'static str, usize)> {
     let all = [
         ("Bubbles.kt", vec![13]),

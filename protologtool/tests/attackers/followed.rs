@@ -1,4 +1,5 @@
-//! Attacks on who follows a log: what one file names, and what is found beside it, while it is read.
+//! Attacks on who follows a log: what one file names, and what is found beside it, while it is
+//! read.
 
 use super::{TOOL, content, directory, run_at_once, shared};
 use protolog_core::recorder::{TRACE_FILE_AT, TRACE_FILE_SIZE};

@@ -151,7 +151,8 @@ fn root_is_told_of_other_users_programs_and_can_leave_them_out() {
     });
 }
 
-/// A program that swaps its directory when it is asked for its groups, and names a file there as its memory.
+/// A program that swaps its directory when it is asked for its groups, and names a file there as
+/// its memory.
 #[test]
 fn role_that_names_foreign_memory() {
     let Some(given) = role() else { return };

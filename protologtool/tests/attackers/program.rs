@@ -1,4 +1,5 @@
-//! Attacks on programs that listen: another user renames the directory of their socket, or leads the way to it elsewhere.
+//! Attacks on programs that listen: another user renames the directory of their socket, or leads
+//! the way to it elsewhere.
 
 use super::{TOOL, directory, renamed::Renamed, run_at_once, shared};
 use protolog_testkit::{role, with_users};

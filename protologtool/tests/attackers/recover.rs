@@ -1,4 +1,5 @@
-//! Attacks on who completes traces and removes recordings: root names files in directories of others.
+//! Attacks on who completes traces and removes recordings: root names files in directories of
+//! others.
 
 use super::{TOOL, directory, run_at_once, shared};
 use protolog_rt::{ProtoLogGroup, Session, d};

@@ -32,7 +32,8 @@ fn lingering() -> (TcpListener, TcpStream) {
     (listener, stream)
 }
 
-/// Sends a byte, with a lingering connection that nobody else has then. It is none where the kernel refuses it.
+/// Sends a byte, with a lingering connection that nobody else has then. It is none where the kernel
+/// refuses it.
 fn send_lingering(to: &UnixStream) -> Option<TcpListener> {
     let (listener, stream) = lingering();
     let files = [stream.as_fd()];
@@ -48,7 +49,8 @@ fn send_lingering(to: &UnixStream) -> Option<TcpListener> {
     Some(listener)
 }
 
-/// A program that sends lingering connections: as soon as anybody connects, with an answer, or after one.
+/// A program that sends lingering connections: as soon as anybody connects, with an answer, or
+/// after one.
 #[test]
 fn role_that_sends_what_lingers() {
     let Some(when) = role() else { return };

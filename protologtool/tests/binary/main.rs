@@ -1,5 +1,5 @@
-//! Dictionaries out of programs: what linkers keep, whatever they optimise; `--from-binary`, `--strip-to`, and how a trace of
-//! a program without texts is read.
+//! Dictionaries out of programs: what linkers keep, whatever they optimise; `--from-binary`,
+//! `--strip-to`, and how a trace of a program without texts is read.
 
 mod fixture;
 mod matrix;

@@ -1,6 +1,8 @@
-//! Whatever the compiler and the linker do, each call that can be reached has its entry, once, in the file and in a trace.
+//! Whatever the compiler and the linker do, each call that can be reached has its entry, once, in
+//! the file and in a trace.
 //!
-//! Three ways of building stand for all here; with the environment variable `PROTOLOG_MATRIX` set, all are tried.
+//! Three ways of building stand for all here; with the environment variable `PROTOLOG_MATRIX` set,
+//! all are tried.
 
 use super::fixture::{Built, PLAIN, Way};
 use super::{text, tool};
@@ -60,7 +62,8 @@ fn every_call_has_its_entry_once() {
     println!("{} ways of building lose nothing and double nothing", ways.len());
 }
 
-/// A linker that was asked for is the one that linked: only lld leaves its name, after that of a distribution perhaps.
+/// A linker that was asked for is the one that linked: only lld leaves its name, after that of a
+/// distribution perhaps.
 fn by_the_linker(built: &Built, way: Way) {
     let Some(linker) = way.linker else { return };
     for file in [&built.app, &built.plugin] {

@@ -1,5 +1,5 @@
-//! Runs into a directory that holds the outputs of an earlier one, beside runs into an empty one: after any change of sources, groups
-//! and outputs both say and write the same.
+//! Runs into a directory that holds the outputs of an earlier one, beside runs into an empty one:
+//! after any change of sources, groups and outputs both say and write the same.
 
 use protolog_testkit::{TempDir, temp_dir};
 use protologtool::cli::{self, Exit};
@@ -11,8 +11,9 @@ use std::path::{Path, PathBuf};
 
 const PRIVATE: &str = ".protologtool";
 
-/// The sources, with blanks for what changes. The calls of `p/A.java` depend on a superclass in a file of its own and on one that may
-/// stand in any file of its package, on constants, and on what hides the static import.
+/// The sources, with blanks for what changes. The calls of `p/A.java` depend on a superclass in a
+/// file of its own and on one that may stand in any file of its package, on constants, and on what
+/// hides the static import.
 const SOURCES: [(&str, &[&str]); 12] = [
     (
         "p/A.java",
@@ -182,7 +183,8 @@ impl Room {
         (exit, system.into_printed(), files(&self.path(out)))
     }
 
-    /// As [`run`](Self::run), into an empty directory. Its outputs have the names of those in `out`.
+    /// As [`run`](Self::run), into an empty directory. Its outputs have the names of those in
+    /// `out`.
     fn fresh(&self, flags: &[&str]) -> Outcome {
         let (out, moved) = (self.path("out"), self.path("moved"));
         fs::rename(&out, &moved).unwrap();
@@ -280,7 +282,8 @@ fn stamps_tell_of_changes() {
     settle(&room.path("src/r/K.kt"));
     let first = room.run("out", &[]);
     assert_eq!(first.0, Exit::Done, "{}", first.1);
-    // The outputs are as old as the run; the second one knows them by their content, the third by their stamps.
+    // The outputs are as old as the run; the second one knows them by their content, the third by
+    // their stamps.
     settle(&room.path("out/app.d"));
     assert_eq!(room.run("out", &[]), first);
     let state = room.path(&format!("out/sources/{PRIVATE}/state"));

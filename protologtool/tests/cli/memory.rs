@@ -29,7 +29,8 @@ fn system() -> Memory {
     ])
 }
 
-/// Runs a command line; words are separated by spaces, and `CLASSES` stands for the flags that all have.
+/// Runs a command line; words are separated by spaces, and `CLASSES` stands for the flags that all
+/// have.
 fn protologtool(system: &Memory, line: &str) -> Exit {
     let classes = "--protolog-class dev.protolog.ProtoLog --loggroups-class demo.AppLog \
                    --loggroups-source src/demo/AppLog.java";

@@ -142,7 +142,8 @@ fn what_aosp_refuses() {
     }
 }
 
-/// AOSP's tool requires the path always; here it is only missed where there is a template to be filled in.
+/// AOSP's tool requires the path always; here it is only missed where there is a template to be
+/// filled in.
 #[test]
 fn without_a_template_no_path_on_the_device_is_needed() {
     let Some(jar) = groups_jar() else { return };

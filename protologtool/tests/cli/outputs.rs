@@ -133,7 +133,8 @@ fn wait_for_file_of(process: u32, directory: &Path) {
     }
 }
 
-/// A run that is killed while it writes into a directory leaves its own scratch files, which the next run removes.
+/// A run that is killed while it writes into a directory leaves its own scratch files, which the
+/// next run removes.
 #[test]
 fn a_killed_run_into_a_directory_is_cleaned_up() {
     let directory = workspace();

@@ -8,8 +8,8 @@
 //! ? 1                                            its exit code, unless 0
 //! ```
 //!
-//! Each case has a directory of its own that holds what `fixtures/` holds. `CLASSES` stands for the flags that all commands
-//! need.
+//! Each case has a directory of its own that holds what `fixtures/` holds. `CLASSES` stands for the
+//! flags that all commands need.
 
 use protolog_testkit::{expect_file, run_any, temp_dir};
 use std::fmt::Write;

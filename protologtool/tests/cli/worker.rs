@@ -1,4 +1,5 @@
-//! A persistent worker, asked by the bytes of Bazel's protocol: each answer is what a process of its own writes and prints.
+//! A persistent worker, asked by the bytes of Bazel's protocol: each answer is what a process of
+//! its own writes and prints.
 
 use crate::transcript::{fixtures, shell};
 use protolog_testkit::{run_any, temp_dir};

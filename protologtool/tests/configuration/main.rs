@@ -1,6 +1,7 @@
 //! `configuration` against real programs: this binary again, under other names.
 //!
-//! `transcript.txt` is a session of a shell, `indexer` and `server` being programs that run all the time (see [`Program`]):
+//! `transcript.txt` is a session of a shell, `indexer` and `server` being programs that run all the
+//! time (see [`Program`]):
 //!
 //! ```text
 //! $ protologtool configuration groups list      a command, for sh
@@ -227,7 +228,8 @@ fn unmasked(text: &str, programs: &[Program]) -> String {
     })
 }
 
-/// Command lines, and what the tab key makes of each: names of groups of a program that runs, under both names of the tool.
+/// Command lines, and what the tab key makes of each: names of groups of a program that runs, under
+/// both names of the tool.
 const COMPLETED: [(&str, &str); 4] = [
     ("protologtool configuration logcat enable Disk N", "Net"),
     ("protologtool configuration groups status La", "Late"),
@@ -257,7 +259,8 @@ fn completed(shell: &str, script: &str, lines: &[&str]) -> Option<String> {
     Some(stdout)
 }
 
-/// A program whose groups have these names, which it tells whoever asks. What is no name is a line of its own.
+/// A program whose groups have these names, which it tells whoever asks. What is no name is a line
+/// of its own.
 fn listen(place: &Path, names: &'static [&'static str]) {
     let path = place.join(format!("{}-1.sock", std::process::id()));
     let listener = std::os::unix::net::UnixListener::bind(path).unwrap();
@@ -346,7 +349,8 @@ fn fish_completes_groups_that_are_there() {
     assert_eq!(output.lines().collect::<Vec<_>>(), expected);
 }
 
-/// A shell of its own behind a terminal of its own gets the line and a tab, and then a key that tells what the line is now.
+/// A shell of its own behind a terminal of its own gets the line and a tab, and then a key that
+/// tells what the line is now.
 const ZSH: &str = r#"
 zmodload zsh/zpty
 zpty -b shell zsh -f -i || exit

@@ -1,7 +1,8 @@
-//! Generated classes of groups: those whose groups are read from source have the values that the real compilers and the
-//! virtual machine give them; all others are refused.
+//! Generated classes of groups: those whose groups are read from source have the values that the
+//! real compilers and the virtual machine give them; all others are refused.
 //!
-//! A sample is compiled in every test run; with `PROTOLOG_SOAK=1`, as `cargo xtask soak groups` sets it, 500 of each language.
+//! A sample is compiled in every test run; with `PROTOLOG_SOAK=1`, as `cargo xtask soak groups`
+//! sets it, 500 of each language.
 
 #[path = "../kotlin/compiler.rs"]
 #[allow(dead_code, reason = "used by other tests")]
@@ -26,8 +27,8 @@ fn count(sample: usize) -> usize {
 /// The source of a class of groups, by its class.
 type Sources = BTreeMap<String, String>;
 
-/// Compares what the tool reads of each class with what the virtual machine says of those in `classes`. Gives the number of
-/// classes that were read.
+/// Compares what the tool reads of each class with what the virtual machine says of those in
+/// `classes`. Gives the number of classes that were read.
 fn compare(
     sources: &Sources,
     classes: &[PathBuf],

@@ -51,8 +51,8 @@ impl<C: FromText> CaseFile<C> {
         Self { path, intro, cases }
     }
 
-    /// The file's text, with what the tool says of each case in the place of the expectations: parts, each with what stands
-    /// behind its `---`.
+    /// The file's text, with what the tool says of each case in the place of the expectations:
+    /// parts, each with what stands behind its `---`.
     pub(crate) fn with_parts(
         &self,
         mut actual: impl FnMut(&C) -> Vec<(&'static str, String)>,

@@ -1,4 +1,5 @@
-//! Compiling cases by javac, running them with the guard on and off, and what each of these runs leaves.
+//! Compiling cases by javac, running them with the guard on and off, and what each of these runs
+//! leaves.
 
 use protolog_testkit::{Output, compile_java, run_java};
 use std::collections::BTreeMap;
@@ -26,8 +27,8 @@ pub(crate) fn line(message: &Message) -> String {
     format!("{}\t{}\t{}\t{template}\n", message.id as i64, message.level, message.group)
 }
 
-/// Compiles `sources` into the directory `classes` and runs the cases of these names, after these arguments and a file
-/// with the dictionary. None without a JDK.
+/// Compiles `sources` into the directory `classes` and runs the cases of these names, after these
+/// arguments and a file with the dictionary. None without a JDK.
 #[allow(dead_code, reason = "Kotlin has a compiler of its own")]
 pub(crate) fn trace(
     sources: &[PathBuf],

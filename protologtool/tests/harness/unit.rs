@@ -1,5 +1,6 @@
-//! The common form of the case files of all dialects: a title with a kind, `name [kind]`, and a source that becomes a
-//! compilation unit. The class of a case is called by the case's name in camel case.
+//! The common form of the case files of all dialects: a title with a kind, `name [kind]`, and a
+//! source that becomes a compilation unit. The class of a case is called by the case's name in
+//! camel case.
 
 /// The kind of a case's source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

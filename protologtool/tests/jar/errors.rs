@@ -1,4 +1,5 @@
-//! Code that can't be evaluated is an error that names the class, the method, the line and the instruction.
+//! Code that can't be evaluated is an error that names the class, the method, the line and the
+//! instruction.
 
 use crate::fixture::{compiled, fixtures, jar, table};
 use protolog_testkit::{expect_file, java_sources};

@@ -20,8 +20,8 @@ pub(crate) struct Compiled {
     dir: TempDir,
 }
 
-/// The releases that javac compiles for. 8: concatenation by builder, private access by bridge methods; 11:
-/// `invokedynamic`, nest mates; 17: the same with `$values()`.
+/// The releases that javac compiles for. 8: concatenation by builder, private access by bridge
+/// methods; 11: `invokedynamic`, nest mates; 17: the same with `$values()`.
 pub(crate) const RELEASES: [&str; 3] = ["8", "11", "17"];
 
 /// The fixtures, compiled once for all tests; `None` without javac.

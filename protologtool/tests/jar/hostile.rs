@@ -1,4 +1,5 @@
-//! Jars that no compiler made: whatever they hold, the evaluator comes back with groups or an error.
+//! Jars that no compiler made: whatever they hold, the evaluator comes back with groups or an
+//! error.
 
 use crate::fixture::{compiled, jar};
 use proptest::prelude::*;

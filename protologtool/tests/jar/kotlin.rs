@@ -1,4 +1,5 @@
-//! Groups that Kotlin's compiler made classes of: the same from the evaluator as from a JVM, and from their source.
+//! Groups that Kotlin's compiler made classes of: the same from the evaluator as from a JVM, and
+//! from their source.
 
 use crate::fixture::{entries_of, fixtures, jar};
 use protolog_testkit::{assert_eq_text, kotlin, run, temp_dir, tool};

@@ -1,4 +1,5 @@
-//! Groups of all shapes: the same from the evaluator as from a JVM, whatever release javac compiled for.
+//! Groups of all shapes: the same from the evaluator as from a JVM, whatever release javac compiled
+//! for.
 
 use crate::fixture::{RELEASES, compiled, fixtures, jar, table};
 use protolog_testkit::{assert_eq_text, expect_file, run_java};

@@ -1,5 +1,5 @@
-//! Cases, and making a compilation unit of each. A title is `name [kind]`; kind: none (a method's body), `members` (of a
-//! class, with `static void run()`), `file`.
+//! Cases, and making a compilation unit of each. A title is `name [kind]`; kind: none (a method's
+//! body), `members` (of a class, with `static void run()`), `file`.
 //!
 //! The class of a case is called by the case's name in camel case; `CASE` stands for that.
 
@@ -98,7 +98,8 @@ fn groups() -> Groups {
     from_java_source(&source, "demo.AppLog").unwrap_or_else(|problems| panic!("{problems:?}"))
 }
 
-/// The rewritten text, or the file's own text if nothing was to be done; the diagnostics if there are any.
+/// The rewritten text, or the file's own text if nothing was to be done; the diagnostics if there
+/// are any.
 pub(crate) fn rewritten(source: Source) -> Result<Vec<u8>, String> {
     let original = source.bytes().to_vec();
     let processed = process(source);

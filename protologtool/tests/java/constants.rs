@@ -1,4 +1,5 @@
-//! Random constant expressions: those that the tool has a value for have the one that javac gives them.
+//! Random constant expressions: those that the tool has a value for have the one that javac gives
+//! them.
 //!
 //! A sample in every test run; with `PROTOLOG_SOAK=1`, as `cargo xtask soak jdk` sets it, 10,000.
 

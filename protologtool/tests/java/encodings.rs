@@ -1,4 +1,5 @@
-//! Sources of Java in the encoding that javac is told: processed, compiled and run as those in UTF-8.
+//! Sources of Java in the encoding that javac is told: processed, compiled and run as those in
+//! UTF-8.
 
 use protolog_testkit::{java_sources, javac, run_any, temp_dir};
 use std::fs;

@@ -5,8 +5,8 @@ use protologtool::pipeline::{Processed, Settings, process_source};
 use protologtool::source::{Source, line_ends};
 use std::ops::Range;
 
-/// Takes a source through the tool; panics unless what is rewritten keeps its lines, its brackets and all bytes outside
-/// of calls, and stays as it is in a second run. What became of it.
+/// Takes a source through the tool; panics unless what is rewritten keeps its lines, its brackets
+/// and all bytes outside of calls, and stays as it is in a second run. What became of it.
 pub(crate) fn check(settings: &Settings, path: &str, bytes: &[u8]) -> Processed {
     let source = Source::new(path, bytes.to_vec());
     let processed = process_source(settings, source.clone());
@@ -28,7 +28,8 @@ pub(crate) fn check(settings: &Settings, path: &str, bytes: &[u8]) -> Processed 
     processed
 }
 
-/// Asserts that what stands between calls is there, in order, and nothing before the first and after the last.
+/// Asserts that what stands between calls is there, in order, and nothing before the first and
+/// after the last.
 fn assert_outside_of_calls(settings: &Settings, source: &Source, after: &[u8]) {
     let found = settings.java.find(source, &settings.groups, None);
     let calls = found.calls.iter().map(|call| call.range.clone());
@@ -53,7 +54,8 @@ fn position(text: &[u8], part: &[u8]) -> Option<usize> {
     if part.is_empty() { Some(0) } else { text.windows(part.len()).position(|it| it == part) }
 }
 
-/// The number of brackets that are open at the end of a text without `\u` escapes; none where one does not pair.
+/// The number of brackets that are open at the end of a text without `\u` escapes; none where one
+/// does not pair.
 fn open_brackets(text: &[u8]) -> Option<usize> {
     let (mut at, mut open) = (0, Vec::new());
     while at < text.len() {
@@ -84,7 +86,8 @@ fn open_brackets(text: &[u8]) -> Option<usize> {
     Some(open.len())
 }
 
-/// The bytes up to the end of a literal, its last quote included; of an unfinished one those of its line.
+/// The bytes up to the end of a literal, its last quote included; of an unfinished one those of its
+/// line.
 fn quoted(rest: &[u8], quote: &[u8]) -> usize {
     let mut at = 0;
     while at < rest.len() {

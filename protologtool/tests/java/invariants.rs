@@ -34,8 +34,8 @@ fn no_line_moves() {
     }
 }
 
-/// A template over several lines is the only thing whose bytes may go, but in a block with locals; whatever else was there still is,
-/// in order.
+/// A template over several lines is the only thing whose bytes may go, but in a block with locals;
+/// whatever else was there still is, in order.
 #[test]
 fn all_but_templates_and_class_names_stays() {
     for case in all_cases() {
@@ -99,7 +99,8 @@ fn what_holds_of_the_cases() {
 }
 
 proptest! {
-    /// Whatever is thrown at it: no panic, and what is rewritten keeps its lines and stays rewritten.
+    /// Whatever is thrown at it: no panic, and what is rewritten keeps its lines and stays
+    /// rewritten.
     #[test]
     fn damaged_sources_are_survived(index in any::<prop::sample::Index>(), cuts in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), ".{0,3}"), 1..4)) {
         let cases = all_cases();
@@ -113,7 +114,8 @@ proptest! {
         check(&settings(), "X.java", &bytes);
     }
 
-    /// The same to files of a JDK with calls in them, larger damage included: parts doubled, moved and cut out.
+    /// The same to files of a JDK with calls in them, larger damage included: parts doubled, moved
+    /// and cut out.
     #[test]
     fn damaged_real_sources_are_survived(index in any::<prop::sample::Index>(), cuts in prop::collection::vec((any::<[prop::sample::Index; 3]>(), 0..400_usize), 1..5)) {
         let Some(files) = real_sources() else { return Ok(()) };

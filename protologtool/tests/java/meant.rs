@@ -1,5 +1,6 @@
-//! The meaning of names in Java, as a table of cases: each is compiled by javac and run, so that its calls tell whether they are log
-//! calls. Those that are not may not be rewritten; the table says which of the others are.
+//! The meaning of names in Java, as a table of cases: each is compiled by javac and run, so that
+//! its calls tell whether they are log calls. Those that are not may not be rewritten; the table
+//! says which of the others are.
 
 use crate::case::settings;
 use protolog_testkit::{compile_java, java_sources, run_java, temp_dir};
@@ -17,8 +18,9 @@ enum Made {
     Nothing,
 }
 
-/// Imports and the class `A` of the package `p`, whose `f()` calls; a class `B` of the package `q`; another file of the package `p`; and
-/// what is made of the call. A log call says `log`, any other says `own`.
+/// Imports and the class `A` of the package `p`, whose `f()` calls; a class `B` of the package `q`;
+/// another file of the package `p`; and what is made of the call. A log call says `log`, any other
+/// says `own`.
 const CASES: [(&str, &str, &str, Made); 20] = [
     (
         "import dev.protolog.*; class A { void f() { ProtoLog.d(NET, \"own\"); } }",

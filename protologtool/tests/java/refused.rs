@@ -1,4 +1,5 @@
-//! Arguments of other types than the template wants: those that are evident are errors of the tool, all others of javac.
+//! Arguments of other types than the template wants: those that are evident are errors of the tool,
+//! all others of javac.
 
 use crate::case::{here, rewritten};
 use protolog_testkit::{compile_java, java_sources, temp_dir};
@@ -108,7 +109,8 @@ fn variables_that_a_superclass_may_hide_are_not_judged() {
     }
 }
 
-/// Types, and type parameters, that are called like those of the language, each compiled: what has such a type is not judged.
+/// Types, and type parameters, that are called like those of the language, each compiled: what has
+/// such a type is not judged.
 #[test]
 fn names_of_the_language_may_be_taken() {
     let of =

@@ -19,7 +19,8 @@ fn rewritten_code_does_the_same() {
     let Some(actual) = run(after.path(), &cases, &dictionary) else { return };
     for (state, lines) in &expected {
         let off = state.ends_with(" off");
-        // Arguments that are not logged have no effects in rewritten code, which is the point of it.
+        // Arguments that are not logged have no effects in rewritten code, which is the point of
+        // it.
         let invisible =
             |line: &&String| line.starts_with("unseen ") || off && line.starts_with("arg ");
         let expected: Vec<&String> = lines.iter().filter(|line| !invisible(line)).collect();

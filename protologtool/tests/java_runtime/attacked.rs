@@ -92,8 +92,8 @@ fn places_that_another_user_made_are_not_used() {
     });
 }
 
-/// Opens the two files that it may read before they are logged to, and prints those that have something of it by their names or by what it
-/// has open.
+/// Opens the two files that it may read before they are logged to, and prints those that have
+/// something of it by their names or by what it has open.
 #[test]
 fn role_that_reads_on() {
     let Some(directory) = role() else { return };
@@ -328,7 +328,8 @@ fn names_that_others_take_meanwhile_stay_theirs() {
     assert!(dir.path().join("app.0002.pftrace").exists());
 }
 
-/// The files in a directory that nobody but the victim may enter. All of them are names that the program uses.
+/// The files in a directory that nobody but the victim may enter. All of them are names that the
+/// program uses.
 const PRIVATE: [&str; 12] = [
     "app.log",
     "app.log.1",
@@ -354,8 +355,8 @@ fn done() -> PathBuf {
     std::env::temp_dir().join("done")
 }
 
-/// Puts a link to the victim's directory `private` into the place of the one with its logs, or another directory of the victim's,
-/// as often as it can. Prints how often.
+/// Puts a link to the victim's directory `private` into the place of the one with its logs, or
+/// another directory of the victim's, as often as it can. Prints how often.
 #[test]
 fn role_that_swaps_a_directory() {
     let Some(private) = role() else { return };
@@ -446,7 +447,8 @@ fn a_directory_that_is_swapped_leads_nowhere() {
     with_users(test, &[&jar], |users| {
         rotate_while_swapped(users, &jar, users.victim, "kept");
         rotate_while_swapped(users, &jar, 0, "kept");
-        // A link of the intruder's is followed for another user: whose directory it is in, may put another one there.
+        // A link of the intruder's is followed for another user: whose directory it is in, may put
+        // another one there.
         rotate_while_swapped(users, &jar, 0, "anew");
     });
 }

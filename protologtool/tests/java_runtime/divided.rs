@@ -1,5 +1,6 @@
-//! Traces of Java programs in several files and compressed ones, buffers that keep the first messages, and calls that wait for
-//! room: all messages are there, or counted; also of a program that is killed.
+//! Traces of Java programs in several files and compressed ones, buffers that keep the first
+//! messages, and calls that wait for room: all messages are there, or counted; also of a program
+//! that is killed.
 
 use super::{classes, messages, run_java, tool};
 use protolog_testkit::{run_any, skip, temp_dir, trace_processor};

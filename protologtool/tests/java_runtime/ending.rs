@@ -1,4 +1,5 @@
-//! The end of a JVM: shutdown hooks and threads that go on are recorded as long as possible, and counted from there on.
+//! The end of a JVM: shutdown hooks and threads that go on are recorded as long as possible, and
+//! counted from there on.
 
 use super::{classes, messages, tool};
 use protolog_testkit::{Output, run_any, run_java, temp_dir};

@@ -1,4 +1,5 @@
-//! Java threads that log a little and rest, more than the buffer has chunks: they leave room for others.
+//! Java threads that log a little and rest, more than the buffer has chunks: they leave room for
+//! others.
 
 use super::{classes, messages};
 use protolog_testkit::{run_any, temp_dir};

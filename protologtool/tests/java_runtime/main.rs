@@ -1,5 +1,5 @@
-//! The Java runtime, by real programs: compiled with javac, as they are and rewritten, run, killed. Their traces are read by this
-//! project's reader and by Perfetto's `trace_processor`.
+//! The Java runtime, by real programs: compiled with javac, as they are and rewritten, run, killed.
+//! Their traces are read by this project's reader and by Perfetto's `trace_processor`.
 
 mod attacked;
 mod children;
@@ -58,7 +58,8 @@ fn classes() -> Option<&'static Path> {
     CLASSES.as_deref()
 }
 
-/// Has the tool rewrite programs, and compiles what it has written; the class path of that, with its dictionary.
+/// Has the tool rewrite programs, and compiles what it has written; the class path of that, with
+/// its dictionary.
 fn rewritten(dir: &Path, classes: &Path, files: &[&str]) -> Vec<PathBuf> {
     let (processed, made) = (dir.join("sources"), dir.join("rewritten"));
     let dictionary = made.join("META-INF/protolog/dictionary.pb");

@@ -1,4 +1,5 @@
-//! Loggers of any names, as groups of a running program: what commands print is what they take, and what settings have.
+//! Loggers of any names, as groups of a running program: what commands print is what they take, and
+//! what settings have.
 
 use super::switched::{Program, done};
 use super::{classes, tool};

@@ -1,4 +1,5 @@
-//! Places of calls and stack traces in traces of Java programs: of sessions that ask for them, and of no others.
+//! Places of calls and stack traces in traces of Java programs: of sessions that ask for them, and
+//! of no others.
 
 use super::{classes, run_java, tool};
 use protolog_testkit::{temp_dir, trace_processor};

@@ -1,12 +1,14 @@
-//! The runtime beside a reference printer that shares no code with it: a program as written, compiled with the printer, says what the
-//! rewritten one leaves in its trace, by `trace_processor`'s rows and ours, while operators switch what that prints.
+//! The runtime beside a reference printer that shares no code with it: a program as written,
+//! compiled with the printer, says what the rewritten one leaves in its trace, by
+//! `trace_processor`'s rows and ours, while operators switch what that prints.
 
 use super::switched::{Program, done};
 use super::{classes, compile, messages, rewritten, sources};
 use protolog_testkit::{java_sources, run_java, temp_dir, temp_dir_for_sockets, trace_processor};
 use std::collections::BTreeMap;
 
-/// All is printed in the first, switches are made during the second, one group is printed in the third.
+/// All is printed in the first, switches are made during the second, one group is printed in the
+/// third.
 const PHASES: usize = 3;
 
 /// Lines by the thread that their text names, each thread's in order.

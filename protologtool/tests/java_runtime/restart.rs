@@ -1,5 +1,5 @@
-//! A program that starts again at the path of its last run, which ended or crashed: the names and rules are those of Rust, whose tests are
-//! `protolog-rt/tests/restart.rs`.
+//! A program that starts again at the path of its last run, which ended or crashed: the names and
+//! rules are those of Rust, whose tests are `protolog-rt/tests/restart.rs`.
 
 use super::{classes, messages, tool};
 use protolog_testkit::{run_java, temp_dir};
@@ -21,7 +21,8 @@ fn start(dir: &Path, run: usize, words: &str) -> Option<String> {
     Some(output.stderr)
 }
 
-/// The traces in `dir`: `app 7` is one with all messages of run 7, `app.1 7!` one that is read-only. Those of runs that crashed are completed first.
+/// The traces in `dir`: `app 7` is one with all messages of run 7, `app.1 7!` one that is
+/// read-only. Those of runs that crashed are completed first.
 fn traces(dir: &Path) -> Vec<String> {
     let files = fs::read_dir(dir).unwrap().map(|file| file.unwrap().path());
     let mut all: Vec<_> = files.map(|file| describe(&file)).collect();

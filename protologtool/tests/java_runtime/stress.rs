@@ -1,4 +1,5 @@
-//! Java threads that count, over the smallest buffer: nothing is lost without being counted, there twice or torn.
+//! Java threads that count, over the smallest buffer: nothing is lost without being counted, there
+//! twice or torn.
 
 use super::{classes, tool};
 use protolog_testkit::{run_any, temp_dir};
@@ -9,7 +10,8 @@ use std::process::{Command, Stdio};
 
 const THREADS: u64 = 8;
 
-/// Messages of a run, or of a part of one, as many for each thread; `cargo xtask soak java` has 10 million.
+/// Messages of a run, or of a part of one, as many for each thread; `cargo xtask soak java` has 10
+/// million.
 fn all_messages(part: u64) -> u64 {
     let all = std::env::var("PROTOLOG_JAVA_MESSAGES")
         .map_or(120_000, |messages| messages.parse::<u64>().unwrap());
@@ -27,7 +29,8 @@ fn stress(dir: &Path, options: &[&str], mode: &str, messages: u64) -> (PathBuf, 
     (dir.join("stress.pftrace"), output.stdout)
 }
 
-/// Messages of each thread that are there: their count, and the number of the last. They must be whole and in order.
+/// Messages of each thread that are there: their count, and the number of the last. They must be
+/// whole and in order.
 fn count(trace: &Path) -> BTreeMap<u64, (u64, u64)> {
     let mut read = Command::new(env!("CARGO_BIN_EXE_protologtool"));
     read.args(["read-log", "--columns", "message"]).arg(trace);
@@ -63,7 +66,8 @@ struct ThreadMessages {
     losses: Vec<(u64, usize)>,
 }
 
-/// A line for each thread: messages that are there, those that it reports as lost, and the gaps between them, the shortest first.
+/// A line for each thread: messages that are there, those that it reports as lost, and the gaps
+/// between them, the shortest first.
 fn describe(trace: &Path, logged: u64) -> String {
     let rows = tool(&["read-log", "--format", "json", trace.to_str().unwrap()]).stdout;
     let mut threads = BTreeMap::<u64, ThreadMessages>::new();

@@ -1,4 +1,5 @@
-//! Java programs where files can't be made or grow: no call throws, the session says what was wrong, and what it had is recovered.
+//! Java programs where files can't be made or grow: no call throws, the session says what was
+//! wrong, and what it had is recovered.
 //!
 //! Disks and `/dev/shm` are mounts of a namespace of their own, which needs root.
 
@@ -12,7 +13,8 @@ const NO_SHM: &str = "mkdir $0/dev && mount -t tmpfs none $0/dev && \
                       cp -a /dev/null /dev/zero /dev/random /dev/urandom $0/dev && \
                       ln -s /proc/self/fd $0/dev/fd && mount --bind $0/dev /dev";
 
-/// Runs `script` with mounts that only it sees, the class path as `$CP`; none where nobody may mount.
+/// Runs `script` with mounts that only it sees, the class path as `$CP`; none where nobody may
+/// mount.
 fn run_in_namespace(dir: &Path, script: &str) -> Option<Output> {
     let classes = classes()?;
     let unshare = |script: &str| {
@@ -71,7 +73,8 @@ fn a_disk_that_has_room_again_takes_the_same_trace() {
     assert_eq!(first_messages(&dir.path().join("a.pftrace")), 1);
 }
 
-/// With each number of descriptors that are free, until all succeeds: what fails leaves nothing open and no file, and succeeds later.
+/// With each number of descriptors that are free, until all succeeds: what fails leaves nothing
+/// open and no file, and succeeds later.
 #[test]
 fn a_program_without_descriptors_keeps_nothing_of_what_it_could_not_open() {
     let Some(classes) = classes() else { return };
@@ -114,7 +117,8 @@ fn without_dev_shm_a_stream_records_beside_its_trace() {
     }
 }
 
-/// Traces and recordings of two boots of a machine: each is read alone, and no tool puts the two in one order.
+/// Traces and recordings of two boots of a machine: each is read alone, and no tool puts the two in
+/// one order.
 #[test]
 fn traces_of_another_boot_are_not_merged() {
     const OTHER: &str = "01234567-89ab-cdef-0123-456789abcdef";

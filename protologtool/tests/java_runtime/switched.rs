@@ -1,4 +1,5 @@
-//! Java programs that are switched from outside, while they run, by the tool: two of them, and one of Rust.
+//! Java programs that are switched from outside, while they run, by the tool: two of them, and one
+//! of Rust.
 
 use super::{classes, messages};
 use protolog_rt::{Init, ProtoLogGroup, d};
@@ -121,7 +122,8 @@ fn configuration(dir: &Path, args: &[&str]) -> Output {
     run_any(surroundings(command.arg("configuration").args(args), dir))
 }
 
-/// Runs the command, which has to succeed, and returns what it printed, with the process ids as `PID`.
+/// Runs the command, which has to succeed, and returns what it printed, with the process ids as
+/// `PID`.
 pub(super) fn done(dir: &Path, args: &[&str], programs: &[&Program]) -> String {
     let output = configuration(dir, args);
     assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""), "{args:?}");
@@ -347,7 +349,8 @@ fn two_of_java_and_one_of_rust_are_switched_at_once() {
     assert!(files(dir).is_empty());
 }
 
-/// An operator in pure Java, which knows no other way to the switches than a file that a program names.
+/// An operator in pure Java, which knows no other way to the switches than a file that a program
+/// names.
 #[test]
 fn an_operator_in_java_switches_programs_of_both_kinds() {
     let dir = temp_dir_for_sockets();
@@ -424,7 +427,8 @@ fn open_directories_are_refused() {
     java.end();
 }
 
-/// Another user's process may not ask, whatever the modes of files are; hostile requests end their connection and nothing else.
+/// Another user's process may not ask, whatever the modes of files are; hostile requests end their
+/// connection and nothing else.
 #[test]
 fn other_users_and_noise_are_refused() {
     let dir = temp_dir_for_sockets();

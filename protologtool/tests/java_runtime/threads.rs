@@ -1,4 +1,5 @@
-//! Java threads of every kind, each of which logs two messages and ends: nothing is lost without being counted, or there twice.
+//! Java threads of every kind, each of which logs two messages and ends: nothing is lost without
+//! being counted, or there twice.
 
 use super::{classes, messages, tool};
 use protolog_testkit::{java_25, run_any, temp_dir};
@@ -11,7 +12,8 @@ fn threads() -> u64 {
     std::env::var("PROTOLOG_JAVA_THREADS").map_or(2_000, |threads| threads.parse().unwrap())
 }
 
-/// Runs so many threads of a kind, of which `alive` live at once; returns how many messages are lost.
+/// Runs so many threads of a kind, of which `alive` live at once; returns how many messages are
+/// lost.
 fn run_threads(
     java: &Path,
     options: &[&str],
@@ -58,7 +60,8 @@ fn threads_that_live_shortly_leave_their_messages() {
     assert_eq!(lost, 0);
 }
 
-/// More threads live at once than the buffer has chunks. It has room for all messages, whenever the session's thread has its turn.
+/// More threads live at once than the buffer has chunks. It has room for all messages, whenever the
+/// session's thread has its turn.
 #[test]
 fn virtual_threads_leave_their_messages() {
     let (Some(java), Some(_)) = (java_25(), classes()) else { return };
@@ -76,7 +79,8 @@ fn pinned_threads_leave_their_messages() {
     assert_eq!(run_threads(&java, &carriers, "pinned", threads() / 4, 500, 16 << 20), 0);
 }
 
-/// A thread that forgets its thread locals between two tasks is the same thread. There are more tasks than a trace has numbers for threads.
+/// A thread that forgets its thread locals between two tasks is the same thread. There are more
+/// tasks than a trace has numbers for threads.
 #[test]
 fn tasks_of_the_common_pool_leave_their_messages() {
     let (Some(java), Some(classes)) = (java_25(), classes()) else { return };

@@ -1,4 +1,5 @@
-//! Two Java programs and one of Rust that pass a token: one trace of all has their messages in the order in which they were logged.
+//! Two Java programs and one of Rust that pass a token: one trace of all has their messages in the
+//! order in which they were logged.
 
 use super::{classes, messages, tool};
 use protolog_rt::{ProtoLogGroup, Session, i};

@@ -1,4 +1,5 @@
-//! A Java program whose heap is full while it logs: no call throws, and each message is in the trace or counted.
+//! A Java program whose heap is full while it logs: no call throws, and each message is in the
+//! trace or counted.
 
 use super::{classes, messages};
 use protolog_testkit::{run_any, temp_dir};
@@ -43,7 +44,8 @@ fn a_dictionary_without_end_costs_no_message() {
     assert_eq!(messages(&trace).len(), 5);
 }
 
-/// A ring that is larger than the heap: nothing of it is copied there, neither for a snapshot nor in the end.
+/// A ring that is larger than the heap: nothing of it is copied there, neither for a snapshot nor
+/// in the end.
 #[test]
 fn a_ring_may_be_larger_than_the_heap() {
     let dir = temp_dir();

@@ -1,4 +1,5 @@
-//! Java programs in time zones of their own: the times of a trace are the same everywhere, those of lines are the zone's.
+//! Java programs in time zones of their own: the times of a trace are the same everywhere, those of
+//! lines are the zone's.
 
 use super::{classes, tool};
 use protolog_testkit::{run_any, temp_dir};

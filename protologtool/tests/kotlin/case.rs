@@ -1,5 +1,5 @@
-//! Cases, and making a file of each. A title is `name [kind]`; kind: none (a function's body), `members` (of an object, with
-//! `@JvmStatic fun run()`), `file`.
+//! Cases, and making a file of each. A title is `name [kind]`; kind: none (a function's body),
+//! `members` (of an object, with `@JvmStatic fun run()`), `file`.
 //!
 //! The object of a case is called by the case's name in camel case; `CASE` stands for that.
 
@@ -119,7 +119,8 @@ fn groups() -> Groups {
     from_java_source(&source, "demo.AppLog").unwrap_or_else(|problems| panic!("{problems:?}"))
 }
 
-/// The rewritten text, or the file's own text if nothing was to be done; the errors if there are any.
+/// The rewritten text, or the file's own text if nothing was to be done; the errors if there are
+/// any.
 pub(crate) fn rewritten(source: Source) -> Result<Vec<u8>, String> {
     let original = source.bytes().to_vec();
     let processed = process(source);

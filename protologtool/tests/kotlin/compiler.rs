@@ -4,7 +4,8 @@ use protolog_testkit::{Output, compile_java, java_sources, kotlin, run_any, tool
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Compiles the Kotlin sources `sources` against the classes in `classes`, into that directory. None without a compiler.
+/// Compiles the Kotlin sources `sources` against the classes in `classes`, into that directory.
+/// None without a compiler.
 pub(crate) fn compile(sources: &[PathBuf], classes: &Path) -> Option<Output> {
     let mut compiler = compiler()?;
     compiler.args(["-nowarn", "-no-reflect", "-cp"]).arg(classes).arg("-d").arg(classes);

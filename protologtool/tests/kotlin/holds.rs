@@ -6,8 +6,8 @@ use protologtool::pipeline::{Processed, Settings, process_source};
 use protologtool::source::{Source, line_ends};
 use std::ops::Range;
 
-/// Takes a source through the tool; panics unless what is rewritten keeps its lines and all bytes outside of calls, and stays
-/// as it is in a second run. What became of it.
+/// Takes a source through the tool; panics unless what is rewritten keeps its lines and all bytes
+/// outside of calls, and stays as it is in a second run. What became of it.
 pub(crate) fn check(settings: &Settings, path: &str, bytes: &[u8]) -> Processed {
     let source = Source::new(path, bytes.to_vec());
     let processed = process_source(settings, source.clone());
@@ -20,7 +20,8 @@ pub(crate) fn check(settings: &Settings, path: &str, bytes: &[u8]) -> Processed 
     processed
 }
 
-/// Asserts that what stands between calls is there, in order, and nothing before the first and after the last.
+/// Asserts that what stands between calls is there, in order, and nothing before the first and
+/// after the last.
 fn assert_outside_of_calls(settings: &Settings, source: &Source, after: &[u8]) {
     let found = Kotlin { java: &settings.java }.find(source, &settings.groups, None);
     let calls = found.calls.iter().map(|call| call.range.clone());

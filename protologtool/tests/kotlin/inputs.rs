@@ -1,4 +1,5 @@
-//! Files that need others: constants of other files, and functions that pass templates on, in both languages.
+//! Files that need others: constants of other files, and functions that pass templates on, in both
+//! languages.
 
 use crate::case::settings;
 use protologtool::pipeline::process;
@@ -188,7 +189,8 @@ fn instances_of_other_files_that_have_tags() {
     check(&[("p/A.kt", &source), TAGGED], &["A: a %d", "B! b %d", "C: c"]);
     let source = callers("import q.Tagged as T\nprivate val log: T = T(\"A\" + 1)", "log.v(\"a\")");
     check(&[("p/A.kt", &source), TAGGED], &["A1: a"]);
-    // Another class, a property that others override or that a class inherits, a function in the place of the constructor.
+    // Another class, a property that others override or that a class inherits, a function in the
+    // place of the constructor.
     for (header, statements) in [
         ("import other.Tagged", "Tagged(\"A\").v(\"a\")"),
         ("import q.Tagged\nfun Tagged(text: String) = Tagged(text)", "Tagged(\"A\").v(\"a\")"),
@@ -325,7 +327,8 @@ fn too_deep() -> Result<Vec<String>, String> {
     Err("the template needs too many constants, or is too long".to_owned())
 }
 
-/// A chain of so many constants, each in a file of its own that is Kotlin's or Java's, and a call that needs the last one.
+/// A chain of so many constants, each in a file of its own that is Kotlin's or Java's, and a call
+/// that needs the last one.
 fn chain(count: usize, is_java: impl Fn(usize) -> bool) -> Vec<(String, String)> {
     let of = |number: usize| {
         let before = match number.checked_sub(1) {

@@ -53,7 +53,8 @@ fn a_second_run_changes_nothing() {
 }
 
 proptest! {
-    /// Whatever is thrown at it: no panic, and what is rewritten keeps its lines and stays rewritten.
+    /// Whatever is thrown at it: no panic, and what is rewritten keeps its lines and stays
+    /// rewritten.
     #[test]
     fn damaged_sources_are_survived(index in any::<prop::sample::Index>(), cuts in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), ".{0,3}"), 1..4)) {
         let cases = all_cases();

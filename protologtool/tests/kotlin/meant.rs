@@ -1,5 +1,6 @@
-//! The meaning of names in Kotlin, as a table of cases: each is compiled by kotlinc and run, so that its calls tell whether they are log
-//! calls. Those that are not may not be rewritten; the table says which of the others are.
+//! The meaning of names in Kotlin, as a table of cases: each is compiled by kotlinc and run, so
+//! that its calls tell whether they are log calls. Those that are not may not be rewritten; the
+//! table says which of the others are.
 
 use crate::case::settings;
 use crate::compiler::{compile, run};
@@ -21,8 +22,8 @@ enum Made {
     Nothing,
 }
 
-/// Declarations of the package `p`, a function `f` among them, those of another file, in the package `q`, and what is made of them. A log
-/// call says `log`, any other says `own`.
+/// Declarations of the package `p`, a function `f` among them, those of another file, in the
+/// package `q`, and what is made of them. A log call says `log`, any other says `own`.
 const CASES: [(&str, &str, Made); 36] = [
     ("data class Point(val d: Double)\nfun f() { d(NET, \"log\") }", "", Made::Rewritten),
     ("class Device(val dev: String)\nfun f() { ProtoLog.d(NET, \"log\") }", "", Made::Rewritten),
@@ -189,7 +190,8 @@ fn made(files: &[(String, String)]) -> (usize, usize) {
     (first.log_calls.rewritten, first.log_calls.listed)
 }
 
-/// A type that the sources declare, or import, may be another one than the language's of the same name.
+/// A type that the sources declare, or import, may be another one than the language's of the same
+/// name.
 #[test]
 fn types_of_the_language_are_those_that_nothing_hides() {
     for (number, (own, other, _)) in CASES.iter().enumerate() {

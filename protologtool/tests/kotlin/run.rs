@@ -18,7 +18,8 @@ fn rewritten_code_leaves_the_same_texts() {
     let (Some(before), Some(after)) = (before, after) else { return };
     for (state, lines) in &before {
         let off = state.ends_with(" off");
-        // Arguments that are not logged have no effects in rewritten code, which is the point of it.
+        // Arguments that are not logged have no effects in rewritten code, which is the point of
+        // it.
         let invisible =
             |line: &&String| line.starts_with("unseen ") || off && line.starts_with("arg ");
         let expected: Vec<&String> = lines.iter().filter(|line| !invisible(line)).collect();

@@ -1,4 +1,5 @@
-//! A program against the real runtime: what it prints unprocessed, it prints processed, with its groups on and off.
+//! A program against the real runtime: what it prints unprocessed, it prints processed, with its
+//! groups on and off.
 
 use crate::case::root;
 use crate::compiler::{compile, compile_runtime, run};

@@ -1,4 +1,5 @@
-//! Texts that are half typed: every prefix of a source, and with parts taken out. The server answers to each.
+//! Texts that are half typed: every prefix of a source, and with parts taken out. The server
+//! answers to each.
 
 use crate::session::{Session, fixtures};
 use protolog_testkit::{serde_json, temp_dir};

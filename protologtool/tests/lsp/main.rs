@@ -1,7 +1,7 @@
 //! The language server: sessions of a client with the real program, as bytes.
 //!
-//! `cases/*.txt` are transcripts (see [`session`]); `UPDATE_EXPECT=1` renews what the server says. [`damaged`] sends texts
-//! that nobody would write.
+//! `cases/*.txt` are transcripts (see [`session`]); `UPDATE_EXPECT=1` renews what the server says.
+//! [`damaged`] sends texts that nobody would write.
 
 mod damaged;
 mod session;

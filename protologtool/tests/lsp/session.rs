@@ -8,7 +8,9 @@
 //! ? 1                                          the exit code, unless 0
 //! ```
 //!
-//! A session has a directory of its own that holds what `fixtures/` holds; `ROOT` stands for its URI, and `DIRECTORY` for its path. Whole bytes are read: a header, and as long a body as it says.
+//! A session has a directory of its own that holds what `fixtures/` holds; `ROOT` stands for its
+//! URI, and `DIRECTORY` for its path. Whole bytes are read: a header, and as long a body as it
+//! says.
 
 use protolog_testkit::{expect_file, temp_dir};
 use std::fmt::Write as _;

@@ -1,4 +1,5 @@
-//! Several traces in which the same ids mean different things: processes with one pid, as containers have them, and clocks.
+//! Several traces in which the same ids mean different things: processes with one pid, as
+//! containers have them, and clocks.
 
 use crate::{description, run};
 use protolog_testkit::assert_eq_text;
@@ -7,7 +8,8 @@ use protologtool::cli::Exit;
 const DICTIONARY: &str =
     r#"group(1, "demo::net", "Net") message(0x11, DEBUG, 1, "sent %d", "net.rs:1")"#;
 
-/// A trace of a process with the id 1, which is in a span of this length that begins `late` nanoseconds after the other one's.
+/// A trace of a process with the id 1, which is in a span of this length that begins `late`
+/// nanoseconds after the other one's.
 fn of_container(name: &str, fingerprint: u64, late: u64, length: u64) -> Vec<u8> {
     let begin = 1_000_000_000 + late;
     description::trace(&format!(

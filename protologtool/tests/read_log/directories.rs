@@ -1,5 +1,6 @@
-//! Directories as they are: with entries that can't be read or are no traces, with names that are no
-//! text, with more files than may be open, and beside a program that renames and removes segments.
+//! Directories as they are: with entries that can't be read or are no traces, with names that are
+//! no text, with more files than may be open, and beside a program that renames and removes
+//! segments.
 
 use super::description;
 use protolog_rt::{ProtoLogGroup, Session, i};
@@ -123,7 +124,8 @@ fn there_may_be_more_traces_than_files_may_be_open() {
     assert!(lines.len() == 600 && lines.iter().all(|line| line.starts_with("from ")));
 }
 
-/// As a session does that keeps so many segments, until it is done: the newest is `.part`, the oldest is removed.
+/// As a session does that keeps so many segments, until it is done: the newest is `.part`, the
+/// oldest is removed.
 fn rotate(traces: &Traces, kept: u32, is_done: &AtomicBool) {
     for number in kept + 1.. {
         std::thread::sleep(Duration::from_millis(1));
@@ -155,7 +157,8 @@ fn a_program_may_rename_and_remove_segments_meanwhile() {
     });
 }
 
-/// More than are held open, so that each is opened when it is read: by then it may be gone, or be another one.
+/// More than are held open, so that each is opened when it is read: by then it may be gone, or be
+/// another one.
 #[test]
 fn of_many_traces_some_may_be_removed_while_they_are_read() {
     let traces = Traces::new(300);

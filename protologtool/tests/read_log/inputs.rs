@@ -1,4 +1,5 @@
-//! Traces that can't be read, or only in part, or are several: what is shown of them, what is said, the exit code.
+//! Traces that can't be read, or only in part, or are several: what is shown of them, what is said,
+//! the exit code.
 
 use super::{APP, description, run};
 use protolog_testkit::assert_eq_text;

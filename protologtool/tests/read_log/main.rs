@@ -1,5 +1,5 @@
-//! `read-log` from arguments to output: the forms of entries here; filters, traces that can't be read as they stand, and the real program in
-//! files of their own.
+//! `read-log` from arguments to output: the forms of entries here; filters, traces that can't be
+//! read as they stand, and the real program in files of their own.
 
 mod any_times;
 mod containers;
@@ -42,7 +42,8 @@ fn run(files: &[(&str, Vec<u8>)], args: &[&str]) -> (Exit, String, String) {
     (exit, system.out(), system.errors())
 }
 
-/// Runs `read-log app --time utc` with more arguments on [`APP`]. An indentation of the first expected line is taken off all.
+/// Runs `read-log app --time utc` with more arguments on [`APP`]. An indentation of the first
+/// expected line is taken off all.
 #[track_caller]
 fn check(args: &[&str], expected: &str) {
     let files = [("app", description::trace(APP))];
@@ -156,7 +157,8 @@ fn dictionaries_stand_in_for_what_a_trace_lacks() {
 #[test]
 fn statistics_are_shown_when_asked_for() {
     let mut trace = description::trace(APP);
-    // trace_stats with one buffer_stats: 65536 bytes, 2 chunks of 1312 bytes written, at most 1020 waiting.
+    // trace_stats with one buffer_stats: 65536 bytes, 2 chunks of 1312 bytes written, at most 1020
+    // waiting.
     trace.extend(
         b"\x0a\x14\x9a\x02\x0f\x0a\x0d\x60\x80\x80\x04\x08\xa0\x0a\x10\x02\xc0\x3e\xfc\x07\x50\x01",
     );

@@ -1,4 +1,5 @@
-//! The real program: standard input, no colors in a pipe, a reader that goes away, a limit on memory.
+//! The real program: standard input, no colors in a pipe, a reader that goes away, a limit on
+//! memory.
 
 use super::{APP, description};
 use std::io::{Read, Write};
@@ -54,8 +55,9 @@ fn a_large_trace_needs_no_more_memory_than_a_small_one() {
     let body = description::trace(&"@1 ts=1000 log(0x11, 1000)\n".repeat(1000));
     let trace = [description::trace(APP), body.repeat(1500)].concat();
     std::fs::write(&path, &trace).unwrap();
-    // Most of it is addresses only: the allocator reserves 64 MB for the thread that reads ahead, and the reader looks whether there is
-    // room for as much. For as many messages that are read whole it is too little, as the test before this one shows.
+    // Most of it is addresses only: the allocator reserves 64 MB for the thread that reads ahead,
+    // and the reader looks whether there is room for as much. For as many messages that are read
+    // whole it is too little, as the test before this one shows.
     let (code, errors) = read_within("250000", &path);
     assert_eq!(code, Some(0), "{errors}");
     assert!(errors.contains("1500004 entries"), "{errors}");
@@ -69,7 +71,8 @@ fn a_large_trace_needs_no_more_memory_than_a_small_one() {
     assert!(errors.contains("1500004 entries") && errors.contains(&inflated), "{errors}");
 }
 
-/// Reads a trace with so many kilobytes of memory. Returns the exit code and what is on standard error.
+/// Reads a trace with so many kilobytes of memory. Returns the exit code and what is on standard
+/// error.
 fn read_within(limit: &str, trace: &Path) -> (Option<i32>, String) {
     let script = format!("ulimit -v {limit} && exec \"$0\" read-log \"$1\" --level wtf --stats");
     let program = env!("CARGO_BIN_EXE_protologtool");

@@ -187,8 +187,8 @@ fn spans_are_followed() {
     );
 }
 
-/// Of a thread whose ends and begins were lost: the end of the first `inner`, the begin of the next one, and the end of the last `inner`, after
-/// which nothing follows.
+/// Of a thread whose ends and begins were lost: the end of the first `inner`, the begin of the next
+/// one, and the end of the last `inner`, after which nothing follows.
 const WITH_LOSSES: &str = r#"
 group(1, "demo::net", "Net")
 @1 cleared snapshot(64=0, boot=1000000000, incremental=64) default_clock=64 info(100, 101, "main")

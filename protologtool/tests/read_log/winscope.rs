@@ -1,4 +1,5 @@
-//! Logs that Android wrote before it had Perfetto: `.winscope` files, read with a dictionary in JSON.
+//! Logs that Android wrote before it had Perfetto: `.winscope` files, read with a dictionary in
+//! JSON.
 
 use super::{run, unindented};
 use protolog_testkit::assert_eq_text;

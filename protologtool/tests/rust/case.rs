@@ -1,7 +1,8 @@
-//! Cases, and the crate that is made of them. A title is `name [kind]`; kind: none (a function's body), `file` (a module with
-//! `pub fn run()`).
+//! Cases, and the crate that is made of them. A title is `name [kind]`; kind: none (a function's
+//! body), `file` (a module with `pub fn run()`).
 //!
-//! The cases of all files are the modules of one crate, so that all of them are compiled and run at once.
+//! The cases of all files are the modules of one crate, so that all of them are compiled and run at
+//! once.
 
 use crate::cases::{self, CaseFile, FromText};
 use protologtool::cli::{self, Exit};

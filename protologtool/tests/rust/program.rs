@@ -71,7 +71,8 @@ impl Built {
         system.out().lines().map(|line| without_times(line, format)).collect()
     }
 
-    /// Asserts that the entries of the binary's notes are in the dictionary; gives the templates that are only there.
+    /// Asserts that the entries of the binary's notes are in the dictionary; gives the templates
+    /// that are only there.
     #[track_caller]
     pub(crate) fn compare_dictionaries(&self) -> Vec<&str> {
         assert_eq!(notes(&self.rewritten), [], "rewritten calls leave no notes of their own");

@@ -1,4 +1,5 @@
-//! The same program, with proc macros and from rewritten sources: it logs the same, and panics name the same lines.
+//! The same program, with proc macros and from rewritten sources: it logs the same, and panics name
+//! the same lines.
 
 use crate::case::{case_files, crate_of};
 use crate::program::{Built, fixture, notes, without_head};
@@ -101,7 +102,8 @@ fn modules_are_those_of_the_compiler() {
     let root = fixture("main.rs");
     let root = root.replace("/* modules */", modules).replace("/* calls */", calls);
     let log = "pub fn run() { protolog_rt::i!(crate::AppLog::Net, \"here\"); }";
-    // Bytes that the lexer does not know stand before the first token of the root, and of some modules.
+    // Bytes that the lexer does not know stand before the first token of the root, and of some
+    // modules.
     let root = format!("\u{feff}#!/usr/bin/env -S cargo run\n{root}");
     for (path, text) in [("src/main.rs", &root[..])].iter().chain(&MODULES) {
         system.add_file(*path, text.replace("LOG", log));

@@ -1,4 +1,5 @@
-//! Crates of a workspace that name each other's groups, by what their manifests and the workspace's say.
+//! Crates of a workspace that name each other's groups, by what their manifests and the workspace's
+//! say.
 
 use crate::case::{tool, transform};
 use crate::program::{Built, fixture, notes};
@@ -7,7 +8,8 @@ use protologtool::system::Memory;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// The root is a package, too. `store` is another name of a package whose library has a third; `deep` is known to it alone.
+/// The root is a package, too. `store` is another name of a package whose library has a third;
+/// `deep` is known to it alone.
 const MANIFESTS: [(&str, &str); 4] = [
     (
         "Cargo.toml",

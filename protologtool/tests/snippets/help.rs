@@ -1,4 +1,5 @@
-//! The examples of `--help`, of all commands: each is run as it is printed, where its words mean something.
+//! The examples of `--help`, of all commands: each is run as it is printed, where its words mean
+//! something.
 
 use crate::stage::Stage;
 use protolog_testkit::{Output, run, run_any, tool};
@@ -7,7 +8,8 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::thread;
 
-/// The longest line that a terminal of 80 columns does not wrap, which would make two commands of one.
+/// The longest line that a terminal of 80 columns does not wrap, which would make two commands of
+/// one.
 const WIDTH: usize = 80;
 
 /// How an example is run.

@@ -1,4 +1,5 @@
-//! Java in pages: commands that compile and run it, fragments of programs; and sources that commands of pages and help texts name.
+//! Java in pages: commands that compile and run it, fragments of programs; and sources that
+//! commands of pages and help texts name.
 
 use crate::{page, shell};
 use protolog_testkit::{TempDir, run, run_any, tool, workspace_root};
@@ -60,7 +61,8 @@ fn the_example_runs_as_its_page_says() {
     }
 }
 
-/// The guide: its fragments compile, and its commands make the runtime's jar, and classes without texts.
+/// The guide: its fragments compile, and its commands make the runtime's jar, and classes without
+/// texts.
 #[test]
 fn the_guide_runs_as_it_says() {
     const PAGE: &str = "docs/guides/java.md";
@@ -72,7 +74,8 @@ fn the_guide_runs_as_it_says() {
     write(&dir, "src/com/foo/Net.java", CALLS);
     let mut count = 0;
     for (line, block) in blocks(PAGE) {
-        // An ellipsis stands for what only the reader knows; `named.rs` looks at the tool's commands.
+        // An ellipsis stands for what only the reader knows; `named.rs` looks at the tool's
+        // commands.
         if !block.contains('…') {
             let output = run_any(&mut shell("bash", &block, dir.path()));
             assert_eq!(output.code, Some(0), "{PAGE}:{line}\n{}", output.stderr);
@@ -112,7 +115,8 @@ fn the_rewritten_line_is_what_the_tool_writes() {
     assert_eq!(without_id(line), without_id(after));
 }
 
-/// Compiles the fragments of a page in one class: an enum is a member, the rest are statements of a method.
+/// Compiles the fragments of a page in one class: an enum is a member, the rest are statements of a
+/// method.
 fn compile_fragments(dir: &TempDir, text: &str) {
     let (mut members, mut statements) = (String::new(), String::new());
     // A program with a `main` is compiled and run as a whole.

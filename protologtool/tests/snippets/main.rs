@@ -1,10 +1,13 @@
-//! The snippets of the README and of the pages under `docs`, tried as a reader would try them: in packages of their own beside a copy of
-//! the repository (a link to it), with exactly the dependencies and features that the page shows.
+//! The snippets of the README and of the pages under `docs`, tried as a reader would try them: in
+//! packages of their own beside a copy of the repository (a link to it), with exactly the
+//! dependencies and features that the page shows.
 //!
-//! A page is a story. A block of `toml` begins a package, with `[package]` or the dependencies alone. A block of `rust` is its
-//! program, or the body of its `main`, and must run to its end; or its library, which must build. A block of `console` has commands after `$`, which run in the package's
-//! directory, and what they print, times and processes aside. Those of blocks of `text` name programs that run or were killed: they are run
-//! on a stage. A block of `sh` is to install: its paths and its profile must be there.
+//! A page is a story. A block of `toml` begins a package, with `[package]` or the dependencies
+//! alone. A block of `rust` is its program, or the body of its `main`, and must run to its end; or
+//! its library, which must build. A block of `console` has commands after `$`, which run in the
+//! package's directory, and what they print, times and processes aside. Those of blocks of `text`
+//! name programs that run or were killed: they are run on a stage. A block of `sh` is to install:
+//! its paths and its profile must be there.
 
 mod help;
 mod java;
@@ -226,7 +229,8 @@ fn try_page(page: &str) {
     }
 }
 
-/// The directory beside the copy of the repository. It is the same in each run, so that what the packages depend on is compiled once.
+/// The directory beside the copy of the repository. It is the same in each run, so that what the
+/// packages depend on is compiled once.
 fn copy_of_repository() -> PathBuf {
     let desk = Path::new(env!("CARGO_TARGET_TMPDIR")).join("snippets");
     fs::create_dir_all(&desk).expect("make a directory");
@@ -276,7 +280,8 @@ impl Reader {
         run(&mut self.command(&format!("protologtool check --deny-warnings {groups} Main.java")));
     }
 
-    /// Runs a program, or the body of one, as the program of the newest package; or builds its library.
+    /// Runs a program, or the body of one, as the program of the newest package; or builds its
+    /// library.
     fn run_program(&self, source: &str) {
         if self.is_library {
             fs::write(self.package.join("src/lib.rs"), source).expect("write a library");

@@ -1,5 +1,5 @@
-//! Commands of the tool that a text names in passing, in code between backticks or as an indented line: the tool knows the command and
-//! all of its flags.
+//! Commands of the tool that a text names in passing, in code between backticks or as an indented
+//! line: the tool knows the command and all of its flags.
 
 use protolog_testkit::{run, run_any, workspace_root};
 use std::fs;
@@ -38,7 +38,8 @@ fn commands_that_are_named_exist() {
     assert!(count > 80, "{count} commands");
 }
 
-/// Pages, and sources, whose documentation names commands. Expectations of tests are compared by these.
+/// Pages, and sources, whose documentation names commands. Expectations of tests are compared by
+/// these.
 fn texts() -> Vec<String> {
     let mut list = Command::new("git");
     let listed = run(list.args(["ls-files", "*.md", "*.rs"]).current_dir(workspace_root())).stdout;

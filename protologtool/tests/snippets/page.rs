@@ -30,7 +30,8 @@ pub(crate) fn blocks(page: &str) -> Vec<Block<'_>> {
     blocks
 }
 
-/// The indented blocks of a page, outside of fenced ones and of lists, without the indentation; each with the number of its first line.
+/// The indented blocks of a page, outside of fenced ones and of lists, without the indentation;
+/// each with the number of its first line.
 pub(crate) fn indented(page: &str) -> Vec<(usize, String)> {
     let mut blocks: Vec<(usize, String)> = Vec::new();
     let (mut is_fenced, mut before) = (false, "");

@@ -1,7 +1,8 @@
-//! The sentences of pages and help texts that promise an exit code, or something about losses, with what holds them: `promises.txt`.
+//! The sentences of pages and help texts that promise an exit code, or something about losses, with
+//! what holds them: `promises.txt`.
 //!
-//! Which sentences these are is a plain rule, so that a new one without an entry fails: each code in a list of exit codes, and each `exit
-//! code`, `lost`, `dropped` and `counted`.
+//! Which sentences these are is a plain rule, so that a new one without an entry fails: each code
+//! in a list of exit codes, and each `exit code`, `lost`, `dropped` and `counted`.
 
 use crate::stage::Stage;
 use protolog_testkit::{run, run_any, workspace_root};

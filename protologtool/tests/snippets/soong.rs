@@ -1,4 +1,5 @@
-//! A rule for Soong, run as Soong runs it: from the root of all sources, with paths in place of what the rule names.
+//! A rule for Soong, run as Soong runs it: from the root of all sources, with paths in place of
+//! what the rule names.
 
 use protolog_testkit::{run, workspace_root};
 use std::fs;
@@ -9,7 +10,8 @@ const MODULE: &str = "vendor/app";
 /// The directory of the rule's outputs.
 const OUTPUTS: &str = "out/gen";
 
-/// Runs a `genrule` with sources in Rust; each of its outputs must be there, and the first without texts.
+/// Runs a `genrule` with sources in Rust; each of its outputs must be there, and the first without
+/// texts.
 pub(crate) fn run_rule(rule: &str) {
     let dir = protolog_testkit::temp_dir();
     let sources = strings_of(rule, "srcs");
@@ -42,8 +44,8 @@ pub(crate) fn run_rule(rule: &str) {
     }
 }
 
-/// The fragment of `init` for Android's build: pasted into a project in Java, its rules run; what they write is compiled, and has the
-/// ids of the dictionary.
+/// The fragment of `init` for Android's build: pasted into a project in Java, its rules run; what
+/// they write is compiled, and has the ids of the dictionary.
 #[test]
 fn the_fragment_of_init_builds() {
     let dir = protolog_testkit::temp_dir();

@@ -1,4 +1,5 @@
-//! A place where the commands of help texts and pages mean something: programs that run and that were killed, traces, sources.
+//! A place where the commands of help texts and pages mean something: programs that run and that
+//! were killed, traces, sources.
 //!
 //! Commands name processes by `4711`, which stands for the one that is meant.
 
@@ -12,8 +13,9 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 
-/// The program. Without arguments it logs to `app.pftrace`, and runs for some seconds. `program FILE` logs to a file and ends; with
-/// `wait` after that it logs on, and ends with its input. `record` in place of a file is a recording, smaller than the log.
+/// The program. Without arguments it logs to `app.pftrace`, and runs for some seconds.
+/// `program FILE` logs to a file and ends; with `wait` after that it logs on, and ends with its
+/// input. `record` in place of a file is a recording, smaller than the log.
 const PROGRAM: &str = r#"
 use protolog_rt::{ProtoLogGroup, Session, d, w};
 use std::time::Duration;
@@ -127,7 +129,8 @@ impl Stage {
         self.dir.path()
     }
 
-    /// Starts a program that logs on and takes an operator's commands; returns when it has logged. It is the `4711` of later commands.
+    /// Starts a program that logs on and takes an operator's commands; returns when it has logged.
+    /// It is the `4711` of later commands.
     pub(crate) fn start(&mut self, name: &str, file: &str) {
         self.start_command(&format!("exec ./{name} {file} wait"), Stdio::piped());
     }
@@ -183,13 +186,15 @@ impl Drop for Stage {
     }
 }
 
-/// Builds the programs, once; returns their directory. Pages wait meanwhile, so it is never called for the first time while one is tried.
+/// Builds the programs, once; returns their directory. Pages wait meanwhile, so it is never called
+/// for the first time while one is tried.
 pub(crate) fn build_programs() -> &'static Path {
     PROGRAMS.get_or_init(build).path()
 }
 
-/// Builds the program, and one with another group, in the target directory that packages of all pages share; copies of them are in the
-/// directory, since other pages have programs of these names.
+/// Builds the program, and one with another group, in the target directory that packages of all
+/// pages share; copies of them are in the directory, since other pages have programs of these
+/// names.
 fn build() -> TempDir {
     let desk = copy_of_repository();
     let lock = File::create(desk.join("lock")).expect("create a lock");

@@ -1,5 +1,6 @@
-//! Transcripts about programs that run or were killed: each is played with such programs, and what the commands print has the shown form.
-//! Numbers differ from run to run, and so does the number of threads.
+//! Transcripts about programs that run or were killed: each is played with such programs, and what
+//! the commands print has the shown form. Numbers differ from run to run, and so does the number of
+//! threads.
 
 use crate::page;
 use crate::stage::Stage;

@@ -300,7 +300,8 @@ impl Drop for OnTerminal {
     }
 }
 
-/// There is no program that starts one; it fails; it does its work, and the browser can't read the file; it waits for the browser.
+/// There is no program that starts one; it fails; it does its work, and the browser can't read the
+/// file; it waits for the browser.
 #[test]
 fn a_browser_that_does_not_come_is_not_waited_for() {
     let dir = temp_dir();
@@ -338,7 +339,8 @@ fn a_browser_that_does_not_come_is_not_waited_for() {
     });
 }
 
-/// Returns whether a signal is not ignored. Under `nohup`, or in the background of a script, tests are run with signals that are, and so is `view`.
+/// Returns whether a signal is not ignored. Under `nohup`, or in the background of a script, tests
+/// are run with signals that are, and so is `view`.
 fn is_taken(signal: Signal) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap().trim();
@@ -398,7 +400,8 @@ fn enter_prints_an_address_for_another_browser() {
     }
 }
 
-/// Input that is no terminal may be meant for another program, as in `while read file; do protologtool view "$file"; done`.
+/// Input that is no terminal may be meant for another program, as in
+/// `while read file; do protologtool view "$file"; done`.
 #[test]
 fn input_that_is_no_terminal_is_left_alone() {
     let _lock = lock();

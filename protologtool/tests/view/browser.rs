@@ -1,4 +1,5 @@
-//! A real browser, over its debugging protocol: JSON messages that end with a zero, through two pipes.
+//! A real browser, over its debugging protocol: JSON messages that end with a zero, through two
+//! pipes.
 //!
 //! Invariant: a failed script, or one that the page's policy refuses, fails the test.
 
@@ -12,7 +13,8 @@ use std::time::{Duration, Instant};
 /// The longest that the page may take for anything, on a busy machine.
 const LIMIT: Duration = Duration::from_secs(240);
 
-/// Chromium's flags: without a window, without its own business on the network, and without hosts but this one.
+/// Chromium's flags: without a window, without its own business on the network, and without hosts
+/// but this one.
 const FLAGS: &str = "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
     --disable-component-update --disable-sync --disable-dev-shm-usage --window-size=1400,900 --remote-debugging-pipe \
     --host-resolver-rules='MAP * ~NOTFOUND, EXCLUDE 127.*'";

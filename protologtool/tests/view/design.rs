@@ -159,7 +159,8 @@ fn narrow_windows_leave_nothing_out() {
         browser.click(&format!("{strip} .fold"));
         assert_eq!(size(&mut browser, strip)[1], open, "{strip}");
     }
-    // What stands in a span is whole, or it is not there: the name, or what tells spans of one name apart.
+    // What stands in a span is whole, or it is not there: the name, or what tells spans of one name
+    // apart.
     let label = "(() => { const context = document.createElement('canvas').getContext('2d'); context.font = '10px sans-serif'; \
         return [...new Set(Array.from({ length: 200 }, (_, room) => protolog.flames.label(context, 7, room)))]; })()";
     assert_eq!(browser.eval(label), json!(["", "id=7", "request", "request id=7"]));

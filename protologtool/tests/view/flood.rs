@@ -1,4 +1,5 @@
-//! Strangers who ask for everything but the log: the page goes on, and the memory of the process stays as it is.
+//! Strangers who ask for everything but the log: the page goes on, and the memory of the process
+//! stays as it is.
 
 use crate::browser::Browser;
 use crate::served::{Client, Served};
@@ -109,7 +110,8 @@ fn replies_that_nobody_reads_cost_nothing() {
     assert!(taken < MOST, "{taken} bytes");
 }
 
-/// Two hundred connections that send a byte now and then, or nothing at all, beside a browser that follows a program.
+/// Two hundred connections that send a byte now and then, or nothing at all, beside a browser that
+/// follows a program.
 #[test]
 fn slow_clients_leave_the_page_alone() {
     let _lock = lock();

@@ -7,7 +7,8 @@ use protolog_rt::{d, i};
 use protolog_testkit::temp_dir;
 use std::fs;
 
-/// The threads and groups of what comes first are not those of what was there first, so all numbers of the page change.
+/// The threads and groups of what comes first are not those of what was there first, so all numbers
+/// of the page change.
 #[test]
 fn choices_stay_while_earlier_messages_come() {
     let _lock = lock();

@@ -1,4 +1,5 @@
-//! Where things stand on the page: boxes are compared, not pixels, as fonts differ between machines.
+//! Where things stand on the page: boxes are compared, not pixels, as fonts differ between
+//! machines.
 
 use crate::browser::Browser;
 use crate::{AppLog, lock, log_a_thousand, page, record};
@@ -30,7 +31,8 @@ fn check(browser: &mut Browser, width: f64, height: f64) {
     let page = "[document.documentElement.scrollWidth, document.documentElement.scrollHeight]";
     let page: [f64; 2] = serde_json::from_value(browser.eval(page)).unwrap();
     assert!(page[0] <= width && page[1] <= height, "{page:?}");
-    // From top to bottom: header, problems, strip, list, details; each begins where the one above ends.
+    // From top to bottom: header, problems, strip, list, details; each begins where the one above
+    // ends.
     let parts = ["header", "#problems", "#overview", "#head", "#list", "#detail"]
         .map(|it| one(browser, it));
     for pair in parts.windows(2) {
@@ -57,7 +59,8 @@ fn check(browser: &mut Browser, width: f64, height: f64) {
     assert!(chosen[1] >= parts[4][1] - NEAR && chosen[3] <= parts[4][3] + NEAR, "{chosen:?}");
 }
 
-/// The least contrast of text to what is behind it, as the guidelines for accessibility have it for small text.
+/// The least contrast of text to what is behind it, as the guidelines for accessibility have it for
+/// small text.
 const LEAST_CONTRAST: f64 = 4.5;
 
 /// The contrasts of the texts of these elements, by the guidelines' formula.
@@ -117,7 +120,8 @@ fn parts_of_the_page_stand_where_they_belong() {
     browser.assert_clean();
 }
 
-/// The rules that the page breaks, each with the elements. The box that scrolls is no stop of its own: the grid around it has the focus, and its keys.
+/// The rules that the page breaks, each with the elements. The box that scrolls is no stop of its
+/// own: the grid around it has the focus, and its keys.
 const AXE: &str = "axe.run(document, { resultTypes: ['violations'] })\
     .then(({ violations }) => violations.map(({ id, nodes }) => ({ id, nodes: nodes.filter(({ target }) => id !== 'scrollable-region-focusable' || target[0] !== '#list') }))\
     .filter(({ nodes }) => nodes.length > 0).map(({ id, nodes }) => [id, nodes.map(({ html, failureSummary }) => [html.slice(0, 200), failureSummary])]))";
@@ -181,7 +185,8 @@ fn roles_and_names_are_those_of_a_grid() {
     let columns = ["Time UTC", "Delta", "Thread", "Level", "Group", "Message", "Location"];
     assert_eq!(names("columnheader"), columns);
     assert!(of("gridcell").len() > 50);
-    // Rows stand in groups of the grid, and nothing without a role between: what can have the focus is never left out.
+    // Rows stand in groups of the grid, and nothing without a role between: what can have the focus
+    // is never left out.
     let tree = browser.accessibility_tree();
     let parent = |node: &Value| {
         let of = |id: &Value| tree.iter().find(|it| it["nodeId"] == *id);

@@ -80,7 +80,8 @@ fn expected(trace: &Path) -> Vec<Value> {
     lines.filter(|line| line["type"] == "message").collect()
 }
 
-/// Messages with arguments of each kind, and texts that would be markup, a script or another direction.
+/// Messages with arguments of each kind, and texts that would be markup, a script or another
+/// direction.
 fn log_all_kinds() {
     for (number, float) in [(0, 0.0), (-1, -0.5), (i64::MIN, f64::NAN), (i64::MAX, f64::INFINITY)] {
         d!(AppLog::Net, "%d %5d %05d %x %o", number, number, number, number, number);
@@ -364,7 +365,8 @@ fn an_incomplete_trace_is_said_to_be_one() {
     let Some(mut browser) = Browser::start() else { return };
     let dir = temp_dir();
     let trace = record(&dir, log_a_thousand);
-    // A packet of 127 bytes of which one was written. A cut at some byte would be between two packets now and then.
+    // A packet of 127 bytes of which one was written. A cut at some byte would be between two
+    // packets now and then.
     let cut = [fs::read(&trace).unwrap(), vec![0x0a, 127, 0]].concat();
     fs::write(&trace, cut).unwrap();
     let page = dir.path().join("page.html");

@@ -1,7 +1,9 @@
-//! The real Perfetto UI, in the real browser, with traces of ours: it shows the log without a query.
+//! The real Perfetto UI, in the real browser, with traces of ours: it shows the log without a
+//! query.
 //!
-//! The UI is the one that comes with the `trace_processor` of all tests (`PERFETTO_WEB_DIST`), served on loopback; no other host can be
-//! reached. It is asked as a person looks: by what stands on the page, and by the tracks of the workspace that it draws.
+//! The UI is the one that comes with the `trace_processor` of all tests (`PERFETTO_WEB_DIST`),
+//! served on loopback; no other host can be reached. It is asked as a person looks: by what stands
+//! on the page, and by the tracks of the workspace that it draws.
 
 use super::browser::Browser;
 use super::served::{Client, LIMIT, Served};
@@ -52,7 +54,8 @@ fn serve_one(stream: &TcpStream, dist: &Path, trace: &Path) -> std::io::Result<(
         }
     }
     let path = first.split(' ').nth(1).unwrap_or_default();
-    // The wheel's UI asks the program that it is made for whether there is a trace, which opens over any other one. It waits.
+    // The wheel's UI asks the program that it is made for whether there is a trace, which opens
+    // over any other one. It waits.
     if path == "/vizviewer_info" {
         thread::sleep(LIMIT);
         return Ok(());

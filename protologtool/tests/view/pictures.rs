@@ -1,8 +1,10 @@
 //! Pictures of the page, light and dark, beside those that are checked in and were looked at.
 //!
-//! Fonts differ between machines, so pictures are compared as blocks of 8 by 8 pixels, in which text is a grey: parts that move, disappear or
-//! change their colour are seen, the shape of a letter is not. `UPDATE_EXPECT=1` renews the pictures, as `cargo xtask bless --package
-//! protolog-tool --test view pictures` does; those of this run are in `target/tmp/view`, whole.
+//! Fonts differ between machines, so pictures are compared as blocks of 8 by 8 pixels, in which
+//! text is a grey: parts that move, disappear or change their colour are seen, the shape of a
+//! letter is not. `UPDATE_EXPECT=1` renews the pictures, as
+//! `cargo xtask bless --package protolog-tool --test view pictures` does; those of this run are in
+//! `target/tmp/view`, whole.
 
 use crate::browser::Browser;
 use crate::{description, lock, page};
@@ -15,10 +17,12 @@ use std::path::Path;
 
 /// The most that all blocks may differ on average, of 255.
 const MEAN: f64 = 2.0;
-/// The part of blocks that may differ by more than 40, of 1. Another font makes it 0.002 with a mean of 1; without the rows of the list it is 0.011.
+/// The part of blocks that may differ by more than 40, of 1. Another font makes it 0.002 with a
+/// mean of 1; without the rows of the list it is 0.011.
 const MOST_FAR: f64 = 0.008;
 
-/// Two seconds of a server: requests in spans on two threads, a cache that fails in between, a loss, a stack.
+/// Two seconds of a server: requests in spans on two threads, a cache that fails in between, a
+/// loss, a stack.
 fn trace() -> Vec<u8> {
     let mut text = String::from(
         r#"
@@ -111,7 +115,8 @@ const COMPARE: &str = r"
   return { png, mean: sum / (one.length / 4), far: far / (one.length / 4) };
 })";
 
-/// The difference of a picture from a reference: mean of blocks, and the part of those that differ far.
+/// The difference of a picture from a reference: mean of blocks, and the part of those that differ
+/// far.
 fn compare(judge: &mut Browser, picture: &str, reference: &str) -> (f64, f64, String) {
     let result = judge.eval(&format!("{COMPARE}({})", json!([picture, reference])));
     let number = |name: &str| result[name].as_f64().unwrap_or(f64::INFINITY);
@@ -169,7 +174,8 @@ fn pictures_are_those_that_were_looked_at() {
     changes_are_seen(&mut browser, &mut judge, &url, &folder);
 }
 
-/// Without one of its parts, in other colours or with another font size, the page is another picture; in another font it is the same.
+/// Without one of its parts, in other colours or with another font size, the page is another
+/// picture; in another font it is the same.
 fn changes_are_seen(browser: &mut Browser, judge: &mut Browser, url: &str, folder: &Path) {
     let reference = STANDARD.encode(fs::read(folder.join("message-light.png")).unwrap());
     let is_same = |browser: &mut Browser, judge: &mut Browser, change: &str| {

@@ -1,4 +1,5 @@
-//! Text search: what templates and arguments decide is what each whole text would, and a long one can be watched and stopped.
+//! Text search: what templates and arguments decide is what each whole text would, and a long one
+//! can be watched and stopped.
 
 use crate::browser::Browser;
 use crate::{AppLog, description, lock, log_all_kinds, page, record};
@@ -6,7 +7,8 @@ use protolog_rt::{d, i};
 use protolog_testkit::temp_dir;
 use std::fs;
 
-/// Searches parts of the texts that are there, and regular expressions with these, and compares with a look at each text.
+/// Searches parts of the texts that are there, and regular expressions with these, and compares
+/// with a look at each text.
 const COMPARE: &str = r"
 (async () => {
   const app = protolog, { data } = app, texts = Array.from({ length: data.n }, (_, item) => data.text(item)), wrong = [];
@@ -33,8 +35,8 @@ const COMPARE: &str = r"
   return wrong;
 })()";
 
-/// Templates with arguments side by side, with nothing but arguments, and with pieces of which matches may begin, in sets of arguments that
-/// may be empty or parts of a match.
+/// Templates with arguments side by side, with nothing but arguments, and with pieces of which
+/// matches may begin, in sets of arguments that may be empty or parts of a match.
 fn log_neighbours() {
     // The size of the last one is the byte of an `a`.
     let sized = "z".repeat(97);

@@ -6,7 +6,8 @@ use protolog_testkit::serde_json::{self, Value, json};
 use protolog_testkit::temp_dir;
 use std::fs;
 
-/// Two threads; names and fields that would be markup; a span without an end, and one before all messages.
+/// Two threads; names and fields that would be markup; a span without an end, and one before all
+/// messages.
 const TRACE: &str = r#"
 group(1, "app::Net", "Net") message(0x11, INFO, 1, "in %d", "src/net.rs:12")
 @1 cleared snapshot(64=0, boot=1000000000, incremental=64) default_clock=64 info(100, 101, "main")

@@ -24,7 +24,8 @@ fn time_is_chosen_by_the_mouse() {
         let at = (chosen[index].as_f64().unwrap() - first) / (end - first);
         assert!((at - part).abs() < 0.01, "{chosen} of {all}");
     }
-    // The messages of a busy machine may leave gaps, and so be none here; those in the range are the ones that are shown.
+    // The messages of a busy machine may leave gaps, and so be none here; those in the range are
+    // the ones that are shown.
     let (times, range) = ("Array.from(protolog.data.time)", &chosen);
     let within =
         format!("{times}.filter((time) => time >= {} && time < {}).length", range[0], range[1]);
@@ -34,7 +35,8 @@ fn time_is_chosen_by_the_mouse() {
     browser.assert_clean();
 }
 
-/// A thousand messages over some hundredths of a second: those of a moment may all stand at one end of the strip.
+/// A thousand messages over some hundredths of a second: those of a moment may all stand at one end
+/// of the strip.
 fn log_slowly() {
     for part in 0..20 {
         (0..50).for_each(|number| d!(AppLog::Net, "part %d, message %d", part, number));

@@ -1,4 +1,5 @@
-//! Times: those that are typed, of any day of a log; those far from its beginning; the time zone; and numbers that are no decimal ones.
+//! Times: those that are typed, of any day of a log; those far from its beginning; the time zone;
+//! and numbers that are no decimal ones.
 
 use crate::browser::Browser;
 use crate::{description, lock, page};
@@ -7,7 +8,8 @@ use protolog_testkit::{TempDir, temp_dir};
 use std::fmt::Write;
 use std::fs;
 
-/// Opens a trace whose wall clock is at `wall` nanoseconds a second after the boot, with messages at these nanoseconds after the one before.
+/// Opens a trace whose wall clock is at `wall` nanoseconds a second after the boot, with messages
+/// at these nanoseconds after the one before.
 fn open(browser: &mut Browser, wall: u64, steps: impl IntoIterator<Item = u64>) -> TempDir {
     let dir = temp_dir();
     let trace = dir.path().join("app.pftrace");

@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-/// The directory that all users share, and the names of those in it: the victim's own, and one of programs for everybody.
+/// The directory that all users share, and the names of those in it: the victim's own, and one of
+/// programs for everybody.
 const SHARED: &str = "/tmp";
 const HOME: &str = "victim";
 const PROGRAMS: &str = "bin";
@@ -25,7 +26,8 @@ fn own_directory(path: &Path, user: u32) -> PathBuf {
     path
 }
 
-/// Starts `view` as the victim, with an `xdg-open` that notes what it was given in the victim's directory.
+/// Starts `view` as the victim, with an `xdg-open` that notes what it was given in the victim's
+/// directory.
 fn start_view(users: &Users, program: &Path, home: &Path) -> Served {
     let trace = home.join("app.pftrace");
     let dir = temp_dir();
@@ -79,7 +81,8 @@ fn another_user_gets_nothing_and_stops_nothing() {
     });
 }
 
-/// Each kind of flood: connections that ask at once, that ask for nothing, and that are closed at once.
+/// Each kind of flood: connections that ask at once, that ask for nothing, and that are closed at
+/// once.
 const FLOODS: [&str; 3] = ["asking", "silent", "closing"];
 
 #[test]

@@ -1,6 +1,7 @@
 //! The records of messages: where the bytes of each are, and which strings they refer to.
 //!
-//! The usual message is taken in one pass, with the plan that the dictionary has for it; what differs is read field by field.
+//! The usual message is taken in one pass, with the plan that the dictionary has for it; what
+//! differs is read field by field.
 //!
 //! Invariant: a message that is damaged has a record, too, with the values before the damage.
 
@@ -30,7 +31,8 @@ impl Collected {
         }
     }
 
-    /// Applies a message: notes its time in a survey, else keeps a record of it with the strings that it refers to.
+    /// Applies a message: notes its time in a survey, else keeps a record of it with the strings
+    /// that it refers to.
     pub(super) fn message(
         &mut self,
         sequence: &SequenceState,

@@ -1,10 +1,11 @@
 //! The contents of the packets, collected for the entries of the log.
 //!
-//! A record refers to a message's bytes, with the time and the strings that the state of its sequence gives it. The
-//! dictionary and the relations of clocks may come anywhere in a trace, so they are applied after the last packet
-//! (`log.rs`).
+//! A record refers to a message's bytes, with the time and the strings that the state of its
+//! sequence gives it. The dictionary and the relations of clocks may come anywhere in a trace, so
+//! they are applied after the last packet (`log.rs`).
 //!
-//! A packet is applied in this order: loss, clear, defaults, interned strings, clock snapshot, thread, timestamp, message.
+//! A packet is applied in this order: loss, clear, defaults, interned strings, clock snapshot,
+//! thread, timestamp, message.
 
 mod message_records;
 mod segment_bounds;
@@ -59,9 +60,11 @@ pub(crate) struct MessageRecord {
     pub(crate) message: Span,
     /// Index of its first string in `Collected::string_refs`.
     pub(crate) strings: u32,
-    /// The segment that it is in, if the trace is read by segments: of one time, the first in the file comes first.
+    /// The segment that it is in, if the trace is read by segments: of one time, the first in the
+    /// file comes first.
     pub(crate) segment: u32,
-    /// Index into `Collected::strings`, or one of the indices above, [`NO_STRING`] if there is none.
+    /// Index into `Collected::strings`, or one of the indices above, [`NO_STRING`] if there is
+    /// none.
     pub(crate) stack_trace: u32,
     pub(crate) thread: u32,
 }
@@ -84,15 +87,18 @@ pub(crate) struct Collected {
     pub(crate) pass: Pass,
     /// Entries are left out: only the state of sequences is wanted.
     pub(crate) is_skipping: bool,
-    /// The entries that are wanted of a page; all others are left out before their values are looked at.
+    /// The entries that are wanted of a page; all others are left out before their values are
+    /// looked at.
     pub(crate) choice: Choice,
     /// The segment that is surveyed, those before it, and the order in which they are read.
     pub(crate) segment: Segment,
     pub(crate) segments: Vec<Segment>,
     pub(crate) order: SegmentOrder,
-    /// A segment of so many bytes ends before another sequence begins, and a much smaller one before one that goes on from long ago.
+    /// A segment of so many bytes ends before another sequence begins, and a much smaller one
+    /// before one that goes on from long ago.
     pub(crate) least_segment: u64,
-    /// Where the packet that is applied begins in the file, or the bundle that has it, when surveyed.
+    /// Where the packet that is applied begins in the file, or the bundle that has it, when
+    /// surveyed.
     pub(crate) packet_at: u64,
     /// The same of the last packet with a sequence. A segment can't end within a bundle.
     bound_at: Option<u64>,
@@ -131,14 +137,16 @@ pub(crate) struct Collected {
 }
 
 impl Collected {
-    /// Applies a packet. Steps that fail are left out, the others are applied; the first error is returned.
+    /// Applies a packet. Steps that fail are left out, the others are applied; the first error is
+    /// returned.
     pub(crate) fn apply(
         &mut self,
         sequence: &mut SequenceState,
         packet: &Packet<'_>,
         field: Field<'_>,
     ) -> Result<(), DecodeError> {
-        // The service also sets the flag on the first packet that a writer ever wrote, where it can't know.
+        // The service also sets the flag on the first packet that a writer ever wrote, where it
+        // can't know.
         let lost = packet.dropped && (sequence.started || !packet.first_on_sequence);
         sequence.started = true;
         if self.pass == Pass::Survey && packet.has_state() {
@@ -202,7 +210,8 @@ impl Collected {
         }
     }
 
-    /// Applies a plain message that is applicable, whose packet has these bytes at this address. False if a part of it can't be decoded.
+    /// Applies a plain message that is applicable, whose packet has these bytes at this address.
+    /// False if a part of it can't be decoded.
     #[inline]
     pub(crate) fn apply_plain(
         &mut self,
@@ -247,8 +256,9 @@ impl Collected {
         (self.shared_clocks, self.latest, self.malformed) = Default::default();
     }
 
-    /// Takes what belongs to the page that was read, with all entries, for a log of its own. What is of the whole trace is in both.
-    /// `used` is a page that nobody needs any more, whose memory the next one takes.
+    /// Takes what belongs to the page that was read, with all entries, for a log of its own. What
+    /// is of the whole trace is in both. `used` is a page that nobody needs any more, whose memory
+    /// the next one takes.
     pub(crate) fn take_page(&mut self, used: Self) -> Self {
         let Self { mut blocks, mut records, mut string_refs, mut strings, .. } = used;
         blocks.clear();
@@ -436,7 +446,8 @@ impl Collected {
         }
     }
 
-    /// Records the losses before this packet: those that the writer reported, or else one of unknown size.
+    /// Records the losses before this packet: those that the writer reported, or else one of
+    /// unknown size.
     fn record_losses(
         &mut self,
         sequence: &SequenceState,

@@ -1,7 +1,8 @@
-//! Where the segments of a trace end while it is surveyed, so that each of them can be read by itself later.
+//! Where the segments of a trace end while it is surveyed, so that each of them can be read by
+//! itself later.
 //!
-//! A segment has few sequences, since whoever reads it needs the state of each of them, and is neither much smaller nor much larger than
-//! `Collected::least_segment` without a reason.
+//! A segment has few sequences, since whoever reads it needs the state of each of them, and is
+//! neither much smaller nor much larger than `Collected::least_segment` without a reason.
 //!
 //! Invariant: a segment ends between packets of the file, and never within a bundle.
 
@@ -12,8 +13,9 @@ use crate::decode::segment::Segment;
 use crate::sequences::sequence_state::SequenceState;
 
 impl Collected {
-    /// Notes that a sequence is in the segment that is surveyed. If it is new to it, another segment begins, so that each has few sequences: always
-    /// if it is new to the trace, since with it an input of a merge may begin.
+    /// Notes that a sequence is in the segment that is surveyed. If it is new to it, another
+    /// segment begins, so that each has few sequences: always if it is new to the trace, since with
+    /// it an input of a merge may begin.
     #[inline]
     pub(super) fn bind(&mut self, sequence: &mut SequenceState) {
         let is_same_bundle = self.bound_at.replace(self.packet_at) == Some(self.packet_at);
@@ -36,7 +38,8 @@ impl Collected {
         sequence.last_segment = Some(self.segment.index);
     }
 
-    /// Ends the segment that is surveyed, if anything is in it, and begins the next one at this offset in the file.
+    /// Ends the segment that is surveyed, if anything is in it, and begins the next one at this
+    /// offset in the file.
     pub(crate) fn begin_segment(&mut self, offset: u64) {
         if offset > self.segment.offset {
             self.segment.len = (offset - self.segment.offset) as usize;

@@ -1,11 +1,11 @@
-//! The budget of the texts that messages name: interned texts and templates stand in a trace once, and a message names each in a
-//! few bytes, as often as it likes.
+//! The budget of the texts that messages name: interned texts and templates stand in a trace once,
+//! and a message names each in a few bytes, as often as it likes.
 //!
-//! A long text that does not fit is left out where it is named: its place in the message has a mark. Short ones always stand, since
-//! to name them takes a good part of their size.
+//! A long text that does not fit is left out where it is named: its place in the message has a
+//! mark. Short ones always stand, since to name them takes a good part of their size.
 //!
-//! Invariant: the long texts of all messages are no more than the limit, and of one message those that it repeats are no more than
-//! [`REPEATED`].
+//! Invariant: the long texts of all messages are no more than the limit, and of one message those
+//! that it repeats are no more than [`REPEATED`].
 
 use super::{CUT_STRING, CUT_TEMPLATE, Collected, NO_STRING};
 use crate::damage::limits::Limits;
@@ -51,7 +51,8 @@ impl TextBudget {
 }
 
 impl Collected {
-    /// Takes the texts of the message whose strings begin with this one from the budget. Returns its stack trace.
+    /// Takes the texts of the message whose strings begin with this one from the budget. Returns
+    /// its stack trace.
     #[inline]
     pub(super) fn take_texts(&mut self, first: usize, stack_trace: u32) -> u32 {
         let refs = self.string_refs.get(first..).unwrap_or_default();
@@ -99,7 +100,8 @@ impl Collected {
     }
 }
 
-/// Takes the template of a message from the budget. Returns what stands in place of its stack trace.
+/// Takes the template of a message from the budget. Returns what stands in place of its stack
+/// trace.
 pub(super) fn take_template(
     dictionary: &Dictionary,
     id: u64,

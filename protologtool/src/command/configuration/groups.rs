@@ -1,4 +1,5 @@
-//! `groups list` and `groups status`: the groups, with what is printed of each, and which sessions of which program trace it.
+//! `groups list` and `groups status`: the groups, with what is printed of each, and which sessions
+//! of which program trace it.
 
 use super::process::ProcessName;
 use super::programs::{Programs, warn_all};
@@ -44,12 +45,14 @@ struct SessionOfGroup<'a> {
     fill_policy: &'static str,
     /// True if `trace start` started it.
     control: bool,
-    /// The levels that it records of the group: those that it enables, as far as the operator allows them.
+    /// The levels that it records of the group: those that it enables, as far as the operator
+    /// allows them.
     levels: Vec<&'static str>,
 }
 
-/// The groups and sessions of a program. A program of another user answers what it likes, so a name that comes again is left
-/// out, and nothing looks at each session for each group: work and memory are in proportion to the answer.
+/// The groups and sessions of a program. A program of another user answers what it likes, so a name
+/// that comes again is left out, and nothing looks at each session for each group: work and memory
+/// are in proportion to the answer.
 struct ProcessGroups {
     process: ProcessName,
     groups: Vec<Group>,
@@ -169,10 +172,12 @@ pub(super) fn list(programs: &mut Programs, json: bool, system: &dyn System) {
     system.print(&text);
 }
 
-/// `groups names`: for shells. The last segments, where they mean one group, since shells part words at colons.
+/// `groups names`: for shells. The last segments, where they mean one group, since shells part
+/// words at colons.
 ///
-/// A shell puts what it is given into a line that it obeys, and a program of another user may give a group any name. So names
-/// with a character that any shell takes for more than itself are left out.
+/// A shell puts what it is given into a line that it obeys, and a program of another user may give
+/// a group any name. So names with a character that any shell takes for more than itself are left
+/// out.
 pub(super) fn names(programs: &mut Programs, system: &dyn System) {
     system.print(&names_for_shells(&unknown::names(programs, system)));
 }

@@ -1,6 +1,7 @@
 //! The programs that are meant: found, connected to, asked in rounds.
 //!
-//! Invariant: nothing here waits for a program but by [`ask_all`]; to close its connection may take time, too ([`close`]).
+//! Invariant: nothing here waits for a program but by [`ask_all`]; to close its connection may take
+//! time, too ([`close`]).
 
 use super::args::Choice;
 use super::process::ProcessName;
@@ -21,7 +22,8 @@ const NAMED: usize = 5;
 /// The most warnings of programs of another user that are shown.
 const WARNED: usize = 10;
 
-/// The most bytes that the programs of one user answer in a round, in memory: one may answer a quarter of it.
+/// The most bytes that the programs of one user answer in a round, in memory: one may answer a
+/// quarter of it.
 const REPLIES_OF_ONE_USER: usize = 4 * MAX_REPLY_BYTES;
 
 /// The programs, in the order of their names and process ids.
@@ -205,7 +207,8 @@ fn warning(whom: &str, error: &Error) -> String {
     format!("warning: {whom}: {error}\nhelp: {}\n", error.help())
 }
 
-/// Prints warnings of programs of these users. Of another user's only some are: each of a thousand programs could have one.
+/// Prints warnings of programs of these users. Of another user's only some are: each of a thousand
+/// programs could have one.
 pub(super) fn warn_all(all: Vec<(u32, String)>, system: &dyn System) {
     let own = rustix::process::geteuid().as_raw();
     let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
@@ -250,7 +253,8 @@ pub(super) fn find(whose: Whose) -> Result<Found, Failure> {
     })
 }
 
-/// Connects to all of them, many at once; gives none for one that has ended, whose socket is removed.
+/// Connects to all of them, many at once; gives none for one that has ended, whose socket is
+/// removed.
 pub(super) fn connect(
     sockets: &[Socket],
     time: Duration,
@@ -268,7 +272,8 @@ pub(super) fn connect(
     sockets.iter().zip(ask_all(all, time, connect))
 }
 
-/// Asks each program, many at once, and gives it back with its answer; none of those that did not answer in time.
+/// Asks each program, many at once, and gives it back with its answer; none of those that did not
+/// answer in time.
 pub(super) fn ask_each<T: Send + 'static>(
     programs: Vec<Program>,
     time: Duration,

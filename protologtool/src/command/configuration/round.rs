@@ -1,12 +1,14 @@
 //! A round of questions: many programs asked at once, and waited for until a deadline only.
 //!
-//! A program of another user can keep whoever has to do with its socket for longer than any timeout of a read: before Linux 6.16 it sends
-//! an open file whose end takes time (a connection that lingers), and the next read or the end of the connection waits for that. So all that
-//! touches a peer, the end of its connection included, happens on a thread that nobody waits for after the deadline. What is stuck then is
-//! left behind, and ends with the process.
+//! A program of another user can keep whoever has to do with its socket for longer than any timeout
+//! of a read: before Linux 6.16 it sends an open file whose end takes time (a connection that
+//! lingers), and the next read or the end of the connection waits for that. So all that touches a
+//! peer, the end of its connection included, happens on a thread that nobody waits for after the
+//! deadline. What is stuck then is left behind, and ends with the process.
 //!
-//! Invariants: a round takes at most [`ROUND`], and what the system takes to start and end; there are at most [`AT_ONCE`] threads of a
-//! round, of which the programs of one user have at most [`OF_ONE_USER`]; those of this user come first, and then the others in turn.
+//! Invariants: a round takes at most [`ROUND`], and what the system takes to start and end; there
+//! are at most [`AT_ONCE`] threads of a round, of which the programs of one user have at most
+//! [`OF_ONE_USER`]; those of this user come first, and then the others in turn.
 
 use protolog_control::REPLY_TIMEOUT;
 use std::collections::VecDeque;
@@ -22,8 +24,8 @@ const AT_ONCE: usize = 128;
 /// The most programs of one user that are asked at a time, so that nobody's keep all threads.
 const OF_ONE_USER: usize = 32;
 
-/// Asks each of `all`, which come with their users, and gives the answers in the order of the questions; none of those that
-/// were not there by the deadline, which `ask` is given.
+/// Asks each of `all`, which come with their users, and gives the answers in the order of the
+/// questions; none of those that were not there by the deadline, which `ask` is given.
 pub(super) fn ask_all<Q, A>(
     all: impl IntoIterator<Item = (u32, Q)>,
     time: Duration,
@@ -105,7 +107,8 @@ impl<Q> Waiting<Q> {
         self.users.iter().map(|one| one.questions.len()).sum()
     }
 
-    /// The next question with its user's place and its index: one of this user's if there is any, or else those of the others in turn.
+    /// The next question with its user's place and its index: one of this user's if there is any,
+    /// or else those of the others in turn.
     fn take(&mut self) -> Option<(usize, usize, Q)> {
         let own = rustix::process::geteuid().as_raw();
         let count = self.users.len();

@@ -1,13 +1,15 @@
 //! The state file: settings that programs apply when they start.
 //!
-//! It has the form of all settings (docs/design/control.md). One operator at a time writes it, and the new file replaces the
-//! old one as a whole.
+//! It has the form of all settings (docs/design/control.md). One operator at a time writes it, and
+//! the new file replaces the old one as a whole.
 //!
 //! Invariants
-//! - What was said last holds at the next start. A new setting takes the same levels out of earlier ones of its pattern, and one for `*` out of
-//!   all, in programs that it covers; and it stands after all others that it meets. An earlier one of another pattern stays, since that may name
+//! - What was said last holds at the next start. A new setting takes the same levels out of earlier
+//!   ones of its pattern, and one for `*` out of all, in programs that it covers; and it stands
+//!   after all others that it meets. An earlier one of another pattern stays, since that may name
 //!   groups that the new one does not: `app::net` has `app::net::Log::Tcp`, which is no `Net`.
-//! - Nothing that another user put there is taken over: the file is read by the rule by which programs read it.
+//! - Nothing that another user put there is taken over: the file is read by the rule by which
+//!   programs read it.
 
 use crate::exit::Failure;
 use crate::output::reason;
@@ -121,7 +123,8 @@ impl Kept {
             let replaces = group == "*" || name != "*" && named == Some(Closeness::Whole);
             old.trace = old.trace.filter(|_| trace.is_none() || !replaces);
             old.text = match old.text {
-                // A later line would also switch it on where it is off, so the change is made here, for all that this pattern names.
+                // A later line would also switch it on where it is off, so the change is made here,
+                // for all that this pattern names.
                 Some(levels) if self.only_printed && levels > 0 && named.is_some() => {
                     text.or(Some(levels))
                 }
@@ -147,7 +150,8 @@ impl Kept {
     }
 }
 
-/// Refuses names that can't be written down: a file that can't be read again would block every later change.
+/// Refuses names that can't be written down: a file that can't be read again would block every
+/// later change.
 fn check(groups: &[String], programs: &[String]) -> Result<(), Failure> {
     let is_read_as = |text: &str, program: Option<&str>, group: &str| {
         let mut items = Settings::new(text).map(|item| item.map(|item| (item.program, item.group)));

@@ -1,4 +1,5 @@
-//! `logcat` and `level`: groups are switched in the memory of target processes; groups without a word there, by request.
+//! `logcat` and `level`: groups are switched in the memory of target processes; groups without a
+//! word there, by request.
 
 use super::args::Choice;
 use super::process::ProcessName;
@@ -161,8 +162,8 @@ impl LevelChange {
     }
 }
 
-/// A pattern as settings have it: a name that can't stand there as it is gets quotation marks, so that nobody has to write them
-/// within those of the shell.
+/// A pattern as settings have it: a name that can't stand there as it is gets quotation marks, so
+/// that nobody has to write them within those of the shell.
 fn pattern(given: &str) -> String {
     if given == "*" || is_quoted(given) { given.to_owned() } else { Quoted(given).to_string() }
 }
@@ -215,7 +216,8 @@ pub(super) fn run(
     Ok(())
 }
 
-/// Reports names that match no group, which is an error unless they are remembered for programs that start later.
+/// Reports names that match no group, which is an error unless they are remembered for programs
+/// that start later.
 fn report_missing(programs: &mut Programs, missing: &[&str], persist: bool, system: &dyn System) {
     if missing.is_empty() {
         return;

@@ -1,10 +1,12 @@
-//! `top`: the groups of running programs with their rates, losses and levels, as they change, and switched in place.
+//! `top`: the groups of running programs with their rates, losses and levels, as they change, and
+//! switched in place.
 //!
-//! It asks over the control path what `configuration` asks, once each interval, and switches groups by the same change. On a terminal it draws
-//! ([`screen`]) until a key or a signal ends it; for machines it prints tables or JSON lines.
+//! It asks over the control path what `configuration` asks, once each interval, and switches groups
+//! by the same change. On a terminal it draws ([`screen`]) until a key or a signal ends it; for
+//! machines it prints tables or JSON lines.
 //!
-//! Invariants: the terminal is as it was when the command ends, whatever ends it but SIGKILL; a program that hangs delays the others once,
-//! not each time.
+//! Invariants: the terminal is as it was when the command ends, whatever ends it but SIGKILL; a
+//! program that hangs delays the others once, not each time.
 
 mod keys;
 mod screen;

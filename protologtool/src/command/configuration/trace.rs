@@ -133,8 +133,8 @@ fn check(text: &str, origin: &str) -> Result<(), Failure> {
     }
 }
 
-/// Refuses a group of `--group` that no program has, so that a misspelled one does not leave an empty trace. The file of
-/// `--config` may name groups that come later.
+/// Refuses a group of `--group` that no program has, so that a misspelled one does not leave an
+/// empty trace. The file of `--config` may name groups that come later.
 fn refuse_unknown(
     programs: &mut Programs,
     flags: &str,
@@ -272,7 +272,8 @@ pub(super) fn sessions(process: &ProcessName, lines: &[String]) -> Vec<Session> 
     all
 }
 
-/// A line for the session and, if wanted, one for each group; without, for those that lost something.
+/// A line for the session and, if wanted, one for each group; without, for those that lost
+/// something.
 fn render(session: &Session, by_group: bool, text: &mut String) {
     let Session { process, file, messages, lost, bytes, .. } = session;
     let _ = writeln!(
@@ -294,7 +295,8 @@ fn render(session: &Session, by_group: bool, text: &mut String) {
     }
 }
 
-/// The place where a session keeps messages, by the name of its fill policy and the file that it writes.
+/// The place where a session keeps messages, by the name of its fill policy and the file that it
+/// writes.
 pub(super) fn destination(fill_policy: &str, file: Option<&str>) -> String {
     match (fill_policy, file) {
         ("stream", Some(file)) => format!("to {file}"),

@@ -1,5 +1,6 @@
-//! The differences of a run from another one, or from several that are known to be good, in the order in which they are reported: new,
-//! vanished, counts, values, order. Within each, the most telling comes first: severe levels, great changes.
+//! The differences of a run from another one, or from several that are known to be good, in the
+//! order in which they are reported: new, vanished, counts, values, order. Within each, the most
+//! telling comes first: severe levels, great changes.
 //!
 //! Invariant: what differs among good runs by itself is no difference.
 
@@ -30,7 +31,8 @@ pub(super) enum Difference<'a> {
 /// The change of an argument's values.
 #[derive(Debug)]
 pub(super) enum ValueChange<'a> {
-    /// Values that only one of the runs has, each with its number, and those that both have, with both numbers.
+    /// Values that only one of the runs has, each with its number, and those that both have, with
+    /// both numbers.
     Choice {
         vanished: Vec<(&'a str, u64)>,
         new: Vec<(&'a str, u64)>,
@@ -205,7 +207,8 @@ fn choice<'a>(
     (!is_same).then_some(ValueChange::Choice { vanished, new, other })
 }
 
-/// The values that both have, one more often: where messages are as many as before, or where the part of a value is by far another one.
+/// The values that both have, one more often: where messages are as many as before, or where the
+/// part of a value is by far another one.
 fn other_counts<'a>(
     before: &[&'a BTreeMap<String, u64>],
     after: &'a BTreeMap<String, u64>,
@@ -266,7 +269,8 @@ fn is_within(old: Range, new: Range, args: &DiffArgs) -> bool {
 /// The part of numbers that is lost when they are added up in another order.
 const ROUNDING: f64 = 1e-9;
 
-/// The differences in the order of threads that all runs have, if it is one order in all runs before.
+/// The differences in the order of threads that all runs have, if it is one order in all runs
+/// before.
 fn orders<'a>(before: &'a [Tally], after: &'a Tally) -> impl Iterator<Item = Difference<'a>> {
     let (first, others) = before.split_first().expect("a run to compare with");
     first.threads.iter().filter_map(move |(thread, old)| {

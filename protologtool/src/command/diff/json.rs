@@ -1,4 +1,5 @@
-//! Differences as JSON, one object a line. `type` is `new`, `vanished`, `count`, `values` or `order`; nothing is left out.
+//! Differences as JSON, one object a line. `type` is `new`, `vanished`, `count`, `values` or
+//! `order`; nothing is left out.
 
 use super::DiffArgs;
 use super::compare::{Difference, ValueChange};

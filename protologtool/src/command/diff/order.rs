@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// The longest that the shortest way from one order to the other is looked for; after it, a longer way will do.
+/// The longest that the shortest way from one order to the other is looked for; after it, a longer
+/// way will do.
 const DEADLINE: Duration = Duration::from_secs(10);
 
 /// A place where two orders differ.

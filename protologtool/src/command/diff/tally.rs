@@ -1,5 +1,5 @@
-//! The contents of one run, in the form in which two of them can be compared: messages by text, with counts and values, and the
-//! messages of each thread in their order.
+//! The contents of one run, in the form in which two of them can be compared: messages by text,
+//! with counts and values, and the messages of each thread in their order.
 
 use super::noise::{self, ArgKind};
 use super::values::ArgColumn;
@@ -105,21 +105,24 @@ impl MessageKey {
         }
     }
 
-    /// The template, or the beginning of a long one: the report may name it for each of its entries.
+    /// The template, or the beginning of a long one: the report may name it for each of its
+    /// entries.
     pub(super) fn shown_template(&self) -> Cow<'_, str> {
         shortened(&self.template, SHOWN)
     }
 }
 
-/// The size up to which a template is shown, and the name of a group known, in bytes: many messages may be of one group.
+/// The size up to which a template is shown, and the name of a group known, in bytes: many messages
+/// may be of one group.
 const SHOWN: usize = 1024;
 
 /// The same for the name of a process, which each of its threads has.
 const PROCESS: usize = 256;
 
-/// The names by which threads are found in the other run: of those that have a name of their own in their process, and of main threads.
-/// The process is named where there are several, without the directory of its program; threads whose names differ by numbers alone are a pool, which
-/// shares its work in another way at each run.
+/// The names by which threads are found in the other run: of those that have a name of their own in
+/// their process, and of main threads. The process is named where there are several, without the
+/// directory of its program; threads whose names differ by numbers alone are a pool, which shares
+/// its work in another way at each run.
 fn comparable_threads(log: &Log) -> HashMap<&Thread, String> {
     let all: HashSet<&Thread> = log.threads().iter().collect();
     let own = |thread: &Thread| match &thread.name {

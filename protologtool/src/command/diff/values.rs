@@ -1,7 +1,8 @@
 //! The values that one argument of a message takes in a run.
 //!
-//! Up to [`FEW`] different values are counted one by one. From there on it is no choice but a quantity: of numbers the least, the mean
-//! and the greatest are kept, of texts the number of different ones.
+//! Up to [`FEW`] different values are counted one by one. From there on it is no choice but a
+//! quantity: of numbers the least, the mean and the greatest are kept, of texts the number of
+//! different ones.
 
 use super::noise;
 use protolog_reader::Arg;

@@ -22,7 +22,8 @@ pub(crate) enum Build {
     Soong,
 }
 
-/// Names of build files. Whoever has several of them builds with the first: a project of Bazel or Soong often carries manifests for other tools.
+/// Names of build files. Whoever has several of them builds with the first: a project of Bazel or
+/// Soong often carries manifests for other tools.
 const FILES: [(&str, Build); 10] = [
     ("Android.bp", Build::Soong),
     ("MODULE.bazel", Build::Bazel),
@@ -56,7 +57,8 @@ impl Build {
         }
     }
 
-    /// Returns true for the name of a build file of this build: a directory with one is a module, with a step of its own.
+    /// Returns true for the name of a build file of this build: a directory with one is a module,
+    /// with a step of its own.
     pub(super) fn has_file(self, name: &str) -> bool {
         let is_same = |build: Self| build.title() == self.title();
         FILES.iter().any(|(file, build)| *file == name && is_same(*build))
@@ -67,7 +69,8 @@ impl Build {
         matches!(self, Self::Maven | Self::Gradle | Self::GradleKotlin)
     }
 
-    /// Returns true if the directory has a build file of this build, or settings that name its modules.
+    /// Returns true if the directory has a build file of this build, or settings that name its
+    /// modules.
     pub(super) fn has_project(self, directory: &Path, system: &dyn System) -> bool {
         let settings = ["settings.gradle", "settings.gradle.kts"];
         let names = FILES.iter().map(|(name, _)| *name).filter(|name| self.has_file(name));
@@ -86,7 +89,8 @@ impl Build {
         }
     }
 
-    /// Returns whether the fragment names the class of groups. In Rust the groups are those that derive `ProtoLogGroup`.
+    /// Returns whether the fragment names the class of groups. In Rust the groups are those that
+    /// derive `ProtoLogGroup`.
     pub(super) fn takes_groups(self) -> bool {
         self != Self::Cargo
     }

@@ -1,4 +1,5 @@
-//! The sources of a project, as far as a build rule names them: which have log calls, and where the groups are.
+//! The sources of a project, as far as a build rule names them: which have log calls, and where the
+//! groups are.
 //!
 //! A look at words, without parsing: what is found is shown to a person, who knows the project.
 
@@ -15,7 +16,8 @@ use std::path::{Path, PathBuf};
 /// The most bytes of a project's file that are looked at.
 const MAX_POM: u64 = 1 << 20;
 
-/// The end of the name of the interface that enums of groups implement: `IProtoLogGroup`, or one of the program's.
+/// The end of the name of the interface that enums of groups implement: `IProtoLogGroup`, or one of
+/// the program's.
 const INTERFACE: &[u8] = b"ProtoLogGroup";
 /// Those of Android 15 and of later releases.
 const ANDROID_CLASSES: [&str; 2] =
@@ -38,8 +40,8 @@ pub(super) struct Survey {
     pub(super) groups: Vec<GroupClass>,
     /// Those of other modules of the project, in the same order.
     pub(super) other_groups: Vec<GroupClass>,
-    /// The modules below, which have build files of their own, with the number of their sources with log calls. Nothing
-    /// of theirs but groups is counted elsewhere.
+    /// The modules below, which have build files of their own, with the number of their sources
+    /// with log calls. Nothing of theirs but groups is counted elsewhere.
     pub(super) modules: Vec<(PathBuf, usize)>,
     /// Android's class with the log methods, if that is what the calls are of.
     pub(super) android_class: Option<&'static str>,
@@ -57,7 +59,8 @@ pub(super) struct GroupClass {
 }
 
 impl Survey {
-    /// Looks at the sources below `project`, where directories with a build file of `build` are modules.
+    /// Looks at the sources below `project`, where directories with a build file of `build` are
+    /// modules.
     pub(super) fn of(project: &Path, build: Build, system: &dyn System) -> Result<Self, Failure> {
         let pom = system.read_found(&project.join("pom.xml"), MAX_POM).unwrap_or_default();
         let names_encoding =
@@ -181,7 +184,8 @@ impl GroupClass {
     }
 }
 
-/// The enums of a source that implement the interface of groups, with their package; Kotlin's tokens are alike enough.
+/// The enums of a source that implement the interface of groups, with their package; Kotlin's
+/// tokens are alike enough.
 fn group_enums(kind: Kind, bytes: &[u8]) -> Vec<String> {
     if Finder::new(INTERFACE).find(bytes).is_none() {
         return Vec::new();

@@ -1,6 +1,7 @@
 //! The list of sources: files that are named, and those of directories.
 //!
-//! Invariant: what a run writes is no input of the next, even where the output directory is below one of the sources.
+//! Invariant: what a run writes is no input of the next, even where the output directory is below
+//! one of the sources.
 
 use crate::exit::Failure;
 use crate::lang::Kind;
@@ -11,8 +12,9 @@ use std::collections::HashSet;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// The sources that the arguments name, in their order; those of a directory in the order of their paths' bytes. What a
-/// directory brings comes once, and not if it is named itself. Directories may have no sources, and be missing if `may_be_missing`.
+/// The sources that the arguments name, in their order; those of a directory in the order of their
+/// paths' bytes. What a directory brings comes once, and not if it is named itself. Directories may
+/// have no sources, and be missing if `may_be_missing`.
 pub(super) fn files(
     named: &[PathBuf],
     may_be_missing: bool,
@@ -72,7 +74,8 @@ fn walk(
     let (mut files, mut open) = (Vec::new(), vec![directory.to_path_buf()]);
     let mut is_first = true;
     while let Some(directory) = open.pop() {
-        // No link leads to a directory below the first, so that its own name is the last part of its canonical path.
+        // No link leads to a directory below the first, so that its own name is the last part of
+        // its canonical path.
         let may_be = |output: &Path| is_first || directory.file_name() == output.file_name();
         if output.is_some_and(|output| may_be(output) && system.canonical(&directory) == output) {
             continue;

@@ -1,6 +1,7 @@
 //! The groups and files that documents are looked at with, and the look at one document.
 //!
-//! Invariant: settings that are wrong, such as a half-typed class of groups, leave the last right ones in use.
+//! Invariant: settings that are wrong, such as a half-typed class of groups, leave the last right
+//! ones in use.
 
 use super::LspArgs;
 use crate::command::inputs;

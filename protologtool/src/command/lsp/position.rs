@@ -1,4 +1,5 @@
-//! Places in a document, as the protocol counts them: lines from 0, and in a line units of the encoding that was agreed on.
+//! Places in a document, as the protocol counts them: lines from 0, and in a line units of the
+//! encoding that was agreed on.
 
 use crate::source::Source;
 use lsp_types::{Position, PositionEncodingKind, Range};
@@ -40,7 +41,8 @@ pub(super) fn position(source: &Source, offset: usize, encoding: Encoding) -> Po
     Position::new(line as u32 - 1, column as u32)
 }
 
-/// The byte at a place; of a place behind a line's end, that end, and behind the last line, the end of all.
+/// The byte at a place; of a place behind a line's end, that end, and behind the last line, the end
+/// of all.
 pub(super) fn offset(source: &Source, position: Position, encoding: Encoding) -> usize {
     let line = position.line as usize + 1;
     if line > source.lines() {

@@ -291,7 +291,8 @@ impl<'s> Server<'s> {
         }
     }
 
-    /// Reads groups and files anew, if they may be other ones; all documents are to be looked at again.
+    /// Reads groups and files anew, if they may be other ones; all documents are to be looked at
+    /// again.
     fn refresh(&mut self) -> io::Result<()> {
         if !std::mem::take(&mut self.is_stale) {
             return Ok(());
@@ -408,7 +409,8 @@ impl<'s> Server<'s> {
         })
     }
 
-    /// From the group, its declaration; from the rest of the call, the entry of the dictionary, if there is one.
+    /// From the group, its declaration; from the rest of the call, the entry of the dictionary, if
+    /// there is one.
     fn definition(&mut self, at: &lsp::TextDocumentPositionParams) -> Value {
         let Some((_, call, offset)) = self.call_at(at) else { return Value::Null };
         let (id, group, is_group) = (call.id, call.group, offset < call.template_range.start);

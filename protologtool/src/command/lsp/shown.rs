@@ -10,7 +10,8 @@ use std::fmt::Write;
 /// The limit on the characters of an argument in the example.
 const MAX_ARGUMENT: usize = 30;
 
-/// The message as Markdown: level, group, id, template, an example of its text, and what becomes of the group.
+/// The message as Markdown: level, group, id, template, an example of its text, and what becomes of
+/// the group.
 pub(super) fn markdown(call: &ShownCall, group: &Group, source: &Source) -> String {
     let mut shown = String::new();
     let ShownCall { level, id, template, .. } = call;
@@ -37,7 +38,8 @@ fn state(group: &Group) -> String {
     format!("Group {name} is compiled in and {printed}; its tag is {tag}.")
 }
 
-/// The text as it is, for Markdown: who wrote the sources chose it, and an editor may load the pictures that Markdown names.
+/// The text as it is, for Markdown: who wrote the sources chose it, and an editor may load the
+/// pictures that Markdown names.
 fn code(text: &str) -> String {
     let line = on_one_line(text);
     let (longest, _) = line.chars().fold((0, 0), |(longest, run), char| {
@@ -48,7 +50,8 @@ fn code(text: &str) -> String {
     format!("{fence}{gap}{line}{gap}{fence}")
 }
 
-/// The text of the message for made-up numbers, with the expressions of texts in place of their values.
+/// The text of the message for made-up numbers, with the expressions of texts in place of their
+/// values.
 fn example(call: &ShownCall, source: &Source) -> Option<String> {
     let template = Template::parse(&call.template).ok()?;
     if template.is_empty() {

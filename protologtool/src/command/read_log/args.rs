@@ -69,13 +69,13 @@ trace can't be read, as standard error says, or, with --fail-on-loss, messages w
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 #[command(after_long_help = HELP, after_help = "See --help for examples.")]
 pub(crate) struct ReadLogArgs {
-    /// The trace: a file that Perfetto reads, as it is or compressed with gzip or zstd, or a recording; `-` for standard input.
-    /// Several, and those in directories, are shown as one
+    /// The trace: a file that Perfetto reads, as it is or compressed with gzip or zstd, or a
+    /// recording; `-` for standard input. Several, and those in directories, are shown as one
     #[arg(required = true, value_name = "TRACES")]
     pub(super) traces: Vec<PathBuf>,
 
-    /// Read texts that the trace lacks from this dictionary (.pb, .json or .json.gz), or from the matching `<hash>.pb` in
-    /// this directory; may be repeated
+    /// Read texts that the trace lacks from this dictionary (.pb, .json or .json.gz), or from the
+    /// matching `<hash>.pb` in this directory; may be repeated
     #[arg(long, value_name = "FILE|DIR")]
     pub(super) viewer_config: Vec<PathBuf>,
 
@@ -88,11 +88,13 @@ pub(crate) struct ReadLogArgs {
     #[command(flatten)]
     pub(super) form: EntryForm,
 
-    /// Show when threads entered (`>`) and left (`<`) the spans of `tracing`, with their fields and durations
+    /// Show when threads entered (`>`) and left (`<`) the spans of `tracing`, with their fields and
+    /// durations
     #[arg(long, help_heading = "How to show them", conflicts_with_all = ["count", "count_by", "top", "histogram"])]
     pub(super) spans: bool,
 
-    /// Add functions and lines to stack traces of addresses, from the programs and libraries on this machine
+    /// Add functions and lines to stack traces of addresses, from the programs and libraries on
+    /// this machine
     #[arg(long, help_heading = "How to show them")]
     pub(super) symbolize: bool,
 
@@ -105,8 +107,8 @@ pub(crate) struct ReadLogArgs {
     #[arg(long, help_heading = "How to show them")]
     pub(super) stats: bool,
 
-    /// Then show what is added, until Ctrl-C or the end of a pipe; also of what takes a file's place, of segments, of recordings and of
-    /// what is new in a directory
+    /// Then show what is added, until Ctrl-C or the end of a pipe; also of what takes a file's
+    /// place, of segments, of recordings and of what is new in a directory
     #[arg(short, long, conflicts_with_all = ["count", "count_by", "top", "histogram", "symbolize", "stats", "fail_on_loss"])]
     pub(super) follow: bool,
 

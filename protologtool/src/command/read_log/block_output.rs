@@ -1,6 +1,7 @@
 //! The output of a log: blocks of lines, to a pager or to standard output.
 //!
-//! Invariant: a block is written when it is full, and whatever is left when the log ends, or waits for more.
+//! Invariant: a block is written when it is full, and whatever is left when the log ends, or waits
+//! for more.
 
 mod line_budget;
 mod pager;
@@ -67,7 +68,8 @@ impl<'a> BlockOutput<'a> {
         self.block.extend_from_slice(text);
     }
 
-    /// Appends lines of the log, unless there is no room for them, and writes the block if it is full.
+    /// Appends lines of the log, unless there is no room for them, and writes the block if it is
+    /// full.
     #[inline]
     pub(crate) fn push(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), Stopped> {
         let before = self.block.len();

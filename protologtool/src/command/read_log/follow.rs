@@ -1,7 +1,8 @@
 //! `read-log --follow`: what is there, then what is added, until nobody reads it any more.
 //!
-//! A session writes its file at least once a second while there is something to write, and a recording at once. What several logs have is
-//! shown as it comes: in the order of time within what one of them had at one look.
+//! A session writes its file at least once a second while there is something to write, and a
+//! recording at once. What several logs have is shown as it comes: in the order of time within what
+//! one of them had at one look.
 
 mod file;
 mod held;
@@ -286,8 +287,9 @@ impl Logs {
     }
 }
 
-/// A failure if the trace that a recording names is not of the recording's owner. Whoever wrote the recording chose that name, and may put something
-/// else there at any moment: so it is opened as what was found in a directory is.
+/// A failure if the trace that a recording names is not of the recording's owner. Whoever wrote the
+/// recording chose that name, and may put something else there at any moment: so it is opened as
+/// what was found in a directory is.
 fn check_named(trace: &Path, recording: &Path, system: &dyn System) -> Result<(), Failure> {
     let refused = |reason: &str| {
         let [trace, recording] = [trace, recording].map(|it| it.display());
@@ -305,7 +307,8 @@ fn check_named(trace: &Path, recording: &Path, system: &dyn System) -> Result<()
     }
 }
 
-/// Returns whether a file is the recording of a session that writes a trace, which is followed if it is there.
+/// Returns whether a file is the recording of a session that writes a trace, which is followed if
+/// it is there.
 fn is_of_trace(path: &Path, system: &dyn System) -> bool {
     let head = system.read_from(path, 0, HEAD).unwrap_or_default();
     Recording::matches(&head) && Recording::parse(&head).is_ok_and(|it| it.streams())
@@ -333,7 +336,8 @@ struct GrowingPages<'a, 'b> {
 const PARTS_BETWEEN_LOOKS: u32 = 50;
 
 impl GrowingPages<'_, '_> {
-    /// Reads a part of the log at `path`, and shows it. Returns the number of bytes that were taken.
+    /// Reads a part of the log at `path`, and shows it. Returns the number of bytes that were
+    /// taken.
     fn read(&mut self, log: &mut FollowedLog, bytes: &[u8], path: &Path) -> Result<usize, Stopped> {
         let Self { filter, printer, system, texts, missing, .. } = self;
         let mut shown = Ok(());

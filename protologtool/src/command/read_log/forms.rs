@@ -1,4 +1,5 @@
-//! The forms in which a log is printed: text, JSON, CSV, logfmt; or numbers in place of its entries.
+//! The forms in which a log is printed: text, JSON, CSV, logfmt; or numbers in place of its
+//! entries.
 
 pub(crate) mod columns;
 pub(crate) mod counts;
@@ -64,11 +65,13 @@ pub(crate) struct EntryForm {
     #[arg(long, value_enum, value_delimiter = ',', value_name = "COLUMN,…", conflicts_with_all = ["count", "count_by", "top", "histogram"])]
     pub(crate) columns: Vec<Column>,
 
-    /// Colour lines by level; `auto` does so on a terminal, unless the environment variable NO_COLOR is set
+    /// Colour lines by level; `auto` does so on a terminal, unless the environment variable
+    /// NO_COLOR is set
     #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
     color: Color,
 
-    /// On a terminal, link tags and locations to the sources, in this form, with `{path}`, `{line}` and `{host}`; `none` for no links
+    /// On a terminal, link tags and locations to the sources, in this form, with `{path}`, `{line}`
+    /// and `{host}`; `none` for no links
     #[arg(long, value_name = "FORM", default_value = "file://{host}{path}", value_parser = links::form)]
     pub(crate) hyperlink_format: String,
 

@@ -1,4 +1,5 @@
-//! The lines about a log that was read to its end, on standard error: why it is empty, what is missing, what may help.
+//! The lines about a log that was read to its end, on standard error: why it is empty, what is
+//! missing, what may help.
 
 use super::args::ReadLogArgs;
 use crate::system::System;
@@ -52,8 +53,8 @@ fn explain(log: &Log, are_spans_shown: bool, system: &dyn System) {
     }
 }
 
-/// The line for a trace whose texts are in a dictionary elsewhere; empty for any other. One that is damaged, cut off or short of messages, as that of a
-/// process that died, may have lost its own.
+/// The line for a trace whose texts are in a dictionary elsewhere; empty for any other. One that is
+/// damaged, cut off or short of messages, as that of a process that died, may have lost its own.
 fn hint_of_dictionary(log: &Log) -> &'static str {
     let is_whole = log.is_complete() && !log.stats().has_losses();
     if log.dictionary().missing().next().is_some() {

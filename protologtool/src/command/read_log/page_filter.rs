@@ -1,4 +1,5 @@
-//! The filter of the pages of a log, to whose times the log gives a meaning: of all of it at once, or when an entry says the date.
+//! The filter of the pages of a log, to whose times the log gives a meaning: of all of it at once,
+//! or when an entry says the date.
 
 use crate::exit::{Failure, printable_lines};
 use crate::logs::filter::{Filter, Filters, TimeLimits};

@@ -1,4 +1,5 @@
-//! The items to show, of those that the filter admits: all, the last ones, in either order, with what stands around them.
+//! The items to show, of those that the filter admits: all, the last ones, in either order, with
+//! what stands around them.
 //!
 //! Invariant: what is held back takes at most the room that there is for it. The oldest goes first.
 
@@ -35,7 +36,8 @@ pub(super) struct Selection {
 #[derive(Debug)]
 pub(super) struct Selected<K> {
     pub(super) shown: K,
-    /// True if items between this one and the one shown before it are left out, where context is shown.
+    /// True if items between this one and the one shown before it are left out, where context is
+    /// shown.
     pub(super) is_after_gap: bool,
 }
 
@@ -57,7 +59,8 @@ impl Selection {
     }
 }
 
-/// Selects items of one page of a log after the other. `K` is what is kept of an item, since its page may be gone when it is shown.
+/// Selects items of one page of a log after the other. `K` is what is kept of an item, since its
+/// page may be gone when it is shown.
 pub(super) struct Selector<K> {
     tail: Option<usize>,
     is_reverse: bool,
@@ -150,7 +153,8 @@ impl<K: HeldBack> Selector<K> {
         Ok(())
     }
 
-    /// Shows what was held back: the last ones, or all in reverse. What follows is shown as it comes.
+    /// Shows what was held back: the last ones, or all in reverse. What follows is shown as it
+    /// comes.
     pub(super) fn finish<E>(
         &mut self,
         mut show: impl FnMut(Selected<K>) -> Result<(), E>,

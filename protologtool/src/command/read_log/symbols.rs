@@ -1,7 +1,8 @@
 //! Names for the addresses in stack traces.
 //!
-//! A frame's line is `#01 pc 00000000000a1b2c  /usr/bin/app (BuildId: 8f3c…)`. Where the file is on this machine and has the
-//! build id that the trace says, function, file and line follow, those that were inlined first:
+//! A frame's line is `#01 pc 00000000000a1b2c  /usr/bin/app (BuildId: 8f3c…)`. Where the file is on
+//! this machine and has the build id that the trace says, function, file and line follow, those
+//! that were inlined first:
 //!
 //! ```text
 //! #00 app::net::send at src/net.rs:12
@@ -9,8 +10,8 @@
 //! #01 app::main at src/main.rs:7
 //! ```
 //!
-//! The runtime's own frames, which every trace begins with, are left out. Other texts, such as Java's stack traces, stay as
-//! they are.
+//! The runtime's own frames, which every trace begins with, are left out. Other texts, such as
+//! Java's stack traces, stay as they are.
 //!
 //! Invariant: a file with another build id, or with none where the trace has one, names nothing.
 
@@ -114,7 +115,8 @@ impl Symbols {
             let at = at.map_or(String::new(), |(file, line)| format!(" at {file}:{line}"));
             names.push((name.unwrap_or_default(), at));
         });
-        // The symbol's name says where the function belongs, which that of the debug information may leave out.
+        // The symbol's name says where the function belongs, which that of the debug information
+        // may leave out.
         if let Some(symbol) = image.symbol(frame.address) {
             let name = demangled(symbol, None);
             let at = names.pop().map_or(String::new(), |(_, at)| at);

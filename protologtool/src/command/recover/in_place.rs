@@ -1,15 +1,17 @@
-//! `recover` without `-o`: appends to trace files what their recordings have, as the program's own recovery does.
+//! `recover` without `-o`: appends to trace files what their recordings have, as the program's own
+//! recovery does.
 //!
 //! Invariants
 //! - Nobody else has the recording or the trace, from the first look until the recording is gone:
-//!   both are open, and locked as sessions lock theirs. So a program that starts meanwhile waits, or
-//!   is refused, and loses nothing.
+//!   both are open, and locked as sessions lock theirs. So a program that starts meanwhile waits,
+//!   or is refused, and loses nothing.
 //! - Directories are found as those of outputs are, by way of no link of another user's that leads
-//!   elsewhere (docs/design/outputs.md), and opened once. What is written and removed is what was looked at, in the directory
-//!   that it was found in, whatever the paths lead to by then. The trace keeps owner and mode.
-//! - Trace and recording are regular files of one user, and the trace has one name: another user may
-//!   have given it more, in directories of theirs. The path in a recording is followed only if that
-//!   user is this one, and to no link.
+//!   elsewhere (docs/design/outputs.md), and opened once. What is written and removed is what was
+//!   looked at, in the directory that it was found in, whatever the paths lead to by then. The
+//!   trace keeps owner and mode.
+//! - Trace and recording are regular files of one user, and the trace has one name: another user
+//!   may have given it more, in directories of theirs. The path in a recording is followed only if
+//!   that user is this one, and to no link.
 //! - The recording is removed when the trace is complete on the disk.
 
 use crate::exit::Failure;
@@ -32,7 +34,8 @@ use std::time::{Duration, Instant};
 /// The part of a trace that has the id of its session, in bytes.
 pub(super) const HEAD: u64 = 1 << 20;
 
-/// The time to wait for others that look at the recording of a dead process for a moment, or complete its trace; and between two looks.
+/// The time to wait for others that look at the recording of a dead process for a moment, or
+/// complete its trace; and between two looks.
 const TIMEOUT: Duration = Duration::from_secs(5);
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
@@ -81,8 +84,8 @@ impl FoundFile {
         self.directory.open_entry(&self.name, &self.entry, access)
     }
 
-    /// Opens the file for writing, also if it is a read-only one of this user: the trace of a run that crashed is marked so when the program starts again. Its
-    /// mode is the same afterwards.
+    /// Opens the file for writing, also if it is a read-only one of this user: the trace of a run
+    /// that crashed is marked so when the program starts again. Its mode is the same afterwards.
     fn open_to_write(&self) -> io::Result<File> {
         let marked = match self.open(Access::ReadWrite) {
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
@@ -223,8 +226,8 @@ impl Incomplete {
         &self.place.path
     }
 
-    /// Completes the trace, gives it `mode` if there is one, and removes the recording. Returns the other name that a segment has then, if
-    /// no file has it.
+    /// Completes the trace, gives it `mode` if there is one, and removes the recording. Returns the
+    /// other name that a segment has then, if no file has it.
     pub(super) fn complete(&self, mode: Option<u32>) -> Result<Option<PathBuf>, Failure> {
         let write = || {
             self.trace.set_len(self.valid)?;
@@ -289,10 +292,12 @@ fn lock_recording(
     Ok(Some((LockedRecording { place, _file: file }, bytes)))
 }
 
-/// Locks a trace in both ways that sessions look for; false if somebody else has it. Where a file system has no locks, nobody has it.
+/// Locks a trace in both ways that sessions look for; false if somebody else has it. Where a file
+/// system has no locks, nobody has it.
 ///
-/// Whoever may read the trace can have a lock on it, and keep it: where that may be another user, it is enough that nobody has the lock of
-/// those who write it. The recording, which is private, keeps others away who complete it.
+/// Whoever may read the trace can have a lock on it, and keep it: where that may be another user,
+/// it is enough that nobody has the lock of those who write it. The recording, which is private,
+/// keeps others away who complete it.
 fn lock_trace(trace: &File) -> bool {
     let is_shared = trace.metadata().map_or(true, |found| found.mode() & 0o077 != 0);
     let is_marked = matches!(trace.try_lock(), Err(TryLockError::WouldBlock));

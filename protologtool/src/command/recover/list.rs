@@ -1,8 +1,10 @@
-//! `recover --list` and `recover --prune`: the recordings that are there, and those that nobody needs any more.
+//! `recover --list` and `recover --prune`: the recordings that are there, and those that nobody
+//! needs any more.
 //!
-//! Invariants: only regular files of this user are opened, never through a link, nor by way of one of another user's
-//! that leads elsewhere (docs/design/outputs.md). A directory is opened once, and files are removed in it, whatever its path leads to by then. What a process records to is
-//! never removed: it holds a lock on the file, and so does this command when it removes one. It holds
+//! Invariants: only regular files of this user are opened, never through a link, nor by way of one
+//! of another user's that leads elsewhere (docs/design/outputs.md). A directory is opened once, and
+//! files are removed in it, whatever its path leads to by then. What a process records to is never
+//! removed: it holds a lock on the file, and so does this command when it removes one. It holds
 //! none while it reads: the program that starts again would wait for it.
 
 use crate::args::values::age;
@@ -41,7 +43,8 @@ pub(super) struct Inventory {
     #[arg(long, help_heading = HEADING, conflicts_with = "output")]
     pub(super) prune: bool,
 
-    /// Remove only recordings in which nothing was recorded for this time: 90s, 30m, 12h, 1d [default: 1d]
+    /// Remove only recordings in which nothing was recorded for this time: 90s, 30m, 12h, 1d
+    /// [default: 1d]
     #[arg(long, help_heading = HEADING, value_name = "AGE", value_parser = age)]
     #[arg(requires = "prune", conflicts_with = "list")]
     older_than: Option<Duration>,
@@ -154,7 +157,8 @@ impl Inventory {
         if found.listed.alive || found.listed.idle_seconds < oldest.as_secs() {
             return Ok(false);
         }
-        // Without a writer before, there is none now; but another program may be completing its trace.
+        // Without a writer before, there is none now; but another program may be completing its
+        // trace.
         if found.file.try_lock().is_err() || has_record_lock(&found.file) {
             return Ok(false);
         }

@@ -1,15 +1,16 @@
 //! Admission of browsers: a code that works once, and a key that it makes.
 //!
-//! A code goes to a browser behind the `#` of an address, which browsers keep to themselves. The page
-//! proves that it has the code, and both sides make a key of it, which the page keeps for its origin.
-//! Each request then carries a random number and its authentication code (HMAC-SHA256) under the key,
-//! and each answer an authentication code that includes the number of its request.
+//! A code goes to a browser behind the `#` of an address, which browsers keep to themselves. The
+//! page proves that it has the code, and both sides make a key of it, which the page keeps for its
+//! origin. Each request then carries a random number and its authentication code (HMAC-SHA256)
+//! under the key, and each answer an authentication code that includes the number of its request.
 //!
 //! Invariants:
 //! - Neither code nor key is ever sent over the port. A stranger who takes the port gets proofs of
 //!   requests, which are worth nothing when this process has ended, and nothing that a stranger
 //!   answers passes for an answer of this process.
-//! - A code makes one key, within its time. It is gone when it was used, and so is its redirect file.
+//! - A code makes one key, within its time. It is gone when it was used, and so is its redirect
+//!   file.
 //! - There is no cookie: browsers send those to every port of a host.
 
 use crate::exit::Failure;
@@ -71,7 +72,8 @@ pub(super) struct Admitted {
 }
 
 impl Admission {
-    /// Makes a code for one browser. `redirect` writes the file that hands it over, if there is to be one.
+    /// Makes a code for one browser. `redirect` writes the file that hands it over, if there is to
+    /// be one.
     pub(super) fn issue(
         &self,
         lifetime: Duration,
@@ -168,7 +170,8 @@ impl<'a> Claim<'a> {
 }
 
 impl Admitted {
-    /// The authentication code of the answer: nobody else can give it, nor this one to another request.
+    /// The authentication code of the answer: nobody else can give it, nor this one to another
+    /// request.
     pub(super) fn sign(&self, status: u16, tag: &str, digest: &str) -> String {
         text(mac(&self.key.secret, &["answer", &self.nonce, &status.to_string(), tag, digest]))
     }

@@ -1,7 +1,9 @@
-//! The log as columns, the form in which a page takes it: small, and quick to take apart into typed arrays.
+//! The log as columns, the form in which a page takes it: small, and quick to take apart into typed
+//! arrays.
 //!
-//! Seven parts, each after its size in four bytes (little endian): JSON with all that many items share (messages, groups, threads, the
-//! texts of losses), five columns with a value for each item in the order of time, and the spans.
+//! Seven parts, each after its size in four bytes (little endian): JSON with all that many items
+//! share (messages, groups, threads, the texts of losses), five columns with a value for each item
+//! in the order of time, and the spans.
 //!
 //! | column | value |
 //! |---|---|
@@ -11,14 +13,17 @@
 //! | arguments | of a message: with [`STACK`] the index of a text; then a code for each conversion of its template, or with [`WHOLE`] the index of the whole text |
 //! | texts | size in bytes, UTF-8 |
 //!
-//! A span is its begin since the one before (of the first: since the first item; zigzag), its duration plus one or 0 without an end (then the most that it
-//! took plus one, or 0 if nothing is known), its thread, its depth,
-//! the texts of its name and target, and the number of its fields with the texts of their names and values.
+//! A span is its begin since the one before (of the first: since the first item; zigzag), its
+//! duration plus one or 0 without an end (then the most that it took plus one, or 0 if nothing is
+//! known), its thread, its depth, the texts of its name and target, and the number of its fields
+//! with the texts of their names and values.
 //!
-//! All numbers are varints. A code is `2 * index` of a text, or `2 * zigzag + 1` of an integer that is printed as it is.
+//! All numbers are varints. A code is `2 * index` of a text, or `2 * zigzag + 1` of an integer that
+//! is printed as it is.
 //!
-//! Invariant: the pieces of a template and the texts of its arguments, put together, are what `read-log` prints: where they would not be
-//! (missing or extra values, a message in no dictionary), the whole text stands in the columns.
+//! Invariant: the pieces of a template and the texts of its arguments, put together, are what
+//! `read-log` prints: where they would not be (missing or extra values, a message in no
+//! dictionary), the whole text stands in the columns.
 
 use crate::logs::filter::Filter;
 use protolog_core::{Piece, Template, Verb, render};
@@ -35,7 +40,8 @@ const GUESSED: u64 = 1;
 const STACK: u64 = 2;
 /// The text stands there whole.
 const WHOLE: u64 = 4;
-/// The greatest integer that stands there as a number: a page computes exactly up to 2^53, of which the code takes some.
+/// The greatest integer that stands there as a number: a page computes exactly up to 2^53, of which
+/// the code takes some.
 const GREATEST: i64 = 1 << 50;
 
 /// The most items of a page: they take about a gigabyte in a browser.
@@ -124,7 +130,8 @@ struct Columns<'a> {
     losses: Vec<String>,
     /// The number of messages that were lost, as far as it is known.
     lost: u64,
-    /// The item from which on the wall clock is so far from the trace's, and the wall clock's time at the start by that.
+    /// The item from which on the wall clock is so far from the trace's, and the wall clock's time
+    /// at the start by that.
     wall: Vec<(u64, i64)>,
 }
 
@@ -404,7 +411,7 @@ impl Texts {
     }
 }
 
-/// The texts between the conversions of a template, and the conversions, each as a template of its own.
+/// The texts between the conversions of a template, and the conversions, each a template.
 fn take_apart<'a>(
     text: &'a str,
     template: &Template<'a>,

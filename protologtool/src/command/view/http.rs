@@ -1,15 +1,15 @@
 //! HTTP over loopback: requests that are refused, the page for anybody, and requests with a proof.
 //!
-//! hyper takes the requests apart, on a thread with tokio's runtime for one; the thread of the command
-//! makes the replies, so that a trace which takes long to read keeps no connection waiting.
+//! hyper takes the requests apart, on a thread with tokio's runtime for one; the thread of the
+//! command makes the replies, so that a trace which takes long to read keeps no connection waiting.
 //!
 //! Invariants:
-//! - A request without a proof ([`Admission`]) gets the page, in which there is nothing of a log, or
-//!   a status, and its connection is closed after that. It reaches nothing else.
+//! - A request without a proof ([`Admission`]) gets the page, in which there is nothing of a log,
+//!   or a status, and its connection is closed after that. It reaches nothing else.
 //! - No request has a body, and its head has at most [`HEAD`] bytes. Time and number of connections
 //!   have limits ([`connections`]), so memory is bounded before any proof is seen.
-//! - A request under a name that is not this machine's own is refused: a page of the network may have
-//!   its name lead here.
+//! - A request under a name that is not this machine's own is refused: a page of the network may
+//!   have its name lead here.
 
 mod connections;
 #[cfg(any(test, fuzzing))]
@@ -51,7 +51,8 @@ use tokio::sync::oneshot;
 use tokio::task::{LocalSet, yield_now};
 use tokio::time::sleep;
 
-/// The most bytes of a request's head. Other programs of this machine may have left a browser many cookies.
+/// The most bytes of a request's head. Other programs of this machine may have left a browser many
+/// cookies.
 const HEAD: usize = 32 << 10;
 /// The path that makes a key of a code.
 const SESSION: &str = "/session";
@@ -111,7 +112,8 @@ impl HttpServer {
         let cant = |error| Failure::new(format!("can't serve the page: {error}"));
         let runtime = Builder::new_current_thread().enable_all().build().map_err(cant)?;
         listener.set_nonblocking(true).map_err(cant)?;
-        // More than the standard library has wait: whoever comes in a crowd waits for his turn, and is not turned away.
+        // More than the standard library has wait: whoever comes in a crowd waits for his turn, and
+        // is not turned away.
         rustix::net::listen(&listener, BACKLOG).map_err(|error| cant(error.into()))?;
         let entered = runtime.enter();
         let listener = TcpListener::from_std(listener).map_err(cant)?;

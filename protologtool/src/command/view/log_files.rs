@@ -1,9 +1,11 @@
 //! The files of a log, watched for changes.
 //!
-//! A file that is written to has another size or time. Two do not: a recording is memory that its process maps, and a trace becomes
-//! longer when its process dies, by what its recording has. Directories have files that change, and others later.
+//! A file that is written to has another size or time. Two do not: a recording is memory that its
+//! process maps, and a trace becomes longer when its process dies, by what its recording has.
+//! Directories have files that change, and others later.
 //!
-//! Invariant: reads the contents of recordings that are shown and in use alone; all else are facts of files.
+//! Invariant: reads the contents of recordings that are shown and in use alone; all else are facts
+//! of files.
 
 use crate::logs::completion::HEAD;
 use crate::logs::trace_paths::expand;
@@ -33,7 +35,8 @@ struct Recordings {
 /// A recording.
 struct LogRecording {
     path: PathBuf,
-    /// True if the log is what it has, and not only what it adds to a trace when its process is dead.
+    /// True if the log is what it has, and not only what it adds to a trace when its process is
+    /// dead.
     is_shown: bool,
 }
 
@@ -42,7 +45,8 @@ impl<'a> LogFiles<'a> {
         Self { paths, system, recordings: RefCell::default() }
     }
 
-    /// A text that changes whenever the log may have changed. It is short, however many files there are.
+    /// A text that changes whenever the log may have changed. It is short, however many files there
+    /// are.
     pub(super) fn version(&self) -> String {
         let files = expand(self.paths, self.system);
         let files = files.unwrap_or_else(|_| self.paths.to_vec());

@@ -2,9 +2,10 @@
 //!
 //! Invariants:
 //! - It is an address that only this machine reaches.
-//! - Where nobody needs to know port or address beforehand, the address is a random one of those that
-//!   lead to this machine (127.0.0.0/8). To a browser another address is another origin, and nothing
-//!   that was ever served at one has a say at the other: no cookie, no storage, no service worker.
+//! - Where nobody needs to know port or address beforehand, the address is a random one of those
+//!   that lead to this machine (127.0.0.0/8). To a browser another address is another origin, and
+//!   nothing that was ever served at one has a say at the other: no cookie, no storage, no service
+//!   worker.
 
 use super::admission::random_bytes;
 use crate::exit::Failure;
@@ -53,7 +54,8 @@ fn random() -> Result<Option<TcpListener>, Failure> {
         let mut random = [0; 3];
         random_bytes(&mut random)?;
         let [first, second, third] = random;
-        // Neither those of 127.0.0.0/16, which name servers and the like use, nor a broadcast address.
+        // Neither those of 127.0.0.0/16, which name servers and the like use, nor a broadcast
+        // address.
         let address = Ipv4Addr::new(127, first.clamp(1, 254), second, third.clamp(1, 254));
         if let Ok(listener) = TcpListener::bind((address, 0)) {
             return Ok(Some(listener));
@@ -62,7 +64,8 @@ fn random() -> Result<Option<TcpListener>, Failure> {
     Ok(None)
 }
 
-/// Returns whether a host, with or without a port, is this machine by an address or by the name `localhost`.
+/// Returns whether a host, with or without a port, is this machine by an address or by the name
+/// `localhost`.
 pub(super) fn is_loopback(host: &str) -> bool {
     let (name, port) = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((address, port)) => {

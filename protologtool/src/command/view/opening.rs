@@ -1,8 +1,8 @@
 //! The way of a page's address into a browser of this user.
 //!
-//! The address with the code stands in a file that only this user can read, and the browser is given
-//! the name of that file: arguments of programs can be read by everybody. The file goes when its code
-//! was used or is too old, or at the end.
+//! The address with the code stands in a file that only this user can read, and the browser is
+//! given the name of that file: arguments of programs can be read by everybody. The file goes when
+//! its code was used or is too old, or at the end.
 //!
 //! Invariants:
 //! - No program is given a code, neither as an argument nor in its environment.
@@ -67,8 +67,8 @@ impl Opening {
         })
     }
 
-    /// Helps a user to whom no browser came, or who wants another one. An address with a code is for a terminal alone:
-    /// everything else may be kept, where others read it.
+    /// Helps a user to whom no browser came, or who wants another one. An address with a code is
+    /// for a terminal alone: everything else may be kept, where others read it.
     fn help(&self, reason: &str, system: &dyn System) {
         if !system.errors_to_terminal() {
             let line =
@@ -88,8 +88,8 @@ impl Opening {
         format!("http://{}/#code={code}", self.address)
     }
 
-    /// Starts a browser with a redirect file. False if there is no program that does so, or no place for the file;
-    /// `failed` is called if it fails later.
+    /// Starts a browser with a redirect file. False if there is no program that does so, or no
+    /// place for the file; `failed` is called if it fails later.
     fn open_browser(&self, failed: impl FnOnce() + Send + 'static) -> Result<bool, Failure> {
         let mut file = None;
         self.admission.issue(STARTED, |code| {

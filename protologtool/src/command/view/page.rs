@@ -1,7 +1,7 @@
 //! The page: its parts put together into one file that asks nothing of the network.
 //!
-//! Invariants: nothing of a log stands in the HTML but as base64, in an element that browsers do not interpret; only the one script and
-//! the one style sheet run, by their hashes.
+//! Invariants: nothing of a log stands in the HTML but as base64, in an element that browsers do
+//! not interpret; only the one script and the one style sheet run, by their hashes.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use sha2::{Digest, Sha256};
@@ -43,7 +43,8 @@ pub(super) fn page(data: Option<&[u8]>) -> String {
     page.replacen("{data}", &data, 1)
 }
 
-/// The policy that the server sends with the page: that of the page, and that no other page may hold this one.
+/// The policy that the server sends with the page: that of the page, and that no other page may
+/// hold this one.
 pub(super) fn served_policy() -> String {
     format!("{}; frame-ancestors 'none'", policy(&script(), "'self'"))
 }

@@ -1,13 +1,16 @@
 //! `view --perfetto`: the trace in the Perfetto UI, in another window of the browser.
 //!
-//! A page over loopback opens the UI, asks it by `postMessage` until it answers that it listens, and hands the trace over: the way of
-//! Perfetto's own scripts, which needs no port that the UI's policy admits, and no server but this one. The UI gets what `merge --perfetto-ui`
-//! writes, since it shows messages nowhere by itself.
+//! A page over loopback opens the UI, asks it by `postMessage` until it answers that it listens,
+//! and hands the trace over: the way of Perfetto's own scripts, which needs no port that the UI's
+//! policy admits, and no server but this one. The UI gets what `merge --perfetto-ui` writes, since
+//! it shows messages nowhere by itself.
 //!
-//! The page is served at 127.0.0.1: the UI takes traces of pages there, and of other addresses only after a question.
+//! The page is served at 127.0.0.1: the UI takes traces of pages there, and of other addresses only
+//! after a question.
 //!
-//! Invariants: the trace goes to the origin of the UI's address alone, and stays within the browser; the trace and its name are given to the
-//! browser that was let in alone, as the log to its own page.
+//! Invariants: the trace goes to the origin of the UI's address alone, and stays within the
+//! browser; the trace and its name are given to the browser that was let in alone, as the log to
+//! its own page.
 
 mod page;
 

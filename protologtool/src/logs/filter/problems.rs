@@ -1,4 +1,5 @@
-//! Values of filters that match nothing in the trace, so that a misspelled one is not taken for silence.
+//! Values of filters that match nothing in the trace, so that a misspelled one is not taken for
+//! silence.
 
 use super::{Filter, Filters, has_tag, is_thread};
 use crate::suggest::{did_you_mean, did_you_mean_group, list, name_forms};
@@ -66,7 +67,8 @@ impl Filters {
     }
 }
 
-/// Warnings of the values that are not known, with the names that are there; `similar` words the one that was meant.
+/// Warnings of the values that are not known, with the names that are there; `similar` words the
+/// one that was meant.
 pub(crate) fn unknown(
     wanted: &[String],
     what: &str,

@@ -1,8 +1,9 @@
-//! Puts log calls before reachable statements of real files, with arguments from the local variables in scope.
+//! Puts log calls before reachable statements of real files, with arguments from the local
+//! variables in scope.
 //!
-//! Every statement of a file that compiles is reachable, so a call fits before each of them, except before `this(…)` and
-//! `super(…)`. Locals are used where they are surely assigned: parameters and variables with an initial value, declared
-//! in the same lambda, class and switch group.
+//! Every statement of a file that compiles is reachable, so a call fits before each of them, except
+//! before `this(…)` and `super(…)`. Locals are used where they are surely assigned: parameters and
+//! variables with an initial value, declared in the same lambda, class and switch group.
 
 use protolog_testkit::Random;
 use std::fmt::Write;
@@ -47,7 +48,8 @@ impl Inserted {
 const BEGIN: &str = "/*[*/";
 const END: &str = "/*]*/";
 
-/// Inserts calls into `original`; `seed` decides where. None where there is no place, or where the grammar can't follow.
+/// Inserts calls into `original`; `seed` decides where. None where there is no place, or where the
+/// grammar can't follow.
 pub(super) fn insert(seed: &[u8], original: &[u8]) -> Option<Inserted> {
     let tree = parse(original)?;
     let root = tree.root_node();
@@ -89,7 +91,8 @@ pub(super) fn parse(text: &[u8]) -> Option<Tree> {
     parser.parse(text, None)
 }
 
-/// Returns whether the text may declare a variable called like one of the packages that calls and rewritten code name.
+/// Returns whether the text may declare a variable called like one of the packages that calls and
+/// rewritten code name.
 fn hides_a_package(text: &[u8]) -> bool {
     let text = String::from_utf8_lossy(text);
     let mut words = text.split(|char: char| !char.is_alphanumeric() && char != '_' && char != '$');

@@ -1,9 +1,10 @@
-//! The sources of OpenJDK 17, with log calls inserted before reachable statements: some of the files in every test run, all
-//! of them with `PROTOLOG_SOAK=1`, as `cargo xtask soak` sets it.
+//! The sources of OpenJDK 17, with log calls inserted before reachable statements: some of the
+//! files in every test run, all of them with `PROTOLOG_SOAK=1`, as `cargo xtask soak` sets it.
 //!
-//! For each file: as many entries as calls inserted; no line moved; what is not an inserted call is there byte for byte; a
-//! second run is a no-op; the calls are those of a whole-file parse, in the same contexts. javac parses every result. One
-//! module is compiled as it is with its calls, and rewritten.
+//! For each file: as many entries as calls inserted; no line moved; what is not an inserted call is
+//! there byte for byte; a second run is a no-op; the calls are those of a whole-file parse, in the
+//! same contexts. javac parses every result. One module is compiled as it is with its calls, and
+//! rewritten.
 
 mod insert;
 mod modules;
@@ -41,7 +42,8 @@ fn is_soak() -> bool {
     std::env::var_os("PROTOLOG_SOAK").is_some_and(|value| !value.is_empty())
 }
 
-/// The files of the JDK that `wanted` chooses by number and path; none without the package, which is said aloud.
+/// The files of the JDK that `wanted` chooses by number and path; none without the package, which
+/// is said aloud.
 fn jdk(wanted: impl Fn(usize, &str) -> bool) -> Option<Vec<File>> {
     let places = ["/usr/lib/jvm/openjdk-17/lib/src.zip", "/usr/lib/jvm/openjdk-17/src.zip"];
     let Some(archive) = places.iter().map(PathBuf::from).find(|place| place.exists()) else {

@@ -1,5 +1,5 @@
-//! The log calls of a file as a parse of the whole file finds them: what finding them declaration by declaration must agree
-//! with.
+//! The log calls of a file as a parse of the whole file finds them: what finding them declaration
+//! by declaration must agree with.
 
 use super::insert::parse;
 use protolog_core::Level;

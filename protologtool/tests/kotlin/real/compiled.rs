@@ -1,4 +1,5 @@
-//! The libraries of Kotlin, compiled from their sources with log calls in them; and programs that run on what comes out.
+//! The libraries of Kotlin, compiled from their sources with log calls in them; and programs that
+//! run on what comes out.
 
 use crate::case::root;
 use crate::compiler::{compile_runtime, compiler};
@@ -26,7 +27,8 @@ pub(super) struct Build {
     program: (&'static str, &'static str),
 }
 
-/// The archive of kotlin-reflect lacks sources, and names classes as they are called before its build renames them.
+/// The archive of kotlin-reflect lacks sources, and names classes as they are called before its
+/// build renames them.
 pub(super) const LIBRARIES: [Library; 4] = [
     Library {
         name: "kotlin-stdlib",
@@ -61,7 +63,8 @@ pub(super) const LIBRARIES: [Library; 4] = [
     Library { name: "kotlin-reflect", build: None },
 ];
 
-/// The options of Kotlin's own build that all of them need: the sources use what is not a part of the language yet.
+/// The options of Kotlin's own build that all of them need: the sources use what is not a part of
+/// the language yet.
 const OPTIONS: [&str; 9] = [
     "-nowarn",
     "-no-stdlib",
@@ -75,8 +78,9 @@ const OPTIONS: [&str; 9] = [
 ];
 
 impl Build {
-    /// Compiles the sources below `sources` and the program, with the API of log calls, and runs the program with the guard on and off: what is
-    /// logged, with `dictionary` for processed calls. None without a compiler.
+    /// Compiles the sources below `sources` and the program, with the API of log calls, and runs
+    /// the program with the guard on and off: what is logged, with `dictionary` for processed
+    /// calls. None without a compiler.
     pub(super) fn trace(&self, sources: &Path, dictionary: &str) -> Option<Traces> {
         let classes = sources.join("classes");
         compile_runtime(&root().join("tests/java/runtime"), &classes)?;
@@ -115,7 +119,8 @@ fn compiled(output: &Output) {
     assert_eq!(output.code, Some(0), "{}", start.join("\n"));
 }
 
-/// The arguments for the sources below `root`, one a line: all, and which of them are for all platforms.
+/// The arguments for the sources below `root`, one a line: all, and which of them are for all
+/// platforms.
 fn arguments(root: &Path) -> String {
     let files = files(root);
     let is_common = |path: &Path| path.to_string_lossy().contains("ommonMain/");

@@ -1,7 +1,9 @@
-//! Puts log calls before statements of real files, with arguments from the parameters of the function around them.
+//! Puts log calls before statements of real files, with arguments from the parameters of the
+//! function around them.
 //!
-//! The places are found by lines, not by the lexer that is tested: in the body of a function, of a loop or of a branch, before a line
-//! with the indentation of the body, if the line before it can only end a statement. kotlinc compiles what comes out.
+//! The places are found by lines, not by the lexer that is tested: in the body of a function, of a
+//! loop or of a branch, before a line with the indentation of the body, if the line before it can
+//! only end a statement. kotlinc compiles what comes out.
 
 use protolog_testkit::Random;
 use std::fmt::Write;
@@ -36,11 +38,13 @@ impl Inserted {
     }
 }
 
-/// Inserts calls into `original`, the file at `path`, which decides where. None where there is no place.
+/// Inserts calls into `original`, the file at `path`, which decides where. None where there is no
+/// place.
 pub(super) fn insert(path: &str, original: &str) -> Option<Inserted> {
     let mut random = Random::from_seed(path.as_bytes());
     let mut style = STYLES[random.below(STYLES.len() as u64) as usize];
-    // If a file of the standard library itself imports a member of a Java class, kotlinc 2.4 finds nothing more of its packages.
+    // If a file of the standard library itself imports a member of a Java class, kotlinc 2.4 finds
+    // nothing more of its packages.
     if path.contains("jvmMain/") && style.0.contains("ProtoLog.wtf") {
         style = STYLES[STYLES.len() - 1];
     }
@@ -72,7 +76,8 @@ pub(super) fn insert(path: &str, original: &str) -> Option<Inserted> {
     (calls > 0).then_some(Inserted { text, calls, imports: style.0 })
 }
 
-/// The ways in which calls name the class: what stands behind the package, and what before the template.
+/// The ways in which calls name the class: what stands behind the package, and what before the
+/// template.
 const STYLES: [(&str, &str); 4] = [
     ("; import dev.protolog.ProtoLog; import demo.AppLog", "ProtoLog.d(AppLog.NET, "),
     ("; import dev.protolog.ProtoLog as ZzLog; import demo.AppLog.*", "ZzLog.v(NET, "),
@@ -195,7 +200,8 @@ impl Places<'_> {
         self.blocks.last().map_or(&[], |block| &block.parameters)
     }
 
-    /// The parameters of plain types in the head of a function, but for names that may mean something else in its body.
+    /// The parameters of plain types in the head of a function, but for names that may mean
+    /// something else in its body.
     fn parameters_of(&self, head: &str) -> Vec<(String, char)> {
         let list = head
             .rsplit_once("fun ")

@@ -1,9 +1,10 @@
-//! The sources of Kotlin's standard library and of its reflection, with log calls before random statements, with `PROTOLOG_SOAK=1`, as
-//! `cargo xtask soak kotlin` sets it.
+//! The sources of Kotlin's standard library and of its reflection, with log calls before random
+//! statements, with `PROTOLOG_SOAK=1`, as `cargo xtask soak kotlin` sets it.
 //!
-//! For each file: as many entries as calls inserted; no line moved; what is not an inserted call is there byte for byte; a second run is
-//! a no-op. Libraries whose sources are whole are compiled with their calls, as they are and rewritten, and a program that runs on both
-//! logs the same, with the guard on and off.
+//! For each file: as many entries as calls inserted; no line moved; what is not an inserted call is
+//! there byte for byte; a second run is a no-op. Libraries whose sources are whole are compiled
+//! with their calls, as they are and rewritten, and a program that runs on both logs the same, with
+//! the guard on and off.
 
 mod compiled;
 mod insert;

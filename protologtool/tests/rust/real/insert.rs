@@ -1,7 +1,8 @@
 //! Puts log calls before statements of real files.
 //!
-//! A call fits before each statement of a function that is no constant one. Its arguments are constants, what the place is
-//! called, other log calls, and, before a function's first statement, the sizes of its parameters.
+//! A call fits before each statement of a function that is no constant one. Its arguments are
+//! constants, what the place is called, other log calls, and, before a function's first statement,
+//! the sizes of its parameters.
 
 use proc_macro2::Span;
 use std::fmt::Write;
@@ -39,7 +40,8 @@ pub(super) fn without_calls(rewritten: &str) -> String {
     out + rest
 }
 
-/// Inserts calls into `original`; `seed` decides where. The crate's root gets the groups. None where there is no place.
+/// Inserts calls into `original`; `seed` decides where. The crate's root gets the groups. None
+/// where there is no place.
 pub(super) fn insert(seed: &str, original: &str, is_root: bool) -> Option<Inserted> {
     let file = syn::parse_file(original).ok()?;
     let random = seed.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {

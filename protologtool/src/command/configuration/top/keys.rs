@@ -81,7 +81,8 @@ fn key(first: u8, rest: &[u8]) -> Option<Key> {
     }
 }
 
-/// The number of bytes after the first one that are of the same key; none if they are not all there.
+/// The number of bytes after the first one that are of the same key; none if they are not all
+/// there.
 fn length(first: u8, rest: &[u8]) -> Option<usize> {
     match (first, rest) {
         (0x1b, [] | [b'O']) => None,

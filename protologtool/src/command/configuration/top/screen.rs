@@ -1,7 +1,7 @@
 //! The picture: a head, the groups, and a line of keys; what is chosen, and what keys do.
 //!
-//! Invariants: no line is longer than the screen is wide, and none more than it is high; a terminal obeys
-//! nothing in them.
+//! Invariants: no line is longer than the screen is wide, and none more than it is high; a terminal
+//! obeys nothing in them.
 
 use super::super::switch::LevelChange;
 use super::keys::Key;
@@ -65,7 +65,8 @@ impl Screen {
         self.chosen_place(sample).unwrap_or(0)
     }
 
-    /// The line of the chosen group; none if none was chosen, or its program has ended or does not name it any more.
+    /// The line of the chosen group; none if none was chosen, or its program has ended or does not
+    /// name it any more.
     fn chosen_place(&self, sample: &Sample) -> Option<usize> {
         let (pid, group) = self.chosen.as_ref()?;
         sample.rows.iter().position(|row| row.process.pid == *pid && row.group == *group)
@@ -233,7 +234,8 @@ fn summary(sample: &Sample, is_paused: bool) -> String {
     )
 }
 
-/// The columns before the group's name: the head, the cells that they take, and whether they are numbers.
+/// The columns before the group's name: the head, the cells that they take, and whether they are
+/// numbers.
 const COLUMNS: [(&str, usize, bool); 7] = [
     ("PROGRAM", 10, false),
     ("PID", 7, true),

@@ -1,7 +1,8 @@
 //! The terminal: a screen of its own, keys as they are pressed, and all as it was in the end.
 //!
-//! Signals that end a program, and that of a new size, set flags that [`Terminal::wait`] looks at; dropping the value restores. Ctrl-Z
-//! suspends the program with the terminal restored; however it was stopped, the screen is its own again when it goes on.
+//! Signals that end a program, and that of a new size, set flags that [`Terminal::wait`] looks at;
+//! dropping the value restores. Ctrl-Z suspends the program with the terminal restored; however it
+//! was stopped, the screen is its own again when it goes on.
 
 use super::keys::{Key, KeyReader};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -19,8 +20,8 @@ const SIGNALS: Duration = Duration::from_millis(250);
 /// The most bytes of keys that are read at once.
 const MOST: usize = 4096;
 
-/// The alternate screen, without the cursor; what is pasted comes between marks. A line that takes more cells here than this terminal says, as names of other
-/// programs may, goes over no other one.
+/// The alternate screen, without the cursor; what is pasted comes between marks. A line that takes
+/// more cells here than this terminal says, as names of other programs may, goes over no other one.
 const BEGIN: &[u8] = b"\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[?2004h";
 const END: &[u8] = b"\x1b[?2004l\x1b[?7h\x1b[?25h\x1b[?1049l";
 
@@ -66,8 +67,9 @@ impl Terminal {
         let _ = tcsetattr(stdin(), OptionalActions::Flush, &self.before);
     }
 
-    /// Stops the program until somebody has it go on, as Ctrl-Z does elsewhere: with all of its process group, such as the shell script that
-    /// waits for it. Where no shell looks after the group, nothing stops.
+    /// Stops the program until somebody has it go on, as Ctrl-Z does elsewhere: with all of its
+    /// process group, such as the shell script that waits for it. Where no shell looks after the
+    /// group, nothing stops.
     pub(super) fn suspend(&self) -> io::Result<()> {
         self.end();
         let stopped = kill_current_process_group(Signal::TSTP);
@@ -101,7 +103,8 @@ impl Terminal {
         out.flush()
     }
 
-    /// Waits for keys, up to this time; a signal may end it early. None once a signal has ended the program.
+    /// Waits for keys, up to this time; a signal may end it early. None once a signal has ended the
+    /// program.
     pub(super) fn wait(&mut self, time: Duration) -> io::Result<Option<Vec<Key>>> {
         let time = time.min(SIGNALS);
         let input = stdin();

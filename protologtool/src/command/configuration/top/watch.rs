@@ -1,7 +1,8 @@
 //! The programs, asked again and again: one sample has a row for each group of each.
 //!
-//! Invariants: a round of questions takes at most [`TIMEOUT`]; a program that does not answer in it is asked again only after [`REST`]. No
-//! connection is closed but where nobody waits for that, as in `programs.rs`.
+//! Invariants: a round of questions takes at most [`TIMEOUT`]; a program that does not answer in it
+//! is asked again only after [`REST`]. No connection is closed but where nobody waits for that, as
+//! in `programs.rs`.
 
 use super::super::args::Choice;
 use super::super::process::ProcessName;
@@ -86,7 +87,8 @@ impl Sample {
         Self { at: Instant::now(), rows, problems: Vec::new() }
     }
 
-    /// Computes rates from an earlier sample, and puts those with the greatest first. A group that is new has none.
+    /// Computes rates from an earlier sample, and puts those with the greatest first. A group that
+    /// is new has none.
     pub(super) fn rate_since(&mut self, earlier: &Self) {
         let seconds = (self.at - earlier.at).as_secs_f64().max(f64::MIN_POSITIVE);
         let before: HashMap<_, _> = earlier.rows.iter().map(|row| (row.key(), row)).collect();

@@ -1,7 +1,8 @@
-//! The pager of `read-log`: where standard output is a terminal, a program such as `less` shows what is longer than a screen.
+//! The pager of `read-log`: where standard output is a terminal, a program such as `less` shows
+//! what is longer than a screen.
 //!
-//! Invariants: a pager that can't be started is no reason to show nothing; the command ends after its pager, so that both never use the terminal
-//! at once; and Ctrl-C is the pager's.
+//! Invariants: a pager that can't be started is no reason to show nothing; the command ends after
+//! its pager, so that both never use the terminal at once; and Ctrl-C is the pager's.
 
 use crate::output::reason;
 use crate::system::System;
@@ -17,7 +18,8 @@ use std::sync::atomic::AtomicBool;
 const USUAL: &str = "less";
 /// The variables that choose one, the first that is set.
 const VARIABLES: [&str; 2] = ["PROTOLOG_PAGER", "PAGER"];
-/// The options of `less`, by its variable, unless the user has some: quit if all fits on the screen, show colours and links, leave the text there.
+/// The options of `less`, by its variable, unless the user has some: quit if all fits on the
+/// screen, show colours and links, leave the text there.
 const LESS: (&str, &str) = ("LESS", "FRX");
 
 /// The way of output to the terminal.

@@ -276,7 +276,8 @@ pub(crate) fn write_csv(
     out.push_str("\r\n");
 }
 
-/// Appends a field of CSV: it is in quotes where a reader may take off spaces, too, or take another character than a comma for what parts cells.
+/// Appends a field of CSV: it is in quotes where a reader may take off spaces, too, or take another
+/// character than a comma for what parts cells.
 fn push_csv(out: &mut String, text: &str) {
     let marked = marked_formulas(text);
     let escaped = Escaped(Form::Csv, &marked).to_string();
@@ -289,8 +290,9 @@ fn push_csv(out: &mut String, text: &str) {
     done.expect("a string takes every write");
 }
 
-/// The text with an apostrophe before each formula: a spreadsheet shows the text behind it, and computes nothing. A cell may begin within the
-/// text, too: many spreadsheets take semicolons or tabs for what parts cells, and then quotes within a line for nothing.
+/// The text with an apostrophe before each formula: a spreadsheet shows the text behind it, and
+/// computes nothing. A cell may begin within the text, too: many spreadsheets take semicolons or
+/// tabs for what parts cells, and then quotes within a line for nothing.
 fn marked_formulas(text: &str) -> Cow<'_, str> {
     const PARTS: [char; 3] = [';', '\t', '\n'];
     let starts = text.match_indices(PARTS).map(|(at, part)| at + part.len());
@@ -338,7 +340,8 @@ pub(crate) fn table_line(form: OutputFormat, cells: &[(&str, String)]) -> String
     line + if form == OutputFormat::Logfmt { "\n" } else { "\r\n" }
 }
 
-/// Appends a line of `key=value` pairs; values that need it are in quotes, with escapes as in JSON. Unknown ones are left out.
+/// Appends a line of `key=value` pairs; values that need it are in quotes, with escapes as in JSON.
+/// Unknown ones are left out.
 pub(crate) fn write_logfmt(
     row: &Row<'_>,
     columns: &[Column],

@@ -1,9 +1,11 @@
 //! Names of functions, as people write them.
 //!
-//! A symbol of C++ refers to its own parts: 300 bytes stand for a name in which each type has two of the one before, and that
-//! would take all memory. Whoever made the program has chosen its symbols.
+//! A symbol of C++ refers to its own parts: 300 bytes stand for a name in which each type has two
+//! of the one before, and that would take all memory. Whoever made the program has chosen its
+//! symbols.
 //!
-//! Invariant: a name is made of at most [`LONGEST`] bytes; one that is longer stays as it is in the program.
+//! Invariant: a name is made of at most [`LONGEST`] bytes; one that is longer stays as it is in the
+//! program.
 
 use cpp_demangle::{DemangleOptions, Symbol};
 use gimli::DwLang;
@@ -16,7 +18,8 @@ const LONGEST: usize = 64 << 10;
 #[derive(Default)]
 struct Name(String);
 
-/// The name that a symbol stands for, in a unit of this language, if it is known; the symbol if it stands for none.
+/// The name that a symbol stands for, in a unit of this language, if it is known; the symbol if it
+/// stands for none.
 pub(super) fn demangled(symbol: &str, language: Option<DwLang>) -> String {
     let may_be_rust = language.is_none_or(|it| it == gimli::DW_LANG_Rust);
     let may_be_cpp = language.is_none_or(is_cpp);

@@ -1,13 +1,14 @@
 //! The connections that are open, each with the time that it has left.
 //!
 //! Invariants:
-//! - There are at most [`MOST`], and [`MOST_OF_ONE`] of one user; where the kernel does not say whose one
-//!   is, of one address. One more of somebody else than this user is closed at once. Otherwise it is let
-//!   in all the same, and the oldest one that has proven nothing is closed for it: of the same user, or
-//!   of the other one who has most; never one of this user. So strangers can't keep a browser out by holding connections, and those of
-//!   other users can't by any number of new ones.
-//! - A connection that has proven nothing has [`STRANGER`] in all. One that has is closed when nothing
-//!   is written and nothing asked for [`IDLE`].
+//! - There are at most [`MOST`], and [`MOST_OF_ONE`] of one user; where the kernel does not say
+//!   whose one is, of one address. One more of somebody else than this user is closed at once.
+//!   Otherwise it is let in all the same, and the oldest one that has proven nothing is closed for
+//!   it: of the same user, or of the other one who has most; never one of this user. So strangers
+//!   can't keep a browser out by holding connections, and those of other users can't by any number
+//!   of new ones.
+//! - A connection that has proven nothing has [`STRANGER`] in all. One that has is closed when
+//!   nothing is written and nothing asked for [`IDLE`].
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -152,7 +153,8 @@ impl Connections {
         true
     }
 
-    /// Closes the oldest one of these that has proven nothing, or else the one that has been idle for longest.
+    /// Closes the oldest one of these that has proven nothing, or else the one that has been idle
+    /// for longest.
     fn close_one(&self, is_meant: impl Fn(&Connection) -> bool) {
         let mut open = self.open.borrow_mut();
         let order = |it: &Connection| it.lease.is_proven.get().then(|| it.lease.until.get());
@@ -183,7 +185,8 @@ mod tests {
 
     const ONE: Comer = Comer::Unknown(IpAddr::V4(Ipv4Addr::LOCALHOST));
 
-    /// The connections that are open, with the order of their coming, after these came; true has proven a key.
+    /// The connections that are open, with the order of their coming, after these came; true has
+    /// proven a key.
     fn open(comers: impl IntoIterator<Item = (Comer, bool)>) -> Vec<(Comer, u64)> {
         let runtime = Builder::new_current_thread().enable_time().build().unwrap();
         LocalSet::new().block_on(&runtime, async {

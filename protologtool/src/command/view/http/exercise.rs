@@ -1,4 +1,5 @@
-//! A connection in memory, for tests and the fuzz target: any bytes in, in any pieces, and what comes back.
+//! A connection in memory, for tests and the fuzz target: any bytes in, in any pieces, and what
+//! comes back.
 //!
 //! Invariant, which is checked here: nothing but the request that has a proof reaches the log.
 

@@ -1,7 +1,7 @@
 //! The user at the other end of a connection from this machine.
 //!
-//! TCP does not say who connects, but the kernel knows whose each socket is, and anybody may ask it about one of both addresses
-//! (`sock_diag(7)`). Where it can't be asked, nobody is known.
+//! TCP does not say who connects, but the kernel knows whose each socket is, and anybody may ask it
+//! about one of both addresses (`sock_diag(7)`). Where it can't be asked, nobody is known.
 
 use std::net::SocketAddr;
 
@@ -21,7 +21,8 @@ impl Users {
         Self { kernel: kernel.ok() }
     }
 
-    /// The user who has the other end of the connection, which is at `peer`; none if that end is closed, or the kernel does not say.
+    /// The user who has the other end of the connection, which is at `peer`; none if that end is
+    /// closed, or the kernel does not say.
     pub(super) fn of(&self, peer: SocketAddr, own: SocketAddr) -> Option<u32> {
         use rustix::net::{RecvFlags, SendFlags, recv, send};
         let kernel = self.kernel.as_ref()?;
@@ -51,11 +52,13 @@ const BY_FAMILY: u16 = 20;
 /// The size of a message's header.
 #[cfg(target_os = "linux")]
 const HEADER: usize = 16;
-/// Ports and addresses, in a request after its header and 8 bytes, in an answer after its header and 4.
+/// Ports and addresses, in a request after its header and 8 bytes, in an answer after its header
+/// and 4.
 #[cfg(target_os = "linux")]
 const ID: usize = 48;
 
-/// A `struct nlmsghdr` and a `struct inet_diag_req_v2`: which socket is at `peer`, connected to `own`?
+/// A `struct nlmsghdr` and a `struct inet_diag_req_v2`: which socket is at `peer`, connected to
+/// `own`?
 #[cfg(target_os = "linux")]
 fn request(peer: SocketAddr, own: SocketAddr) -> Option<Vec<u8>> {
     const REQUEST: u16 = 1;
@@ -79,7 +82,8 @@ fn request(peer: SocketAddr, own: SocketAddr) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// The user in an answer, a `struct inet_diag_msg`, if it is one to the request and about an end that is open.
+/// The user in an answer, a `struct inet_diag_msg`, if it is one to the request and about an end
+/// that is open.
 #[cfg(target_os = "linux")]
 fn user(answer: &[u8], request: &[u8]) -> Option<u32> {
     const ESTABLISHED: u8 = 1;

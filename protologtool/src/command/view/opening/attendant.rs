@@ -1,9 +1,11 @@
 //! A thread beside the server: it looks after codes, signals and the terminal.
 //!
 //! Invariants:
-//! - A signal that ends the program does so, after redirect files were removed; one that was ignored from the start stays so.
-//! - Standard input is read only if it is a terminal, and this program the one in front of it: whatever
-//!   else it is may be meant for another program, and a program in the background would be stopped.
+//! - A signal that ends the program does so, after redirect files were removed; one that was
+//!   ignored from the start stays so.
+//! - Standard input is read only if it is a terminal, and this program the one in front of it:
+//!   whatever else it is may be meant for another program, and a program in the background would be
+//!   stopped.
 
 use super::Opening;
 use crate::exit::Failure;

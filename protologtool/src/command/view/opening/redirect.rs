@@ -1,8 +1,8 @@
 //! The file that leads a browser to the page.
 //!
-//! Invariant: the file can be read by this user alone, and is in a new directory that only this user
-//! can enter, in one where nobody else can rename it ([`is_safe`]); so nobody else can have put
-//! anything in its place.
+//! Invariant: the file can be read by this user alone, and is in a new directory that only this
+//! user can enter, in one where nobody else can rename it ([`is_safe`]); so nobody else can have
+//! put anything in its place.
 
 use std::fs::{self, OpenOptions, Permissions};
 use std::io::{self, Write};
@@ -30,8 +30,8 @@ pub(super) fn write(address: &str) -> io::Result<(TempDir, PathBuf)> {
 
 /// The directories to try.
 ///
-/// A browser that is a snap sees a directory of its own in place of /tmp, none of the user's runtime directory, and in the home
-/// directory only what does not begin with a dot.
+/// A browser that is a snap sees a directory of its own in place of /tmp, none of the user's
+/// runtime directory, and in the home directory only what does not begin with a dot.
 fn places(has_snaps: bool) -> Vec<PathBuf> {
     let home = std::env::var_os("HOME").map(PathBuf::from).filter(|_| has_snaps);
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
@@ -42,7 +42,8 @@ fn places(has_snaps: bool) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Returns whether nobody but this user and root can rename what this user makes in a directory, or that directory.
+/// Returns whether nobody but this user and root can rename what this user makes in a directory, or
+/// that directory.
 fn is_safe(real: &Path) -> bool {
     let user = rustix::process::geteuid().as_raw();
     let is_kept = |it: fs::Metadata| {

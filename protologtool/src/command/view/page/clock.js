@@ -20,8 +20,9 @@ function zonesText(data) {
 }
 
 /**
- * The item at a time that is typed: seconds since boot, or a time of day. Of several days, that after the item `chosen` is meant. With a note
- * where the log has nothing at that time, and with an error instead where it is no time.
+ * The item at a time that is typed: seconds since boot, or a time of day. Of several days, that
+ * after the item `chosen` is meant. With a note where the log has nothing at that time, and with an
+ * error instead where it is no time.
  */
 function findTime(data, text, chosen) {
   const seconds = /^(\d+)(?:\.(\d{1,9}))?$/.exec(text);
@@ -41,7 +42,10 @@ function findTime(data, text, chosen) {
   return { item: last(data.firstAtWall(nearest)), note: `the log goes from ${momentText(from)} to ${momentText(to)}` };
 }
 
-/** The moments, in nanoseconds since 1970, that a time of day means in a log from one moment to another; and whether clocks leave it out there. */
+/**
+ * The moments, in nanoseconds since 1970, that a time of day means in a log from one moment to
+ * another; and whether clocks leave it out there.
+ */
 function momentsOf([, year, month, day, hour = "0", minute = "0", second = "0", part = ""], from, to) {
   const days = [], dayOf = (wall) => new Date(Number(wall / 1000000n));
   const first = dayOf(from), end = dayOf(to);

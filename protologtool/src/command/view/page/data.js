@@ -1,5 +1,6 @@
-// The log as columns: inflated, decoded once into typed arrays, one element for each item (a message or a loss) in the order of time.
-// columns.rs describes the bytes. Texts become strings only when they are shown or searched.
+// The log as columns: inflated, decoded once into typed arrays, one element for each item (a
+// message or a loss) in the order of time. columns.rs describes the bytes. Texts become strings
+// only when they are shown or searched.
 
 const LEVELS = ["V", "D", "I", "W", "E", "F", "?", "X"];
 const LEVEL_NAMES = ["Verbose", "Debug", "Info", "Warn", "Error", "WTF", "Unknown", "Lost"];
@@ -91,7 +92,10 @@ class LogData {
     });
   }
 
-  /** Reads the times: numbers, and big integers too where they are farther from the first than numbers are exact, 104 days. */
+  /**
+   * Reads the times: numbers, and big integers too where they are farther from the first than
+   * numbers are exact, 104 days.
+   */
   readTimes(reader) {
     this.exact = null;
     for (let i = 0, now = 0; i < this.n; i++) {
@@ -132,8 +136,10 @@ class LogData {
   }
 
   /**
-   * Reads the spans: begin and duration in nanoseconds, this -1 without an end, and the most that it was if the end was lost; indices of thread and texts; the
-   * number of the span, 0 if it is not known, and the time of all its slices until the end of this one, -1 without others, with that since it was made.
+   * Reads the spans: begin and duration in nanoseconds, this -1 without an end, and the most that
+   * it was if the end was lost; indices of thread and texts; the number of the span, 0 if it is not
+   * known, and the time of all its slices until the end of this one, -1 without others, with that
+   * since it was made.
    */
   readSlices(bytes) {
     const n = this.meta.slices, reader = new VarintReader(bytes);
@@ -204,7 +210,9 @@ class LogData {
     return this.knownLanes = lanes;
   }
 
-  /** The place in a row of spans of the last one that begins at this time or before; -1 for none. */
+  /**
+   * The place in a row of spans of the last one that begins at this time or before; -1 for none.
+   */
   lastBegun(row, time) {
     const { begin } = this.slices;
     let low = 0, high = row.length;
@@ -265,7 +273,10 @@ class LogData {
   /** The index of the text that is the whole of an item; -1 if it is made of pieces. */
   wholeText(i) { return !this.isLoss(i) && this.flags(i) & WHOLE ? this.argsOf(i).next() : -1; }
 
-  /** The pieces of an item's text: strings in turn of the template and of an argument, the template's first. */
+  /**
+   * The pieces of an item's text: strings in turn of the template and of an argument, the
+   * template's first.
+   */
   pieces(i) {
     if (this.isLoss(i)) return [this.meta.losses[this.message(i)]];
     const args = this.argsOf(i);
@@ -275,7 +286,10 @@ class LogData {
     return all;
   }
 
-  /** The arguments of an item: whole numbers, and texts as they are shown; null where only the whole text is known. */
+  /**
+   * The arguments of an item: whole numbers, and texts as they are shown; null where only the whole
+   * text is known.
+   */
   argValues(i) {
     if (this.isLoss(i) || this.flags(i) & WHOLE) return null;
     const pieces = this.pieces(i), kinds = this.messageOf(i).pieces.length, values = [];
@@ -307,7 +321,9 @@ class LogData {
     return low;
   }
 
-  /** Nanoseconds since 1970, as a big integer; null where the trace does not know the wall clock. */
+  /**
+   * Nanoseconds since 1970, as a big integer; null where the trace does not know the wall clock.
+   */
   wall(i) {
     const steps = this.meta.wall;
     if (steps.length === 0) return null;
@@ -328,7 +344,10 @@ class LogData {
   /** The time of such a text, in nanoseconds since the first item; null if it is none. */
   timeOfStamp(text) { return /^-?\d{1,19}$/.test(text ?? "") ? Number(BigInt(text) - BigInt(this.meta.start)) : null; }
 
-  /** Names an item by its time, and its number among those of that time: this stays while a log grows, at either end. */
+  /**
+   * Names an item by its time, and its number among those of that time: this stays while a log
+   * grows, at either end.
+   */
   key(i) {
     const first = this.firstOf(this.stampOf(i));
     return this.stampOf(i) + (i > first ? `.${i - first}` : "");
@@ -356,7 +375,10 @@ class LogData {
     return [ends.reduce((a, b) => a < b ? a : b), ends.reduce((a, b) => a > b ? a : b)];
   }
 
-  /** The first item at this time of the wall clock or later, as far as the clock was not set; null if it is not known. */
+  /**
+   * The first item at this time of the wall clock or later, as far as the clock was not set; null
+   * if it is not known.
+   */
   firstAtWall(wall) {
     const steps = this.meta.wall;
     for (let k = 0; k < steps.length; k++) {

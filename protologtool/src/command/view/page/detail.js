@@ -1,5 +1,5 @@
-// The message that was chosen: its text with the arguments, the values of a numeric argument over time, what the same thread logged
-// before and after, the place in the source, and the stack.
+// The message that was chosen: its text with the arguments, the values of a numeric argument over
+// time, what the same thread logged before and after, the place in the source, and the stack.
 
 const NEIGHBOURS = 5;
 /** The farthest that is looked for neighbours, in items. */
@@ -101,7 +101,10 @@ class Detail {
     tops.forEach((cell) => this.listTop(cell, items, Number(cell.dataset.arg)));
   }
 
-  /** Lists the most frequent values of an argument in these messages, each a button that searches for it. */
+  /**
+   * Lists the most frequent values of an argument in these messages, each a button that searches
+   * for it.
+   */
   listTop(cell, items, arg) {
     const { data } = this.app, every = Math.ceil(items.length / MOST_POINTS), counts = new Map();
     for (let k = 0; k < items.length; k += every) {
@@ -164,10 +167,13 @@ class Detail {
   }
 }
 
-/** The name of an argument: the words of the template beside it; its number where there are none. */
+/**
+ * The name of an argument: the words of the template beside it; its number where there are none.
+ */
 function argName({ pieces, verbs }, arg) {
   const words = (text) => text.split(/[\s,;:()[\]{}"|]+/).filter((word) => /\p{L}/u.test(word));
-  // The text ends where it touches the argument: the word before `of %d` is `of`, and before `a=%d` it is `a=`.
+  // The text ends where it touches the argument: the word before `of %d` is `of`, and before `a=%d`
+  // it is `a=`.
   const before = words(pieces[arg]).slice(-2).join(" "), after = words(pieces[arg + 1]).slice(0, 1).join(" "), verb = `%${verbs[arg]}`;
   if (before !== "") return `${before}${before.endsWith("=") ? "" : " "}${verb}`;
   return after === "" ? `argument ${arg + 1}` : `${verb} ${after}`;
@@ -175,7 +181,10 @@ function argName({ pieces, verbs }, arg) {
 
 function offsetText(ns) { return `${ns < 0 ? "−" : "+"}${durationText(Math.abs(ns))}`; }
 
-/** The number that a conversion has printed; null for none. A text is a number only if it is a plain one: "1e5" may be the end of a commit's id. */
+/**
+ * The number that a conversion has printed; null for none. A text is a number only if it is a plain
+ * one: "1e5" may be the end of a commit's id.
+ */
 function numberOf(text, verb) {
   const trimmed = text.trim(), base = { x: 16, o: 8 }[verb];
   if (base) return /^[-+]?[0-9a-f]+$/i.test(trimmed) ? parseInt(trimmed, base) : null;

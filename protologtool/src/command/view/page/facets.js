@@ -1,9 +1,12 @@
-// The facets to choose by: each takes the items apart, all by their message or all by their thread. Losses count as the messages of
-// one more message, `lost`.
+// The facets to choose by: each takes the items apart, all by their message or all by their thread.
+// Losses count as the messages of one more message, `lost`.
 
 const LOST = "!";
 
-/** The facets of a log; those that would not take anything apart are left out of the page (`isUseful`). */
+/**
+ * The facets of a log; those that would not take anything apart are left out of the page
+ * (`isUseful`).
+ */
 function makeFacets(data) {
   const { messages, groups, threads } = data.meta, lost = messages.length;
   const byMessage = (of, ofLost) => Uint32Array.from({ length: lost + 1 }, (_, message) => message === lost ? ofLost : of(messages[message], message));

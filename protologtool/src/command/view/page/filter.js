@@ -1,5 +1,6 @@
-// Which items are shown. Choices of one facet add up, choices of different facets must all hold, as in the developer tools of browsers.
-// One pass over all items gives the result and, for each choice, the number of items that it would show beside the other choices.
+// Which items are shown. Choices of one facet add up, choices of different facets must all hold, as
+// in the developer tools of browsers. One pass over all items gives the result and, for each
+// choice, the number of items that it would show beside the other choices.
 
 /** The longest that a slice takes, in milliseconds; and the part of a search that its texts are. */
 const SLICE = 24, TEXTS_PART = 0.2;
@@ -14,7 +15,10 @@ class LogFilter {
     this.from = null;
     this.to = null;
     this.shown = new Uint32Array(0);
-    /** The number of items that match, of those that are shown; and the last search that was finished. */
+    /**
+     * The number of items that match, of those that are shown; and the last search that was
+     * finished.
+     */
     this.matches = 0;
     this.finished = null;
     /** Of each facet, the choices, and the number of items for each choice there is. */
@@ -62,8 +66,8 @@ class LogFilter {
   cancel() { this.run++; }
 
   /**
-   * Applies the filter in slices, so that the page stays usable, and reports the part that is done after each. Resolves to false if another run
-   * began, or this one was cancelled.
+   * Applies the filter in slices, so that the page stays usable, and reports the part that is done
+   * after each. Resolves to false if another run began, or this one was cancelled.
    */
   async apply(report = () => {}) {
     const run = ++this.run, { data, facets, markOnly } = this, { meta } = data, search = this.searchIn();

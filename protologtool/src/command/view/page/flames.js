@@ -1,4 +1,5 @@
-// The strip of spans: for each thread its spans over time, the inner ones below the outer ones, on the time of the strip above.
+// The strip of spans: for each thread its spans over time, the inner ones below the outer ones, on
+// the time of the strip above.
 
 const LANE_HEAD = 14, SPAN_ROW = 15;
 /** The narrowest span that has its name in it, in pixels. */
@@ -99,7 +100,10 @@ class Flames {
     for (let at = 0; at < width; at += 4) context.fillRect(from + at, y + (at / 4 % 2) * (SPAN_ROW - 2) / 2, 2, (SPAN_ROW - 2) / 2);
   }
 
-  /** The text in a span: its name with as many fields as there is room for, or else the field that tells it from its neighbours; never a part of one. */
+  /**
+   * The text in a span: its name with as many fields as there is room for, or else the field that
+   * tells it from its neighbours; never a part of one.
+   */
   label(context, slice, room) {
     const { data } = this.app, name = visible(data.sliceName(slice)), short = visible(data.textOf(data.slices.name[slice])), fits = (text) => text.length < 200 && context.measureText(text).width <= room;
     const fields = data.sliceArgs(slice).map(([field, value]) => visible(`${field}=${value}`));

@@ -2,7 +2,10 @@
 
 const pad = (number, width) => String(number).padStart(width, "0");
 
-/** Hour to microsecond where the wall clock is known, else seconds since boot; with a mark where it is a guess. */
+/**
+ * Hour to microsecond where the wall clock is known, else seconds since boot; with a mark where it
+ * is a guess.
+ */
 function clockText(data, i) {
   return (data.isGuess(i) ? "~" : "") + timeText(data.wall(i), data.stampOf(i));
 }
@@ -21,7 +24,10 @@ function timeText(wall, stamp, digits = 6) {
   return `${pad(date.getHours(), 2)}:${pad(date.getMinutes(), 2)}:${pad(date.getSeconds(), 2)}.${pad(ns, 9).slice(0, digits)}`;
 }
 
-/** The nanoseconds to add to a time so that round numbers of it are round on the clock that is shown. */
+/**
+ * The nanoseconds to add to a time so that round numbers of it are round on the clock that is
+ * shown.
+ */
 function clockShift(data, time) {
   const near = Math.max(0, Math.min(data.firstAt(time), data.n - 1)), wall = data.wall(near), day = 86400000000000n;
   if (wall === null) return Number(data.stampOf(near) % day) - data.time[near];

@@ -1,5 +1,6 @@
-// The list: as many row elements as fit, filled anew while one scrolls. A list of a million rows is higher than browsers allow an element
-// to be, so the scroll bar stands for a part of the list, and the wheel moves by rows.
+// The list: as many row elements as fit, filled anew while one scrolls. A list of a million rows is
+// higher than browsers allow an element to be, so the scroll bar stands for a part of the list, and
+// the wheel moves by rows.
 //
 // Text of the log is only ever the content of text nodes: nothing of it is parsed as HTML.
 
@@ -8,7 +9,10 @@ const HIGHEST = 4000000;
 /** The most rows that are printed: some two hundred pages. */
 const MOST_PRINTED = 10000;
 
-/** Characters that control a terminal or the direction of a line, or that nobody sees, as escapes; a line end as a sign. */
+/**
+ * Characters that control a terminal or the direction of a line, or that nobody sees, as escapes; a
+ * line end as a sign.
+ */
 function visible(text) {
   return text.replace(/\n/g, "⏎").replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g,
     (char) => `\\u{${char.codePointAt(0).toString(16)}}`);
@@ -32,7 +36,10 @@ function element(name, attributes = {}, ...children) {
   return made;
 }
 
-/** Appends text to an element, visible, with what `find` matches as marks: in the text as it is, of which a line may be the second one. */
+/**
+ * Appends text to an element, visible, with what `find` matches as marks: in the text as it is, of
+ * which a line may be the second one.
+ */
 function appendMarked(to, text, find) {
   let from = 0;
   if (find) {
@@ -148,7 +155,10 @@ class LogList {
     return element("div", { class: "row", role: "row" }, ...cells);
   }
 
-  /** Puts the rows that pass the filters onto paper, for the time of printing: the screen has only those that fit. */
+  /**
+   * Puts the rows that pass the filters onto paper, for the time of printing: the screen has only
+   * those that fit.
+   */
   print() {
     const { shown } = this.app.filter, printed = Math.min(shown.length, MOST_PRINTED), left = shown.length - printed;
     const said = [document.title, document.getElementById("zone").textContent, document.getElementById("count").textContent];

@@ -1,6 +1,9 @@
 // The page: what is chosen, and what happens when something is.
 
-/** The seconds by which the rate of new messages is counted, and the milliseconds for which a log is lively after its last one. */
+/**
+ * The seconds by which the rate of new messages is counted, and the milliseconds for which a log is
+ * lively after its last one.
+ */
 const RATE_SECONDS = 10, LIVELY = 30000;
 
 class App {
@@ -35,7 +38,10 @@ class App {
     document.body.classList.toggle("one-process", new Set(threads.map(processKey)).size < 2);
   }
 
-  /** The reasons why the log is not whole: one total where there are several, which opens to all of them. */
+  /**
+   * The reasons why the log is not whole: one total where there are several, which opens to all of
+   * them.
+   */
   showProblems(problems) {
     const box = document.getElementById("problems"), text = problems.map(visible).join("\n"), { lost } = this.data.meta;
     box.hidden = problems.length === 0;
@@ -190,7 +196,10 @@ class App {
     return this.chooseTime(Math.floor(begin - margin), Math.ceil(end + margin) + 1);
   }
 
-  /** Shows the time of the innermost span around the chosen message that is longer than what is shown, or else of the innermost. */
+  /**
+   * Shows the time of the innermost span around the chosen message that is longer than what is
+   * shown, or else of the innermost.
+   */
   chooseSpanAround() {
     if (this.chosen === null) return this.note("choose a message first");
     const around = this.data.slicesAround(this.chosen).reverse(), [from, to] = this.overview.range();
@@ -301,7 +310,10 @@ class App {
     return `${dateText(data, item)} ${clockText(data, item)} ${thread?.pid ?? "?"} ${thread?.tid ?? "?"} ${levelSign(data.level(item))} ${group}: ${data.text(item)}`.trim();
   }
 
-  /** The line of `read-log --format json`; arguments that are no whole numbers are as they are shown. */
+  /**
+   * The line of `read-log --format json`; arguments that are no whole numbers are as they are
+   * shown.
+   */
   jsonOf(item) {
     const { data } = this, message = data.messageOf(item), group = data.groupOf(item), thread = data.threadOf(item);
     const rest = {
@@ -329,7 +341,10 @@ class App {
     if (this.follows) this.list.scrollTo(Infinity);
   }
 
-  /** The state of a log that may grow: whether new messages are scrolled to, how many come, and when the last one came. */
+  /**
+   * The state of a log that may grow: whether new messages are scrolled to, how many come, and when
+   * the last one came.
+   */
   showLive() {
     const button = document.getElementById("live"), { data } = this, last = data.n > 0 ? data.wall(data.n - 1) : null;
     button.setAttribute("aria-pressed", String(this.follows));

@@ -1,4 +1,5 @@
-// The strip above the list: messages over time by level, losses marked, the time below. Dragging chooses a time.
+// The strip above the list: messages over time by level, losses marked, the time below. Dragging
+// chooses a time.
 
 /** The height of the scale below, in pixels. */
 const SCALE = 14;

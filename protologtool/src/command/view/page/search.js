@@ -1,6 +1,7 @@
-// The text that is looked for. A message's text is pieces of its template and arguments in turn, so most messages are decided without
-// putting theirs together: a template that has the text decides for all its messages, one that can't have it for all of them, and in
-// between, only those arguments are read that can have it. Texts of arguments are searched once each, as bytes.
+// The text that is looked for. A message's text is pieces of its template and arguments in turn, so
+// most messages are decided without putting theirs together: a template that has the text decides
+// for all its messages, one that can't have it for all of them, and in between, only those
+// arguments are read that can have it. Texts of arguments are searched once each, as bytes.
 //
 // Invariant: an item matches exactly if `test` says so of its whole text.
 
@@ -8,10 +9,16 @@
 const CHUNK = 1 << 20;
 /** The answers that are kept for an item. */
 const UNKNOWN = 0, NO = 1, YES = 2;
-/** The facts of a text: the needle is in it; or a part of the needle is at an end of it, so that one may begin or end there, or go through it. */
+/**
+ * The facts of a text: the needle is in it; or a part of the needle is at an end of it, so that one
+ * may begin or end there, or go through it.
+ */
 const HIT = 1, EDGE = 2;
 
-/** A search for a text, or for a regular expression between slashes; with an error where that is none. */
+/**
+ * A search for a text, or for a regular expression between slashes; with an error where that is
+ * none.
+ */
 function parseSearch(text) {
   const none = { text, test: null, find: null, error: null };
   if (text === "") return none;
@@ -28,9 +35,13 @@ function parseSearch(text) {
   }
 }
 
-/** The longest text that all matches of a regular expression contain, as far as that is easily seen; empty for none. */
+/**
+ * The longest text that all matches of a regular expression contain, as far as that is easily seen;
+ * empty for none.
+ */
 function literalOf(source) {
-  // Escapes of characters by number, and references, are left alone, and so are alternatives at the outermost level.
+  // Escapes of characters by number, and references, are left alone, and so are alternatives at the
+  // outermost level.
   if (/\\[^bBdDsSwWnrtfv\W]/.test(source)) return "";
   let longest = "", run = "", depth = 0;
   const end = () => { if (run.length > longest.length) longest = run; run = ""; };
@@ -53,7 +64,10 @@ class LogSearch {
     this.data = data;
     this.known = new Uint8Array(data.n);
     const isPlain = /^[\x20-\x7e]+$/.test(search.needle);
-    /** The text that each match has, in small letters where case is ignored; empty if that is not known. */
+    /**
+     * The text that each match has, in small letters where case is ignored; empty if that is not
+     * known.
+     */
     this.needle = isPlain ? this.folded(search.needle) : "";
     this.ends = endsOf(this.needle, search.ignoresCase);
     this.hits = new Uint8Array(data.meta.texts);
@@ -63,7 +77,10 @@ class LogSearch {
 
   folded(text) { return this.search.ignoresCase ? text.toLowerCase() : text; }
 
-  /** Searches texts and templates. `pause` is called now and then, with the part that is done; its answer false ends it. */
+  /**
+   * Searches texts and templates. `pause` is called now and then, with the part that is done; its
+   * answer false ends it.
+   */
   async prepare(pause) {
     if (this.isReady) return true;
     if (this.needle !== "" && !await this.searchTexts(pause)) return false;
@@ -94,13 +111,19 @@ class LogSearch {
     return true;
   }
 
-  /** Returns whether a match may begin or end in a text, or go through it. Its first and last byte tell most. */
+  /**
+   * Returns whether a match may begin or end in a text, or go through it. Its first and last byte
+   * tell most.
+   */
   isEdgeOf(text) {
     const { ends, data } = this, at = data.textAt[text], size = data.textSize[text];
     return size === 0 || (ends[data.textBytes[at]] & FIRST) !== 0 || (ends[data.textBytes[at + size - 1]] & LAST) !== 0;
   }
 
-  /** The way to decide about the messages of a template: `all` or none of them match; one of these arguments has to; or their text says it. */
+  /**
+   * The way to decide about the messages of a template: `all` or none of them match; one of these
+   * arguments has to; or their text says it.
+   */
   plan(pieces, message) {
     const { search, needle } = this, fixed = pieces.map((piece) => this.folded(piece));
     if (pieces.length === 1) return { all: search.test(pieces[0]) };
@@ -135,7 +158,9 @@ class LogSearch {
     return found !== 0 && (found === HIT && search.isWhole || search.test(data.text(item)));
   }
 
-  /** The fact of the arguments that says most: the needle is in one, or one may have a part of it. */
+  /**
+   * The fact of the arguments that says most: the needle is in one, or one may have a part of it.
+   */
   argFound(item, { args, straddles }) {
     const { data, needle, ends } = this, reader = data.argsOf(item);
     let found = 0;
@@ -154,7 +179,10 @@ class LogSearch {
   }
 }
 
-/** What a byte may be for a needle: the first of a text in which a match ends, or the last of one in which a match begins. */
+/**
+ * What a byte may be for a needle: the first of a text in which a match ends, or the last of one in
+ * which a match begins.
+ */
 const FIRST = 1, LAST = 2;
 
 function endsOf(needle, ignoresCase) {
@@ -168,7 +196,10 @@ function endsOf(needle, ignoresCase) {
   return ends;
 }
 
-/** Returns whether a text may begin in one part of a message and end in another one: its pieces and its arguments, whatever these are. */
+/**
+ * Returns whether a text may begin in one part of a message and end in another one: its pieces and
+ * its arguments, whatever these are.
+ */
 function canStraddle(pieces, needle) {
   for (let size = 1; size < needle.length; size++) {
     const head = needle.slice(0, size), tail = needle.slice(-size);

@@ -1,5 +1,6 @@
-// The way to the server that a page came from: admission.rs has the rules. What is asked bears a proof of a key that is never sent, and
-// so does what is answered. The key stays with the origin, for other tabs and for when the page is loaded again.
+// The way to the server that a page came from: admission.rs has the rules. What is asked bears a
+// proof of a key that is never sent, and so does what is answered. The key stays with the origin,
+// for other tabs and for when the page is loaded again.
 
 const CODE = /^#code=([0-9a-f]{32})$/, KEPT = "protolog";
 
@@ -12,7 +13,10 @@ async function authentication(secret, parts) {
   return toHex(await crypto.subtle.sign("HMAC", key, encoder.encode(parts.join("\n"))));
 }
 
-/** An answer without a proof: it is not of the server that the page came from, or that does not know the page. */
+/**
+ * An answer without a proof: it is not of the server that the page came from, or that does not know
+ * the page.
+ */
 class Unproven extends Error {}
 
 class Session {

@@ -1,4 +1,5 @@
-// The choices beside the list, each with the number of items that it would show, and the table of templates with counts and rates.
+// The choices beside the list, each with the number of items that it would show, and the table of
+// templates with counts and rates.
 
 const MOST_CHOICES = 200;
 

@@ -1,5 +1,6 @@
-// The choices, in the part of the address behind `#`: a link shows the same. Choices are kept by name and items by time, not by number,
-// so that a link also fits a trace that has grown, or another one of the same program.
+// The choices, in the part of the address behind `#`: a link shows the same. Choices are kept by
+// name and items by time, not by number, so that a link also fits a trace that has grown, or
+// another one of the same program.
 
 function stateText(app) {
   const { data, filter } = app, params = new URLSearchParams();
@@ -15,7 +16,10 @@ function stateText(app) {
   return params.toString();
 }
 
-/** The state of such a text for some data: a filter, what is chosen, and the names that the data do not have. */
+/**
+ * The state of such a text for some data: a filter, what is chosen, and the names that the data do
+ * not have.
+ */
 function parseState(text, data) {
   const params = new URLSearchParams(text), filter = new LogFilter(data), missing = [];
   for (const { name, param, key, size } of filter.facets) {

@@ -1,4 +1,5 @@
-// Hands the trace to a Perfetto UI in another window: it is asked until it answers that it listens, and then gets the bytes.
+// Hands the trace to a Perfetto UI in another window: it is asked until it answers that it listens,
+// and then gets the bytes.
 let ui, title, origin;
 const button = document.getElementById("open");
 const say = (text) => { document.getElementById("state").textContent = text; };
@@ -16,7 +17,8 @@ const offer = (text) => {
   document.body.dataset.state = "offered";
 };
 
-// A browser lets a page open a window by itself only if its user allows that, and on a click always.
+// A browser lets a page open a window by itself only if its user allows that, and on a click
+// always.
 const open = () => {
   stop();
   button.hidden = true;
@@ -30,7 +32,8 @@ const open = () => {
       say(`Still waiting for ${origin}: can this machine reach it?`);
       button.hidden = false;
     }
-    // No secret, so it may reach what is in the window meanwhile; the trace goes to this origin alone.
+    // No secret, so it may reach what is in the window meanwhile; the trace goes to this origin
+    // alone.
     target.postMessage("PING", "*");
   }, 100)];
 };

@@ -1,7 +1,7 @@
 //! The page that hands the trace over: its parts put together, and its policy.
 //!
-//! Invariants: only the one script and the one style sheet run, by their hashes; it asks its own server alone; nothing of a trace stands
-//! in it, its name included.
+//! Invariants: only the one script and the one style sheet run, by their hashes; it asks its own
+//! server alone; nothing of a trace stands in it, its name included.
 
 use super::super::page::SESSION;
 use base64::{Engine, engine::general_purpose::STANDARD};

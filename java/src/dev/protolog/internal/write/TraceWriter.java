@@ -416,8 +416,8 @@ public final class TraceWriter {
     }
 
     /**
-     * Commits the started packet, which ends before {@code at} and has so many messages: shows it to
-     * readers, and starts the next one there.
+     * Commits the started packet, which ends before {@code at} and has so many messages: shows it
+     * to readers, and starts the next one there.
      */
     private void commit(int at, int messages) {
         memory.put(at, (byte) 0);
