@@ -13,6 +13,7 @@ mod folders;
 mod message;
 mod overlay;
 mod position;
+mod protocol;
 mod server;
 mod shown;
 

@@ -1,8 +1,8 @@
 //! The documents that the client has open, and the changes that it sends of them.
 
 use super::position::{Encoding, offset};
+use super::protocol::{TextDocumentContentChangeEvent, Uri};
 use crate::source::Source;
-use lsp_types::{TextDocumentContentChangeEvent, Uri};
 use std::path::{Path, PathBuf};
 
 /// An open document.
@@ -38,7 +38,7 @@ impl Document {
 
 /// The path of a document, if it is a file.
 pub(super) fn path(uri: &Uri) -> Option<PathBuf> {
-    let rest = uri.as_str().strip_prefix("file://")?;
+    let rest = uri.0.strip_prefix("file://")?;
     let rest = &rest[rest.find('/')?..];
     let (mut bytes, mut at) = (Vec::with_capacity(rest.len()), 0);
     while let Some(byte) = rest.as_bytes().get(at) {
@@ -51,14 +51,14 @@ pub(super) fn path(uri: &Uri) -> Option<PathBuf> {
 }
 
 /// The name of a file for the client.
-pub(super) fn uri(path: &Path) -> Option<Uri> {
-    crate::diagnostic::uri(path).parse().ok()
+pub(super) fn uri(path: &Path) -> Uri {
+    Uri(crate::diagnostic::uri(path))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lsp_types::{Position, Range};
+    use crate::command::lsp::protocol::{LspPosition, LspRange};
 
     #[test]
     fn uris_and_paths() {
@@ -68,21 +68,22 @@ mod tests {
             ("file:///%ff", None),
             ("untitled:Untitled-1", None),
         ] {
-            let uri: Uri = text.parse().unwrap();
-            assert_eq!(path(&uri), expected.map(PathBuf::from), "{text}");
+            assert_eq!(path(&Uri(text.to_owned())), expected.map(PathBuf::from), "{text}");
         }
         let name = Path::new("/src/a b/Ä:%.java");
-        assert_eq!(path(&uri(name).unwrap()).as_deref(), Some(name));
+        assert_eq!(path(&uri(name)).as_deref(), Some(name));
     }
 
     #[test]
     fn changes_are_made_in_their_order() {
-        let uri: Uri = "file:///A.java".parse().unwrap();
+        let uri = Uri("file:///A.java".to_owned());
         let source = Source::new("/A.java", "é𝄞x\r\nb".into());
         let mut document = Document { uri, version: 1, source };
         let change = |range: Option<[u32; 4]>, text: &str| TextDocumentContentChangeEvent {
-            range: range.map(|[a, b, c, d]| Range::new(Position::new(a, b), Position::new(c, d))),
-            range_length: None,
+            range: range.map(|[a, b, c, d]| LspRange {
+                start: LspPosition { line: a, character: b },
+                end: LspPosition { line: c, character: d },
+            }),
             text: text.to_owned(),
         };
         let mut text = |changes, encoding| {

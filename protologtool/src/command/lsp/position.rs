@@ -1,8 +1,8 @@
 //! Places in a document, as the protocol counts them: lines from 0, and in a line units of the
 //! encoding that was agreed on.
 
+use super::protocol::{LspPosition, LspRange};
 use crate::source::Source;
-use lsp_types::{Position, PositionEncodingKind, Range};
 
 /// The unit of columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,15 +13,16 @@ pub(super) enum Encoding {
 
 impl Encoding {
     /// Bytes if the client can count them, else the units that every client knows.
-    pub(super) fn of(known: Option<&[PositionEncodingKind]>) -> Self {
-        let knows = known.is_some_and(|known| known.contains(&PositionEncodingKind::UTF8));
+    pub(super) fn of(known: &[String]) -> Self {
+        let knows = known.iter().any(|encoding| encoding == Self::Utf8.name());
         if knows { Self::Utf8 } else { Self::Utf16 }
     }
 
-    pub(super) fn kind(self) -> PositionEncodingKind {
+    /// The `PositionEncodingKind` of the protocol.
+    pub(super) fn name(self) -> &'static str {
         match self {
-            Self::Utf8 => PositionEncodingKind::UTF8,
-            Self::Utf16 => PositionEncodingKind::UTF16,
+            Self::Utf8 => "utf-8",
+            Self::Utf16 => "utf-16",
         }
     }
 
@@ -34,16 +35,16 @@ impl Encoding {
 }
 
 /// The place of the byte at `offset`.
-pub(super) fn position(source: &Source, offset: usize, encoding: Encoding) -> Position {
+pub(super) fn position(source: &Source, offset: usize, encoding: Encoding) -> LspPosition {
     let line = source.line(offset.min(source.bytes().len()));
     let before = source.text(source.line_range(line).start..offset);
     let column: usize = before.chars().map(|char| encoding.units(char)).sum();
-    Position::new(line as u32 - 1, column as u32)
+    LspPosition { line: line as u32 - 1, character: column as u32 }
 }
 
 /// The byte at a place; of a place behind a line's end, that end, and behind the last line, the end
 /// of all.
-pub(super) fn offset(source: &Source, position: Position, encoding: Encoding) -> usize {
+pub(super) fn offset(source: &Source, position: LspPosition, encoding: Encoding) -> usize {
     let line = position.line as usize + 1;
     if line > source.lines() {
         return source.bytes().len();
@@ -62,7 +63,11 @@ pub(super) fn offset(source: &Source, position: Position, encoding: Encoding) ->
 }
 
 /// The places of a range of bytes.
-pub(super) fn range(source: &Source, bytes: &std::ops::Range<usize>, encoding: Encoding) -> Range {
+pub(super) fn range(
+    source: &Source,
+    bytes: &std::ops::Range<usize>,
+    encoding: Encoding,
+) -> LspRange {
     let [start, end] = [bytes.start, bytes.end].map(|at| position(source, at, encoding));
-    Range::new(start, end)
+    LspRange { start, end }
 }

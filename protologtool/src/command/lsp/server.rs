@@ -4,6 +4,7 @@ use super::documents::{self, Document};
 use super::folders::{EditorFolders, Findings};
 use super::overlay::Overlay;
 use super::position::{self, Encoding};
+use super::protocol as lsp;
 use super::{Cancelled, LspArgs, shown};
 use crate::diagnostic::{Diagnostic, Fix, Severity};
 use crate::exit::Exit;
@@ -13,7 +14,6 @@ use crate::source::Source;
 use crate::system::System;
 use clap::Parser;
 use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response};
-use lsp_types as lsp;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -145,14 +145,8 @@ impl<'s> Server<'s> {
 
     fn answer(&mut self, method: &str, params: Value) -> Reply {
         match method {
-            "textDocument/hover" => {
-                let params: lsp::HoverParams = read(params)?;
-                Ok(self.hover(&params.text_document_position_params))
-            }
-            "textDocument/definition" => {
-                let params: lsp::GotoDefinitionParams = read(params)?;
-                Ok(self.definition(&params.text_document_position_params))
-            }
+            "textDocument/hover" => Ok(self.hover(&read(params)?)),
+            "textDocument/definition" => Ok(self.definition(&read(params)?)),
             "textDocument/codeAction" => Ok(self.actions(&read(params)?)),
             _ => Err((ErrorCode::MethodNotFound, format!("no method `{method}`"))),
         }
@@ -161,26 +155,24 @@ impl<'s> Server<'s> {
     fn initialize(&mut self, params: Value) -> Reply {
         let params: lsp::InitializeParams = read(params)?;
         let encodings = params.capabilities.general.and_then(|general| general.position_encodings);
-        self.encoding = Encoding::of(encodings.as_deref());
+        self.encoding = Encoding::of(&encodings.unwrap_or_default());
         let watching = params.capabilities.workspace.and_then(|it| it.did_change_watched_files);
         self.can_watch = watching.and_then(|it| it.dynamic_registration).unwrap_or(false);
         let folders = params.workspace_folders.into_iter().flatten().map(|folder| folder.uri);
         self.folders = folders.filter_map(|uri| documents::path(&uri)).collect();
         if self.folders.is_empty() {
-            #[expect(deprecated, reason = "clients without folders say it")]
-            let root = params.root_uri.as_ref().and_then(documents::path);
-            self.folders.extend(root);
+            self.folders.extend(params.root_uri.as_ref().and_then(documents::path));
         }
         let options = params.initialization_options.unwrap_or_default();
         self.configure(&options).map_err(|why| (ErrorCode::InvalidParams, why))?;
         self.stage = Stage::Running;
         Ok(json!({
             "capabilities": {
-                "positionEncoding": self.encoding.kind(),
+                "positionEncoding": self.encoding.name(),
                 "textDocumentSync": { "openClose": true, "change": 2, "save": {} },
                 "hoverProvider": true,
                 "definitionProvider": true,
-                "codeActionProvider": { "codeActionKinds": [lsp::CodeActionKind::QUICKFIX] },
+                "codeActionProvider": { "codeActionKinds": [lsp::QUICKFIX] },
             },
             "serverInfo": { "name": SOURCE, "version": env!("CARGO_PKG_VERSION") },
         }))
@@ -206,7 +198,7 @@ impl<'s> Server<'s> {
             "initialized" if self.can_watch => self.watch()?,
             "textDocument/didOpen" => {
                 if let Ok(params) = read::<lsp::DidOpenTextDocumentParams>(said.params) {
-                    let lsp::TextDocumentItem { uri, version, text, .. } = params.text_document;
+                    let lsp::TextDocumentItem { uri, version, text } = params.text_document;
                     self.open(uri, version, text);
                 }
             }
@@ -321,7 +313,7 @@ impl<'s> Server<'s> {
         }
         by_file.retain(|path, _| !self.documents.contains_key(path));
         for (path, problems) in by_file {
-            let Some(uri) = documents::uri(&path) else { continue };
+            let uri = documents::uri(&path);
             let source = Source::new(&path, self.files.read(&path).unwrap_or_default());
             self.publish(&uri, None, &source, &problems)?;
             if !problems.is_empty() {
@@ -354,29 +346,27 @@ impl<'s> Server<'s> {
         self.send(Notification::new("textDocument/publishDiagnostics".to_owned(), params))
     }
 
-    fn diagnostic(&self, diagnostic: &Diagnostic, source: &Source) -> lsp::Diagnostic {
+    fn diagnostic(&self, diagnostic: &Diagnostic, source: &Source) -> lsp::PublishedDiagnostic {
         let message = match &diagnostic.help {
             Some(help) => format!("{}\nhelp: {help}", diagnostic.message),
             None => diagnostic.message.clone(),
         };
-        lsp::Diagnostic {
+        lsp::PublishedDiagnostic {
             range: position::range(source, &diagnostic.range, self.encoding),
-            severity: Some(match diagnostic.severity {
-                Severity::Error => lsp::DiagnosticSeverity::ERROR,
-                Severity::Warning => lsp::DiagnosticSeverity::WARNING,
-                Severity::Note => lsp::DiagnosticSeverity::INFORMATION,
-            }),
-            code: Some(lsp::NumberOrString::String(diagnostic.code.name().to_owned())),
-            source: Some(SOURCE.to_owned()),
+            severity: match diagnostic.severity {
+                Severity::Error => 1,
+                Severity::Warning => 2,
+                Severity::Note => 3,
+            },
+            code: diagnostic.code.name().to_owned(),
+            source: SOURCE,
             message,
-            ..lsp::Diagnostic::default()
         }
     }
 
     /// Shows a text that has no place in a source.
     fn say(&self, text: &str) -> io::Result<()> {
-        let params =
-            lsp::ShowMessageParams { typ: lsp::MessageType::ERROR, message: text.to_owned() };
+        let params = json!({ "type": 1, "message": text });
         self.send(Notification::new("window/showMessage".to_owned(), params))
     }
 
@@ -417,20 +407,18 @@ impl<'s> Server<'s> {
         let files = &self.files;
         let entry = (!is_group).then(|| self.workspace.entry(id, files)).flatten();
         let place = entry.or_else(|| self.workspace.group(group, files));
-        let location = place.and_then(|(source, range)| {
+        let location = place.map(|(source, range)| {
             let open = self.documents.get(source.path()).map(|document| document.uri.clone());
-            let uri = open.or_else(|| documents::uri(source.path()))?;
+            let uri = open.unwrap_or_else(|| documents::uri(source.path()));
             let range = position::range(&source, &range, self.encoding);
-            Some(lsp::Location { uri, range })
+            lsp::Location { uri, range }
         });
         json!(location)
     }
 
     /// The changes for the problems in a range, those first that are right for certain.
     fn actions(&mut self, params: &lsp::CodeActionParams) -> Value {
-        let is_fix = |kind: &lsp::CodeActionKind| {
-            *kind == lsp::CodeActionKind::QUICKFIX || *kind == lsp::CodeActionKind::EMPTY
-        };
+        let is_fix = |kind: &String| kind == lsp::QUICKFIX || kind.is_empty();
         if params.context.only.as_ref().is_some_and(|only| !only.iter().any(is_fix)) {
             return json!([]);
         }
@@ -452,16 +440,14 @@ impl<'s> Server<'s> {
 
     fn action(&self, problem: &Diagnostic, fix: &Fix, document: &Document) -> Value {
         let Document { uri, source, .. } = document;
-        let edit = lsp::TextEdit {
-            range: position::range(source, &fix.range, self.encoding),
-            new_text: fix.text.clone(),
-        };
+        let range = position::range(source, &fix.range, self.encoding);
+        let edit = json!({ "range": range, "newText": fix.text });
         json!({
             "title": fix.title,
-            "kind": lsp::CodeActionKind::QUICKFIX,
+            "kind": lsp::QUICKFIX,
             "diagnostics": [self.diagnostic(problem, source)],
             "isPreferred": fix.is_certain,
-            "edit": { "changes": { uri.as_str(): [edit] } },
+            "edit": { "changes": { &uri.0: [edit] } },
         })
     }
 }
