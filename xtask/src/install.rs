@@ -19,7 +19,9 @@ pub struct Tool {
     pub name: &'static str,
     /// Its purpose, as in "to …".
     pub why: &'static str,
+    /// Looks whether it is there.
     pub present: fn() -> bool,
+    /// Where it comes from.
     pub source: Source,
 }
 

@@ -42,6 +42,7 @@ const CHECK: [&str; 3] = ["check", "--locked", "--all-features"];
 pub struct Promise {
     /// Major and minor version, as in `rust-version`.
     pub version: &'static str,
+    /// Their names.
     pub packages: &'static [&'static str],
 }
 

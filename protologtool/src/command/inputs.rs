@@ -79,8 +79,7 @@ fn process_decoded(
         warn_of_nothing(&sources.files, reporter);
     }
     if run.code.is_none() {
-        // Whoever writes code refuses a file that is named twice; here it would only be reported
-        // twice.
+        // Whoever writes code refuses a file that is named twice; here it would be reported twice.
         let mut seen = HashSet::with_capacity(files.len());
         let first: Vec<bool> = files.iter().map(|file| seen.insert(file.as_path())).collect();
         let mut first = first.into_iter();

@@ -1,4 +1,4 @@
-//! Packages of the Java runtime use those that the table of docs/design/java.md says, and no others.
+//! Packages of the Java runtime use those that the table of docs/design/java.md says, no others.
 //!
 //! Three of them use each other and are one layer, since a call finds its group, the sessions that
 //! record it, and their writers: `session`, `write` and `groups`, with the messages of groups in

@@ -53,15 +53,16 @@ pub(super) fn check(file: &File) -> Vec<Finding> {
 
 /// One finding for each line of prose that is too wide. Tables and what stands in a fence are none.
 fn wide_comments(file: &File) -> Vec<Finding> {
-    let marks = if extension(file.path) == "rs" { &["//"][..] } else { &["//", "/*", "*"] };
-    let (mut found, mut is_fenced) = (Vec::new(), false);
+    let (mut found, mut is_fenced, mut is_in_block) = (Vec::new(), false, false);
     for (index, line) in file.text.lines().enumerate() {
-        let Some(comment) = marks.iter().find_map(|mark| line.trim_start().strip_prefix(mark))
-        else {
+        let text = line.trim_start();
+        let begins_block = text.starts_with("/*");
+        if !text.starts_with("//") && !begins_block && !is_in_block {
             is_fenced = false;
             continue;
-        };
-        let comment = comment.trim_start_matches(['/', '!', '*']).trim_start();
+        }
+        is_in_block = (is_in_block || begins_block) && !text.contains("*/");
+        let comment = text.trim_start_matches(['/', '!', '*']).trim_start();
         is_fenced ^= comment.starts_with("```");
         let columns = line.chars().count();
         if columns > COMMENT_COLUMNS && !is_fenced && !comment.starts_with('|') {

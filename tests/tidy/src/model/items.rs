@@ -10,65 +10,65 @@ use syn::{Attribute, Ident, Meta, UseTree};
 
 /// All that was found in one file.
 #[derive(Debug, Default)]
-pub(in crate::tidy) struct Items {
-    pub(in crate::tidy) modules: Vec<Module>,
-    pub(in crate::tidy) paths: Vec<Path>,
-    pub(in crate::tidy) types: Vec<Definition>,
-    pub(in crate::tidy) statics: Vec<Definition>,
-    pub(in crate::tidy) macros: Vec<Definition>,
+pub(crate) struct Items {
+    pub(crate) modules: Vec<Module>,
+    pub(crate) paths: Vec<Path>,
+    pub(crate) types: Vec<Definition>,
+    pub(crate) statics: Vec<Definition>,
+    pub(crate) macros: Vec<Definition>,
     /// Functions and constants: names that paths may end in.
-    pub(in crate::tidy) values: Vec<Definition>,
+    pub(crate) values: Vec<Definition>,
 }
 
 /// A module that is declared (`mod a;`) or written out (`mod a { … }`).
 #[derive(Debug)]
-pub(in crate::tidy) struct Module {
+pub(crate) struct Module {
     /// The inline modules around it within the file, and its own name.
-    pub(in crate::tidy) path: Vec<String>,
-    pub(in crate::tidy) is_inline: bool,
-    pub(in crate::tidy) is_test: bool,
-    pub(in crate::tidy) cfg: Option<String>,
+    pub(crate) path: Vec<String>,
+    pub(crate) is_inline: bool,
+    pub(crate) is_test: bool,
+    pub(crate) cfg: Option<String>,
     /// The file that an attribute names.
-    pub(in crate::tidy) file: Option<String>,
+    pub(crate) file: Option<String>,
 }
 
 /// A path that names something, in a `use` or in code.
 #[derive(Clone, Debug)]
-pub(in crate::tidy) struct Path {
-    pub(in crate::tidy) line: usize,
+pub(crate) struct Path {
+    pub(crate) line: usize,
     /// The inline modules around it.
-    pub(in crate::tidy) scope: Vec<String>,
-    pub(in crate::tidy) segments: Vec<String>,
-    pub(in crate::tidy) is_test: bool,
+    pub(crate) scope: Vec<String>,
+    pub(crate) segments: Vec<String>,
+    pub(crate) is_test: bool,
     /// For a `use`: the name that it brings into the module; `*` for all.
-    pub(in crate::tidy) alias: Option<String>,
+    pub(crate) alias: Option<String>,
 }
 
 /// A type, static, macro, function or constant.
 #[derive(Clone, Debug)]
-pub(in crate::tidy) struct Definition {
-    pub(in crate::tidy) line: usize,
-    pub(in crate::tidy) scope: Vec<String>,
-    pub(in crate::tidy) name: String,
+pub(crate) struct Definition {
+    pub(crate) line: usize,
+    pub(crate) scope: Vec<String>,
+    pub(crate) name: String,
     /// The words of its type: of the fields, for a struct or an enum.
-    pub(in crate::tidy) words: Vec<String>,
+    pub(crate) words: Vec<String>,
     /// The condition under which it is compiled, its own and that of the modules around it in the
     /// file.
-    pub(in crate::tidy) cfg: Option<String>,
-    pub(in crate::tidy) is_test: bool,
+    pub(crate) cfg: Option<String>,
+    pub(crate) is_test: bool,
     /// True for a macro that stands at the root of its crate.
-    pub(in crate::tidy) is_exported: bool,
+    pub(crate) is_exported: bool,
 }
 
 /// The items of a file.
-pub(in crate::tidy) fn items(file: &syn::File) -> Items {
+pub(crate) fn items(file: &syn::File) -> Items {
     let mut reader = Reader::default();
     reader.visit_file(file);
     reader.found
 }
 
 /// Returns whether something with these attributes is for tests only.
-pub(in crate::tidy) fn is_test(attributes: &[Attribute]) -> bool {
+pub(crate) fn is_test(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| match &attribute.meta {
         Meta::Path(path) => path.is_ident("test"),
         Meta::List(list) if list.path.is_ident("cfg") => {
