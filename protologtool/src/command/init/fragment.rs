@@ -20,7 +20,7 @@ pub(super) fn fill(build: Build, survey: &Survey) -> String {
         return fill_rust(include_str!("fragments/Android.rust.bp"), survey);
     }
     let template = match build {
-        Build::Cargo => include_str!("fragments/Cargo.toml"),
+        Build::Cargo => include_str!("fragments/dependencies.toml"),
         Build::Maven => include_str!("fragments/pom.xml"),
         Build::GradleKotlin => include_str!("fragments/build.gradle.kts"),
         Build::Gradle => include_str!("fragments/build.gradle"),
