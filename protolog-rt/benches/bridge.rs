@@ -1,12 +1,14 @@
-//! The cost of calls of `log` and `tracing` through the bridges, disabled and enabled, beside the same calls without them.
+//! The cost of calls of `log` and `tracing` through the bridges, disabled and enabled, beside the
+//! same calls without them.
 //!
 //! ```text
 //! cargo bench -p protolog-rt --features log,tracing --bench bridge
 //! ```
 //!
-//! Each candidate runs in its own process, since a logger and a subscriber are set once. The floor is a call without logger
-//! or subscriber; the peer is tracing-subscriber's `fmt` with a filter and a sink that discards. Figures are the fastest of
-//! several rounds of a loop, since other load makes rounds slower, never faster.
+//! Each candidate runs in its own process, since a logger and a subscriber are set once. The floor
+//! is a call without logger or subscriber; the peer is tracing-subscriber's `fmt` with a filter and
+//! a sink that discards. Figures are the fastest of several rounds of a loop, since other load
+//! makes rounds slower, never faster.
 
 use protolog_rt::{Init, Level, ProtoLogGroup, Session, bridge, d, i};
 use std::hint::black_box;
@@ -25,7 +27,8 @@ enum Log {
 #[derive(Clone, Copy)]
 enum Setup {
     Nothing,
-    /// The bridge; `shared` if operators can switch the program (`init`), `session` if a session enables INFO.
+    /// The bridge; `shared` if operators can switch the program (`init`), `session` if a session
+    /// enables INFO.
     Bridge {
         shared: bool,
         session: bool,

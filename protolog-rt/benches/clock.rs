@@ -4,8 +4,9 @@
 //! cargo bench -p protolog-rt --bench clock
 //! ```
 //!
-//! Each message is logged between two reads of the kernel's clock. A timestamp outside this interval is wrong by at least
-//! the distance; inside it the error is unknown, so the table also shows the length of the interval.
+//! Each message is logged between two reads of the kernel's clock. A timestamp outside this
+//! interval is wrong by at least the distance; inside it the error is unknown, so the table also
+//! shows the length of the interval.
 
 use protolog_core::recorder::ClockSource;
 use protolog_reader::{Recording, Trace};

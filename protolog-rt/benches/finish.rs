@@ -1,12 +1,14 @@
-//! From a million messages to a finished file: the time of stop and flush, beside copying and writing the same bytes.
+//! From a million messages to a finished file: the time of stop and flush, beside copying and
+//! writing the same bytes.
 //!
 //! ```text
 //! cargo bench -p protolog-rt --bench finish
 //! ```
 //!
-//! `stop, in memory` is the stop of a session that kept all messages in memory and writes the whole file then. `flush,
-//! stream` is the flush of a session whose buffer holds the messages that its thread has not copied yet. The floors are one
-//! copy of the finished file in memory, and writing it to a file in pieces of 256 KiB.
+//! `stop, in memory` is the stop of a session that kept all messages in memory and writes the whole
+//! file then. `flush, stream` is the flush of a session whose buffer holds the messages that its
+//! thread has not copied yet. The floors are one copy of the finished file in memory, and writing
+//! it to a file in pieces of 256 KiB.
 
 use protolog_rt::{Level, ProtoLogGroup, Session, i};
 use std::fs::File;

@@ -1,11 +1,12 @@
-//! The cost of a recording for threads that log, in memory and on a disk, beside a ring buffer without a file.
+//! The cost of a recording for threads that log, in memory and on a disk, beside a ring buffer
+//! without a file.
 //!
 //! ```text
 //! cargo bench -p protolog-rt --bench recorder -- /path/on/a/disk
 //! ```
 //!
-//! Each call of two integers is timed alone, clock included. The kernel writes the file on a disk back every few seconds;
-//! the first call that touches a page after that waits for the file system.
+//! Each call of two integers is timed alone, clock included. The kernel writes the file on a disk
+//! back every few seconds; the first call that touches a page after that waits for the file system.
 
 use protolog_rt::{Builder, ProtoLogGroup, Session, i};
 use std::path::PathBuf;

@@ -1,4 +1,5 @@
-//! Items that expansions of the macros use. Not part of the API: they change with the macros, which are pinned to this version.
+//! Items that expansions of the macros use. Not part of the API: they change with the macros, which
+//! are pinned to this version.
 
 #[cfg(not(feature = "macros"))]
 pub use crate::__no_proc_macros as call;
@@ -17,7 +18,8 @@ pub use core::primitive::{bool, u8, u16, usize};
 #[cfg(feature = "macros")]
 pub use protolog_macros::call;
 
-/// The run-time part of a log call. The compiler's error shows this name if a call is in a `const fn`.
+/// The run-time part of a log call. The compiler's error shows this name if a call is in a
+/// `const fn`.
 pub mod log_calls_cannot_stand_in_a_const_fn {
     use super::Emit;
     use crate::arguments::Arguments;
@@ -26,9 +28,10 @@ pub mod log_calls_cannot_stand_in_a_const_fn {
     use crate::site::{GroupLevel, Site};
     use protolog_core::Level;
 
-    /// Returns true if the level is enabled for a session or the text output. Inlined with constant arguments, this is one load, one
-    /// test and one branch; a debug build keeps it out of line, which compiles faster. The group is passed by value, here and
-    /// below, since a borrow of a constant is one more constant to compile. For a group that is not compiled in the result is
+    /// Returns true if the level is enabled for a session or the text output. Inlined with constant
+    /// arguments, this is one load, one test and one branch; a debug build keeps it out of line,
+    /// which compiles faster. The group is passed by value, here and below, since a borrow of a
+    /// constant is one more constant to compile. For a group that is not compiled in the result is
     /// a constant, false, so nothing is left of the call in a release build.
     #[allow(clippy::inline_always)] // A call that is off must be one load.
     #[cfg_attr(not(debug_assertions), inline(always))]
@@ -42,7 +45,8 @@ pub mod log_calls_cannot_stand_in_a_const_fn {
             })
     }
 
-    /// Logs `arguments` for a call whose level is enabled. Returns true, so that it can stand behind `&&`.
+    /// Logs `arguments` for a call whose level is enabled. Returns true, so that it can stand
+    /// behind `&&`.
     #[inline]
     #[allow(clippy::needless_pass_by_value)] // As in `is_enabled`.
     pub fn log<G: ProtoLogGroup>(
@@ -71,8 +75,8 @@ pub mod log_calls_cannot_stand_in_a_const_fn {
     }
 }
 
-/// For the error about a call whose group is none: without it, the compiler would not find the method that the derive defines, and say
-/// so first.
+/// For the error about a call whose group is none: without it, the compiler would not find the
+/// method that the derive defines, and say so first.
 pub trait NoGroup: Sized {
     #[doc(hidden)]
     fn __protolog_def(self) -> &'static GroupDef

@@ -1,5 +1,5 @@
-//! Messages from existing logging calls of a program and its libraries: from the crate `log` (feature `log`), and from `tracing`
-//! (feature `tracing`).
+//! Messages from existing logging calls of a program and its libraries: from the crate `log`
+//! (feature `log`), and from `tracing` (feature `tracing`).
 //!
 //! ```
 //! use protolog_rt::{Level, Session, bridge};
@@ -18,11 +18,13 @@
 //! # }
 //! ```
 //!
-//! Each target becomes a group with its first call; the target is the group's full name and tag. So targets are switched and
-//! filtered as groups are, one by one (`hyper::client`) or with all their modules (`hyper`).
+//! Each target becomes a group with its first call; the target is the group's full name and tag. So
+//! targets are switched and filtered as groups are, one by one (`hyper::client`) or with all their
+//! modules (`hyper`).
 //!
-//! Invariants: a call that is off costs no more than the bridged crate's own check, since the bridges update its caches whenever
-//! the enabled levels change; user code that formats arguments runs before anything is written.
+//! Invariants: a call that is off costs no more than the bridged crate's own check, since the
+//! bridges update its caches whenever the enabled levels change; user code that formats arguments
+//! runs before anything is written.
 
 #[cfg(feature = "log")]
 mod log;

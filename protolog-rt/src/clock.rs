@@ -1,16 +1,19 @@
 //! A fast clock: BOOTTIME in nanoseconds.
 //!
-//! If the CPU's time stamp counter (TSC) runs at a constant rate and the kernel itself uses it as its clock source, the time is
-//! computed from it, by one piecewise linear function for the whole process. A piece lasts [`PIECE_NANOS`]; the first thread that needs
-//! the time after its end asks the kernel, and starts the next piece so that it meets BOOTTIME at its own end. All threads
-//! use the same pieces, so two of them never disagree by more than their TSCs do. Otherwise each reading asks the kernel.
+//! If the CPU's time stamp counter (TSC) runs at a constant rate and the kernel itself uses it as
+//! its clock source, the time is computed from it, by one piecewise linear function for the whole
+//! process. A piece lasts [`PIECE_NANOS`]; the first thread that needs the time after its end asks
+//! the kernel, and starts the next piece so that it meets BOOTTIME at its own end. All threads use
+//! the same pieces, so two of them never disagree by more than their TSCs do. Otherwise each
+//! reading asks the kernel.
 //!
 //! Invariants
 //! - *continuous*: a piece starts at the end of the one before, or later and higher.
 //! - *monotonic*: [`Reader::now`] never goes back within one reader.
-//! - *causal*: a thread that has seen what another thread did after reading the time reads no earlier time itself. A processor may
-//!   read the counter before an earlier load has its value, so a fence precedes it, except on processors that need none, and
-//!   while a single writer logs ([`bias`]).
+//! - *causal*: a thread that has seen what another thread did after reading the time reads no
+//!   earlier time itself. A processor may read the counter before an earlier load has its value, so
+//!   a fence precedes it, except on processors that need none, and while a single writer logs
+//!   ([`bias`]).
 
 pub(crate) mod bias;
 mod counter;
@@ -26,8 +29,8 @@ use counter::{has_constant_rate, load_fence, ticks, ticks_in_order};
 use protolog_core::schema::clock_id;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Duration of a piece. The first calibration may be off by 5 in a million, which makes half a microsecond at the end of a
-/// piece.
+/// Duration of a piece. The first calibration may be off by 5 in a million, which makes half a
+/// microsecond at the end of a piece.
 const PIECE_NANOS: u64 = 100_000_000;
 
 /// Duration of the first calibration.
@@ -61,7 +64,8 @@ struct LinearPiece {
 impl LinearPiece {
     const EMPTY: Self = Self { start: 0, ticks: 0, base: 0, rate: 0 };
 
-    /// Returns the time `ticks` ticks after the start, at most at the end of the piece: the product is below 2^60.
+    /// Returns the time `ticks` ticks after the start, at most at the end of the piece: the product
+    /// is below 2^60.
     #[inline]
     const fn at(&self, ticks: u64) -> u64 {
         self.base + (ticks.wrapping_mul(self.rate) >> 32)
@@ -92,8 +96,8 @@ impl Reader {
         Self { candidate, ..Self::NONE }
     }
 
-    /// Tries to acquire the fence bias, because this thread alone logs; called with each new chunk. See
-    /// [`FenceBias::try_acquire`].
+    /// Tries to acquire the fence bias, because this thread alone logs; called with each new chunk.
+    /// See [`FenceBias::try_acquire`].
     pub(crate) fn try_skip_fence(&mut self, nobody_else: impl FnOnce() -> bool) {
         if FENCE_BIAS.try_acquire(&mut self.candidate, nobody_else) {
             load_fence();
@@ -124,7 +128,8 @@ impl Reader {
         self.last
     }
 
-    /// Returns the time now, if it lies in this reader's piece. It may be before the last result of [`Self::now`].
+    /// Returns the time now, if it lies in this reader's piece. It may be before the last result of
+    /// [`Self::now`].
     #[inline(always)]
     #[allow(clippy::inline_always)] // Part of every message.
     pub(crate) fn now_in_piece(&self) -> Option<u64> {
@@ -207,8 +212,8 @@ impl Timeline {
     }
 
     fn piece_by(&mut self, ticks: u64, now: impl FnOnce() -> Sample) -> LinearPiece {
-        // A tick count shortly before the piece is that of a thread that was slow to get here; one long before means that the
-        // counter was reset.
+        // A tick count shortly before the piece is that of a thread that was slow to get here; one
+        // long before means that the counter was reset.
         let early = self.piece.start.wrapping_sub(ticks) < self.piece.ticks;
         if ticks.wrapping_sub(self.piece.start) >= self.piece.ticks && !early {
             self.start_piece(now());
@@ -220,7 +225,8 @@ impl Timeline {
     fn measure(&mut self, now: Sample) {
         let age = now.nanos.saturating_sub(self.anchor.nanos);
         let rate = self.anchor.rate_to(now);
-        // While the machine is suspended, time passes but maybe no ticks do: a rate that jumps is not one.
+        // While the machine is suspended, time passes but maybe no ticks do: a rate that jumps is
+        // not one.
         let same = rate.filter(|rate| rate.abs_diff(self.rate) < self.rate / 1000);
         match same {
             Some(rate) if age >= CALIBRATION_NANOS => self.rate = rate,
@@ -241,7 +247,8 @@ impl Timeline {
         let (start, base) = if gap < duration as u64 && old.ticks > 0 {
             (end, old.at(old.ticks))
         } else {
-            // No thread read the clock for a while: start now, but not below the last time of the old piece.
+            // No thread read the clock for a while: start now, but not below the last time of the
+            // old piece.
             (now.ticks, now.nanos.max(old.at(old.ticks)))
         };
         let left = (start.wrapping_add(duration as u64)).wrapping_sub(now.ticks);
@@ -272,8 +279,9 @@ pub(crate) fn uses_tsc() -> bool {
     })
 }
 
-/// Returns the piece that covers `ticks`, a tick count of a moment ago; none if the kernel is to be asked: always, or because
-/// a fork holds the lock and waits for the allocator, which a signal handler's thread has.
+/// Returns the piece that covers `ticks`, a tick count of a moment ago; none if the kernel is to be
+/// asked: always, or because a fork holds the lock and waits for the allocator, which a signal
+/// handler's thread has.
 fn next_piece(ticks: u64) -> Option<LinearPiece> {
     if !uses_tsc() {
         return None;
@@ -287,7 +295,8 @@ pub(crate) fn prepare() {
     let _ = uses_tsc();
 }
 
-/// Returns true if the counter runs at a constant rate in all states of the CPU, and is the kernel's clock source.
+/// Returns true if the counter runs at a constant rate in all states of the CPU, and is the
+/// kernel's clock source.
 fn is_tsc_reliable() -> bool {
     const SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
     may_read_counter()
@@ -353,7 +362,8 @@ mod tests {
             rounds[..rounds.len().div_ceil(2)].iter().map(|(_, error)| *error).collect();
         errors.sort_unstable();
         let (p99, worst) = (errors[errors.len() * 99 / 100], errors[errors.len() - 1]);
-        // Usually it is some nanoseconds, but the system may adjust its clock, and other load may delay this thread.
+        // Usually it is some nanoseconds, but the system may adjust its clock, and other load may
+        // delay this thread.
         assert!(p99 <= 10_000 && worst < 1_000_000, "off by {p99} ns, at worst {worst} ns");
     }
 
@@ -409,8 +419,8 @@ mod tests {
         }
     }
 
-    /// Simulates an hour of suspension, with the counter at `ticks` afterwards. Returns the time that a reader of the old piece then
-    /// reads, and BOOTTIME.
+    /// Simulates an hour of suspension, with the counter at `ticks` afterwards. Returns the time
+    /// that a reader of the old piece then reads, and BOOTTIME.
     fn after_an_hour(ticks: u64) -> (u64, u64) {
         const HOUR: u64 = 3_600_000_000_000;
         let (start, base) = (1 << 40, 7 * HOUR);

@@ -1,4 +1,5 @@
-//! Control from outside: the program listens on a socket of its own, and shares its switches with operators.
+//! Control from outside: the program listens on a socket of its own, and shares its switches with
+//! operators.
 //!
 //! ```no_run
 //! let server = protolog_rt::control::serve()?;
@@ -7,14 +8,16 @@
 //! # Ok::<(), protolog_rt::control::ServeError>(())
 //! ```
 //!
-//! [`init`](crate::init()) does it too. One small thread waits for operators; threads that log never wait for it: an
-//! operator maps the memory that holds the switches, and changes them there. `docs/design/control.md` describes the protocol.
+//! [`init`](crate::init()) does it too. One small thread waits for operators; threads that log
+//! never wait for it: an operator maps the memory that holds the switches, and changes them there.
+//! `docs/design/control.md` describes the protocol.
 //!
-//! Only the program's own user and root are admitted: nobody else can enter the socket's directory, and the kernel names the
-//! peer's user.
+//! Only the program's own user and root are admitted: nobody else can enter the socket's directory,
+//! and the kernel names the peer's user.
 //!
-//! Invariants: nothing that an operator sends or fails to send ends, blocks or slows down the program; an operator can
-//! switch levels, have a trace written where the program may write, and list the groups.
+//! Invariants: nothing that an operator sends or fails to send ends, blocks or slows down the
+//! program; an operator can switch levels, have a trace written where the program may write, and
+//! list the groups.
 
 mod answer;
 mod connection;
@@ -40,7 +43,8 @@ pub struct Server {
     displaced: Option<ServeError>,
 }
 
-/// An error that keeps a program from listening to operators. Its `Debug` form is the message with its help line.
+/// An error that keeps a program from listening to operators. Its `Debug` form is the message with
+/// its help line.
 #[non_exhaustive]
 pub enum ServeError {
     /// The directory for sockets can't be made or read.
@@ -50,7 +54,8 @@ pub enum ServeError {
         /// The system's error.
         error: io::Error,
     },
-    /// The directory for sockets belongs to another user, is open to others, can be replaced by others, or is not a directory.
+    /// The directory for sockets belongs to another user, is open to others, can be replaced by
+    /// others, or is not a directory.
     NotPrivate {
         /// The directory.
         path: PathBuf,
@@ -66,8 +71,9 @@ pub enum ServeError {
     Resources(io::Error),
 }
 
-/// Listens to operators, in the directory that `docs/design/control.md` names: `$XDG_RUNTIME_DIR/protolog` or
-/// `/run/protolog/UID`, or a directory of its own if another user has taken these: [`Server::displaced`].
+/// Listens to operators, in the directory that `docs/design/control.md` names:
+/// `$XDG_RUNTIME_DIR/protolog` or `/run/protolog/UID`, or a directory of its own if another user
+/// has taken these: [`Server::displaced`].
 pub fn serve() -> Result<Server, ServeError> {
     Server::start(None, WatchedSettings::default())
 }
@@ -96,13 +102,15 @@ impl Server {
         &self.path
     }
 
-    /// Returns the reason why the socket is not in the first of the directories that `docs/design/control.md` names: another user could
-    /// have made that one, or could replace it. Operators find the socket all the same.
+    /// Returns the reason why the socket is not in the first of the directories that
+    /// `docs/design/control.md` names: another user could have made that one, or could replace it.
+    /// Operators find the socket all the same.
     pub fn displaced(&self) -> Option<&ServeError> {
         self.displaced.as_ref()
     }
 
-    /// Keeps listening until the process ends. The socket's file then stays behind, which does no harm.
+    /// Keeps listening until the process ends. The socket's file then stays behind, which does no
+    /// harm.
     pub fn forever(mut self) {
         std::mem::forget(self.thread.take());
     }

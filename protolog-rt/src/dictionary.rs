@@ -1,6 +1,8 @@
-//! The dictionary that the program carries: call-site notes of all loaded modules, and dictionaries of rewritten sources.
+//! The dictionary that the program carries: call-site notes of all loaded modules, and dictionaries
+//! of rewritten sources.
 //!
-//! Invariant: a note is borrowed only while a callback runs, since its library may be unloaded afterwards.
+//! Invariant: a note is borrowed only while a callback runs, since its library may be unloaded
+//! afterwards.
 
 mod stripped;
 
@@ -10,8 +12,8 @@ use protolog_core::note::{Note, ParsedNote};
 use protolog_core::schema::{group, message_data, message_hints, viewer_config};
 use protozero::{Field, Reader};
 
-/// Calls `f` with the note of each log call in the program and its loaded libraries: once for each module that has the call. `f`
-/// must not load or unload a library.
+/// Calls `f` with the note of each log call in the program and its loaded libraries: once for each
+/// module that has the call. `f` must not load or unload a library.
 pub(crate) fn for_each_note(f: &mut dyn FnMut(&Note<'_>)) {
     for_each(&mut |parsed| {
         if let ParsedNote::Note(note) = parsed {
@@ -20,8 +22,9 @@ pub(crate) fn for_each_note(f: &mut dyn FnMut(&Note<'_>)) {
     });
 }
 
-/// Calls `f` with the name and the tag of each group of the program and its loaded libraries, once for each call and each dictionary that
-/// has it; without those of libraries whose messages never reach this runtime. `f` must not load or unload a library.
+/// Calls `f` with the name and the tag of each group of the program and its loaded libraries, once
+/// for each call and each dictionary that has it; without those of libraries whose messages never
+/// reach this runtime. `f` must not load or unload a library.
 pub(crate) fn for_each_reached_group(f: &mut dyn FnMut(&str, &str)) {
     let each = &mut |parsed: ParsedNote<'_>| match parsed {
         ParsedNote::Note(note) => f(note.group, note.tag),
@@ -36,8 +39,8 @@ pub(crate) fn for_each_reached_group(f: &mut dyn FnMut(&str, &str)) {
     for_each_reached_note_segment(&mut |segment| for_each_in(segment, each));
 }
 
-/// Calls `f` with each group and each message of each embedded dictionary in the loaded modules: the field's number in the
-/// dictionary, and its bytes. `f` must not load or unload a library.
+/// Calls `f` with each group and each message of each embedded dictionary in the loaded modules:
+/// the field's number in the dictionary, and its bytes. `f` must not load or unload a library.
 pub(crate) fn for_each_element(f: &mut dyn FnMut(u32, &[u8])) {
     for_each(&mut |parsed| {
         if let ParsedNote::Dictionary(config) = parsed {
@@ -50,7 +53,8 @@ pub(crate) fn for_each_element(f: &mut dyn FnMut(u32, &[u8])) {
     });
 }
 
-/// Calls `f` with the hash of each dictionary that was stripped from a loaded module, once for each note that names it.
+/// Calls `f` with the hash of each dictionary that was stripped from a loaded module, once for each
+/// note that names it.
 pub(crate) fn for_each_stripped(f: &mut dyn FnMut(u64)) {
     for_each(&mut |parsed| {
         if let ParsedNote::Stripped(hash) = parsed {
@@ -59,13 +63,15 @@ pub(crate) fn for_each_stripped(f: &mut dyn FnMut(u64)) {
     });
 }
 
-/// Iterates over the fields of a message, up to the first that is malformed: an included dictionary may be any file.
+/// Iterates over the fields of a message, up to the first that is malformed: an included dictionary
+/// may be any file.
 pub(crate) fn fields(message: &[u8]) -> impl Iterator<Item = Field<'_>> {
     Reader::new(message).map_while(Result::ok)
 }
 
-/// Returns the template of the message with this id, from the first embedded dictionary that has it, or else from a stripped one that
-/// can be read. It is copied into `buffer`; none if it does not fit.
+/// Returns the template of the message with this id, from the first embedded dictionary that has
+/// it, or else from a stripped one that can be read. It is copied into `buffer`; none if it does
+/// not fit.
 pub(crate) fn template(id: u64, buffer: &mut [u8]) -> Option<&str> {
     let mut length = None;
     for_each_element(&mut |number, message| {

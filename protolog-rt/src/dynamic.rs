@@ -1,9 +1,10 @@
 //! Messages whose template is known at run time only.
 //!
-//! Such a message has an empty place, so its id depends on template, level and group alone. Its first call inserts it into a
-//! table, and a session's thread writes the entries into the trace. The table is bounded: further templates, beyond
-//! [`MAX_TEMPLATES`], are rendered here and logged as the argument of `%s`, which takes more bytes but loses nothing. The same
-//! happens to arguments that do not fit their template.
+//! Such a message has an empty place, so its id depends on template, level and group alone. Its
+//! first call inserts it into a table, and a session's thread writes the entries into the trace.
+//! The table is bounded: further templates, beyond [`MAX_TEMPLATES`], are rendered here and logged
+//! as the argument of `%s`, which takes more bytes but loses nothing. The same happens to arguments
+//! that do not fit their template.
 
 use crate::level::{GroupInfo, ProtoLogGroup};
 use crate::log;
@@ -54,8 +55,8 @@ fn trace(group: &'static GroupInfo, level: Level, template: &str, args: &[Arg<'_
     }
 }
 
-/// Writes a message, after inserting it into the table if it is new. Returns false, and writes nothing, if the table is full or has
-/// it with other kinds of arguments.
+/// Writes a message, after inserting it into the table if it is new. Returns false, and writes
+/// nothing, if the table is full or has it with other kinds of arguments.
 pub(crate) fn trace_as(message: NewMessage<'_>, args: &[Arg<'_>]) -> bool {
     let signature = message_table::signature_or_insert(message, message_table::MAX_TEMPLATES);
     let fits = signature.is_some_and(|signature| Signature::of(args) == Some(signature));

@@ -1,7 +1,7 @@
 //! Errors of sessions.
 //!
-//! `Debug` writes the message and the help line, since that is what the standard library prints of an error that `main` returns or
-//! that is unwrapped. So do the other public errors of this crate.
+//! `Debug` writes the message and the help line, since that is what the standard library prints of
+//! an error that `main` returns or that is unwrapped. So do the other public errors of this crate.
 
 use protolog_files::Refused;
 use std::path::PathBuf;
@@ -28,8 +28,8 @@ pub enum Error {
     NotKept,
     /// The session belongs to the process that this one was forked from.
     Forked,
-    /// This process was forked while another thread of its parent held a lock that the session needs, for longer than a fork
-    /// waits, or on a thread that held it itself.
+    /// This process was forked while another thread of its parent held a lock that the session
+    /// needs, for longer than a fork waits, or on a thread that held it itself.
     IncompleteFork,
     /// The option is only for sessions that stream to a file.
     OnlyStreams {

@@ -1,6 +1,7 @@
 //! The interface by which other copies of this runtime in the process use this one ([`copies`]).
 //!
-//! Invariant: the static is announced wherever a program has this runtime, since the `#[used]` function refers to it.
+//! Invariant: the static is announced wherever a program has this runtime, since the `#[used]`
+//! function refers to it.
 
 use crate::init::Init;
 use crate::level::{self, GroupInfo};

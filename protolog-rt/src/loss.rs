@@ -1,8 +1,8 @@
 //! Counters of lost messages by group and cause, without locks and safe in signal handlers.
 //!
-//! Invariants: each count that is added is taken exactly once; a pair of group and cause that finds no slot is counted under
-//! group 0, "not known", of its cause, never dropped. [`UnattributedLosses`] are never taken: each session compares them with its
-//! own snapshot.
+//! Invariants: each count that is added is taken exactly once; a pair of group and cause that finds
+//! no slot is counted under group 0, "not known", of its cause, never dropped.
+//! [`UnattributedLosses`] are never taken: each session compares them with its own snapshot.
 
 use crate::sync::{AtomicU64, Ordering};
 use protolog_core::Level;
@@ -42,8 +42,8 @@ impl LossCount {
 /// Number of pairs of group and cause with a slot of their own.
 const SLOTS: usize = 48;
 
-/// Counters that outlive the process, such as those of a recorder's file; each loss is added to them as well. Called in
-/// signal handlers too.
+/// Counters that outlive the process, such as those of a recorder's file; each loss is added to
+/// them as well. Called in signal handlers too.
 pub(crate) trait Mirror: std::fmt::Debug + Send + Sync {
     /// Adds `count` messages of group `group`, 0 if it is not known.
     fn add(&self, group: u32, cause: LossCause, count: u64);
@@ -137,7 +137,8 @@ impl LossCounters {
         all
     }
 
-    /// Takes the losses one by one, until `accept` returns false because it has no room; that one stays.
+    /// Takes the losses one by one, until `accept` returns false because it has no room; that one
+    /// stays.
     pub(crate) fn take(&self, accept: impl FnMut(LossCount) -> bool) {
         // First, so that a loss which is counted after this sets it again.
         self.pending.swap(0, Ordering::AcqRel);
@@ -180,7 +181,8 @@ impl LossCounters {
     }
 }
 
-/// Losses of threads that had no sequence to count them on, by group, level and cause, since the program started.
+/// Losses of threads that had no sequence to count them on, by group, level and cause, since the
+/// program started.
 #[derive(Debug)]
 pub(crate) struct UnattributedLosses(LossCounters);
 
@@ -220,8 +222,9 @@ impl UnattributedLosses {
         }
     }
 
-    /// Returns the losses since `snapshot`, and moves it to the present: those of groups (by id) and levels (by severity) for
-    /// which `is_enabled` returns true, and those of groups that are not known.
+    /// Returns the losses since `snapshot`, and moves it to the present: those of groups (by id)
+    /// and levels (by severity) for which `is_enabled` returns true, and those of groups that are
+    /// not known.
     pub(crate) fn take_since(
         &self,
         snapshot: &mut UnattributedSnapshot,
@@ -270,7 +273,8 @@ pub(crate) mod testing {
     use super::*;
     use std::fmt::Write as _;
 
-    /// Adds losses as `protolog-core/testdata/session.tsv` has them: `GROUP CAUSE COUNT`, with `;` between.
+    /// Adds losses as `protolog-core/testdata/session.tsv` has them: `GROUP CAUSE COUNT`, with `;`
+    /// between.
     pub(crate) fn add_all(to: &LossCounters, losses: &str) {
         for lost in losses.split_terminator(';') {
             let mut numbers =

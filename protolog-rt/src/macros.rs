@@ -1,12 +1,15 @@
 //! The macros of log calls, and the macros that expansions of the proc macros use.
 //!
-//! A call expands in three steps: `d!` → `protolog_macros::call!` (checks the template) → [`__site!`](crate::__site) (the code).
-//! The `macro_rules` at both ends have two advantages: the compiler's own parser separates the arguments, and `$crate` finds
-//! this crate by whatever name a program imports it.
+//! A call expands in three steps: `d!` → `protolog_macros::call!` (checks the template) →
+//! [`__site!`](crate::__site) (the code). The `macro_rules` at both ends have two advantages: the
+//! compiler's own parser separates the arguments, and `$crate` finds this crate by whatever name a
+//! program imports it.
 //!
-//! Rewritten calls have `@`, an id and argument kinds in place of the template, and skip the proc macro: see [`crate::rewritten`].
+//! Rewritten calls have `@`, an id and argument kinds in place of the template, and skip the proc
+//! macro: see [`crate::rewritten`].
 //!
-//! Invariants: each argument is expanded once; no name here can be shadowed by a name of the program.
+//! Invariants: each argument is expanded once; no name here can be shadowed by a name of the
+//! program.
 
 /// Logs at level DEBUG: details that help to find a fault.
 ///
@@ -17,15 +20,17 @@
 /// protolog_rt::d!(AppLog::Net, "sent %d bytes to %s in %.1f ms", n, host, ms);
 /// ```
 ///
-/// The first argument is the group, a constant path. The template is a string literal; its conversions are `%d %o %x` for
-/// integers, `%f %e %g` for floats, `%b` for booleans, and `%s` for strings and everything that is `Display`, with width, zero
-/// padding and precision as in C: `%5d`, `%05d`, `%8.3f`, `%.20s`. There are no other flags, a width aligns to the right, and `%%`
-/// prints a per cent sign. Arguments are borrowed, as by `println!`, and evaluated once if the level is enabled for the
-/// group, otherwise not at all.
+/// The first argument is the group, a constant path. The template is a string literal; its
+/// conversions are `%d %o %x` for integers, `%f %e %g` for floats, `%b` for booleans, and `%s` for
+/// strings and everything that is `Display`, with width, zero padding and precision as in C: `%5d`,
+/// `%05d`, `%8.3f`, `%.20s`. There are no other flags, a width aligns to the right, and `%%` prints
+/// a per cent sign. Arguments are borrowed, as by `println!`, and evaluated once if the level is
+/// enabled for the group, otherwise not at all.
 ///
-/// Braces print as they are written: `"{\"a\": %d}"`. What `println!` takes for a value, such as `{n}`, `{}` or `{:?}`, is an error
-/// that says what to write in its place; and to print it, double the braces, as in `println!`: `"{{n}}"` prints `{n}`. So doubled
-/// braces around something print as one.
+/// Braces print as they are written: `"{\"a\": %d}"`. What `println!` takes for a value, such as
+/// `{n}`, `{}` or `{:?}`, is an error that says what to write in its place; and to print it, double
+/// the braces, as in `println!`: `"{{n}}"` prints `{n}`. So doubled braces around something print
+/// as one.
 ///
 /// ```
 /// # #[derive(protolog_rt::ProtoLogGroup)]
@@ -35,10 +40,12 @@
 /// protolog_rt::d!(AppLog::Net, "at %s", format_args!("{point:?}")); // What is `Debug` only.
 /// ```
 ///
-/// The template stays out of the program's code: it is in a note of the program's file (`.note.protolog`), which is not loaded until
-/// a trace needs it. `strip`, `strip = true` in a profile, LTO and separate debug information keep notes; without them
-/// (`objcopy --remove-section`) traces have no texts. `protologtool generate-viewer-config --from-binary PROGRAM --strip-to OTHER
-/// --viewer-config DIR` removes them on purpose, and writes the dictionary that `read-log` then needs.
+/// The template stays out of the program's code: it is in a note of the program's file
+/// (`.note.protolog`), which is not loaded until a trace needs it. `strip`, `strip = true` in a
+/// profile, LTO and separate debug information keep notes; without them
+/// (`objcopy --remove-section`) traces have no texts.
+/// `protologtool generate-viewer-config --from-binary PROGRAM --strip-to OTHER --viewer-config DIR`
+/// removes them on purpose, and writes the dictionary that `read-log` then needs.
 #[macro_export]
 macro_rules! d {
     ($group:expr, $template:expr $(, $argument:expr)* $(,)?) => {
@@ -183,8 +190,8 @@ macro_rules! __refused {
     };
 }
 
-/// The code of the derive for group enums. Only rewritten sources have `cfg` conditions here; the derive macro sees the enum after
-/// the compiler has applied them.
+/// The code of the derive for group enums. Only rewritten sources have `cfg` conditions here; the
+/// derive macro sees the enum after the compiler has applied them.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __group_enum {

@@ -1,9 +1,10 @@
 //! Messages that become known at run time: the part of the dictionary that is not in the binary.
 //!
-//! A message is inserted when it is logged for the first time. A session's thread writes the entries into the trace; a recorder
-//! gets each one at once. The table is bounded.
+//! A message is inserted when it is logged for the first time. A session's thread writes the
+//! entries into the trace; a recorder gets each one at once. The table is bounded.
 //!
-//! Invariants: an entry is in the table before a message refers to it; entries never change; a look-up takes no lock.
+//! Invariants: an entry is in the table before a message refers to it; entries never change; a
+//! look-up takes no lock.
 
 use crate::level::GroupInfo;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
@@ -15,7 +16,8 @@ use std::sync::Arc;
 /// Maximum number of templates with an entry of their own.
 pub(crate) const MAX_TEMPLATES: usize = 4096;
 
-/// Maximum number of entries: beyond [`MAX_TEMPLATES`], only the template `%s` of each group and level gets one.
+/// Maximum number of entries: beyond [`MAX_TEMPLATES`], only the template `%s` of each group and
+/// level gets one.
 pub(crate) const MAX_ENTRIES: usize = MAX_TEMPLATES * 3 / 2;
 
 /// Maximum length of a template with an entry, in bytes.
@@ -93,8 +95,8 @@ pub(crate) fn signature_or_insert(message: NewMessage<'_>, limit: usize) -> Opti
     signature(message.id).or_else(|| insert(message, limit))
 }
 
-/// Inserts a message unless the table has it, and returns its signature. None if the template can't be parsed, or the table has
-/// `limit` entries.
+/// Inserts a message unless the table has it, and returns its signature. None if the template can't
+/// be parsed, or the table has `limit` entries.
 #[cold]
 fn insert(new: NewMessage<'_>, limit: usize) -> Option<Signature> {
     let NewMessage { id, template, level, group, place, at } = new;
@@ -136,7 +138,8 @@ pub(crate) fn entries_from(start: usize) -> Vec<RuntimeMessage> {
 
 /// A receiver of new entries.
 pub(crate) trait MessageListener: Send + Sync {
-    /// Takes new entries. Called with the table locked, so it must not log; the entries are not used before it returns.
+    /// Takes new entries. Called with the table locked, so it must not log; the entries are not
+    /// used before it returns.
     fn on_insert(&self, new: &[RuntimeMessage]);
 }
 
@@ -155,7 +158,8 @@ pub(crate) fn remove_listener(listener: &Arc<dyn MessageListener>) {
     TABLE.lock().listeners.retain(is_other);
 }
 
-/// Leaks the listeners in a forked child: they belong to sessions of its parent. The entries hold in the child too.
+/// Leaks the listeners in a forked child: they belong to sessions of its parent. The entries hold
+/// in the child too.
 fn leak_listeners(table: &mut MessageTable) {
     std::mem::forget(std::mem::take(&mut table.listeners));
 }
@@ -188,7 +192,8 @@ impl IndexSlot {
     }
 }
 
-/// Iterates over the slots that an entry with this id may be in; the first unused one ends the search.
+/// Iterates over the slots that an entry with this id may be in; the first unused one ends the
+/// search.
 fn probe(id: u64) -> impl Iterator<Item = &'static IndexSlot> {
     (0..SLOTS).map(move |step| &INDEX[(id as usize).wrapping_add(step) % SLOTS])
 }

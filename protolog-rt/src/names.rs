@@ -1,13 +1,15 @@
 //! Full names of groups, `crate::Enum::Variant`, computed in constants.
 //!
-//! The derive macro knows the enum and the variant, the compiler knows the module's path; the path's first segment is the crate.
+//! The derive macro knows the enum and the variant, the compiler knows the module's path; the
+//! path's first segment is the crate.
 
 /// Returns the length of the full name of `variant` (`Enum::Variant`) in the crate of `module`.
 pub const fn full_name_len(module: &str, variant: &str) -> usize {
     crate_len(module) + 2 + variant.len()
 }
 
-/// Returns the full name of a group: the first segment of `module`, `::`, `variant` (`Enum::Variant`). `N` is [`full_name_len`].
+/// Returns the full name of a group: the first segment of `module`, `::`, `variant`
+/// (`Enum::Variant`). `N` is [`full_name_len`].
 pub const fn full_name<const N: usize>(module: &str, variant: &str) -> [u8; N] {
     let (module, variant) = (module.as_bytes(), variant.as_bytes());
     let start = N - variant.len();

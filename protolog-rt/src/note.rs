@@ -1,17 +1,22 @@
 //! Call-site notes, which hold a call's message and its id, computed in constants.
 //!
-//! The compiler interprets constants statement by statement, without optimising, and each statement costs the same, whether it adds
-//! two numbers or copies 128 bytes. A program has thousands of calls, so this code is flat, and hashes the note's bytes in place (the
-//! id is the hash of the bytes that follow the note's header). Odd-looking code saves statements: `a += b` is half of
-//! `a = a + b`, which also copies `a` and then the sum; a named constant is looked up in each call, a number is not; rare cases
-//! have functions of their own, since entering a function takes time for each of its statements.
+//! The compiler interprets constants statement by statement, without optimising, and each statement
+//! costs the same, whether it adds two numbers or copies 128 bytes. A program has thousands of
+//! calls, so this code is flat, and hashes the note's bytes in place (the id is the hash of the
+//! bytes that follow the note's header). Odd-looking code saves statements: `a += b` is half of
+//! `a = a + b`, which also copies `a` and then the sum; a named constant is looked up in each call,
+//! a number is not; rare cases have functions of their own, since entering a function takes time
+//! for each of its statements.
 //!
 //! Invariants
-//! - *format*: the bytes are those of [`protolog_core::note::encode`]; the hash is XXH3-64, the same as [`protolog_core::hash`].
-//! - *room*: [`new_note`] asserts that header and texts fit into the `N` bytes of the note. A [`Draft`] has [`BLOCK`] bytes more,
-//!   so a block copy that starts within the note ends within the draft.
-//! - *hashed*: `hash` and the functions it calls get a pointer to at least `length` initialised bytes that nothing writes
-//!   meanwhile: the texts of a draft, of which `hash` reads those that are already copied.
+//! - *format*: the bytes are those of [`protolog_core::note::encode`]; the hash is XXH3-64, the
+//!   same as [`protolog_core::hash`].
+//! - *room*: [`new_note`] asserts that header and texts fit into the `N` bytes of the note. A
+//!   [`Draft`] has [`BLOCK`] bytes more, so a block copy that starts within the note ends within
+//!   the draft.
+//! - *hashed*: `hash` and the functions it calls get a pointer to at least `length` initialised
+//!   bytes that nothing writes meanwhile: the texts of a draft, of which `hash` reads those that
+//!   are already copied.
 #![allow(unsafe_code)] // Words are read from bytes and written to them, at any alignment.
 #![allow(clippy::ptr_as_ptr, clippy::ref_as_ptr)] // `cast` is a call.
 #![allow(clippy::redundant_field_names)] // Only where the machine's byte order is that of notes.
@@ -47,14 +52,17 @@ impl NoteRef {
         if self.0.is_null() {
             return &[];
         }
-        // SAFETY: `new` got a whole note, which begins with its header (*format*), and every bit pattern is a valid header.
+        // SAFETY: `new` got a whole note, which begins with its header (*format*), and every bit
+        // pattern is a valid header.
         let head = unsafe { *(self.0 as *const NoteHeader) };
-        // SAFETY: `new_note` has set `size` to the length after the first `HEADER_SIZE` bytes, and nothing changes a note.
+        // SAFETY: `new_note` has set `size` to the length after the first `HEADER_SIZE` bytes, and
+        // nothing changes a note.
         unsafe { core::slice::from_raw_parts(self.0, HEADER_SIZE + head.size as usize) }
     }
 }
 
-/// An array longer than any note. Pointers to bytes are cast to it, since indexing an array is not a function call.
+/// An array longer than any note. Pointers to bytes are cast to it, since indexing an array is not
+/// a function call.
 type Bytes = [u8; 0x40000];
 
 /// Converts a number between the machine's byte order and that of notes and of the hash.
@@ -94,7 +102,8 @@ struct NoteHeader {
 
 const _: () = assert!(size_of::<NoteHeader>() == TEXTS_AT);
 
-/// Number of bytes of a group's texts that are copied at once; to copy the exact number takes a call, and twice as long.
+/// Number of bytes of a group's texts that are copied at once; to copy the exact number takes a
+/// call, and twice as long.
 const BLOCK: usize = 64;
 
 // The numbers that are used below without their names.
@@ -110,7 +119,8 @@ struct Words(u128, u128, u128, u128);
 #[repr(C, packed)]
 struct Pair(u128);
 
-/// A note while it is written, with room for the part of a [`GroupPart::block`] that exceeds the note (*room*).
+/// A note while it is written, with room for the part of a [`GroupPart::block`] that exceeds the
+/// note (*room*).
 #[repr(C)]
 struct Draft<const N: usize> {
     note: NoteBytes<[u8; N]>,
@@ -171,7 +181,8 @@ const LEVELS: [LevelPart; 6] = {
 };
 
 impl GroupPart {
-    /// Creates the part of a group. `texts` is its name followed by its tag, which has `tag_length` bytes.
+    /// Creates the part of a group. `texts` is its name followed by its tag, which has `tag_length`
+    /// bytes.
     pub(crate) const fn new(id: u32, texts: &str, tag_length: usize) -> Self {
         let name_length = texts.len() - tag_length;
         let head = NoteHeader {
@@ -194,7 +205,8 @@ impl GroupPart {
         let mut block = [0; BLOCK];
         let length = if texts.len() < BLOCK { texts.len() } else { BLOCK };
         let (from, to) = (texts.as_ptr(), &raw mut block as *mut u8);
-        // SAFETY: `length` is at most the length of `texts` and of `block`, and a new local array does not overlap it.
+        // SAFETY: `length` is at most the length of `texts` and of `block`, and a new local array
+        // does not overlap it.
         unsafe { core::ptr::copy_nonoverlapping(from, to, length) };
         let mut levels = LEVELS;
         let mut index = 0;
@@ -213,12 +225,15 @@ macro_rules! length {
     };
 }
 
-/// A shared reference to the bytes at an offset, as a type without padding and alignment that every bit pattern is valid for.
+/// A shared reference to the bytes at an offset, as a type without padding and alignment that every
+/// bit pattern is valid for.
 macro_rules! view {
     ($bytes:ident, $at:expr, $type:ty) => {{
-        // SAFETY: *hashed*: the hash reads only within its `length` bytes, so the offset is in bounds.
+        // SAFETY: *hashed*: the hash reads only within its `length` bytes, so the offset is in
+        // bounds.
         let place = unsafe { &raw const (*$bytes)[$at] } as *const $type;
-        // SAFETY: *hashed*: those bytes are initialised, and nothing writes them while the hash runs.
+        // SAFETY: *hashed*: those bytes are initialised, and nothing writes them while the hash
+        // runs.
         unsafe { &*place }
     }};
 }
@@ -228,7 +243,8 @@ macro_rules! view_mut {
     ($bytes:ident, $at:expr, $type:ty) => {{
         // SAFETY: *room*: `new_note` has asserted that the offset is within the note.
         let place = unsafe { &raw mut (*$bytes)[$at] } as *mut $type;
-        // SAFETY: *room*: at most `BLOCK` bytes from there are still in the draft, of which there is no other reference.
+        // SAFETY: *room*: at most `BLOCK` bytes from there are still in the draft, of which there
+        // is no other reference.
         unsafe { &mut *place }
     }};
 }
@@ -268,7 +284,8 @@ macro_rules! avalanche {
     };
 }
 
-/// Returns the size of a call's note: 0 if the call is not compiled in. `texts` are place, template and file, concatenated.
+/// Returns the size of a call's note: 0 if the call is not compiled in. `texts` are place, template
+/// and file, concatenated.
 pub const fn note_size(group: &GroupDef, level: Level, texts: &str) -> usize {
     if !group.enabled {
         return 0;
@@ -279,7 +296,8 @@ pub const fn note_size(group: &GroupDef, level: Level, texts: &str) -> usize {
     size
 }
 
-/// Returns the note of a call; `N` is its [`note_size`]. `texts` is place, NUL, template, NUL; the template has `template` bytes.
+/// Returns the note of a call; `N` is its [`note_size`]. `texts` is place, NUL, template, NUL; the
+/// template has `template` bytes.
 pub const fn new_note<const N: usize>(
     group: &GroupDef,
     level: Level,
@@ -312,9 +330,11 @@ pub const fn new_note<const N: usize>(
     // SAFETY: *room*: `N`, and so the draft, is larger than a header, so the field is in bounds.
     let bytes = unsafe { &raw mut (*start).texts };
     let from = texts as *const str as *const u8;
-    // SAFETY: `texts` has `texts_length` bytes; *room*: so has the draft; a local draft overlaps no string.
+    // SAFETY: `texts` has `texts_length` bytes; *room*: so has the draft; a local draft overlaps no
+    // string.
     unsafe { core::ptr::copy_nonoverlapping(from, bytes as *mut u8, texts_length) };
-    // The excess of these copies is overwritten by what follows, or is zero, or lies behind the note.
+    // The excess of these copies is overwritten by what follows, or is zero, or lies behind the
+    // note.
     *view_mut!(bytes, texts_length, [u8; 8]) = level.name;
     *view_mut!(bytes, group_at, [u8; 64]) = group.part.block;
     if group.texts_length > 64 {
@@ -323,7 +343,8 @@ pub const fn new_note<const N: usize>(
     let from = file as *const str as *const u8;
     // SAFETY: *room*: `file_at` is at most `end`, which is within the note.
     let to = unsafe { &raw mut (*bytes)[file_at] };
-    // SAFETY: `file` has `file_length` bytes; *room*: so has the note from `file_at` on; a local draft overlaps no string.
+    // SAFETY: `file` has `file_length` bytes; *room*: so has the note from `file_at` on; a local
+    // draft overlaps no string.
     unsafe { core::ptr::copy_nonoverlapping(from, to, file_length) };
     let mut place = texts_length;
     place -= template;
@@ -346,14 +367,15 @@ pub const fn new_note<const N: usize>(
 }
 
 impl NoteBytes<[u8]> {
-    /// Returns the message's id; 0 if the call is not compiled in. In release code it is an immediate, since the compiler reads
-    /// the static.
+    /// Returns the message's id; 0 if the call is not compiled in. In release code it is an
+    /// immediate, since the compiler reads the static.
     #[inline]
     pub(crate) const fn id(&self) -> u64 {
         if self.0.len() < TEXTS_AT {
             return 0;
         }
-        // SAFETY: the length was checked just now; a header is packed, and valid for every bit pattern.
+        // SAFETY: the length was checked just now; a header is packed, and valid for every bit
+        // pattern.
         let head = unsafe { *(&raw const self.0 as *const NoteHeader) };
         little_endian!(head.id)
     }
@@ -371,11 +393,13 @@ const fn check_lengths(texts: usize, group: usize, file: usize) {
 const fn copy_group(bytes: *mut Bytes, at: usize, texts: &str) {
     // SAFETY: *room*: `at` is the offset of the group's texts, which is within the note.
     let to = unsafe { &raw mut (*bytes)[at] };
-    // SAFETY: *room*: `file_at`, which is `at` plus this length, is within the note; a local draft overlaps no string.
+    // SAFETY: *room*: `file_at`, which is `at` plus this length, is within the note; a local draft
+    // overlaps no string.
     unsafe { core::ptr::copy_nonoverlapping(texts.as_ptr(), to, texts.len()) };
 }
 
-/// Returns the XXH3-64 (seed 0) of `length` bytes. The numbers are the first prime of XXH64 and words of XXH3's default secret.
+/// Returns the XXH3-64 (seed 0) of `length` bytes. The numbers are the first prime of XXH64 and
+/// words of XXH3's default secret.
 const fn hash(bytes: *const Bytes, length: usize) -> u64 {
     if length > 128 {
         return long_hash(bytes, length);
@@ -385,7 +409,8 @@ const fn hash(bytes: *const Bytes, length: usize) -> u64 {
     }
     let mut sum = length as u128;
     sum *= 0x9e37_79b1_85eb_ca87;
-    // SAFETY: *hashed*: `length`, here more than 64, bytes are initialised, and nothing writes them meanwhile.
+    // SAFETY: *hashed*: `length`, here more than 64, bytes are initialised, and nothing writes them
+    // meanwhile.
     let start = unsafe { &*(bytes as *const Words) };
     let end = view!(bytes, length - 64, Words);
     mix!(sum, start.0, 0x1cad_21f7_2c81_017c_be4b_a423_396c_feb8);

@@ -27,9 +27,9 @@ const TEMPLATE: &str = "thread `%s` panicked: %s";
 /// Maximum bytes of `file:line:column`.
 const PLACE: usize = 512;
 
-/// Installs a panic hook that logs each panic at level WTF of the group `panic`, with the thread's stack trace, and then runs the
-/// previous hook. It also flushes all sessions, since the process may be about to abort. Sessions record WTF unless configured
-/// otherwise.
+/// Installs a panic hook that logs each panic at level WTF of the group `panic`, with the thread's
+/// stack trace, and then runs the previous hook. It also flushes all sessions, since the process
+/// may be about to abort. Sessions record WTF unless configured otherwise.
 ///
 /// ```
 /// use protolog_rt::Session;
@@ -62,7 +62,8 @@ fn log(panic: &PanicHookInfo<'_>) {
     text_queue::flush_at_end();
     let group = group();
     let level = Level::Wtf;
-    // The first test registers the group, as that of an enum; the second one asks for sessions only.
+    // The first test registers the group, as that of an enum; the second one asks for sessions
+    // only.
     if !group.is_enabled(level) || !group.is_trace_enabled(level) {
         return;
     }

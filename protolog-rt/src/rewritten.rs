@@ -1,18 +1,20 @@
-//! The macros that `protologtool transform-protolog-calls` puts in place of calls and derives. They are `macro_rules`, so
-//! rewritten sources are built without a proc macro.
+//! The macros that `protologtool transform-protolog-calls` puts in place of calls and derives. They
+//! are `macro_rules`, so rewritten sources are built without a proc macro.
 //!
 //! ```text
 //! d!(AppLog::Net, "sent %d bytes to %s", n, host)             as written
 //! d!(AppLog::Net, @0x58f2c41b9a07d36e [d s], n, host)         as rewritten: the message's id, the kinds of its arguments
 //! ```
 //!
-//! The kinds are the message's parameter mask, one letter per argument (`d f b s`), since `macro_rules` can't take a number apart.
-//! The call does the same as [`__site!`](crate::__site) but has no call-site note: its template is in the dictionary that the tool
-//! writes, and [`dictionary!`](macro@crate::dictionary) puts that into the program.
+//! The kinds are the message's parameter mask, one letter per argument (`d f b s`), since
+//! `macro_rules` can't take a number apart. The call does the same as [`__site!`](crate::__site)
+//! but has no call-site note: its template is in the dictionary that the tool writes, and
+//! [`dictionary!`](macro@crate::dictionary) puts that into the program.
 
-/// Puts a dictionary of `protologtool` (a `.pb` file) into the program, so that its traces carry the templates of rewritten
-/// calls and the text output can print them. Goes once among the items of the program or library that the dictionary was
-/// made for. The path is one that `include_bytes!` accepts: a literal, relative to the source file, or a macro that makes one.
+/// Puts a dictionary of `protologtool` (a `.pb` file) into the program, so that its traces carry
+/// the templates of rewritten calls and the text output can print them. Goes once among the items
+/// of the program or library that the dictionary was made for. The path is one that
+/// `include_bytes!` accepts: a literal, relative to the source file, or a macro that makes one.
 ///
 /// ```text
 /// protolog_rt::dictionary!("app.pb");
@@ -21,8 +23,8 @@
 ///
 /// Calls that were not rewritten carry their own entries and need no dictionary.
 ///
-/// Rewritten sources are built without this crate's default feature `macros`, so without any proc macro. A package that can be
-/// built in both ways has in its `Cargo.toml`
+/// Rewritten sources are built without this crate's default feature `macros`, so without any proc
+/// macro. A package that can be built in both ways has in its `Cargo.toml`
 ///
 /// ```toml
 /// [features]
@@ -40,8 +42,8 @@
 /// protolog_rt::dictionary!("../app.pb");
 /// ```
 ///
-/// It is rewritten into a directory beside it, so that paths in its manifest stay right, and keeps its name there, since the names of
-/// its groups begin with it:
+/// It is rewritten into a directory beside it, so that paths in its manifest stay right, and keeps
+/// its name there, since the names of its groups begin with it:
 ///
 /// ```text
 /// $ protologtool transform-protolog-calls --output-dir ../rewritten --viewer-config ../rewritten/app.pb src
@@ -95,7 +97,8 @@ macro_rules! __rewritten_values {
     };
 }
 
-/// The expansion of a rewritten derive; `$derive` is the path by which the source named it, so that its import stays in use.
+/// The expansion of a rewritten derive; `$derive` is the path by which the source named it, so that
+/// its import stays in use.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __rewritten_groups {

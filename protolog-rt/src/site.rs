@@ -1,9 +1,11 @@
 //! Call sites: the constant part of a log call, and the call-site note with its dictionary entry.
 //!
-//! A call's expansion computes two constants, the note and its size; the compiler checks each like a function of its own. If the group
-//! is compiled in, a static of that size holds the note, in the section of notes; otherwise the static is empty, so no text remains, and
-//! in a release build no code either. A [`Site`] consists of immediates and addresses: it has no static of its own, hence
-//! no relocation and no dirty page. Its id is read from the note, in release builds at compile time.
+//! A call's expansion computes two constants, the note and its size; the compiler checks each like
+//! a function of its own. If the group is compiled in, a static of that size holds the note, in the
+//! section of notes; otherwise the static is empty, so no text remains, and in a release build no
+//! code either. A [`Site`] consists of immediates and addresses: it has no static of its own, hence
+//! no relocation and no dirty page. Its id is read from the note, in release builds at compile
+//! time.
 //!
 //! Invariant: a [`Site`] refers to its note, so a linker that keeps the code keeps the note.
 #![allow(unsafe_code)] // Notes have a section of their own, and are copied in constants.
@@ -13,9 +15,10 @@ use crate::note::NoteRef;
 use protolog_core::Level;
 use protolog_core::note::dictionary_header;
 
-/// The code of a log call whose template was checked. The arguments, in `$values`, are evaluated after the test. Group and level
-/// are used in constants, so they must be constant. `$facts` is the group's definition, written once by the proc macro, so
-/// that the compiler reports a mistake in it once, though two constants use it.
+/// The code of a log call whose template was checked. The arguments, in `$values`, are evaluated
+/// after the test. Group and level are used in constants, so they must be constant. `$facts` is the
+/// group's definition, written once by the proc macro, so that the compiler reports a mistake in it
+/// once, though two constants use it.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __site {
@@ -42,7 +45,8 @@ macro_rules! __site {
             ::core::file!(),
             ::core::line!(),
         );
-        // `&&` in place of `if`: lints that measure a function count each `if`, and this is none of its author's.
+        // `&&` in place of `if`: lints that measure a function count each `if`, and this is none of
+        // its author's.
         let _: $crate::__private::bool =
             $crate::__private::log_calls_cannot_stand_in_a_const_fn::is_enabled($group, $level)
                 && $crate::__private::log_calls_cannot_stand_in_a_const_fn::log(
@@ -95,9 +99,11 @@ pub(crate) struct Site {
     pub(crate) note: NoteRef,
 }
 
-/// A group and a level in one word that is known at link time: the group's address, with the level's severity in its lowest bits.
+/// A group and a level in one word that is known at link time: the group's address, with the
+/// level's severity in its lowest bits.
 ///
-/// Invariant: *tagged*: the word is the address of a `'static` group plus a number below the alignment of groups.
+/// Invariant: *tagged*: the word is the address of a `'static` group plus a number below the
+/// alignment of groups.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GroupLevel(*const u8);
 
@@ -128,18 +134,19 @@ impl GroupLevel {
         let severity = self.0.addr() % align_of::<GroupInfo>();
         #[allow(clippy::cast_ptr_alignment)] // The rest is the address of a group again.
         let group = self.0.wrapping_sub(severity).cast::<GroupInfo>();
-        // SAFETY: *tagged*: the remainder is exactly the number that was added, so `group` is the address of a `'static` group.
+        // SAFETY: *tagged*: the remainder is exactly the number that was added, so `group` is the
+        // address of a `'static` group.
         (unsafe { &*group }, severity as u8)
     }
 }
 
-/// `to[at..][..from.len()].copy_from_slice(from)`, in constants: byte by byte would be the larger part of what a call
-/// costs to compile.
+/// `to[at..][..from.len()].copy_from_slice(from)`, in constants: byte by byte would be the larger
+/// part of what a call costs to compile.
 const fn copy(from: &[u8], to: &mut [u8], at: usize) {
     assert!(from.len() <= to.len() && at <= to.len() - from.len(), "no room");
     // SAFETY: `at` is within `to`, as was asserted.
     let to = unsafe { to.as_mut_ptr().add(at) };
-    // SAFETY: `from` is readable; as many bytes of `to` from `at` on are writable, as was asserted; a shared and an
-    // exclusive reference do not overlap.
+    // SAFETY: `from` is readable; as many bytes of `to` from `at` on are writable, as was asserted;
+    // a shared and an exclusive reference do not overlap.
     unsafe { core::ptr::copy_nonoverlapping(from.as_ptr(), to, from.len()) };
 }

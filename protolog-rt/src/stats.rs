@@ -18,7 +18,8 @@ pub struct Summary {
     pub groups: Vec<GroupStats>,
     /// Statistics of the buffer.
     pub buffer: BufferStats,
-    /// Names in the session's configuration that no group of the program has so far: levels or stack traces were to be recorded of them.
+    /// Names in the session's configuration that no group of the program has so far: levels or
+    /// stack traces were to be recorded of them.
     pub unknown_groups: Vec<String>,
     /// The reason why the trace has no message; none if it has, or has lost one, or has spans.
     ///
@@ -37,7 +38,8 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Returns the number of messages that are not in the trace. Messages with a truncated string are there, so they do not count.
+    /// Returns the number of messages that are not in the trace. Messages with a truncated string
+    /// are there, so they do not count.
     pub fn lost(&self) -> u64 {
         lost(self.losses.iter().map(|loss| (loss.cause, loss.count)))
     }
@@ -79,7 +81,8 @@ pub struct GroupStats {
     pub group: Option<String>,
     /// Messages in the trace.
     pub messages: u64,
-    /// Their size in bytes, before compression. The rest of the trace belongs to all groups: dictionary, threads, clocks.
+    /// Their size in bytes, before compression. The rest of the trace belongs to all groups:
+    /// dictionary, threads, clocks.
     pub bytes: u64,
     /// Losses, each cause once.
     pub losses: Vec<(LossCause, u64)>,
@@ -130,7 +133,8 @@ mod tests {
         GroupStats { group: Some(name.to_owned()), messages, bytes, losses: losses.to_vec() }
     }
 
-    /// The summary of a file with these losses (of an unknown group if the name is empty) and groups.
+    /// The summary of a file with these losses (of an unknown group if the name is empty) and
+    /// groups.
     fn of(losses: &[(&str, LossCause, u64)], groups: Vec<GroupStats>) -> Summary {
         let loss = |&(group, cause, count): &(&str, LossCause, u64)| {
             let group = (!group.is_empty()).then(|| group.to_owned());

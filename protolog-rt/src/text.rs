@@ -1,11 +1,13 @@
-//! Text output: messages as lines on standard error or, on Android, in `logcat`, unless the program sets another sink.
+//! Text output: messages as lines on standard error or, on Android, in `logcat`, unless the program
+//! sets another sink.
 //!
 //! ```text
 //! 11-20 18:27:01.123  1234  1240 D Net     : sent 512 bytes to localhost
 //! ```
 //!
-//! A group declares its text output (`#[protolog(log_to_text = true)]`); [`print_group`] and operators switch it. The program
-//! chooses the sink: [`set_sink`] takes a [`RotatingFile`], [`Syslog`], [`Journald`], [`Logd`], or any other [`TextSink`].
+//! A group declares its text output (`#[protolog(log_to_text = true)]`); [`print_group`] and
+//! operators switch it. The program chooses the sink: [`set_sink`] takes a [`RotatingFile`],
+//! [`Syslog`], [`Journald`], [`Logd`], or any other [`TextSink`].
 //!
 //! # Slow outputs
 //!
@@ -86,8 +88,8 @@ pub fn dropped() -> u64 {
     text_queue::dropped()
 }
 
-/// Shows the message that `note` describes, with `args`. Without a note, as in rewritten code, a dictionary that is loaded
-/// knows the text; where none does, the id stands for it.
+/// Shows the message that `note` describes, with `args`. Without a note, as in rewritten code, a
+/// dictionary that is loaded knows the text; where none does, the id stands for it.
 #[cold]
 pub(crate) fn emit_text<A: Args>(id: u64, level: Level, tag: &str, note: &[u8], args: &A) {
     let mut all = [Arg::Bool(false); MAX_PARAMS];
@@ -114,7 +116,8 @@ pub(crate) fn emit_dynamic(level: Level, tag: &str, template: &str, args: &[Arg<
     dispatch::show(level, tag, |out| known(out, template, args));
 }
 
-/// Writes a message. Text that is not a template is written unchanged; arguments without a conversion follow it.
+/// Writes a message. Text that is not a template is written unchanged; arguments without a
+/// conversion follow it.
 pub(crate) fn known(out: &mut dyn Write, template: &str, args: &[Arg<'_>]) -> fmt::Result {
     let mut args = args.iter().copied();
     match Template::parse(template) {

@@ -1,12 +1,14 @@
 //! Arguments of log calls, converted from the program's types to those that the write path encodes.
 //!
-//! A call's arguments become a list of values, such as `(Int(1), (Str("x"), ()))`. Traits ([`IntArg`], [`FloatArg`], [`BoolArg`])
-//! define which types each conversion accepts, so the compiler's error names the rejected type. `%s` accepts strings as they are
-//! and formats everything else that is `Display`. Method lookup order picks between the two ([`fn@string`]), since a trait can't be
-//! implemented both for all `Display` types and for `Option`.
+//! A call's arguments become a list of values, such as `(Int(1), (Str("x"), ()))`. Traits
+//! ([`IntArg`], [`FloatArg`], [`BoolArg`]) define which types each conversion accepts, so the
+//! compiler's error names the rejected type. `%s` accepts strings as they are and formats
+//! everything else that is `Display`. Method lookup order picks between the two ([`fn@string`]),
+//! since a trait can't be implemented both for all `Display` types and for `Option`.
 //!
-//! Invariants: no allocation but for formatted texts of more than a kilobyte; a `Display` that fails half way or panics keeps the
-//! text written so far; user code runs here and never in the write path.
+//! Invariants: no allocation but for formatted texts of more than a kilobyte; a `Display` that
+//! fails half way or panics keeps the text written so far; user code runs here and never in the
+//! write path.
 
 mod fixed_string;
 mod growing_string;
@@ -41,8 +43,9 @@ pub struct Bool(pub bool);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Str<'a>(pub &'a str);
 
-/// An argument that is formatted before it is logged, and the function that formats it. It keeps the argument's type, because a
-/// future that awaits a later argument holds it, and must be [`Send`] only if the argument is.
+/// An argument that is formatted before it is logged, and the function that formats it. It keeps
+/// the argument's type, because a future that awaits a later argument holds it, and must be
+/// [`Send`] only if the argument is.
 #[derive(Clone, Copy)]
 pub struct Shown<'a, T: ?Sized> {
     argument: &'a T,
@@ -168,8 +171,9 @@ impl BoolArg for bool {
     }
 }
 
-/// The type of expressions without a value, such as `return` and `panic!()`, which are valid arguments. It has no name in
-/// stable Rust, but it is the result type of a function that never returns.
+/// The type of expressions without a value, such as `return` and `panic!()`, which are valid
+/// arguments. It has no name in stable Rust, but it is the result type of a function that never
+/// returns.
 type Never = <fn() -> ! as Function>::Result;
 
 #[doc(hidden)]
@@ -274,8 +278,9 @@ impl AsStringArg for Cow<'_, str> {
     }
 }
 
-/// Wraps an argument of `%s`, to be converted by `string(&argument).string()`. The compiler looks up a method in the type that a
-/// wrapper derefs to only if the wrapper itself has none that fits, so strings are tried first, then options, then the rest.
+/// Wraps an argument of `%s`, to be converted by `string(&argument).string()`. The compiler looks
+/// up a method in the type that a wrapper derefs to only if the wrapper itself has none that fits,
+/// so strings are tried first, then options, then the rest.
 #[inline]
 pub const fn string<T: ?Sized>(argument: &T) -> IfString<'_, T> {
     IfString(IfOption(Otherwise(argument)))
@@ -294,7 +299,8 @@ pub struct IfOption<'a, T: ?Sized>(Otherwise<'a, T>);
 pub struct Otherwise<'a, T: ?Sized>(&'a T);
 
 impl<'a, T: AsStringArg + ?Sized> IfString<'a, T> {
-    /// Returns the string. By value, since the compiler tries that first and has one borrow less to check.
+    /// Returns the string. By value, since the compiler tries that first and has one borrow less to
+    /// check.
     #[inline]
     pub fn string(self) -> Str<'a> {
         Str(self.0.0.0.as_string_arg())

@@ -1,7 +1,8 @@
 //! A buffer: pages in memory, and how writers take chunks of it and complete them.
 //!
-//! Acquiring is lock-free: first the page that last had room for this size of chunk, then the pages in turn from where the last
-//! search ended. A ring ([`crate::ring`]) takes the oldest chunks again.
+//! Acquiring is lock-free: first the page that last had room for this size of chunk, then the pages
+//! in turn from where the last search ended. A ring ([`crate::ring`]) takes the oldest chunks
+//! again.
 //!
 //! Invariants: those of the [crate], *owner*, *committed* and *clean*.
 #![allow(unsafe_code)] // Prefetches.
@@ -21,17 +22,20 @@ use std::sync::{Mutex, PoisonError};
 /// Bytes that the machine fetches at once.
 const LINE: usize = 64;
 
-/// The part of a page that is prefetched before somebody writes there, in lines: its header, its first chunk's, that one's first
-/// packet and some twenty messages. By then the machine has seen that it is written in order, and fetches the rest by itself.
+/// The part of a page that is prefetched before somebody writes there, in lines: its header, its
+/// first chunk's, that one's first packet and some twenty messages. By then the machine has seen
+/// that it is written in order, and fetches the rest by itself.
 const PREFETCHED_FOR_WRITING: usize = 8;
 
-/// So many pages ahead: of two threads that take pages in turn, each is to prefetch one that it takes itself.
+/// So many pages ahead: of two threads that take pages in turn, each is to prefetch one that it
+/// takes itself.
 const AHEAD: usize = 2;
 
 /// The part of a chunk that is prefetched before it is read, in lines.
 const PREFETCHED_FOR_READING: usize = 16;
 
-/// The most bytes that wait before the reader is woken: enough that it is rare, and no more, since a burst finds what is left.
+/// The most bytes that wait before the reader is woken: enough that it is rare, and no more, since
+/// a burst finds what is left.
 const DUE: usize = 2 << 20;
 
 /// Chunks in shared memory. See the module.
@@ -123,14 +127,15 @@ impl Buffer {
         self.usage.freed.load(Ordering::Acquire)
     }
 
-    /// Takes a chunk for a writer: one of a page of layout `wanted` if there is one, else any with room for `payload` bytes of
-    /// packets. Chunks are free ones, and in a ring also the oldest that are complete.
+    /// Takes a chunk for a writer: one of a page of layout `wanted` if there is one, else any with
+    /// room for `payload` bytes of packets. Chunks are free ones, and in a ring also the oldest
+    /// that are complete.
     pub fn acquire(&self, wanted: PageLayout, payload: usize) -> Option<WriteChunk> {
         self.acquire_after(None, wanted, payload)
     }
 
-    /// Likewise, for a writer whose last chunk is, or was, on page `previous`: in a ring the new chunk does not get old before that
-    /// one.
+    /// Likewise, for a writer whose last chunk is, or was, on page `previous`: in a ring the new
+    /// chunk does not get old before that one.
     pub fn acquire_after(
         &self,
         previous: Option<usize>,
@@ -142,8 +147,9 @@ impl Buffer {
         } else {
             self.acquire_free(wanted, payload)?
         };
-        // A discard zeroes the states of pages, so that a chunk would be taken twice. Either this load, which comes after the
-        // step that took the chunk in the order of all SeqCst steps, sees it, or the chunk was taken before.
+        // A discard zeroes the states of pages, so that a chunk would be taken twice. Either this
+        // load, which comes after the step that took the chunk in the order of all SeqCst steps,
+        // sees it, or the chunk was taken before.
         (!self.is_discarded.load(Ordering::SeqCst)).then(|| WriteChunk::new(self.id, slot))
     }
 
@@ -214,8 +220,8 @@ impl Buffer {
         self.usage.divided.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Begins a chunk: enters whose it is, and lends the addresses that its writer stores through. Readers see nothing of it
-    /// before a count is published.
+    /// Begins a chunk: enters whose it is, and lends the addresses that its writer stores through.
+    /// Readers see nothing of it before a count is published.
     pub fn open(&self, chunk: &mut WriteChunk, writer_id: u16, chunk_id: u32) -> OpenChunk {
         self.check(chunk);
         let slot = chunk.slot();
@@ -233,22 +239,23 @@ impl Buffer {
         self.packets_of(chunk.slot())
     }
 
-    /// Id and packets of the chunk in a cell, if there is one, as they were a moment ago: to compare with a later call's.
+    /// Id and packets of the chunk in a cell, if there is one, as they were a moment ago: to
+    /// compare with a later call's.
     ///
-    /// By now its writer may have recalled the chunk, and another one may write packets where its header was. Then the result
-    /// is made of any bytes.
+    /// By now its writer may have recalled the chunk, and another one may write packets where its
+    /// header was. Then the result is made of any bytes.
     ///
     /// # Safety
-    /// In that case these loads race with plain stores, which Rust leaves undefined and the machine does not: the caller compares
-    /// results and uses them for nothing else.
+    /// In that case these loads race with plain stores, which Rust leaves undefined and the machine
+    /// does not: the caller compares results and uses them for nothing else.
     pub unsafe fn peek(&self, cell: &ChunkCell) -> Option<(u32, Packets)> {
         let (slot, buffer) = cell.slot()?;
         assert!(buffer == self.id, "a chunk of another buffer");
         Some((self.header(slot).chunk_id.load(Ordering::Relaxed), self.packets_of(slot)))
     }
 
-    /// Makes a chunk complete, for the reader, or for the writers of a ring. True where enough waits for the
-    /// reader since then.
+    /// Makes a chunk complete, for the reader, or for the writers of a ring. True where enough
+    /// waits for the reader since then.
     pub fn complete(&self, chunk: WriteChunk) -> bool {
         self.check(&chunk);
         let slot = chunk.into_slot();
@@ -274,8 +281,9 @@ impl Buffer {
         assert!(chunk.buffer() == self.id, "a chunk of another buffer");
     }
 
-    /// Makes the next search of a stream begin at the first page. Called whenever chunks were freed, it keeps writers on the pages that
-    /// they used last, which the processor still has, and leaves the rest of a large buffer to bursts.
+    /// Makes the next search of a stream begin at the first page. Called whenever chunks were
+    /// freed, it keeps writers on the pages that they used last, which the processor still has, and
+    /// leaves the rest of a large buffer to bursts.
     pub fn rewind(&self) {
         debug_assert!(self.fill_policy == FillPolicy::Stream, "a ring's position only moves on");
         self.usage.next.store(Position::FIRST.0, Ordering::Relaxed);
@@ -291,7 +299,8 @@ impl Buffer {
         self.usage.divided.load(Ordering::Relaxed) == 0
     }
 
-    /// Returns whether so much waits for the reader that it should read: half of a small buffer, [`DUE`] bytes of a large one.
+    /// Returns whether so much waits for the reader that it should read: half of a small buffer,
+    /// [`DUE`] bytes of a large one.
     pub fn is_due(&self) -> bool {
         self.usage.complete.load(Ordering::Relaxed) >= self.due()
     }
@@ -300,8 +309,8 @@ impl Buffer {
         (self.pages * PAGE / 2).min(DUE)
     }
 
-    /// Gives the memory back to the system, once nobody reads. No chunk is acquired any more; writers that have one write to
-    /// zeroed pages.
+    /// Gives the memory back to the system, once nobody reads. No chunk is acquired any more;
+    /// writers that have one write to zeroed pages.
     pub fn discard(&self) {
         let _reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
         self.is_discarded.store(true, Ordering::SeqCst);
@@ -332,8 +341,8 @@ impl Buffer {
         self.memory.address(slot.at() + CHUNK_HEADER)
     }
 
-    /// Prefetches the beginning of a chunk that is read soon: the rest of a page the machine fetches by itself, once it sees
-    /// that it is read in order.
+    /// Prefetches the beginning of a chunk that is read soon: the rest of a page the machine
+    /// fetches by itself, once it sees that it is read in order.
     pub(crate) fn prefetch(&self, slot: Slot) {
         for line in 0..PREFETCHED_FOR_READING {
             self.prefetch_for_reading(slot.at() + line * LINE);
@@ -348,8 +357,8 @@ impl Buffer {
     /// Prefetches a line that is written soon.
     fn prefetch_for_writing(&self, at: usize) {
         #[cfg(all(target_arch = "x86_64", not(any(loom, miri))))]
-        // SAFETY: a prefetch has no effect that a program can see, whatever the address; a processor that does not know this
-        // one takes it for nothing.
+        // SAFETY: a prefetch has no effect that a program can see, whatever the address; a
+        // processor that does not know this one takes it for nothing.
         unsafe {
             core::arch::asm!("prefetchw [{}]", in(reg) self.memory.hint(at), options(nostack, preserves_flags));
         }
@@ -369,7 +378,8 @@ impl Buffer {
         let _ = at;
     }
 
-    /// Makes a chunk's header zero. The count first, so that a recovery never takes what is left for another chunk's.
+    /// Makes a chunk's header zero. The count first, so that a recovery never takes what is left
+    /// for another chunk's.
     pub(crate) fn clear_header(&self, slot: Slot) {
         let header = self.header(slot);
         header.packets.store(0, Ordering::Relaxed);

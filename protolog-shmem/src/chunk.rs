@@ -1,11 +1,11 @@
 //! A chunk that a writer owns, and the cell that holds it while a reclaimer may take it.
 //!
 //! Invariants
-//! - *one*: of a chunk in state Writing there is one [`WriteChunk`], in somebody's hands or in a [`ChunkCell`]. It is made by
-//!   [`Buffer::acquire`](crate::Buffer::acquire) only, is not `Clone`, and
-//!   [`Buffer::complete`](crate::Buffer::complete) consumes it.
-//! - *same*: a [`WriteChunk`] carries the id of its buffer, which no other buffer of the process ever has; every function that
-//!   takes one checks it.
+//! - *one*: of a chunk in state Writing there is one [`WriteChunk`], in somebody's hands or in a
+//!   [`ChunkCell`]. It is made by [`Buffer::acquire`](crate::Buffer::acquire) only, is not `Clone`,
+//!   and [`Buffer::complete`](crate::Buffer::complete) consumes it.
+//! - *same*: a [`WriteChunk`] carries the id of its buffer, which no other buffer of the process
+//!   ever has; every function that takes one checks it.
 #![allow(unsafe_code)] // Addresses that the hot path of a writer stores through.
 
 use crate::slot::{MAX_BUFFER, PAGE, Slot};
@@ -15,7 +15,8 @@ use std::num::NonZeroU64;
 
 /// A chunk that is being written, and its only owner.
 ///
-/// One that is dropped stays in state Writing for good: [`Buffer::complete`](crate::Buffer::complete) is its end.
+/// One that is dropped stays in state Writing for good:
+/// [`Buffer::complete`](crate::Buffer::complete) is its end.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "a chunk that is not completed is lost to the buffer"]
 pub struct WriteChunk(NonZeroU64);
@@ -33,7 +34,8 @@ const _: () = assert!(MAX_CHUNKS <= 1 << LAYOUT_AT);
 const _: () = assert!(MAX_BUFFER / PAGE <= 1 << (BUFFER_AT - PAGE_AT));
 
 impl WriteChunk {
-    /// The chunk at `slot`, which the caller just moved to state Writing, in the buffer with this id.
+    /// The chunk at `slot`, which the caller just moved to state Writing, in the buffer with this
+    /// id.
     #[inline]
     pub(crate) fn new(buffer: u64, Slot { page, index, layout }: Slot) -> Self {
         let place = (page as u64) << PAGE_AT | (layout as u64) << LAYOUT_AT | index as u64;
@@ -91,8 +93,8 @@ impl WriteChunk {
 
 /// The addresses of a chunk, which its writer stores through without a call.
 ///
-/// Whoever stores through them has the [`WriteChunk`] that they were lent for, or has offered it in a [`ChunkCell`] and knows
-/// that nobody takes it from there meanwhile; and the buffer lives.
+/// Whoever stores through them has the [`WriteChunk`] that they were lent for, or has offered it in
+/// a [`ChunkCell`] and knows that nobody takes it from there meanwhile; and the buffer lives.
 #[derive(Debug)]
 pub struct OpenChunk {
     /// Where the packets begin.
@@ -118,8 +120,9 @@ impl PacketCount {
     /// Shows `packets` to readers.
     ///
     /// # Safety
-    /// It is the count of a chunk, as [`OpenChunk`] says of stores. All packets but the last one are whole, each with its size
-    /// before it, and nobody writes their bytes again before the chunk is free.
+    /// It is the count of a chunk, as [`OpenChunk`] says of stores. All packets but the last one
+    /// are whole, each with its size before it, and nobody writes their bytes again before the
+    /// chunk is free.
     #[inline(always)]
     #[allow(clippy::inline_always)] // A part of each message.
     pub unsafe fn publish(self, packets: Packets) {
@@ -138,7 +141,8 @@ impl PacketCount {
 ///             requested -> empty, or back to offered    take
 /// ```
 ///
-/// The cell says who has the chunk. Whether its writer is in the midst of a message is for both to agree on otherwise.
+/// The cell says who has the chunk. Whether its writer is in the midst of a message is for both to
+/// agree on otherwise.
 #[derive(Debug)]
 pub struct ChunkCell(AtomicU64);
 
@@ -180,14 +184,16 @@ impl ChunkCell {
         self.0.load(Ordering::Acquire) != 0
     }
 
-    /// The place of the chunk, if there is one, and the id of its buffer. By now the writer may have recalled it.
+    /// The place of the chunk, if there is one, and the id of its buffer. By now the writer may
+    /// have recalled it.
     pub(crate) fn slot(&self) -> Option<(Slot, u64)> {
         let word = self.0.load(Ordering::Acquire) & !REQUESTED;
         let chunk = NonZeroU64::new(word).map(WriteChunk)?;
         Some((chunk.slot(), chunk.buffer()))
     }
 
-    /// Asks for the chunk; none where there is none, or somebody has asked already. The writer may still recall it.
+    /// Asks for the chunk; none where there is none, or somebody has asked already. The writer may
+    /// still recall it.
     pub fn request(&self) -> Option<Request> {
         let word = self.0.load(Ordering::Acquire);
         if word == 0 || word & REQUESTED != 0 {
@@ -204,7 +210,8 @@ impl ChunkCell {
         (word & REQUESTED != 0).then_some(Request(word & !REQUESTED))
     }
 
-    /// Ends a request: the chunk is the caller's if `is_idle`, else it stays offered. None, too, where its writer has recalled it.
+    /// Ends a request: the chunk is the caller's if `is_idle`, else it stays offered. None, too,
+    /// where its writer has recalled it.
     pub fn take(&self, Request(word): Request, is_idle: bool) -> Option<WriteChunk> {
         let next = if is_idle { 0 } else { word };
         let (success, failure) = (Ordering::AcqRel, Ordering::Relaxed);

@@ -1,13 +1,15 @@
 //! Counters of the chunks that went through a buffer: one step per chunk, never per message.
 //!
-//! Invariant: counters order nothing, so a model checker need not know of them; they are the standard library's own.
+//! Invariant: counters order nothing, so a model checker need not know of them; they are the
+//! standard library's own.
 
 use crate::slot::PAGE;
 use protolog_core::BufferStats;
 use protolog_core::chunk::PageLayout;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Counters of a buffer. Most chunks have the first layout: its counters share a line with those of the buffer itself.
+/// Counters of a buffer. Most chunks have the first layout: its counters share a line with those of
+/// the buffer itself.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub(crate) struct Counters {

@@ -1,9 +1,11 @@
 //! Memory that the caller provides, and the atomic words in it.
 //!
 //! Invariants
-//! - *mapped*: `len` bytes from `base` can be read and written as long as the value lives; [`Backing`] promises it.
-//! - *words*: bytes that are accessed as an atomic are not accessed otherwise while another thread may. Outside this crate a
-//!   [`Memory`] gives out atomics only; inside it, a buffer accesses headers as atomics and payloads through pointers.
+//! - *mapped*: `len` bytes from `base` can be read and written as long as the value lives;
+//!   [`Backing`] promises it.
+//! - *words*: bytes that are accessed as an atomic are not accessed otherwise while another thread
+//!   may. Outside this crate a [`Memory`] gives out atomics only; inside it, a buffer accesses
+//!   headers as atomics and payloads through pointers.
 #![allow(unsafe_code)] // Memory is reached through addresses.
 
 #[cfg(loom)]
@@ -27,9 +29,9 @@ const ALIGN: usize = align_of::<AtomicU64>();
 /// An owner of memory: a mapping, an allocation.
 ///
 /// # Safety
-/// `len` bytes from `base`, an address aligned to 8 bytes, are initialized, can be read and written from any thread, and are
-/// nobody else's in this process as long as the value lives; both functions always return the same. After
-/// [`discard`](Self::discard) that still holds.
+/// `len` bytes from `base`, an address aligned to 8 bytes, are initialized, can be read and written
+/// from any thread, and are nobody else's in this process as long as the value lives; both
+/// functions always return the same. After [`discard`](Self::discard) that still holds.
 pub unsafe trait Backing: fmt::Debug + Send + Sync {
     /// The first byte.
     fn base(&self) -> NonNull<u8>;
@@ -42,7 +44,8 @@ pub unsafe trait Backing: fmt::Debug + Send + Sync {
         self.len() == 0
     }
 
-    /// Gives the memory back to the system where it can, keeping the addresses. Bytes are zero afterwards, or as they were.
+    /// Gives the memory back to the system where it can, keeping the addresses. Bytes are zero
+    /// afterwards, or as they were.
     fn discard(&self) {}
 }
 
@@ -85,7 +88,8 @@ impl Heap {
     }
 }
 
-// SAFETY: the allocation is zeroed, aligned to 4096 bytes, and lives as long as the value, which alone has it.
+// SAFETY: the allocation is zeroed, aligned to 4096 bytes, and lives as long as the value, which
+// alone has it.
 unsafe impl Backing for Heap {
     fn base(&self) -> NonNull<u8> {
         self.base
@@ -98,7 +102,8 @@ unsafe impl Backing for Heap {
 
 impl Drop for Heap {
     fn drop(&mut self) {
-        // SAFETY: `new` allocated it with this layout, and nobody has an address in it once its owner is gone.
+        // SAFETY: `new` allocated it with this layout, and nobody has an address in it once its
+        // owner is gone.
         unsafe { alloc::dealloc(self.base.as_ptr(), self.layout) };
     }
 }
@@ -156,7 +161,8 @@ impl Memory {
         self.len == 0
     }
 
-    /// The 64 bits at `at`, a multiple of 8. No model has such words, so they are the standard library's.
+    /// The 64 bits at `at`, a multiple of 8. No model has such words, so they are the standard
+    /// library's.
     ///
     /// # Panics
     /// Where they are not in the memory, or not aligned.

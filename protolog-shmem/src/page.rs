@@ -16,11 +16,12 @@
 //! writer   Complete, on a page with others -> Reading -> Free                          visit; release
 //! ```
 //!
-//! Beside the header the word has the lap of the last visit, so that a step that was prepared before another visit fails, whatever
-//! the chunks look like by then. Streams have no laps.
+//! Beside the header the word has the lap of the last visit, so that a step that was prepared
+//! before another visit fails, whatever the chunks look like by then. Streams have no laps.
 //!
-//! Invariant: only its writer moves a chunk out of Writing, and only who moved it there moves it out of Reading, or whom that one
-//! handed it to, so their steps can't fail; a page whose chunks are all Reading belongs to whoever claimed it.
+//! Invariant: only its writer moves a chunk out of Writing, and only who moved it there moves it
+//! out of Reading, or whom that one handed it to, so their steps can't fail; a page whose chunks
+//! are all Reading belongs to whoever claimed it.
 
 use crate::sync::{AtomicU64, Ordering};
 use protolog_core::chunk::{ChunkState, PageLayout, PageWord};
@@ -140,8 +141,8 @@ impl<'a> Page<'a> {
         self.0.fetch_xor(header_bits(before.0 ^ after.0), Ordering::Release);
     }
 
-    /// Takes a chunk that is complete, unless another thread takes it first, as long as the page is divided as it is in
-    /// `word`.
+    /// Takes a chunk that is complete, unless another thread takes it first, as long as the page is
+    /// divided as it is in `word`.
     pub(crate) fn try_claim(self, word: PageWord, index: usize) -> bool {
         let (layout, mut state) = (word.layout(), self.state());
         while state.word().layout() == layout && state.word().state(index) == ChunkState::Complete {

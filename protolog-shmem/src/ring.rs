@@ -1,7 +1,8 @@
 //! A buffer as a ring: writers take the oldest chunks again.
 //!
-//! Pages are taken in turn. A [`Position`], which all writers share, says whose turn it is: the page, and the lap. Whoever wants a
-//! chunk visits that page, which is the oldest, and then moves the position on:
+//! Pages are taken in turn. A [`Position`], which all writers share, says whose turn it is: the
+//! page, and the lap. Whoever wants a chunk visits that page, which is the oldest, and then moves
+//! the position on:
 //!
 //! ```text
 //! all chunks complete or free    the page is claimed as a whole, divided anew, and its first chunk taken
@@ -10,19 +11,23 @@
 //! visited in this lap            somebody was faster
 //! ```
 //!
-//! A visit is one step of the page's word, which notes the lap. So pages are visited in the order of their turns, and once per lap,
-//! however long a thread is preempted between two instructions: a step from an earlier lap fails. And from that step on, what was
-//! complete on the page is gone for all readers, also for those of a recording, whenever its bytes are overwritten.
+//! A visit is one step of the page's word, which notes the lap. So pages are visited in the order
+//! of their turns, and once per lap, however long a thread is preempted between two instructions: a
+//! step from an earlier lap fails. And from that step on, what was complete on the page is gone for
+//! all readers, also for those of a recording, whenever its bytes are overwritten.
 //!
-//! The reader pins one page at a time. Whoever claims chunks marks them as being read, then checks whether their page is pinned;
-//! the reader pins the page, then checks the mark; a full fence stands between on both sides. Chunks of a pinned page are handed
-//! over to the reader, which frees them when it is done.
+//! The reader pins one page at a time. Whoever claims chunks marks them as being read, then checks
+//! whether their page is pinned; the reader pins the page, then checks the mark; a full fence
+//! stands between on both sides. Chunks of a pinned page are handed over to the reader, which frees
+//! them when it is done.
 //!
 //! Invariants
-//! - *pinned*: a chunk that the reader has pinned keeps its committed bytes until the pin is gone: either the reader sees that
-//!   the chunk is another one, or who takes it sees the pin and leaves it to the reader.
-//! - *age*: the position moves on from a page only after that was visited in its lap. A writer takes each chunk on a page that
-//!   comes later in turn than that of its chunk before, so its chunks are overwritten in their order.
+//! - *pinned*: a chunk that the reader has pinned keeps its committed bytes until the pin is gone:
+//!   either the reader sees that the chunk is another one, or who takes it sees the pin and leaves
+//!   it to the reader.
+//! - *age*: the position moves on from a page only after that was visited in its lap. A writer
+//!   takes each chunk on a page that comes later in turn than that of its chunk before, so its
+//!   chunks are overwritten in their order.
 
 use crate::buffer::{Buffer, has_room};
 use crate::page::{PageState, claimed};
@@ -31,7 +36,8 @@ use crate::slot::Slot;
 use crate::sync::{Ordering, fence};
 use protolog_core::chunk::{ChunkState, PageLayout, PageWord};
 
-/// The part of a ring, in pages, after which free chunks of a page are left alone: they would be overwritten too early.
+/// The part of a ring, in pages, after which free chunks of a page are left alone: they would be
+/// overwritten too early.
 const OPEN_PART: usize = 4;
 
 /// The fewest pages among which an idle one is looked for.
@@ -103,8 +109,8 @@ impl Buffer {
         (is_young && is_later).then(acquire)?
     }
 
-    /// The number of turns after `position` at which a page was found of which no chunk is being written; none where none was
-    /// found near.
+    /// The number of turns after `position` at which a page was found of which no chunk is being
+    /// written; none where none was found near.
     fn find_idle(&self, position: Position) -> Option<usize> {
         let near = (self.pages() / OPEN_PART).max(MIN_LOOK_AHEAD).min(self.pages());
         (1..=near).find(|turns| {
@@ -149,8 +155,9 @@ impl Buffer {
         }
     }
 
-    /// Overwrites the chunks that are complete in `word`, which the caller has claimed, and that of the whole page where it is
-    /// to be divided as `whole` says. Else the chunks are free afterwards. False where the reader has to do it.
+    /// Overwrites the chunks that are complete in `word`, which the caller has claimed, and that of
+    /// the whole page where it is to be divided as `whole` says. Else the chunks are free
+    /// afterwards. False where the reader has to do it.
     fn overwrite(
         &self,
         page: usize,
@@ -192,8 +199,8 @@ impl Buffer {
         self.note_freed(slot);
     }
 
-    /// Leaves claimed chunks of `page` to the reader, if that has pinned the page. Where the pin is gone, what its reader read came
-    /// before.
+    /// Leaves claimed chunks of `page` to the reader, if that has pinned the page. Where the pin is
+    /// gone, what its reader read came before.
     fn hand_over(&self, page: usize, chunks: impl Iterator<Item = usize>) -> bool {
         let mut pinned = self.pinned.load(Ordering::Acquire);
         if pinned_page(pinned) != Some(page) {
@@ -241,8 +248,8 @@ fn complete(word: PageWord, layout: PageLayout) -> impl Iterator<Item = usize> {
     (0..layout.chunks()).filter(move |&index| word.state(index) == ChunkState::Complete)
 }
 
-/// The page in the word that says which one is pinned: its number, plus one, in the lower half; in the upper half a bit for each
-/// chunk that was handed over.
+/// The page in the word that says which one is pinned: its number, plus one, in the lower half; in
+/// the upper half a bit for each chunk that was handed over.
 fn pinned_page(pinned: u64) -> Option<usize> {
     (pinned as u32 as usize).checked_sub(1)
 }

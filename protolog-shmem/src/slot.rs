@@ -1,6 +1,7 @@
 //! Sizes of a buffer, and the place of a chunk in it.
 //!
-//! Invariant: a slot's index is below the number of chunks of its layout, so the chunk is within its page.
+//! Invariant: a slot's index is below the number of chunks of its layout, so the chunk is within
+//! its page.
 
 use protolog_core::chunk::{CHUNK_HEADER, PageLayout};
 

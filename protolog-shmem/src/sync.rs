@@ -1,6 +1,7 @@
 //! The atomics that threads share, from one place, so that a model checker can replace them.
 //!
-//! Invariant: words that order anything between threads come from here. Counters that order nothing are the standard library's.
+//! Invariant: words that order anything between threads come from here. Counters that order nothing
+//! are the standard library's.
 
 #[cfg(not(loom))]
 pub(crate) use core::sync::atomic::{

@@ -1,7 +1,7 @@
 //! The bridge from the crate `log`: one message `%s` per target, level, file and line.
 //!
-//! `log` passes no template, so the argument of `%s` is the formatted text, followed by ` key=value` for each pair of a structured
-//! record.
+//! `log` passes no template, so the argument of `%s` is the formatted text, followed by
+//! ` key=value` for each pair of a structured record.
 
 use super::{record, targets};
 use crate::level;
@@ -18,15 +18,15 @@ use std::fmt;
 /// Bytes of a text that has to be formatted that need no memory of the heap.
 const STACK: usize = 4096;
 
-/// A logger of the crate `log` that turns records into messages. For programs that combine several loggers; others call
-/// [`install_log`].
+/// A logger of the crate `log` that turns records into messages. For programs that combine several
+/// loggers; others call [`install_log`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Logger;
 
 /// Turns everything that this program and its libraries log through the crate `log` into messages.
 ///
-/// From then on the bridge sets `log`'s [`max_level`](::log::max_level) to the levels that are enabled for sessions and the text
-/// output; the program must not set it.
+/// From then on the bridge sets `log`'s [`max_level`](::log::max_level) to the levels that are
+/// enabled for sessions and the text output; the program must not set it.
 ///
 /// # Errors
 /// Another logger is installed already.
@@ -81,7 +81,8 @@ impl Log for Logger {
         }
     }
 
-    /// Does nothing: messages need no flush to be in the trace; [`Session::flush`](crate::Session::flush) writes the file.
+    /// Does nothing: messages need no flush to be in the trace;
+    /// [`Session::flush`](crate::Session::flush) writes the file.
     fn flush(&self) {}
 }
 

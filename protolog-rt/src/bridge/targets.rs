@@ -1,8 +1,8 @@
 //! The groups of targets.
 //!
-//! A target becomes a group with its first call, and stays one. The table is bounded: half of [`MAX_TARGETS`] is for targets as they
-//! are; a further target uses the group of its first segment, usually its crate, and if those are too many as well, the group
-//! [`OTHERS`].
+//! A target becomes a group with its first call, and stays one. The table is bounded: half of
+//! [`MAX_TARGETS`] is for targets as they are; a further target uses the group of its first
+//! segment, usually its crate, and if those are too many as well, the group [`OTHERS`].
 //!
 //! Invariant: looking up a known target takes no lock.
 

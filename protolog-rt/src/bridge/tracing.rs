@@ -1,11 +1,14 @@
-//! The bridge from `tracing`: events become messages, and spans become slices on the tracks of the threads that enter them.
+//! The bridge from `tracing`: events become messages, and spans become slices on the tracks of the
+//! threads that enter them.
 //!
-//! An event's template consists of its fields' names: `info!(bytes = n, %host, "sent")` becomes `%s bytes=%d host=%s`. It is created
-//! with the first event of a callsite and cached with it. Records of the crate `log` that `tracing_log` turns into events, as
-//! `tracing_subscriber`'s `init` makes it do, become messages of their own target and place.
+//! An event's template consists of its fields' names: `info!(bytes = n, %host, "sent")` becomes
+//! `%s bytes=%d host=%s`. It is created with the first event of a callsite and cached with it.
+//! Records of the crate `log` that `tracing_log` turns into events, as `tracing_subscriber`'s
+//! `init` makes it do, become messages of their own target and place.
 //!
-//! Invariants: a callsite whose level is off is disabled in `tracing` itself, and enabled again with its level; other layers of the
-//! same subscriber are unaffected, since this happens in a filter of this layer alone.
+//! Invariants: a callsite whose level is off is disabled in `tracing` itself, and enabled again
+//! with its level; other layers of the same subscriber are unaffected, since this happens in a
+//! filter of this layer alone.
 
 mod fields;
 mod interest;
@@ -38,7 +41,8 @@ const LOG_TARGET: &str = "log";
 /// Maximum bytes of `file:line`.
 const PLACE: usize = 512;
 
-/// A layer that turns events into messages and spans into slices. [`tracing_layer`] returns it with its filter.
+/// A layer that turns events into messages and spans into slices. [`tracing_layer`] returns it with
+/// its filter.
 #[derive(Clone, Copy, Debug)]
 pub struct TracingLayer {
     /// Tells layers apart.
@@ -51,7 +55,8 @@ impl Default for TracingLayer {
     }
 }
 
-/// The filter of [`TracingLayer`]: passes events and spans whose level is enabled for the group of their target.
+/// The filter of [`TracingLayer`]: passes events and spans whose level is enabled for the group of
+/// their target.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EnabledLevels {
     _private: (),
@@ -59,8 +64,9 @@ pub struct EnabledLevels {
 
 /// Returns a layer that turns events of `tracing` into messages, and spans into slices.
 ///
-/// A slice begins and ends when a thread enters and exits the span, so a task that awaits has several slices. The span's fields
-/// are the slice's arguments, including those that are recorded while the thread is in the span.
+/// A slice begins and ends when a thread enters and exits the span, so a task that awaits has
+/// several slices. The span's fields are the slice's arguments, including those that are recorded
+/// while the thread is in the span.
 ///
 /// ```
 /// use protolog_rt::{Level, Session, bridge};
@@ -134,7 +140,8 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for TracingLayer {
     }
 }
 
-/// Writes a record of the crate `log`, which `tracing_log` made an event of, with its own target and place.
+/// Writes a record of the crate `log`, which `tracing_log` made an event of, with its own target
+/// and place.
 fn write_record(event: &Event<'_>) {
     let mut fields = EventFields::new();
     event.record(&mut fields);
@@ -181,7 +188,8 @@ fn write(site: &Callsite, fields: &EventFields) {
                 let id = message_id(place, &template, level, group.name);
                 let message = NewMessage { id, template: &template, level, group, place, at };
                 if trace_as(message, args) {
-                    // Another thread that was faster has stored the same, or an event with other fields.
+                    // Another thread that was faster has stored the same, or an event with other
+                    // fields.
                     let _ = cached.set(EventMessage { id, ..kind });
                 } else {
                     trace_rendered(group, level, &template, args);

@@ -1,13 +1,15 @@
 //! The load fence before the clock, left out while a single writer logs.
 //!
-//! A processor that may read its counter before an earlier load has its value needs a fence in front of the counter, or a thread
-//! could give a message an earlier time than the message whose effect it has already seen. The fence takes half as long as the
-//! rest of a message. It is needed only where that load may have shown what another thread did after a message of its own,
-//! so not while nobody else logs.
+//! A processor that may read its counter before an earlier load has its value needs a fence in
+//! front of the counter, or a thread could give a message an earlier time than the message whose
+//! effect it has already seen. The fence takes half as long as the rest of a message. It is needed
+//! only where that load may have shown what another thread did after a message of its own, so not
+//! while nobody else logs.
 //!
-//! One word of the process says which writer the clock is biased to, as a biased lock is to its owner; each message looks at it.
-//! The biased writer leaves the fence out; any other writer revokes the bias before it reads the clock. Most programs log from one
-//! thread for a while. Where several take turns, all of them fence, back off, and rarely store to the word.
+//! One word of the process says which writer the clock is biased to, as a biased lock is to its
+//! owner; each message looks at it. The biased writer leaves the fence out; any other writer
+//! revokes the bias before it reads the clock. Most programs log from one thread for a while. Where
+//! several take turns, all of them fence, back off, and rarely store to the word.
 //!
 //! ```text
 //! message of a writer     busy = 1, [light], word == own? no fence : another's? word = 0; fence … busy = 0
@@ -15,18 +17,19 @@
 //! the one after that      still claimed? [heavy], is another writer busy? no: claimed -> own, fence; yes: claimed -> 0
 //! ```
 //!
-//! Invariant: *alone*: while the word is a writer's own, all messages that others finished have times from before the bias was
-//! granted, and the next message of another writer revokes the bias before it reads the clock. A writer that is within a message
-//! when the word is claimed is seen to be busy after the heavy barrier, and one that begins a message later sees the claim.
-//! So while a writer still sees the word as its own, it has not seen what another thread did after a message.
+//! Invariant: *alone*: while the word is a writer's own, all messages that others finished have
+//! times from before the bias was granted, and the next message of another writer revokes the bias
+//! before it reads the clock. A writer that is within a message when the word is claimed is seen to
+//! be busy after the heavy barrier, and one that begins a message later sees the claim. So while a
+//! writer still sees the word as its own, it has not seen what another thread did after a message.
 
 use crate::sync::{AtomicU64, Ordering};
 
 /// Set while a writer has claimed the bias but does not have it yet.
 const CLAIMED: u64 = 1;
 
-/// The word that names the writer which needs no fence. All threads read it, so it has a cache line (and the adjacent one,
-/// which is fetched with it) of its own.
+/// The word that names the writer which needs no fence. All threads read it, so it has a cache line
+/// (and the adjacent one, which is fetched with it) of its own.
 #[derive(Debug)]
 #[repr(align(128))]
 pub(crate) struct FenceBias(AtomicU64);
@@ -34,8 +37,8 @@ pub(crate) struct FenceBias(AtomicU64);
 /// A writer's part in the bias.
 #[derive(Debug)]
 pub(crate) struct BiasCandidate {
-    /// The word's value while the clock is biased to this writer: even, and no other writer's; 0, which the word then always
-    /// is, where no fence is needed.
+    /// The word's value while the clock is biased to this writer: even, and no other writer's; 0,
+    /// which the word then always is, where no fence is needed.
     own: u64,
     /// True if it had the bias, or a claim, at its last chunk.
     had_claim: bool,
@@ -51,7 +54,8 @@ impl FenceBias {
         Self(AtomicU64::new(0))
     }
 
-    /// Calls `fence`, unless the clock is biased to `candidate`. Revokes the bias or the claim of another writer first.
+    /// Calls `fence`, unless the clock is biased to `candidate`. Revokes the bias or the claim of
+    /// another writer first.
     #[inline(always)]
     #[allow(clippy::inline_always)] // Part of every message.
     pub(crate) fn fence_unless_biased(&self, candidate: &BiasCandidate, fence: impl FnOnce()) {
@@ -74,9 +78,10 @@ impl FenceBias {
         candidate.own != 0 && self.0.load(Ordering::Acquire) == candidate.own
     }
 
-    /// Claims the bias with one chunk of `candidate`, and acquires it with the next if no other writer logged in between.
-    /// `nobody_else` passes the heavy barrier, and then returns true if no other writer is within a message. Returns true if the
-    /// caller has acquired the bias with this call: it must pass a fence before it reads the clock.
+    /// Claims the bias with one chunk of `candidate`, and acquires it with the next if no other
+    /// writer logged in between. `nobody_else` passes the heavy barrier, and then returns true if
+    /// no other writer is within a message. Returns true if the caller has acquired the bias with
+    /// this call: it must pass a fence before it reads the clock.
     #[must_use]
     pub(crate) fn try_acquire(
         &self,
@@ -91,8 +96,8 @@ impl FenceBias {
         if word == own {
             candidate.backoff /= 2;
         } else if word == claim {
-            // A refused claim is withdrawn: another writer may stay within a message for long, and a barrier with each chunk
-            // costs too much.
+            // A refused claim is withdrawn: another writer may stay within a message for long, and
+            // a barrier with each chunk costs too much.
             let next = if nobody_else() { own } else { 0 };
             let (success, failure) = (Ordering::AcqRel, Ordering::Relaxed);
             let moved = self.0.compare_exchange(claim, next, success, failure).is_ok();
@@ -139,12 +144,14 @@ mod tests {
 
     /// Takes `steps` and checks the outcome of each.
     ///
-    /// A step is a message of writer `a` or `b`, or of `n`, which needs no fence; in capitals, the writer's next chunk. A second
-    /// character is the state of the others when the writer asks for it: `!` another writer is within a message, `b` none is,
-    /// but `b` logs before the answer arrives; without it, none is.
+    /// A step is a message of writer `a` or `b`, or of `n`, which needs no fence; in capitals, the
+    /// writer's next chunk. A second character is the state of the others when the writer asks for
+    /// it: `!` another writer is within a message, `b` none is, but `b` logs before the answer
+    /// arrives; without it, none is.
     ///
-    /// An outcome is the word after the step: `-` for no writer, or a writer, with `?` if it has only a claim; then `!`
-    /// if the step asked for the others' state, and `+` if it passed a fence.
+    /// An outcome is the word after the step: `-` for no writer, or a writer, with `?` if it has
+    /// only a claim; then `!` if the step asked for the others' state, and `+` if it passed a
+    /// fence.
     #[track_caller]
     fn check(steps: &str, expected: &str) {
         let bias = FenceBias::new();
@@ -239,7 +246,8 @@ mod tests {
         assert!(words.eq(2..200), "each once, and never 0");
     }
 
-    /// Takes chunks, with a message of another writer before each, up to the `count`th claim; returns the chunks before each claim.
+    /// Takes chunks, with a message of another writer before each, up to the `count`th claim;
+    /// returns the chunks before each claim.
     fn disturbed(bias: &FenceBias, candidate: &mut BiasCandidate, count: usize) -> Vec<usize> {
         let (other, mut chunks, mut tries) = (BiasCandidate::new(u64::MAX >> 1), 0, Vec::new());
         while tries.len() < count {

@@ -1,7 +1,7 @@
 //! The processor's time stamp counter (TSC).
 //!
-//! Invariant: on a platform without one, [`ticks`] is always 0 and [`has_constant_rate`] returns false, so that no time is computed
-//! from it.
+//! Invariant: on a platform without one, [`ticks`] is always 0 and [`has_constant_rate`] returns
+//! false, so that no time is computed from it.
 #![allow(unsafe_code)] // Reading the TSC and CPUID.
 
 /// Returns true if the counter runs at a constant rate in all states of the processor.
@@ -16,8 +16,9 @@ pub(super) fn has_constant_rate() -> bool {
     highest >= POWER && unsafe { __cpuid(POWER) }.edx & 1 << 8 != 0
 }
 
-/// True if the processor may read the counter before an earlier load has its value. Neither Intel nor AMD promises otherwise: of
-/// a token that two threads pass to each other, some receivers read an earlier time than the sender, on Intel's and on AMD's Zen 5.
+/// True if the processor may read the counter before an earlier load has its value. Neither Intel
+/// nor AMD promises otherwise: of a token that two threads pass to each other, some receivers read
+/// an earlier time than the sender, on Intel's and on AMD's Zen 5.
 pub(crate) const IS_FENCED: bool = cfg!(all(target_arch = "x86_64", not(miri)));
 
 /// Reads the counter, after everything that this thread has seen.
@@ -40,8 +41,9 @@ pub(super) fn load_fence() {
 #[inline(always)]
 #[allow(clippy::inline_always)] // Part of every message.
 pub(super) fn ticks() -> u64 {
-    // SAFETY: every x86_64 CPU has the instruction. It faults if the process has forbidden it to itself (`PR_SET_TSC`) since
-    // `is_tsc_reliable` was asked, and so does `clock_gettime` in the vDSO then; a fault is not undefined behaviour.
+    // SAFETY: every x86_64 CPU has the instruction. It faults if the process has forbidden it to
+    // itself (`PR_SET_TSC`) since `is_tsc_reliable` was asked, and so does `clock_gettime` in the
+    // vDSO then; a fault is not undefined behaviour.
     unsafe { core::arch::x86_64::_rdtsc() }
 }
 

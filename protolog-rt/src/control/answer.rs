@@ -1,7 +1,7 @@
 //! Requests of operators, and the answers.
 //!
-//! `docs/design/control.md` lists the requests. Each is answered at once, on the thread that listens; only that thread waits
-//! while a trace starts or ends.
+//! `docs/design/control.md` lists the requests. Each is answered at once, on the thread that
+//! listens; only that thread waits while a trace starts or ends.
 
 use crate::error::Error;
 use crate::level::{self, GroupInfo};
@@ -67,7 +67,8 @@ impl Answer {
         if self.text.len() - start <= MAX_LINE {
             return;
         }
-        // An operator gives up a program that sends longer ones. A name that is cut off is none, so its line is left out; a text is cut.
+        // An operator gives up a program that sends longer ones. A name that is cut off is none, so
+        // its line is left out; a text is cut.
         let is_of_group = matches!(
             reply,
             Reply::Group { .. } | Reply::Levels { .. } | Reply::Written { .. } | Reply::Lost { .. }
@@ -251,7 +252,8 @@ impl Answers {
             // A device that takes nothing has its name by right, and nothing belongs beside it.
             Err(error) if is_device(Path::new(&file)) => return Err(Error::from(error).into()),
             Err(error) => {
-                // Somebody may have taken the name since the start, as anybody can in `/tmp`: what is kept is worth more.
+                // Somebody may have taken the name since the start, as anybody can in `/tmp`: what
+                // is kept is worth more.
                 let other = earlier_runs::unknown_sibling(Path::new(&file));
                 let Ok(summary) = session.try_stop_at(&other) else {
                     // It can be stopped again.
@@ -310,8 +312,8 @@ fn pages(answer: &mut Answer) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Names the memory for operators that can't receive descriptors. It is no file in a directory: such a one anybody with the same user
-/// could cut off under a log call, and it would stay behind.
+/// Names the memory for operators that can't receive descriptors. It is no file in a directory:
+/// such a one anybody with the same user could cut off under a log call, and it would stay behind.
 fn pages_file(answer: &mut Answer) -> Result<(), Refusal> {
     let help = "ask for `pages`, or switch groups by request instead";
     let refusal = |what: &str| Refusal { what: what.into(), help };
@@ -384,8 +386,9 @@ fn is_device(path: &Path) -> bool {
     found.is_ok_and(|it| it.is_char_device() || it.is_block_device())
 }
 
-/// Returns the summary that a session would have if it stopped now. In a ring buffer, counted messages that are no longer in the
-/// buffer were overwritten. Threads count messages when they finish a chunk, so those in their last chunk are not counted yet.
+/// Returns the summary that a session would have if it stopped now. In a ring buffer, counted
+/// messages that are no longer in the buffer were overwritten. Threads count messages when they
+/// finish a chunk, so those in their last chunk are not counted yet.
 fn so_far(mut summary: Summary, fill_policy: FillPolicy) -> Summary {
     if fill_policy == FillPolicy::RingBuffer {
         let kept = summary.groups.iter().map(|group| group.messages).sum();

@@ -5,8 +5,8 @@
 //!    \________________ too long, too slow, gone, refused: closed _______________/
 //! ```
 //!
-//! Invariants: a line is at most [`MAX_LINE`] bytes; while more than [`MAX_UNSENT`] bytes of answers wait, no request is
-//! read; nothing here blocks.
+//! Invariants: a line is at most [`MAX_LINE`] bytes; while more than [`MAX_UNSENT`] bytes of
+//! answers wait, no request is read; nothing here blocks.
 
 use super::answer::Answer;
 use crate::sys::close_on_fork::CloseOnFork;
@@ -86,7 +86,8 @@ impl Connection {
         self.accepts_requests() && self.input.len() < MAX_LINE
     }
 
-    /// True while another request may be answered. Files wait one at a time, since the program has only so many descriptors.
+    /// True while another request may be answered. Files wait one at a time, since the program has
+    /// only so many descriptors.
     fn accepts_requests(&self) -> bool {
         let file = self.output.iter().any(|piece| piece.file.is_some());
         !self.ending && !file && self.unsent <= MAX_UNSENT

@@ -1,9 +1,11 @@
 //! The socket of a program: a file of its own in a directory that only its user can enter.
 //!
-//! The directory is `$PROTOLOG_RUNTIME_DIR`, or else `$XDG_RUNTIME_DIR/protolog`, or else `/run/protolog/UID` for services.
-//! Where another user could have made one of the last two, or could replace it, the program takes the next one, at last a directory
-//! of its own, `protolog-UID-RANDOM` in `/tmp`, which operators look for, too. The file is `PID-TIME.sock`, where TIME is the start in
-//! nanoseconds of BOOTTIME: no later program has the same name, so a socket that nobody listens on can be removed.
+//! The directory is `$PROTOLOG_RUNTIME_DIR`, or else `$XDG_RUNTIME_DIR/protolog`, or else
+//! `/run/protolog/UID` for services. Where another user could have made one of the last two, or
+//! could replace it, the program takes the next one, at last a directory of its own,
+//! `protolog-UID-RANDOM` in `/tmp`, which operators look for, too. The file is `PID-TIME.sock`,
+//! where TIME is the start in nanoseconds of BOOTTIME: no later program has the same name, so a
+//! socket that nobody listens on can be removed.
 //!
 //! Invariants
 //! - No socket is made in a directory that another user owns, can enter or can replace.
@@ -25,8 +27,8 @@ use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
-/// The most directories of the name of a fallback that are looked at. Another user can make any number of them, for which no program
-/// that starts is to wait.
+/// The most directories of the name of a fallback that are looked at. Another user can make any
+/// number of them, for which no program that starts is to wait.
 const MOST_FALLBACKS: usize = 16_384;
 
 /// A socket that listens. Dropping it removes its file.
@@ -121,7 +123,8 @@ fn fallback(fallbacks: &Path) -> Result<Directory, ServeError> {
     }
 }
 
-/// Returns the first of these that is a private directory of this user. Of many, some are looked at.
+/// Returns the first of these that is a private directory of this user. Of many, some are looked
+/// at.
 fn known_fallback(named: impl Iterator<Item = PathBuf>) -> Option<Directory> {
     let is_of_user = |path: &PathBuf| fs::symlink_metadata(path).is_ok_and(|it| is_own(it.uid()));
     let mut paths: Vec<_> = named.take(MOST_FALLBACKS).filter(is_of_user).collect();

@@ -1,10 +1,12 @@
 //! The thread that listens to operators.
 //!
-//! It sleeps until somebody connects, sends a request, or changes the settings file. There are at most [`MAX_CONNECTIONS`]
-//! connections, each with time limits; a new one beyond that replaces the one that has been idle for longest. At most
-//! [`MAX_REQUESTS`] requests are answered in [`WINDOW`], over all connections.
+//! It sleeps until somebody connects, sends a request, or changes the settings file. There are at
+//! most [`MAX_CONNECTIONS`] connections, each with time limits; a new one beyond that replaces the
+//! one that has been idle for longest. At most [`MAX_REQUESTS`] requests are answered in
+//! [`WINDOW`], over all connections.
 //!
-//! Invariants: no lock of the write path is held while anything waits; a panic here ends this thread and nothing else.
+//! Invariants: no lock of the write path is held while anything waits; a panic here ends this
+//! thread and nothing else.
 
 use super::answer::Answers;
 use super::connection::Connection;
@@ -182,7 +184,8 @@ impl Listening {
         }
     }
 
-    /// Closes a connection: one that never sent a request, or else the one that has been idle for longest.
+    /// Closes a connection: one that never sent a request, or else the one that has been idle for
+    /// longest.
     fn drop_one(&mut self) {
         let least =
             self.connections.iter().enumerate().min_by_key(|(_, one)| (one.asked, one.progressed));

@@ -1,8 +1,10 @@
-//! Settings files, which are read when the program starts and, if it asks for that, again when they change.
+//! Settings files, which are read when the program starts and, if it asks for that, again when they
+//! change.
 //!
-//! A changed file is read as a whole. A setting that is no longer in it goes back to that of another source, or else to the
-//! group's own. A file that was removed has no settings; one that can't be read changes nothing. Items with an error are skipped,
-//! and reported to operators. A report quotes a file only if it belongs to the user that started the program: in a set-user-id
+//! A changed file is read as a whole. A setting that is no longer in it goes back to that of
+//! another source, or else to the group's own. A file that was removed has no settings; one that
+//! can't be read changes nothing. Items with an error are skipped, and reported to operators. A
+//! report quotes a file only if it belongs to the user that started the program: in a set-user-id
 //! program, it might be one that this user may not read.
 
 use crate::level::{self, PatternSetting, SettingSource};
@@ -33,7 +35,8 @@ pub(crate) struct WatchedSettings {
 }
 
 impl WatchedSettings {
-    /// Watches `file`, which need not be there yet; its directory must. Where it is a link, the directories on the way are watched, too.
+    /// Watches `file`, which need not be there yet; its directory must. Where it is a link, the
+    /// directories on the way are watched, too.
     pub(crate) fn watch(file: PathBuf) -> io::Result<Self> {
         let watched = CloseOnFork::new(|| watch(directory(&file)))?;
         let watched = Self { file: Some(file), watched: Some(watched) };
@@ -77,7 +80,8 @@ impl WatchedSettings {
 #[derive(Debug, Default)]
 pub(crate) struct SettingsText {
     pub(crate) text: String,
-    /// True where whoever started the program may read the text anyway, so that errors may quote it.
+    /// True where whoever started the program may read the text anyway, so that errors may quote
+    /// it.
     pub(crate) may_quote: bool,
 }
 
@@ -86,8 +90,9 @@ pub(crate) fn read_file(path: &Path) -> Result<SettingsText, String> {
     read_with(path, open_without_waiting)
 }
 
-/// Reads the state file; empty where there is none. Its path comes from the environment, which may be that of another user, as
-/// in `sudo -E`: that user must neither switch the program nor be told by its errors what is in a file of its user.
+/// Reads the state file; empty where there is none. Its path comes from the environment, which may
+/// be that of another user, as in `sudo -E`: that user must neither switch the program nor be told
+/// by its errors what is in a file of its user.
 pub(crate) fn read_state_file(path: &Path) -> Result<SettingsText, String> {
     read_with(path, |path| Location::of(path)?.open_trusted())
 }
@@ -113,8 +118,8 @@ fn read_with(
     }
 }
 
-/// Applies the settings in a text from `origin` that are for this program; those of the configuration file replace its earlier
-/// ones. Returns the errors, each with a help line.
+/// Applies the settings in a text from `origin` that are for this program; those of the
+/// configuration file replace its earlier ones. Returns the errors, each with a help line.
 pub(crate) fn apply_text(
     SettingsText { text, may_quote }: &SettingsText,
     origin: &str,

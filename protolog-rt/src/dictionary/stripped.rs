@@ -1,8 +1,10 @@
-//! Stripped dictionaries, which the text output reads from files in the directory `$PROTOLOG_DICTIONARIES`. Each file is named by
-//! its hash, as `protologtool generate-viewer-config --from-binary PROGRAM --strip-to OTHER` writes it.
+//! Stripped dictionaries, which the text output reads from files in the directory
+//! `$PROTOLOG_DICTIONARIES`. Each file is named by its hash, as
+//! `protologtool generate-viewer-config --from-binary PROGRAM --strip-to OTHER` writes it.
 //!
-//! Invariants: a file is read once, when the first of its messages is printed, and stays in memory; a file that can't be read, or
-//! does not have the hash in its name, counts as missing; no thread waits for another that reads one.
+//! Invariants: a file is read once, when the first of its messages is printed, and stays in memory;
+//! a file that can't be read, or does not have the hash in its name, counts as missing; no thread
+//! waits for another that reads one.
 
 use super::{fields, message_id};
 use crate::sys::environment::variable;

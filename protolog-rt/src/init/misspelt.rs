@@ -1,7 +1,8 @@
 //! Names in the variable that are almost those of the program's groups.
 //!
-//! A name that is like none of them is no mistake: the variable may be for several programs, and groups come with libraries. One that is
-//! a slip of the hand away from a group, and names none, was meant for it.
+//! A name that is like none of them is no mistake: the variable may be for several programs, and
+//! groups come with libraries. One that is a slip of the hand away from a group, and names none,
+//! was meant for it.
 
 use crate::session::packets::dictionary::all_groups;
 use crate::sys::process::program;
@@ -28,7 +29,8 @@ pub(super) fn groups(text: &str, origin: &str) -> Vec<String> {
     names.into_iter().filter_map(problem).collect()
 }
 
-/// Returns the group that was meant by a name that is almost its name; none if the name is that of a group.
+/// Returns the group that was meant by a name that is almost its name; none if the name is that of
+/// a group.
 fn meant<'a>(name: &str, known: &'a BTreeSet<String>) -> Option<&'a str> {
     if known.iter().any(|full| matches_group(name, full)) {
         return None;
@@ -57,7 +59,8 @@ fn starts(name: &str) -> Vec<usize> {
     starts
 }
 
-/// Returns the number of characters that were inserted, left out, replaced or swapped with the next one.
+/// Returns the number of characters that were inserted, left out, replaced or swapped with the next
+/// one.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut rows = vec![(0..=b.len()).collect::<Vec<usize>>()];

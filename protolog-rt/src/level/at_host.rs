@@ -1,4 +1,5 @@
-//! A group of this copy of the runtime at the host, another copy that it has joined ([`copies`](crate::sys::copies)).
+//! A group of this copy of the runtime at the host, another copy that it has joined
+//! ([`copies`](crate::sys::copies)).
 //!
 //! Invariant: nothing here takes a lock of this copy.
 
@@ -53,7 +54,8 @@ impl AtHost {
         self.host.count_lost((self.handle, level.severity()), cause as u32);
     }
 
-    /// Makes a template known to the host, before any message has its id; false if there is no room.
+    /// Makes a template known to the host, before any message has its id; false if there is no
+    /// room.
     pub(crate) fn intern(&self, template: NewTemplate<'_>) -> bool {
         self.host.intern(self.handle, template)
     }

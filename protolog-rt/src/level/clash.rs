@@ -1,8 +1,10 @@
-//! Enums of one name. Groups are known by crate, enum and variant, so two enums of one name in two modules of a crate share the groups
-//! whose variants have one name: in traces, and for whoever switches groups by name.
+//! Enums of one name. Groups are known by crate, enum and variant, so two enums of one name in two
+//! modules of a crate share the groups whose variants have one name: in traces, and for whoever
+//! switches groups by name.
 //!
-//! That may be meant. Where they are declared differently it is not: traces have one of the tags. `protologtool` refuses such enums;
-//! here, where each is compiled without the other, a line on standard error says so once.
+//! That may be meant. Where they are declared differently it is not: traces have one of the tags.
+//! `protologtool` refuses such enums; here, where each is compiled without the other, a line on
+//! standard error says so once.
 
 use super::GroupInfo;
 use super::group::GroupSet;

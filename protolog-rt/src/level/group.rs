@@ -1,7 +1,8 @@
 //! Log groups at run time.
 //!
-//! A group has three forms. [`GroupDef`] is plain data, for the constants of a call. [`GroupInfo`] is in a static and knows its
-//! switch word. [`GroupSet`] is a whole enum, as the registry holds it.
+//! A group has three forms. [`GroupDef`] is plain data, for the constants of a call. [`GroupInfo`]
+//! is in a static and knows its switch word. [`GroupSet`] is a whole enum, as the registry holds
+//! it.
 
 use super::at_host::AtHost;
 use super::page::{self, SwitchPage, call_bits, effective, text_bit, trace_bit};
@@ -42,8 +43,8 @@ pub trait ProtoLogGroup {
     /// Returns the group at run time.
     fn info(&self) -> &'static GroupInfo;
 
-    /// Returns true if a call at `level` would log: the level is enabled for a session or the text output. For work that only a log
-    /// call needs.
+    /// Returns true if a call at `level` would log: the level is enabled for a session or the text
+    /// output. For work that only a log call needs.
     fn is_enabled(&self, level: Level) -> bool {
         self.info().is_enabled(level)
     }
@@ -87,7 +88,8 @@ impl GroupInfo {
         Self { id, name, tag, index, compiled: enabled, log_to_text, page, word, set }
     }
 
-    /// Returns true if a call at `level` would log: the level is enabled for a session or the text output.
+    /// Returns true if a call at `level` would log: the level is enabled for a session or the text
+    /// output.
     pub fn is_enabled(&self, level: Level) -> bool {
         is_switch_on(self.page, usize::from(self.index), call_bits(level), || self.register())
     }
@@ -98,7 +100,8 @@ impl GroupInfo {
         effective(self.page.word_acquire(usize::from(self.index))) & trace_bit(level) != 0
     }
 
-    /// Returns true if the level of this severity is enabled for sessions and not for the text output.
+    /// Returns true if the level of this severity is enabled for sessions and not for the text
+    /// output.
     #[inline]
     pub(crate) fn is_trace_only(&self, severity: u8) -> bool {
         page::is_trace_only(self.word.load(Ordering::Acquire), severity)
@@ -124,7 +127,8 @@ impl GroupInfo {
         }
     }
 
-    /// Sets the levels (bit = severity) that are enabled for the text output. The registry is locked.
+    /// Sets the levels (bit = severity) that are enabled for the text output. The registry is
+    /// locked.
     pub(super) fn set_text(&self, levels: u8) {
         if self.compiled {
             self.page.set_text(usize::from(self.index), levels);
@@ -219,15 +223,16 @@ impl GroupSet {
         Ok(())
     }
 
-    /// Gives the enum a private page again, in a forked child. Without memory for it, the page stays shared with the parent.
+    /// Gives the enum a private page again, in a forked child. Without memory for it, the page
+    /// stays shared with the parent.
     pub(super) fn unshare(&self) {
         if self.page_number.load(Ordering::Relaxed) != 0 && self.page.unshare().is_ok() {
             self.page_number.store(0, Ordering::Relaxed);
         }
     }
 
-    /// Returns true for an enum. Groups created at run time are switched by request, since the bridge that created them, or the library
-    /// that has them, must hear of every change.
+    /// Returns true for an enum. Groups created at run time are switched by request, since the
+    /// bridge that created them, or the library that has them, must hear of every change.
     pub(super) fn is_derived(&self) -> bool {
         matches!(self.groups, Groups::Derived(_))
     }
@@ -314,7 +319,8 @@ pub(crate) fn is_switch_on(
     word & bits != 0 && (word & page::UNREGISTERED == 0 || register() & bits != 0)
 }
 
-/// Registers the enum, and returns the word of its group `index`. One function for each enum, so that calls need not pass it.
+/// Registers the enum, and returns the word of its group `index`. One function for each enum, so
+/// that calls need not pass it.
 #[cold]
 #[inline(never)]
 pub(crate) fn register_on_first_call<G: ProtoLogGroup>(index: usize) -> u32 {

@@ -1,10 +1,12 @@
 //! Groups of a copy of this runtime that has joined another one, the host ([`copies`]).
 //!
-//! Each enum registers with both. The host has a group of the same name for each of its groups, and sets that one's word as it does all
-//! others; this copy takes the words over whenever the host says that they may have changed. So a call of a library tests a word of the
-//! library, and it is on where any session of the host, or of the library itself, records.
+//! Each enum registers with both. The host has a group of the same name for each of its groups, and
+//! sets that one's word as it does all others; this copy takes the words over whenever the host
+//! says that they may have changed. So a call of a library tests a word of the library, and it is
+//! on where any session of the host, or of the library itself, records.
 //!
-//! Invariant: no lock of this copy is held while the host is asked for anything. Either copy's locks may come first in a fork.
+//! Invariant: no lock of this copy is held while the host is asked for anything. Either copy's
+//! locks may come first in a fork.
 
 use super::at_host::AtHost;
 use super::group::{GroupInfo, GroupSet};
@@ -30,8 +32,8 @@ pub(crate) fn look() {
     }
 }
 
-/// As [`look`], for a session that starts. Says once if it lacks messages of the program that it is in: a
-/// copy that has joined records its own ones, and the linker chose the host.
+/// As [`look`], for a session that starts. Says once if it lacks messages of the program that it is
+/// in: a copy that has joined records its own ones, and the linker chose the host.
 pub(crate) fn look_for_session() {
     look();
     static IS_SAID: AtomicBool = AtomicBool::new(false);
@@ -47,7 +49,8 @@ pub(crate) fn look_for_session() {
     text_queue::write_line(text.as_bytes());
 }
 
-/// Registers the groups of an enum with the host, if there is one. Another thread that does the same is waited for.
+/// Registers the groups of an enum with the host, if there is one. Another thread that does the
+/// same is waited for.
 pub(super) fn register(set: &'static GroupSet) {
     look();
     let Some(host) = copies::host() else { return };

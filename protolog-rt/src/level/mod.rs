@@ -1,12 +1,14 @@
 //! Enabled levels of groups: their switches, and the registry that sets them.
 //!
-//! Each group enum has a [`SwitchPage`]. An enum registers with the first call of any of its groups, in the program or in a library
-//! that is loaded later: its words start out as enabled and marked as unregistered. From then on the registry sets its words
-//! whenever a session starts or stops. In a program that listens to operators ([`share`]) the page is shared with them, and an
+//! Each group enum has a [`SwitchPage`]. An enum registers with the first call of any of its
+//! groups, in the program or in a library that is loaded later: its words start out as enabled and
+//! marked as unregistered. From then on the registry sets its words whenever a session starts or
+//! stops. In a program that listens to operators ([`share`]) the page is shared with them, and an
 //! operator switches a group without running any code here.
 //!
-//! Invariants: a call takes the registry's lock at most once per enum; a signal handler that interrupts the lock's holder does not
-//! wait for it (it finds the enum unregistered, and all levels off for sessions).
+//! Invariants: a call takes the registry's lock at most once per enum; a signal handler that
+//! interrupts the lock's holder does not wait for it (it finds the enum unregistered, and all
+//! levels off for sessions).
 
 mod at_host;
 mod clash;
@@ -69,9 +71,10 @@ thread_local! {
     static HOLDS_REGISTRY: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Sets the function that returns the levels (bit = [`severity`](protolog_core::Level::severity)) of a group that sessions record,
-/// and applies it to all groups that are registered now or later. It is called with the registry locked: it must not log,
-/// or take a lock that is held around this call.
+/// Sets the function that returns the levels (bit = [`severity`](protolog_core::Level::severity))
+/// of a group that sessions record, and applies it to all groups that are registered now or later.
+/// It is called with the registry locked: it must not log, or take a lock that is held around this
+/// call.
 pub(crate) fn set_session_levels(
     levels: impl Fn(&'static GroupInfo) -> u8 + Send + Sync + 'static,
 ) {
@@ -91,7 +94,8 @@ pub(crate) fn on_change(observer: fn()) {
     OBSERVERS.lock().push(observer);
 }
 
-/// Returns true if somebody follows changes of levels: a bridge, whose groups come with their first message.
+/// Returns true if somebody follows changes of levels: a bridge, whose groups come with their first
+/// message.
 pub(crate) fn has_observers() -> bool {
     #[cfg(any(feature = "log", feature = "tracing"))]
     return is_incomplete() || !OBSERVERS.lock().is_empty();
@@ -99,7 +103,8 @@ pub(crate) fn has_observers() -> bool {
     false
 }
 
-/// Registers a group of another copy of this runtime, which is told by `changed` that a word may have changed.
+/// Registers a group of another copy of this runtime, which is told by `changed` that a word may
+/// have changed.
 pub(crate) fn register_guest(
     (name, tag): (&str, &str),
     (compiled, log_to_text): (bool, bool),
@@ -119,8 +124,9 @@ pub(crate) fn register_guest(
     group
 }
 
-/// Sets what sessions may record of a group of another copy of this runtime, and what is printed. Nobody is told: that copy knows it, and may
-/// have more groups to switch, or be within a lock of its `tracing`; and no other one has the group.
+/// Sets what sessions may record of a group of another copy of this runtime, and what is printed.
+/// Nobody is told: that copy knows it, and may have more groups to switch, or be within a lock of
+/// its `tracing`; and no other one has the group.
 pub(crate) fn switch_guest(group: &'static GroupInfo, allowed: u8, text: u8) {
     let _registry = RegistryGuard::lock();
     group.set_allowed(allowed);
@@ -144,7 +150,8 @@ fn lead_host() {
     sets(newest).for_each(GroupSet::lead_host);
 }
 
-/// Calls the functions of `on_change`, and those of other copies of this runtime. The caller holds no lock.
+/// Calls the functions of `on_change`, and those of other copies of this runtime. The caller holds
+/// no lock.
 pub(crate) fn notify_change() {
     if is_incomplete() {
         return;
@@ -164,7 +171,8 @@ pub(crate) fn notify_change() {
 
 /// Sets the levels of a group that are enabled for the text output.
 pub(crate) fn set_text(group: &'static GroupInfo, levels: u8) {
-    // If it is this thread that holds the lock, it does not share a page just now: that blocks signals.
+    // If it is this thread that holds the lock, it does not share a page just now: that blocks
+    // signals.
     let registry = RegistryGuard::lock();
     group.set_text(levels);
     drop(registry);
@@ -178,7 +186,8 @@ pub(crate) fn register_groups(groups: &'static [GroupInfo]) {
     }
 }
 
-/// Shares the pages of all enums, registered now or later, with every process that gets the file. Does nothing the second time.
+/// Shares the pages of all enums, registered now or later, with every process that gets the file.
+/// Does nothing the second time.
 pub(crate) fn share() -> io::Result<()> {
     let Some(mut registry) = RegistryGuard::lock() else { return Ok(()) };
     if registry.guard.shared.is_none() {
@@ -228,8 +237,9 @@ pub(crate) fn apply_settings(settings: Vec<PatternSetting>) {
     notify_change();
 }
 
-/// Replaces the settings of the configuration file, and applies the new ones as the latest. A group that only the old ones named goes
-/// back to the settings of other sources, or else to its defaults.
+/// Replaces the settings of the configuration file, and applies the new ones as the latest. A group
+/// that only the old ones named goes back to the settings of other sources, or else to its
+/// defaults.
 pub(crate) fn replace_config_file_settings(settings: Vec<PatternSetting>) {
     let Some(mut registry) = RegistryGuard::lock() else { return };
     let all = std::mem::take(&mut registry.guard.settings);
@@ -244,13 +254,15 @@ pub(crate) fn replace_config_file_settings(settings: Vec<PatternSetting>) {
     notify_change();
 }
 
-/// Returns the word that the settings give a group which has not registered yet, with its mark as unregistered.
+/// Returns the word that the settings give a group which has not registered yet, with its mark as
+/// unregistered.
 pub(crate) fn word_before_registration(name: &str) -> u32 {
     let Some(registry) = RegistryGuard::lock() else { return 0 };
     settings::word_before_registration(name, &registry.guard.settings)
 }
 
-/// Calls `f` with each registered group, oldest first: the number of its page if that is shared, the group, and its word.
+/// Calls `f` with each registered group, oldest first: the number of its page if that is shared,
+/// the group, and its word.
 pub(crate) fn for_each_group(mut f: impl FnMut(Option<u32>, &'static GroupInfo, u32)) {
     let Some(registry) = RegistryGuard::lock() else { return };
     let mut all: Vec<_> = sets(registry.guard.newest).collect();
@@ -263,8 +275,8 @@ pub(crate) fn for_each_group(mut f: impl FnMut(Option<u32>, &'static GroupInfo, 
     }
 }
 
-/// Returns the levels (bit = [`severity`](protolog_core::Level::severity)) that are enabled for the text output in any group, or will be
-/// in one that registers later.
+/// Returns the levels (bit = [`severity`](protolog_core::Level::severity)) that are enabled for the
+/// text output in any group, or will be in one that registers later.
 #[cfg(feature = "log")]
 pub(crate) fn text_levels() -> u8 {
     let Some(registry) = RegistryGuard::lock() else { return 0 };
@@ -276,9 +288,10 @@ pub(crate) fn text_levels() -> u8 {
         .fold(0, |all, levels| all | levels)
 }
 
-/// Gives a forked child private pages. Its first message that the parent's sessions would record finds out that they are not
-/// the child's (`writer/running.rs`), and has all levels switched off for them. Until then a group that registers has the levels that
-/// the parent's sessions record, since its message may be the first.
+/// Gives a forked child private pages. Its first message that the parent's sessions would record
+/// finds out that they are not the child's (`writer/running.rs`), and has all levels switched off
+/// for them. Until then a group that registers has the levels that the parent's sessions record,
+/// since its message may be the first.
 fn unshare(registry: &mut Registry) {
     for set in sets(registry.newest) {
         set.unshare();
@@ -287,8 +300,9 @@ fn unshare(registry: &mut Registry) {
     registry.shared = None;
 }
 
-/// Registers `set` and sets its words. If it is registered already, an operator has marked its words as unregistered, and only
-/// they are set again. Does nothing in a signal handler that interrupted the lock's holder.
+/// Registers `set` and sets its words. If it is registered already, an operator has marked its
+/// words as unregistered, and only they are set again. Does nothing in a signal handler that
+/// interrupted the lock's holder.
 fn register(set: &'static GroupSet) {
     if set.next.get().is_none() && !HOLDS_REGISTRY.get() {
         // The registry refers to it from now on.
@@ -323,7 +337,8 @@ fn sets(newest: Option<&'static GroupSet>) -> impl Iterator<Item = &'static Grou
 }
 
 impl Registry {
-    /// Shares the page of `set`, if pages are shared and one is left. Groups of other pages are switched by request.
+    /// Shares the page of `set`, if pages are shared and one is left. Groups of other pages are
+    /// switched by request.
     fn share(&mut self, set: &'static GroupSet) {
         if let Some(shared) = &mut self.shared {
             shared.add(set);
@@ -345,8 +360,9 @@ struct RegistryGuard {
 }
 
 impl RegistryGuard {
-    /// Locks the registry. None if this thread has the lock already: in a signal handler that interrupted its holder; and in the
-    /// child of an incomplete fork, where a thread that is not there may have it.
+    /// Locks the registry. None if this thread has the lock already: in a signal handler that
+    /// interrupted its holder; and in the child of an incomplete fork, where a thread that is not
+    /// there may have it.
     fn lock() -> Option<Self> {
         if is_incomplete() {
             return None;
@@ -367,7 +383,8 @@ struct HoldMark;
 impl HoldMark {
     fn set() -> Option<Self> {
         let is_free = !HOLDS_REGISTRY.replace(true);
-        // `then_some(Self)` would create a mark even if not free, and dropping that would clear the holder's.
+        // `then_some(Self)` would create a mark even if not free, and dropping that would clear the
+        // holder's.
         if is_free { Some(Self) } else { None }
     }
 }

@@ -1,9 +1,11 @@
-//! Settings of groups that come from outside: from operators, the state file, the variable and the configuration file.
+//! Settings of groups that come from outside: from operators, the state file, the variable and the
+//! configuration file.
 //!
-//! A setting names groups by a pattern, so it also holds for groups that register later. Later settings win over earlier ones.
+//! A setting names groups by a pattern, so it also holds for groups that register later. Later
+//! settings win over earlier ones.
 //!
-//! Invariant: the list is bounded, and has at most one setting for each source, pattern and part: what is recorded, and what is printed. They
-//! are in the order in which they came.
+//! Invariant: the list is bounded, and has at most one setting for each source, pattern and part:
+//! what is recorded, and what is printed. They are in the order in which they came.
 
 use super::group::{GroupInfo, GroupSet};
 use protolog_core::control::matches_group;
@@ -28,12 +30,14 @@ pub(crate) enum SettingSource {
     Other,
 }
 
-/// Maximum number of settings that are kept for groups that register later; beyond it, the oldest are dropped.
+/// Maximum number of settings that are kept for groups that register later; beyond it, the oldest
+/// are dropped.
 const MAX_SETTINGS: usize = 4096;
 
 impl PatternSetting {
-    /// Adds `new` to `all`. It replaces the same parts of earlier settings of its source and pattern. A part that it leaves out stays in its place:
-    /// later settings of other patterns still win over that.
+    /// Adds `new` to `all`. It replaces the same parts of earlier settings of its source and
+    /// pattern. A part that it leaves out stays in its place: later settings of other patterns
+    /// still win over that.
     pub(super) fn merge(all: &mut Vec<Self>, new: Self) {
         for old in all.iter_mut() {
             if old.source == new.source && old.pattern == new.pattern {
@@ -69,12 +73,13 @@ pub(super) fn apply_all(set: &GroupSet, settings: &[PatternSetting]) {
     }
 }
 
-/// Applies `all` to those groups of `set` that a setting of the configuration file names, in its `old` content or in the new one.
-/// Without any setting in `all`, a group goes back to its default.
+/// Applies `all` to those groups of `set` that a setting of the configuration file names, in its
+/// `old` content or in the new one. Without any setting in `all`, a group goes back to its default.
 pub(super) fn reapply(set: &GroupSet, old: &[PatternSetting], all: &[PatternSetting]) {
     let is_of_file = |setting: &&PatternSetting| setting.source == SettingSource::ConfigFile;
     for group in set.groups() {
-        // None if no setting of the file concerns this part; `Some(None)` if none of `all` does any more.
+        // None if no setting of the file concerns this part; `Some(None)` if none of `all` does any
+        // more.
         let current = |part: fn(&Setting) -> Option<u8>| {
             let levels = |it: &PatternSetting| {
                 part(&it.setting).filter(|_| matches_group(&it.pattern, group.name))

@@ -1,7 +1,7 @@
 //! The memory of switches that a program shares with its operators.
 //!
-//! One file in memory has a page for each of the first [`PAGES`] enums. Its size is sealed, so no operator can cut it off under
-//! a log call.
+//! One file in memory has a page for each of the first [`PAGES`] enums. Its size is sealed, so no
+//! operator can cut it off under a log call.
 //!
 //! Invariant: a page of the file belongs to one enum for the life of the process.
 
@@ -13,8 +13,8 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 
-/// Number of pages in the file: enums whose groups an operator can switch without the program. Later enums are switched by request.
-/// Unused pages take no memory.
+/// Number of pages in the file: enums whose groups an operator can switch without the program.
+/// Later enums are switched by request. Unused pages take no memory.
 pub(super) const PAGES: u32 = 256;
 
 /// The file and the number of its pages in use.

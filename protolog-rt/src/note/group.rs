@@ -28,8 +28,8 @@ pub struct GroupDef {
 }
 
 impl GroupDef {
-    /// Defines a group, with the id that follows from its name. `texts` is its name followed by its tag, which has `tag_length`
-    /// bytes.
+    /// Defines a group, with the id that follows from its name. `texts` is its name followed by its
+    /// tag, which has `tag_length` bytes.
     pub const fn new(
         texts: &'static str,
         tag_length: usize,

@@ -1,4 +1,5 @@
-//! The filter of a session: which levels of which groups it records. The meaning is that of Perfetto's `ProtoLogConfig`.
+//! The filter of a session: which levels of which groups it records. The meaning is that of
+//! Perfetto's `ProtoLogConfig`.
 //!
 //! | configured | recorded |
 //! |---|---|
@@ -7,10 +8,12 @@
 //! | a default level | that level and up, whatever the mode |
 //! | a group override | for that group its own level and up, higher or lower than the default; or nothing |
 //!
-//! An override has a [pattern](protolog_core::control::matches_group) of names, as `PROTOLOG` and operators do; an end of names has to mean
-//! one group of those that are known at the start, unless it is a beginning of one, too. Tags name no groups, since several groups may share one. If several overrides
-//! name a group, a full name wins over an end, and an end over the longest beginning; of several ends the one that
-//! records more wins, and of several overrides with one name the last. `*` with no level is the one way to record less than WTF by default.
+//! An override has a [pattern](protolog_core::control::matches_group) of names, as `PROTOLOG` and
+//! operators do; an end of names has to mean one group of those that are known at the start, unless
+//! it is a beginning of one, too. Tags name no groups, since several groups may share one. If
+//! several overrides name a group, a full name wins over an end, and an end over the longest
+//! beginning; of several ends the one that records more wins, and of several overrides with one
+//! name the last. `*` with no level is the one way to record less than WTF by default.
 //!
 //! Invariant: levels are compared by severity, never by their numbers in traces.
 
@@ -32,7 +35,8 @@ pub enum TracingMode {
 /// The minimum level of one group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupOverride {
-    /// The group's full name, an unambiguous end of it, or a beginning; `*` for all groups without another override.
+    /// The group's full name, an unambiguous end of it, or a beginning; `*` for all groups without
+    /// another override.
     pub group: String,
     /// The least severe level that is recorded; none for no level at all.
     pub log_from: Option<Level>,
@@ -47,7 +51,8 @@ pub struct Config {
     pub default_log_from: Option<Level>,
     /// Exceptions.
     pub group_overrides: Vec<GroupOverride>,
-    /// Groups whose messages are recorded with the stack trace of the thread that logs them, named as in overrides.
+    /// Groups whose messages are recorded with the stack trace of the thread that logs them, named
+    /// as in overrides.
     pub collect_stacktrace: Vec<String>,
 }
 
@@ -63,8 +68,8 @@ pub(crate) struct Filter {
 }
 
 impl Filter {
-    /// Checks the names of `config` against the full names of the `known` groups. An override that matches none stays, since
-    /// its group may come with a library.
+    /// Checks the names of `config` against the full names of the `known` groups. An override that
+    /// matches none stays, since its group may come with a library.
     pub(in crate::session) fn new(
         config: &Config,
         known: &BTreeSet<String>,
@@ -104,7 +109,8 @@ impl Filter {
             match candidates[..] {
                 [] => {}
                 [full] => overrides.push((full.clone(), false, levels)),
-                // There is no other name for all that begins so: `net` is a crate, whatever groups are called `Net`.
+                // There is no other name for all that begins so: `net` is a crate, whatever groups
+                // are called `Net`.
                 _ if is_beginning => {}
                 _ => {
                     let candidates = candidates.into_iter().cloned().collect();
@@ -133,7 +139,8 @@ impl Filter {
         self.stacks.iter().map(|name| &**name)
     }
 
-    /// Returns the names that something was to be recorded of and that stand for none of these groups.
+    /// Returns the names that something was to be recorded of and that stand for none of these
+    /// groups.
     pub(in crate::session) fn unknown(&self, groups: &[&str]) -> Vec<&str> {
         let enabled = self.written().filter(|(_, levels)| *levels != 0).map(|(name, _)| name);
         let is_unknown = |name: &&str| !groups.iter().any(|group| matches_group(name, group));
@@ -161,7 +168,8 @@ impl Filter {
         let named = self.overrides.iter().filter_map(|(name, in_full, levels)| {
             kind(name, *in_full).map(|kind| ((kind, *in_full), *levels))
         });
-        // Of equally close ones, which are ends of the name, the one that records more: the sets are nested.
+        // Of equally close ones, which are ends of the name, the one that records more: the sets
+        // are nested.
         let closest = named.max_by_key(|(kind, levels)| (*kind, *levels));
         closest.map_or(self.default, |(_, levels)| levels)
     }

@@ -1,8 +1,10 @@
-//! Descriptors that a forked child closes: sockets and other files of a thread that the child does not have. A peer would wait
-//! for an answer from a program that closed the connection or ended, and a socket would look as if somebody listened.
+//! Descriptors that a forked child closes: sockets and other files of a thread that the child does
+//! not have. A peer would wait for an answer from a program that closed the connection or ended,
+//! and a socket would look as if somebody listened.
 //!
-//! Invariant: *listed*: what is open is in the list. Descriptors are opened and closed with the list locked, and a fork waits
-//! for that lock, so a child closes what its parent had open and nothing else.
+//! Invariant: *listed*: what is open is in the list. Descriptors are opened and closed with the
+//! list locked, and a fork waits for that lock, so a child closes what its parent had open and
+//! nothing else.
 
 use super::fork::{ForkLock, Order};
 use super::process;
@@ -13,12 +15,14 @@ use std::os::fd::{AsRawFd, RawFd};
 /// The descriptors that are open.
 static OPEN: ForkLock<Vec<RawFd>> = ForkLock::with_child(Order::Descriptors, Vec::new(), close);
 
-/// Registers the lock on the list; before a lock is taken that is held while descriptors are opened.
+/// Registers the lock on the list; before a lock is taken that is held while descriptors are
+/// opened.
 pub(crate) fn register() {
     OPEN.register();
 }
 
-/// A file that is closed in a forked child. A child that drops it closes nothing: the number may be that of another file by then.
+/// A file that is closed in a forked child. A child that drops it closes nothing: the number may be
+/// that of another file by then.
 #[derive(Debug)]
 pub(crate) struct CloseOnFork<F: AsRawFd> {
     /// None while it is being dropped.
@@ -70,7 +74,8 @@ impl<F: AsRawFd> Drop for CloseOnFork<F> {
 /// Closes a child's copies.
 fn close(open: &mut Vec<RawFd>) {
     for number in open.drain(..) {
-        // SAFETY: *listed*: the descriptor is open. The thread that uses it is not in the child, so nobody does.
+        // SAFETY: *listed*: the descriptor is open. The thread that uses it is not in the child, so
+        // nobody does.
         unsafe { libc::close(number) };
     }
 }

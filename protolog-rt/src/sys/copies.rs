@@ -1,19 +1,22 @@
-//! Copies of this runtime in one process: a program and a library that it loads may each have one inside.
+//! Copies of this runtime in one process: a program and a library that it loads may each have one
+//! inside.
 //!
-//! Each copy announces itself by an ELF note in its module, which leads to its [`Interface`]: functions of the C ABI by which another
-//! copy passes groups and messages on. The loader lists modules in the order in which they came, the program first. The first copy
-//! is the *host*; a later one whose interface has the same version joins it, and one of another version stays apart.
+//! Each copy announces itself by an ELF note in its module, which leads to its [`Interface`]:
+//! functions of the C ABI by which another copy passes groups and messages on. The loader lists
+//! modules in the order in which they came, the program first. The first copy is the *host*; a
+//! later one whose interface has the same version joins it, and one of another version stays apart.
 //!
 //! ```text
 //! .note.protolog_rt   12, 8, 1, "protolog-rt\0", version, offset --+
 //! .data.rel.ro        address of the interface  <------------------+
 //! ```
 //!
-//! The offset needs no relocation. Linkers put notes of one alignment into one segment, so this one, whose alignment is 8, is not among those of
-//! calls: nobody reads their pages to find it.
+//! The offset needs no relocation. Linkers put notes of one alignment into one segment, so this
+//! one, whose alignment is 8, is not among those of calls: nobody reads their pages to find it.
 //!
 //! Invariants
-//! - *announced*: what a note of this name, type and version leads to is an [`Interface`], and lives as long as its module.
+//! - *announced*: what a note of this name, type and version leads to is an [`Interface`], and
+//!   lives as long as its module.
 //! - *kept*: the host's module is never unloaded, from before its interface is used on.
 
 mod interface;
@@ -40,7 +43,8 @@ const HOST_ITSELF: u8 = 1;
 const JOINED: u8 = 2;
 const APART: u8 = 3;
 
-/// The directive for a word with the address of the interface. Conditions within `asm!` are younger than the oldest compiler.
+/// The directive for a word with the address of the interface. Conditions within `asm!` are younger
+/// than the oldest compiler.
 #[cfg(target_pointer_width = "64")]
 macro_rules! word_of_interface {
     () => {
@@ -55,8 +59,8 @@ macro_rules! word_of_interface {
 }
 pub(crate) use word_of_interface;
 
-/// Announces the static `$interface` of this copy by a note. There is none on processors whose assembler is not known here, where
-/// copies stay apart without knowing it.
+/// Announces the static `$interface` of this copy by a note. There is none on processors whose
+/// assembler is not known here, where copies stay apart without knowing it.
 macro_rules! announce {
     ($interface:ident) => {
         #[cfg(all(
@@ -112,7 +116,8 @@ pub(crate) struct Apart {
     pub(crate) host: String,
 }
 
-/// Finds out whether this copy is the host, and joins that if it is another. Returns the two modules, once, where it can't.
+/// Finds out whether this copy is the host, and joins that if it is another. Returns the two
+/// modules, once, where it can't.
 pub(crate) fn look() -> Option<Apart> {
     if STANDING.load(Ordering::Acquire) != UNKNOWN {
         return None;
@@ -154,8 +159,8 @@ pub(crate) fn host() -> Option<&'static Interface> {
     unsafe { HOST.load(Ordering::Relaxed).as_ref() }
 }
 
-/// Returns the path of the module that this copy is in if the host is in the same one, as in a program
-/// that has two versions of the crate.
+/// Returns the path of the module that this copy is in if the host is in the same one, as in a
+/// program that has two versions of the crate.
 pub(crate) fn module_of_both() -> Option<String> {
     let host = std::ptr::from_ref(host()?).expose_provenance();
     let own = modules::find(Interface::own_address())?.name;
@@ -183,7 +188,8 @@ fn first_copy() -> Option<First> {
     first
 }
 
-/// Returns the paths of the modules that have another version of the runtime inside, which this one knows nothing of.
+/// Returns the paths of the modules that have another version of the runtime inside, which this one
+/// knows nothing of.
 pub(crate) fn modules_apart() -> Vec<String> {
     let mut all = Vec::new();
     modules::visit(&mut |module| {
@@ -209,7 +215,8 @@ fn is_apart(module: &Module<'_>) -> bool {
     announcement_in(module).is_some_and(|(version, _)| version != VERSION)
 }
 
-/// Returns the version and the address of what leads to the interface, as the first announcement of a module has them.
+/// Returns the version and the address of what leads to the interface, as the first announcement of
+/// a module has them.
 fn announcement_in(module: &Module<'_>) -> Option<(u32, usize)> {
     module.note_segments_at(ALIGNMENT).find_map(|(start, segment)| {
         let (at, description) = modules::description(&segment, NAME, TYPE)?;
@@ -220,8 +227,9 @@ fn announcement_in(module: &Module<'_>) -> Option<(u32, usize)> {
     })
 }
 
-/// Returns the address of the interface that the word at this address has; none if there is no interface, as where a tool that changed the
-/// module has moved its notes. Such a module is taken for one without a copy.
+/// Returns the address of the interface that the word at this address has; none if there is no
+/// interface, as where a tool that changed the module has moved its notes. Such a module is taken
+/// for one without a copy.
 fn interface_at(module: &Module<'_>, slot: usize) -> Option<usize> {
     let address = word_at(module, slot)?;
     // The mark of the copy comes first.
@@ -232,7 +240,8 @@ fn interface_at(module: &Module<'_>, slot: usize) -> Option<usize> {
         return None;
     }
     let mark = std::ptr::with_exposed_provenance::<[u8; interface::MARK.len()]>(mark);
-    // SAFETY: all of it is within the module, which the caller visits, and bytes are never unaligned.
+    // SAFETY: all of it is within the module, which the caller visits, and bytes are never
+    // unaligned.
     let mark = unsafe { mark.read_volatile() };
     (mark == interface::MARK).then_some(address)
 }
@@ -251,8 +260,8 @@ fn word_at(module: &Module<'_>, address: usize) -> Option<usize> {
 /// Returns whether the interface at this address, which is of this version, is that of this copy.
 fn is_own(address: usize) -> bool {
     let interface = std::ptr::with_exposed_provenance::<Interface>(address);
-    // SAFETY: *announced*: it is in a module that was loaded just now, the program or a library that was loaded before this one's. Who
-    // unloads it meanwhile unloads a library in use.
+    // SAFETY: *announced*: it is in a module that was loaded just now, the program or a library
+    // that was loaded before this one's. Who unloads it meanwhile unloads a library in use.
     unsafe { &*interface }.is_own()
 }
 

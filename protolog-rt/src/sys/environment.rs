@@ -1,7 +1,9 @@
-//! Variables of the environment, which a program that runs with more rights than its caller does not believe.
+//! Variables of the environment, which a program that runs with more rights than its caller does
+//! not believe.
 //!
-//! Invariant: whoever starts a set-user-id program, or one with capabilities of its own, can't choose by a variable which files it
-//! reads, where it listens, or what it logs: all of the runtime asks here, as the C library does for its own variables.
+//! Invariant: whoever starts a set-user-id program, or one with capabilities of its own, can't
+//! choose by a variable which files it reads, where it listens, or what it logs: all of the runtime
+//! asks here, as the C library does for its own variables.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
-//! The exit of the process: functions that run then, after those that the program has registered for it (`atexit`) and the destructors
-//! of the main thread's values. All of them may log.
+//! The exit of the process: functions that run then, after those that the program has registered
+//! for it (`atexit`) and the destructors of the main thread's values. All of them may log.
 //!
 //! Invariant: one function for each step, registered once.
 
@@ -17,8 +17,8 @@ pub(crate) enum Step {
 
 static FUNCTIONS: [ForkOnce<fn()>; 2] = [const { ForkOnce::new() }; 2];
 
-/// The module's last function. A library that is unloaded has it called as well; then no function is registered, since whoever
-/// registers one keeps the library loaded.
+/// The module's last function. A library that is unloaded has it called as well; then no function
+/// is registered, since whoever registers one keeps the library loaded.
 #[used]
 #[unsafe(link_section = ".fini_array")]
 static AT_END: extern "C" fn() = run;

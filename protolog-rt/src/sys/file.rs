@@ -1,7 +1,8 @@
-//! Files: room for a mapping, locks that say whose a file is, files in memory, changes of a directory.
+//! Files: room for a mapping, locks that say whose a file is, files in memory, changes of a
+//! directory.
 //!
-//! Invariant: bytes that were allocated stay so: a store into a mapping of them never finds that the file system is full,
-//! which would be a signal (SIGBUS) in the middle of a log call.
+//! Invariant: bytes that were allocated stay so: a store into a mapping of them never finds that
+//! the file system is full, which would be a signal (SIGBUS) in the middle of a log call.
 use super::checked;
 use super::create::PRIVATE;
 use std::ffi::{CStr, CString};
@@ -35,8 +36,8 @@ pub(crate) fn allocate(file: &File, at: usize, len: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the largest size of a file that the process may write (`ulimit -f`). A larger one is a signal, which ends the
-/// program.
+/// Returns the largest size of a file that the process may write (`ulimit -f`). A larger one is a
+/// signal, which ends the program.
 fn size_limit() -> u64 {
     let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
     // SAFETY: the pointer is to a limit of ours, which stays infinite where there is an error.
@@ -44,7 +45,8 @@ fn size_limit() -> u64 {
     limit.rlim_cur
 }
 
-/// Marks `file` as in use by this process, for others to see, until the process ends or the file is closed.
+/// Marks `file` as in use by this process, for others to see, until the process ends or the file is
+/// closed.
 pub(crate) fn claim(file: &File) -> io::Result<()> {
     // SAFETY: the file is open; no memory of ours is involved.
     match unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } {
@@ -69,7 +71,8 @@ pub(crate) fn is_claimed(file: &File) -> bool {
     answer != 0 && io::Error::last_os_error().kind() == io::ErrorKind::WouldBlock
 }
 
-/// Makes each write to a file append to it, wherever its end is by then. That this can't be had is no reason not to write.
+/// Makes each write to a file append to it, wherever its end is by then. That this can't be had is
+/// no reason not to write.
 pub(crate) fn always_append(file: &File) {
     // SAFETY: the file is open; no memory of ours is involved.
     let flags = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETFL) };
@@ -79,7 +82,8 @@ pub(crate) fn always_append(file: &File) {
     }
 }
 
-/// Returns whether this process has a file open by another descriptor than `own`; true if that can't be told.
+/// Returns whether this process has a file open by another descriptor than `own`; true if that
+/// can't be told.
 pub(crate) fn is_open(device: u64, inode: u64, own: Option<&File>) -> bool {
     let Ok(descriptors) = fs::read_dir("/proc/self/fd") else { return true };
     let own = own.map(|file| file.as_raw_fd().to_string());
@@ -96,7 +100,8 @@ pub(crate) fn id_of(file: &File) -> io::Result<(u64, u64)> {
     Ok((metadata.dev(), metadata.ino()))
 }
 
-/// Returns whether less than a quarter of the file system that has `directory` is free; false if that can't be told.
+/// Returns whether less than a quarter of the file system that has `directory` is free; false if
+/// that can't be told.
 pub(crate) fn is_nearly_full(directory: &Path) -> bool {
     let Ok(path) = CString::new(directory.as_os_str().as_bytes()) else { return false };
     let mut found = std::mem::MaybeUninit::<libc::statvfs>::zeroed();
@@ -109,8 +114,8 @@ pub(crate) fn is_nearly_full(directory: &Path) -> bool {
     found.f_bavail.saturating_mul(4) < found.f_blocks
 }
 
-/// Returns whether the file system that has `directory` writes all data to new places, so that bytes which were allocated may still find it
-/// full.
+/// Returns whether the file system that has `directory` writes all data to new places, so that
+/// bytes which were allocated may still find it full.
 pub(crate) fn copies_on_write(directory: &Path) -> bool {
     /// btrfs, ZFS and bcachefs.
     const KINDS: [u64; 3] = [0x9123_683e, 0x2fc1_2fc1, 0xca45_1a4e];
@@ -149,7 +154,8 @@ pub(crate) fn memory_file(name: &CStr, size: u64) -> io::Result<File> {
     Ok(file)
 }
 
-/// Opens a file that can be read when something in the directory was written, moved or removed. Reading it never waits.
+/// Opens a file that can be read when something in the directory was written, moved or removed.
+/// Reading it never waits.
 pub(crate) fn watch(directory: &Path) -> io::Result<File> {
     // SAFETY: takes and gives numbers.
     let fd = checked(unsafe { libc::inotify_init1(libc::IN_CLOEXEC | libc::IN_NONBLOCK) })?;
@@ -170,8 +176,8 @@ pub(crate) fn watch_too(watched: &File, directory: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Opens a file for reading that somebody named in the environment or a configuration: never waits, as it would for the writer of a
-/// named pipe, which is refused.
+/// Opens a file for reading that somebody named in the environment or a configuration: never waits,
+/// as it would for the writer of a named pipe, which is refused.
 pub(crate) fn open_without_waiting(path: &Path) -> io::Result<File> {
     let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
     let file = File::options().read(true).custom_flags(flags).open(path)?;

@@ -1,12 +1,15 @@
-//! Locks by which other processes, and other copies of this library in this one, see that somebody has a file.
+//! Locks by which other processes, and other copies of this library in this one, see that somebody
+//! has a file.
 //!
-//! They are locks of an open file (`F_OFD_SETLK`). Those of a process (`F_SETLK`) are gone as soon as it closes any descriptor of
-//! the file, as one does that reads its own trace, and two copies of the library in one process do not see each other's. The two kinds
-//! exclude each other, so programs in Java, which have the other kind only, and the tool are seen, and see these.
+//! They are locks of an open file (`F_OFD_SETLK`). Those of a process (`F_SETLK`) are gone as soon
+//! as it closes any descriptor of the file, as one does that reads its own trace, and two copies of
+//! the library in one process do not see each other's. The two kinds exclude each other, so
+//! programs in Java, which have the other kind only, and the tool are seen, and see these.
 //!
-//! A forked child shares the open files of its parent, so each lock has an open file of its own, which children close. Where the
-//! file can't be opened again, without `/proc` or a free descriptor, the lock is that of the descriptor that is there, and
-//! a child that lives longer than its parent has it, too. Kernels that lack these locks get those of the process.
+//! A forked child shares the open files of its parent, so each lock has an open file of its own,
+//! which children close. Where the file can't be opened again, without `/proc` or a free
+//! descriptor, the lock is that of the descriptor that is there, and a child that lives longer than
+//! its parent has it, too. Kernels that lack these locks get those of the process.
 //!
 //! Where the file system has no locks, no other process has the file.
 
@@ -29,7 +32,8 @@ impl FileLock {
         Self::new(file, libc::F_WRLCK)
     }
 
-    /// Locks a file that can be read against those who have it [alone](Self::exclusive); none if somebody does.
+    /// Locks a file that can be read against those who have it [alone](Self::exclusive); none if
+    /// somebody does.
     pub(crate) fn shared(file: &File) -> Option<Self> {
         Self::new(file, libc::F_RDLCK)
     }
@@ -42,7 +46,8 @@ impl FileLock {
 
 impl Drop for FileLock {
     fn drop(&mut self) {
-        // A child that is about to run another program has the file open for a moment, and the lock with it.
+        // A child that is about to run another program has the file open for a moment, and the lock
+        // with it.
         if let Some(own) = self.own.as_ref().and_then(CloseOnFork::if_open) {
             set(own, libc::F_UNLCK);
         }

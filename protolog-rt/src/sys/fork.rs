@@ -1,30 +1,34 @@
 //! Locks that no forked child finds held by a thread that it does not have.
 //!
-//! A [`ForkLock`] registers itself when it is first taken. Before a fork the forking thread takes every registered lock, in
-//! the order of [`Order`], which is also that of everybody who takes several; so nobody else holds one during the fork, and
-//! nothing that they protect is half changed. In the child it runs each lock's action, last taken first, and releases the
-//! lock; in the parent it only releases them. Locks of the C library are not ours to take: where one may be held by this
-//! library during a fork and the C library does not free it in the child (the zone's, in some also the loader's), a
-//! `ForkLock` is held around our own calls. What other code of the program holds in there stays held in the child; so does
-//! what Rust's library locks while a thread starts or ends, and then no thread starts in the child, nor does a session that
-//! needs one.
+//! A [`ForkLock`] registers itself when it is first taken. Before a fork the forking thread takes
+//! every registered lock, in the order of [`Order`], which is also that of everybody who takes
+//! several; so nobody else holds one during the fork, and nothing that they protect is half
+//! changed. In the child it runs each lock's action, last taken first, and releases the lock; in
+//! the parent it only releases them. Locks of the C library are not ours to take: where one may be
+//! held by this library during a fork and the C library does not free it in the child (the zone's,
+//! in some also the loader's), a `ForkLock` is held around our own calls. What other code of the
+//! program holds in there stays held in the child; so does what Rust's library locks while a thread
+//! starts or ends, and then no thread starts in the child, nor does a session that needs one.
 //!
-//! A fork in a signal handler may find a lock held by its own thread, or by a thread that waits for it; and any fork may find one held
-//! by a thread that waits for a disk. The handler waits a moment for each lock, goes on without those that it does not get, and the
-//! fork is not *complete* for the child, which then logs nothing: its messages are counted as those of a thread at its end, and its
-//! text goes to standard error.
+//! A fork in a signal handler may find a lock held by its own thread, or by a thread that waits for
+//! it; and any fork may find one held by a thread that waits for a disk. The handler waits a moment
+//! for each lock, goes on without those that it does not get, and the fork is not *complete* for
+//! the child, which then logs nothing: its messages are counted as those of a thread at its end,
+//! and its text goes to standard error.
 //!
-//! A child made by the bare system call (`clone`) runs no handlers. It goes on writing into its copy of its thread's chunk,
-//! which nobody reads, or with [`record`](crate::Builder::record) into the chunk itself, until that is full; then it is found
-//! out by its process id, and what it logs to its parent's sessions is counted as
-//! [`LossCause::Forked`](crate::LossCause::Forked). Such a child should do nothing but `exec`.
+//! A child made by the bare system call (`clone`) runs no handlers. It goes on writing into its
+//! copy of its thread's chunk, which nobody reads, or with [`record`](crate::Builder::record) into
+//! the chunk itself, until that is full; then it is found out by its process id, and what it logs
+//! to its parent's sessions is counted as [`LossCause::Forked`](crate::LossCause::Forked). Such a
+//! child should do nothing but `exec`.
 //!
 //! Invariants
-//! - The child's handlers allocate nothing and wait for nobody, since a thread that holds a lock may not be there.
-//! - *registered*: a lock is in its slot before it is first taken, and a thread that puts it there waits for the forks that
-//!   may have passed the slot.
-//! - *forking*: `held` of a lock is touched by the thread that has the lock, between the handler before a fork and the one
-//!   after it.
+//! - The child's handlers allocate nothing and wait for nobody, since a thread that holds a lock
+//!   may not be there.
+//! - *registered*: a lock is in its slot before it is first taken, and a thread that puts it there
+//!   waits for the forks that may have passed the slot.
+//! - *forking*: `held` of a lock is touched by the thread that has the lock, between the handler
+//!   before a fork and the one after it.
 
 mod forking;
 mod lock;
@@ -45,7 +49,8 @@ use slot::{Handlers, SLOTS};
 /// The forking thread's own actions; null where there are none.
 static THREAD: AtomicPtr<ThreadActions> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Actions of the forking thread besides taking locks: a signal handler that logs on it must not wait for those.
+/// Actions of the forking thread besides taking locks: a signal handler that logs on it must not
+/// wait for those.
 #[derive(Debug)]
 pub(crate) struct ThreadActions {
     /// Runs before any lock is taken.
@@ -69,20 +74,21 @@ fn thread_actions() -> Option<&'static ThreadActions> {
 /// True where forks run the handlers.
 static IS_INSTALLED: AtomicBool = AtomicBool::new(false);
 
-/// The process one of whose threads installs them, by its id. Not `Once`, for which a child would wait whose parent was forked
-/// within it.
+/// The process one of whose threads installs them, by its id. Not `Once`, for which a child would
+/// wait whose parent was forked within it.
 static INSTALLER: AtomicU32 = AtomicU32::new(0);
 
-/// Makes forks of this process run the handlers. A fork that is under way when the first lock of the process is taken may miss
-/// them.
+/// Makes forks of this process run the handlers. A fork that is under way when the first lock of
+/// the process is taken may miss them.
 fn install_handlers() {
     if IS_INSTALLED.load(Ordering::Acquire) {
         return;
     }
     let own = std::process::id();
     let installer = INSTALLER.load(Ordering::Relaxed);
-    // The thread that began in the parent of this child is not here. It had not come far: the C library keeps the list of
-    // handlers locked while it forks, and a fork that runs them says so first of all.
+    // The thread that began in the parent of this child is not here. It had not come far: the C
+    // library keeps the list of handlers locked while it forks, and a fork that runs them says so
+    // first of all.
     let is_ours = installer != own
         && INSTALLER.compare_exchange(installer, own, Ordering::Relaxed, Ordering::Relaxed).is_ok();
     if !is_ours {
@@ -90,7 +96,8 @@ fn install_handlers() {
         return;
     }
     process::prepare();
-    // SAFETY: the handlers are functions of this library, with which the C library forgets them if it is unloaded.
+    // SAFETY: the handlers are functions of this library, with which the C library forgets them if
+    // it is unloaded.
     unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
     IS_INSTALLED.store(true, Ordering::Release);
 }
@@ -175,7 +182,8 @@ fn end_inner_fork() -> bool {
     is_inner
 }
 
-/// Calls `f` with each lock that this thread holds for its fork and with its order, last taken first.
+/// Calls `f` with each lock that this thread holds for its fork and with its order, last taken
+/// first.
 fn for_each_held(mut f: impl FnMut(usize, *const (), &'static Handlers)) {
     let held = FORKING.get().held;
     for (order, slot) in SLOTS.iter().enumerate().rev() {
@@ -200,8 +208,8 @@ pub(crate) mod testing {
         super::set_incomplete();
     }
 
-    /// True in the process of the test `name` alone; elsewhere the test is run in such a process, and must succeed. Threads of other
-    /// tests could hold locks in a child.
+    /// True in the process of the test `name` alone; elsewhere the test is run in such a process,
+    /// and must succeed. Threads of other tests could hold locks in a child.
     pub(crate) fn has_process_of_its_own(name: &str) -> bool {
         const ALONE: &str = "PROTOLOG_FORK_ALONE";
         if std::env::var_os(ALONE).is_some() {
@@ -214,8 +222,8 @@ pub(crate) mod testing {
         false
     }
 
-    /// Forks in a process of its own for the test `name`, after `prepare`. The child runs `child`, which must be true; the
-    /// parent runs what `prepare` returned.
+    /// Forks in a process of its own for the test `name`, after `prepare`. The child runs `child`,
+    /// which must be true; the parent runs what `prepare` returned.
     pub(crate) fn check_child(
         name: &str,
         prepare: impl FnOnce() -> Box<dyn FnOnce()>,

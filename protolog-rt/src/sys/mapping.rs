@@ -2,9 +2,10 @@
 //!
 //! Invariants
 //! - *mapped*: `len` bytes from `base` are readable and writable for as long as the value lives.
-//! - *listed*: every mapping is in the list of mappings, from before anybody has its address until it is unmapped.
-//! - *private*: what a forked child writes disturbs nobody: before it runs, all mappings of its parent become memory of its
-//!   own, zeroed, at the same addresses.
+//! - *listed*: every mapping is in the list of mappings, from before anybody has its address until
+//!   it is unmapped.
+//! - *private*: what a forked child writes disturbs nobody: before it runs, all mappings of its
+//!   parent become memory of its own, zeroed, at the same addresses.
 
 use super::fork::{ForkLock, Order};
 use protolog_shmem::Backing;
@@ -30,14 +31,17 @@ pub(crate) struct Mapping {
     len: usize,
 }
 
-// SAFETY: the value owns the mapping as a box owns its contents, and gives out no more than its address.
+// SAFETY: the value owns the mapping as a box owns its contents, and gives out no more than its
+// address.
 unsafe impl Send for Mapping {}
-// SAFETY: a shared reference gives out the address and the size, and otherwise asks the kernel, which any thread may do.
+// SAFETY: a shared reference gives out the address and the size, and otherwise asks the kernel,
+// which any thread may do.
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
-    /// Maps `len` zeroed bytes, all of them resident, so that no writer pays for a page fault; on large pages where the
-    /// system has them, since there are fewer of those to look up, to make and to give back.
+    /// Maps `len` zeroed bytes, all of them resident, so that no writer pays for a page fault; on
+    /// large pages where the system has them, since there are fewer of those to look up, to make
+    /// and to give back.
     pub(crate) fn anonymous(len: usize) -> io::Result<Self> {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
         if len < LARGE_PAGE {
@@ -51,8 +55,9 @@ impl Mapping {
         Ok(mapping)
     }
 
-    /// Maps `len` bytes of `file` from `at` on, a multiple of the size of a page, which are all there; so are their pages
-    /// in memory. What is written is in the file at once, for whoever reads it, and stays there when the process dies.
+    /// Maps `len` bytes of `file` from `at` on, a multiple of the size of a page, which are all
+    /// there; so are their pages in memory. What is written is in the file at once, for whoever
+    /// reads it, and stays there when the process dies.
     pub(crate) fn shared(file: &File, at: usize, len: usize) -> io::Result<Self> {
         Self::map(len, libc::MAP_SHARED | libc::MAP_POPULATE, file.as_raw_fd(), at)
     }
@@ -60,7 +65,8 @@ impl Mapping {
     fn map(len: usize, flags: libc::c_int, file: libc::c_int, at: usize) -> io::Result<Self> {
         let protection = libc::PROT_READ | libc::PROT_WRITE;
         let at = at as libc::off_t;
-        // SAFETY: a new mapping at an address of the kernel's choice touches no memory that is in use.
+        // SAFETY: a new mapping at an address of the kernel's choice touches no memory that is in
+        // use.
         let base = unsafe { libc::mmap(std::ptr::null_mut(), len, protection, flags, file, at) };
         if base == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
@@ -72,8 +78,8 @@ impl Mapping {
 
     /// Tells the system something about the mapping; false where it ignores that.
     fn advise(&self, advice: libc::c_int) -> bool {
-        // SAFETY: *mapped*; none of the advice given here unmaps pages, and where they change they are zero or what the
-        // file has, values of every type that is kept in mapped memory.
+        // SAFETY: *mapped*; none of the advice given here unmaps pages, and where they change they
+        // are zero or what the file has, values of every type that is kept in mapped memory.
         unsafe { libc::madvise(self.base.as_ptr().cast(), self.len, advice) == 0 }
     }
 
@@ -88,7 +94,8 @@ impl Mapping {
     }
 }
 
-// SAFETY: *mapped*; the mapping begins at a page, its first bytes are zero or a file's, and it is nobody else's in this process.
+// SAFETY: *mapped*; the mapping begins at a page, its first bytes are zero or a file's, and it is
+// nobody else's in this process.
 unsafe impl Backing for Mapping {
     fn base(&self) -> NonNull<u8> {
         self.base
@@ -109,7 +116,8 @@ impl Drop for Mapping {
         let base = self.base.as_ptr().addr();
         // Before the address can be another's.
         MAPPINGS.lock().retain(|mapping| mapping.0 != base);
-        // SAFETY: *mapped*; whoever uses the memory borrows or owns the value, which nobody does any more.
+        // SAFETY: *mapped*; whoever uses the memory borrows or owns the value, which nobody does
+        // any more.
         let _ = unsafe { libc::munmap(self.base.as_ptr().cast(), self.len) };
     }
 }
@@ -117,18 +125,20 @@ impl Drop for Mapping {
 /// Makes all mappings of the parent *private*, in a forked child, which has one thread.
 fn detach(mappings: &mut Vec<(usize, usize)>) {
     for &mut (base, len) in mappings {
-        // SAFETY: *listed*: the range is a mapping of this module's and nothing else's. It becomes zero, which is a value of
-        // every type that is kept there, and the child has no other thread that looks meanwhile.
+        // SAFETY: *listed*: the range is a mapping of this module's and nothing else's. It becomes
+        // zero, which is a value of every type that is kept there, and the child has no other
+        // thread that looks meanwhile.
         let _ = unsafe { replace(std::ptr::with_exposed_provenance_mut(base), len, None) };
     }
 }
 
-/// Maps `len` bytes of a file from an offset on, or zeros of the process's own, in place of what is mapped at `start`, in one
-/// step: a thread that reads there meanwhile sees what was there before or what is there now. Allocates nothing.
+/// Maps `len` bytes of a file from an offset on, or zeros of the process's own, in place of what is
+/// mapped at `start`, in one step: a thread that reads there meanwhile sees what was there before
+/// or what is there now. Allocates nothing.
 ///
 /// # Safety
-/// The range is whole pages of the caller's, and what stands there after the call is valid for every use of them. The file has
-/// the range, and keeps it.
+/// The range is whole pages of the caller's, and what stands there after the call is valid for
+/// every use of them. The file has the range, and keeps it.
 pub(crate) unsafe fn replace(
     start: *mut u8,
     len: usize,
@@ -161,7 +171,8 @@ mod tests {
         let word =
             unsafe { AtomicU32::from_ptr(mapping.base().as_ptr().wrapping_add(4096).cast()) };
         word.store(1, Ordering::Relaxed);
-        // As before a fork. Its handlers do not run for a bare clone, in which the allocator must not be used.
+        // As before a fork. Its handlers do not run for a bare clone, in which the allocator must
+        // not be used.
         let mut held = MAPPINGS.lock();
         let flags = libc::SIGCHLD;
         // SAFETY: without a stack and flags it is a fork.

@@ -1,24 +1,28 @@
-//! The operating system: every call to it and everything that depends on which one it is, behind safe functions.
+//! The operating system: every call to it and everything that depends on which one it is, behind
+//! safe functions.
 //!
 //! - [`thread_end`], [`exit`]: what runs last on a thread, and in the process.
 //! - [`process`], [`thread`]: ids, the process's user, a thread's name, which signals it handles.
 //! - [`environment`]: variables, which a set-user-id program does not believe.
 //! - [`time`]: clocks, the boot id. [`zone`]: the time zone.
 //! - [`mapping`]: memory, of a process's own or of a file.
-//! - [`mod@file`]: room in a file, whose it is, files in memory; [`create`]: files that only their user may read;
-//!   [`file_lock`]: locks by which other processes see who writes a file.
+//! - [`mod@file`]: room in a file, whose it is, files in memory; [`create`]: files that only their
+//!   user may read; [`file_lock`]: locks by which other processes see who writes a file.
 //! - [`output`]: standard error. [`futex`]: waiting for a word to change.
 //! - [`poll`], [`socket`]: waiting for several descriptors, what a socket has besides bytes.
 //! - [`barrier`]: a memory barrier on all threads.
 //! - [`modules`]: the program and the libraries that are loaded, their notes; stack traces.
-//! - [`copies`]: other copies of this runtime in the process. [`pin`]: libraries that are never unloaded.
+//! - [`copies`]: other copies of this runtime in the process. [`pin`]: libraries that are never
+//!   unloaded.
 //! - [`sanitizer`]: the same in a program that is built for AddressSanitizer.
-//! - [`fork`]: locks that no forked child finds held, and the handlers that see to it; [`once`]: values that are made once.
+//! - [`fork`]: locks that no forked child finds held, and the handlers that see to it; [`once`]:
+//!   values that are made once.
 //! - [`close_on_fork`]: descriptors that a forked child closes.
 //!
 //! Invariants
 //! - Every function is safe to call with any arguments.
-//! - No other module names the C library or asks which system it is compiled for; nothing here uses a module above it.
+//! - No other module names the C library or asks which system it is compiled for; nothing here uses
+//!   a module above it.
 #![allow(unsafe_code)] // System calls take pointers; each use names the invariant that it rests on.
 
 pub(crate) mod barrier;

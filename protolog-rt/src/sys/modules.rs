@@ -1,9 +1,12 @@
-//! Loaded modules: the program and the libraries that it has loaded, with their notes and build ids; stack traces.
+//! Loaded modules: the program and the libraries that it has loaded, with their notes and build
+//! ids; stack traces.
 //!
-//! The loader keeps the list of modules under a lock, which not every C library makes free in a forked child. So this library
-//! asks the loader, or the unwinder, which asks it too, only while it holds the *module list lock*, a [`ForkLock`].
+//! The loader keeps the list of modules under a lock, which not every C library makes free in a
+//! forked child. So this library asks the loader, or the unwinder, which asks it too, only while it
+//! holds the *module list lock*, a [`ForkLock`].
 //!
-//! Invariant: *loaded*: a [`Module`] lives only within the loader's callback, during which the module can't be unloaded.
+//! Invariant: *loaded*: a [`Module`] lives only within the loader's callback, during which the
+//! module can't be unloaded.
 
 use super::fork::{ForkLock, Order};
 use protolog_core::control::without_mark;
@@ -44,8 +47,8 @@ pub(crate) struct Found {
     pub(crate) build_id: Vec<u8>,
 }
 
-/// Calls `f` with each segment of notes of each loaded module, while the module can't be unloaded. `f` must not load or unload
-/// a library.
+/// Calls `f` with each segment of notes of each loaded module, while the module can't be unloaded.
+/// `f` must not load or unload a library.
 pub(crate) fn for_each_note_segment(f: &mut dyn FnMut(&[u8])) {
     visit(&mut |module| {
         module.note_segments().for_each(|segment| f(&segment));
@@ -62,7 +65,8 @@ pub(crate) fn load_count() -> Option<u64> {
     ) -> c_int {
         let end = core::mem::offset_of!(libc::dl_phdr_info, dlpi_adds) + size_of::<u64>();
         if size >= end {
-            // SAFETY: dl_iterate_phdr passes a module that is valid during the callback, with so many bytes.
+            // SAFETY: dl_iterate_phdr passes a module that is valid during the callback, with so
+            // many bytes.
             let adds = unsafe { (*info).dlpi_adds };
             // SAFETY: `load_count` passes this, exclusively, and it lives through the callback.
             unsafe { *data.cast::<Option<u64>>() = Some(adds) };
@@ -71,7 +75,8 @@ pub(crate) fn load_count() -> Option<u64> {
     }
     let mut count = None::<u64>;
     let _list = lock_list();
-    // SAFETY: the callback gets the pointer that stands here and uses it as what it is; it lives through the call.
+    // SAFETY: the callback gets the pointer that stands here and uses it as what it is; it lives
+    // through the call.
     unsafe { libc::dl_iterate_phdr(Some(first), (&raw mut count).cast()) };
     count
 }
@@ -112,7 +117,8 @@ fn name_of(path: &OsStr) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// Returns the path under which the loader knows the library that has `address`; none if it is the program or no module.
+/// Returns the path under which the loader knows the library that has `address`; none if it is the
+/// program or no module.
 pub(crate) fn path_of_library(address: usize) -> Option<CString> {
     let mut path = None;
     let mut is_program = true; // It comes first.
@@ -161,7 +167,8 @@ impl<'a> Module<'a> {
         self.note_segments_at(1).map(|(_, bytes)| bytes)
     }
 
-    /// The address and the bytes of each segment of notes that is aligned to so many bytes at least.
+    /// The address and the bytes of each segment of notes that is aligned to so many bytes at
+    /// least.
     pub(super) fn note_segments_at(
         &self,
         alignment: usize,
@@ -213,7 +220,8 @@ pub(super) fn visit(f: &mut dyn FnMut(&Module<'_>) -> ControlFlow<()>) {
     }
     let mut f = f;
     let _list = lock_list();
-    // SAFETY: the callback gets the pointer that stands here and uses it as what it is; it lives through the call.
+    // SAFETY: the callback gets the pointer that stands here and uses it as what it is; it lives
+    // through the call.
     unsafe { libc::dl_iterate_phdr(Some(one), (&raw mut f).cast()) };
 }
 
@@ -223,8 +231,9 @@ fn build_id(notes: &[u8]) -> Option<&[u8]> {
     description(notes, b"GNU\0", TYPE).map(|(_, id)| id)
 }
 
-/// Returns the description of the first of these ELF notes that has the name and the type, and its offset. A note is the sizes of name
-/// and description, type, name, description, each padded to 4 bytes.
+/// Returns the description of the first of these ELF notes that has the name and the type, and its
+/// offset. A note is the sizes of name and description, type, name, description, each padded to 4
+/// bytes.
 pub(super) fn description<'a>(
     all: &'a [u8],
     wanted: &[u8],
@@ -260,13 +269,15 @@ pub(crate) struct Backtrace<const N: usize> {
 }
 
 impl<const N: usize> Backtrace<N> {
-    /// That of the calling thread. Each address is within the call rather than behind it; the first is in the caller.
+    /// That of the calling thread. Each address is within the call rather than behind it; the first
+    /// is in the caller.
     #[inline(always)]
     #[allow(clippy::inline_always)] // So that the first frame is the caller's.
     pub(crate) fn here() -> Self {
         let mut frames = Self { addresses: [0; N], count: 0 };
         let _list = lock_list();
-        // SAFETY: the callback gets the frames that stand here, exclusively, and they live through the call.
+        // SAFETY: the callback gets the frames that stand here, exclusively, and they live through
+        // the call.
         unsafe { _Unwind_Backtrace(step::<N>, (&raw mut frames).cast()) };
         frames
     }

@@ -1,7 +1,8 @@
 //! Values that are made once, and that no forked child waits for.
 //!
-//! A thread that finds [`OnceLock`] being set waits; a child whose parent was forked meanwhile would wait for ever. So what
-//! is set here is set while a [`ForkLock`] is held, which a fork waits for.
+//! A thread that finds [`OnceLock`] being set waits; a child whose parent was forked meanwhile
+//! would wait for ever. So what is set here is set while a [`ForkLock`] is held, which a fork waits
+//! for.
 
 use super::fork::{ForkLock, Order};
 use std::sync::OnceLock;
@@ -34,7 +35,8 @@ impl<T> ForkOnce<T> {
         self.0.set(value)
     }
 
-    /// The value, made by `make` if there is none. `make` must not take a [`ForkLock`] or make another such value.
+    /// The value, made by `make` if there is none. `make` must not take a [`ForkLock`] or make
+    /// another such value.
     #[inline]
     pub(crate) fn get_or_make(&self, make: impl FnOnce() -> T) -> &T {
         match self.0.get() {

@@ -67,7 +67,8 @@ fn write_at_once(bytes: &[u8]) -> io::Result<usize> {
     result(unsafe {
         libc::syscall(
             libc::SYS_pwritev2,
-            // As words, which a call of `syscall` passes on: of a shorter number the upper half is anything.
+            // As words, which a call of `syscall` passes on: of a shorter number the upper half is
+            // anything.
             libc::c_long::from(libc::STDERR_FILENO),
             &raw const part,
             1 as libc::c_long,

@@ -24,8 +24,8 @@ impl<'a> Polled<'a> {
     }
 }
 
-/// Waits until one of the descriptors is ready, for at most so many milliseconds; none is no limit. Returns for each of them
-/// whether it is ready.
+/// Waits until one of the descriptors is ready, for at most so many milliseconds; none is no limit.
+/// Returns for each of them whether it is ready.
 pub(crate) fn poll(all: &[Polled<'_>], milliseconds: Option<u32>) -> io::Result<Vec<bool>> {
     let mut polled: Vec<_> = all
         .iter()

@@ -1,19 +1,21 @@
 //! The process: its id and its user.
 //!
-//! The id is asked for with each chunk that a thread takes, and the C library asks the kernel each time. So it is kept on a
-//! page that the kernel wipes in every child that has memory of its own, however the child was made.
+//! The id is asked for with each chunk that a thread takes, and the C library asks the kernel each
+//! time. So it is kept on a page that the kernel wipes in every child that has memory of its own,
+//! however the child was made.
 //!
-//! Invariant: *wiped*: a page that holds the id was mapped and marked wiped before anybody could see it, stays mapped, and is
-//! used as one atomic only.
+//! Invariant: *wiped*: a page that holds the id was mapped and marked wiped before anybody could
+//! see it, stays mapped, and is used as one atomic only.
 
 use crate::sync::{AtomicPtr, AtomicU32, Ordering};
 use protolog_core::control::program_name;
 
-/// The process's id, or 0, on a page that the kernel wipes in a child; null where there is no such page.
+/// The process's id, or 0, on a page that the kernel wipes in a child; null where there is no such
+/// page.
 static KEPT_ID: AtomicPtr<AtomicU32> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Creates the page that caches the process's id, where the kernel has such pages. Called by one thread at a time; a child may
-/// have the page from its parent.
+/// Creates the page that caches the process's id, where the kernel has such pages. Called by one
+/// thread at a time; a child may have the page from its parent.
 pub(super) fn prepare() {
     if !KEPT_ID.load(Ordering::Relaxed).is_null() {
         return;
@@ -26,7 +28,8 @@ pub(super) fn prepare() {
 /// Returns the process's id, mostly without a system call.
 #[inline]
 pub(crate) fn id() -> u32 {
-    // SAFETY: *wiped*: null, or a page that stays mapped, with zeros or an id, which is used as this atomic only.
+    // SAFETY: *wiped*: null, or a page that stays mapped, with zeros or an id, which is used as
+    // this atomic only.
     let kept = unsafe { KEPT_ID.load(Ordering::Acquire).as_ref() };
     match kept.map(|kept| kept.load(Ordering::Relaxed)) {
         Some(id) if id != 0 => id,
@@ -109,11 +112,12 @@ pub(crate) fn real_user() -> u32 {
     unsafe { libc::getuid() }
 }
 
-/// Returns a number that tells the process apart from others of this boot with the same id: of its namespace of process ids
-/// (containers have one each), and of the time at which it was started.
+/// Returns a number that tells the process apart from others of this boot with the same id: of its
+/// namespace of process ids (containers have one each), and of the time at which it was started.
 pub(crate) fn fingerprint() -> Option<u64> {
     let status = std::fs::read("/proc/self/stat").ok()?;
-    // After the name, in parentheses, that may hold any bytes: the state is field 3, the time of the start field 22.
+    // After the name, in parentheses, that may hold any bytes: the state is field 3, the time of
+    // the start field 22.
     let after = status.iter().rposition(|byte| *byte == b')')? + 1;
     let start = status.get(after..)?.split(u8::is_ascii_whitespace).filter(|it| !it.is_empty());
     let mut parts = start.skip(22 - 3).take(1).collect::<Vec<_>>().concat();
@@ -123,8 +127,9 @@ pub(crate) fn fingerprint() -> Option<u64> {
     Some(protolog_core::hash(&parts))
 }
 
-/// Returns whether what is in shared memory ends with the container that the process runs in: it is a file system of the
-/// container's own, as container engines make it (`shm`), or the root is one that they put together (`overlay`).
+/// Returns whether what is in shared memory ends with the container that the process runs in: it is
+/// a file system of the container's own, as container engines make it (`shm`), or the root is one
+/// that they put together (`overlay`).
 pub(crate) fn has_memory_of_container() -> bool {
     std::fs::read("/proc/self/mountinfo")
         .is_ok_and(|mounts| is_container(&String::from_utf8_lossy(&mounts)))

@@ -1,8 +1,9 @@
 //! Memory between statics, in programs that are built for AddressSanitizer.
 //!
-//! The sanitizer puts a red zone of zeros after each static, the notes of log calls included, and ends a program that reads
-//! one. Notes are walked as the linker laid them out, red zones and all. So in such a program they are copied first, by
-//! instructions that the compiler does not instrument.
+//! The sanitizer puts a red zone of zeros after each static, the notes of log calls included, and
+//! ends a program that reads one. Notes are walked as the linker laid them out, red zones and all.
+//! So in such a program they are copied first, by instructions that the compiler does not
+//! instrument.
 //!
 //! Invariant: without the sanitizer nothing is copied.
 
@@ -27,7 +28,8 @@ pub(super) unsafe fn readable<'a>(start: *const u8, length: usize) -> Cow<'a, [u
 #[cfg(target_arch = "x86_64")]
 fn is_instrumented() -> bool {
     let address: usize;
-    // SAFETY: loads the address of a symbol from the table of them, which has 0 where there is no such symbol.
+    // SAFETY: loads the address of a symbol from the table of them, which has 0 where there is no
+    // such symbol.
     unsafe {
         std::arch::asm!(
             ".weak __asan_init",

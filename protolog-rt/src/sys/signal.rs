@@ -1,4 +1,5 @@
-//! Signals that end the process: a thread of ours hears of them, and then they do what they did before.
+//! Signals that end the process: a thread of ours hears of them, and then they do what they did
+//! before.
 //!
 //! ```text
 //! handler     one byte into a pipe; calls the handler that was there before, if there was one
@@ -6,8 +7,10 @@
 //! ```
 //!
 //! Invariants
-//! - The handler does nothing but what a handler may do: it reads atomics, writes to the pipe, calls the one before it.
-//! - In a forked child, whose parent has the thread, the handler leaves the signal to what was there before.
+//! - The handler does nothing but what a handler may do: it reads atomics, writes to the pipe,
+//!   calls the one before it.
+//! - In a forked child, whose parent has the thread, the handler leaves the signal to what was
+//!   there before.
 
 use super::checked;
 use super::thread::block_signals;
@@ -41,8 +44,9 @@ static FLAGS: [AtomicI32; SIGNALS.len()] = [const { AtomicI32::new(0) }; 3];
 /// The number of times that a signal without a handler came.
 static DEADLY: AtomicU32 = AtomicU32::new(0);
 
-/// Installs handlers for SIGINT, SIGTERM and SIGHUP, except for those that are ignored, and starts the thread that calls `on_signal`
-/// with the effect that the signal has otherwise. Called once in a process; a forked child may have a thread of its own.
+/// Installs handlers for SIGINT, SIGTERM and SIGHUP, except for those that are ignored, and starts
+/// the thread that calls `on_signal` with the effect that the signal has otherwise. Called once in
+/// a process; a forked child may have a thread of its own.
 pub(crate) fn handle(on_signal: fn(Effect)) -> io::Result<()> {
     let mut ends = [0; 2];
     // SAFETY: the kernel writes two descriptors to the array.
@@ -73,7 +77,8 @@ fn install(index: usize, signal: libc::c_int) -> io::Result<()> {
     // SAFETY: plain numbers and bits, for which zero is a value.
     let mut new: libc::sigaction = unsafe { mem::zeroed() };
     new.sa_sigaction = ours;
-    // As the program wanted it: whether calls of the system go on after its handler, on which stack it runs, and within itself.
+    // As the program wanted it: whether calls of the system go on after its handler, on which stack
+    // it runs, and within itself.
     const KEPT: libc::c_int = libc::SA_RESTART | libc::SA_ONSTACK | libc::SA_NODEFER;
     let is_handled = before.sa_sigaction != libc::SIG_DFL;
     new.sa_flags = libc::SA_SIGINFO
@@ -87,7 +92,8 @@ fn action(signal: libc::c_int, new: Option<&libc::sigaction>) -> io::Result<libc
     // SAFETY: plain numbers and bits, for which zero is a value.
     let mut before: libc::sigaction = unsafe { mem::zeroed() };
     let new = new.map_or(ptr::null(), ptr::from_ref);
-    // SAFETY: null or an action of ours, whose handler lives as long as the process; the old one goes to a place of ours.
+    // SAFETY: null or an action of ours, whose handler lives as long as the process; the old one
+    // goes to a place of ours.
     checked(unsafe { libc::sigaction(signal, new, &raw mut before) })?;
     Ok(before)
 }
@@ -152,7 +158,8 @@ fn errno() -> *mut libc::c_int {
     return unsafe { libc::__errno_location() };
 }
 
-/// Ends the process by `signal`, as if nothing had handled it; with the exit code that shells give to that where it can't die of it.
+/// Ends the process by `signal`, as if nothing had handled it; with the exit code that shells give
+/// to that where it can't die of it.
 fn die(signal: libc::c_int) -> ! {
     // SAFETY: takes numbers.
     unsafe { libc::signal(signal, libc::SIG_DFL) };
@@ -164,8 +171,8 @@ fn die(signal: libc::c_int) -> ! {
     unsafe { libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const set, ptr::null_mut()) };
     // SAFETY: takes a number.
     unsafe { libc::raise(signal) };
-    // The kernel keeps the first process of a namespace, as that of a container, from dying of a signal of its own.
-    // SAFETY: takes a number.
+    // The kernel keeps the first process of a namespace, as that of a container, from dying of a
+    // signal of its own. SAFETY: takes a number.
     unsafe { libc::_exit(128 + signal) };
 }
 

@@ -24,14 +24,16 @@ pub(crate) fn peer_user(socket: &UnixStream) -> io::Result<u32> {
 #[repr(C)]
 struct Control(libc::cmsghdr, [u8; 16]);
 
-/// Sends some of `bytes`, with a file if there is one, and never waits. Returns the number of bytes sent.
+/// Sends some of `bytes`, with a file if there is one, and never waits. Returns the number of bytes
+/// sent.
 pub(crate) fn send(socket: &UnixStream, bytes: &[u8], file: Option<&File>) -> io::Result<usize> {
     let mut part = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
     // SAFETY: zeros are an empty message.
     let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
     message.msg_iov = &raw mut part;
     message.msg_iovlen = 1;
-    // SAFETY: zeros are a header of nothing. Not a literal, since musl's type has padding with a name.
+    // SAFETY: zeros are a header of nothing. Not a literal, since musl's type has padding with a
+    // name.
     let mut control = Control(unsafe { std::mem::zeroed() }, [0; 16]);
     if let Some(file) = file {
         let fd_size = size_of::<libc::c_int>() as u32;
@@ -48,8 +50,8 @@ pub(crate) fn send(socket: &UnixStream, bytes: &[u8], file: Option<&File>) -> io
         message.msg_control = (&raw mut control).cast();
     }
     let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
-    // SAFETY: the message points to values of ours that are as large as it says and live through the call, which only reads
-    // them.
+    // SAFETY: the message points to values of ours that are as large as it says and live through
+    // the call, which only reads them.
     let sent = unsafe { libc::sendmsg(socket.as_raw_fd(), &raw const message, flags) };
     usize::try_from(sent).map_err(|_| io::Error::last_os_error())
 }

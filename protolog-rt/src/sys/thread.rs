@@ -24,7 +24,8 @@ impl Thread {
     /// No thread.
     pub(crate) const NONE: Self = Self { id: 0, name: [0; NAME_LEN], name_len: 0 };
 
-    /// The calling thread. Its name is the kernel's, of at most 15 bytes, which is also what other tools show.
+    /// The calling thread. Its name is the kernel's, of at most 15 bytes, which is also what other
+    /// tools show.
     pub(crate) fn current() -> Self {
         let mut name = [0; NAME_LEN];
         // SAFETY: the kernel writes at most 16 bytes, which is the array's size.
@@ -97,7 +98,8 @@ pub(crate) fn start(name: &'static std::ffi::CStr, run: fn()) -> bool {
     })
 }
 
-/// Blocks all signals on this thread, which is one of ours: their handlers are the program's, and should run on its threads.
+/// Blocks all signals on this thread, which is one of ours: their handlers are the program's, and
+/// should run on its threads.
 pub(crate) fn block_signals() {
     let _ = mask_signals(&all_signals());
 }
@@ -110,8 +112,9 @@ pub(crate) fn without_signals<T>(f: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Runs `write`, which writes to a file, so that its error is what says that the file would be too large (`ulimit -f`) or that
-/// nobody reads the pipe: not a signal, which by default ends the program. Changes nothing for other threads.
+/// Runs `write`, which writes to a file, so that its error is what says that the file would be too
+/// large (`ulimit -f`) or that nobody reads the pipe: not a signal, which by default ends the
+/// program. Changes nothing for other threads.
 pub(crate) fn without_write_signals<T>(
     write: impl FnOnce() -> std::io::Result<T>,
 ) -> std::io::Result<T> {
@@ -125,7 +128,8 @@ pub(crate) fn without_write_signals<T>(
         Some(libc::EPIPE) => Some(libc::SIGPIPE),
         _ => None,
     };
-    // The one that came of it; one that the program has blocked, and that came before, is the program's.
+    // The one that came of it; one that the program has blocked, and that came before, is the
+    // program's.
     if let Some(signal) = signal.filter(|signal| !has(&pending_before, *signal)) {
         take_pending(signal);
     }
@@ -191,7 +195,8 @@ mod tests {
     #[test]
     fn a_pipe_without_a_reader_is_an_error_and_no_signal() {
         use std::io::Write;
-        // SAFETY: the handler is the default one, which ends the process; a thread of its own writes.
+        // SAFETY: the handler is the default one, which ends the process; a thread of its own
+        // writes.
         let ignored = unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
         for is_blocked in [false, true] {
             let (reader, mut writer) = std::io::pipe().unwrap();

@@ -1,7 +1,8 @@
 //! Time: the kernel's clocks, the id of the machine's boot.
 //!
-//! Invariant: MONOTONIC and BOOTTIME are those of the machine, also in a time namespace (time_namespaces(7)), as containers and restored
-//! processes may have: traces of processes inside and outside have one clock.
+//! Invariant: MONOTONIC and BOOTTIME are those of the machine, also in a time namespace
+//! (time_namespaces(7)), as containers and restored processes may have: traces of processes inside
+//! and outside have one clock.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -95,7 +96,8 @@ pub(crate) fn may_read_counter() -> bool {
     false
 }
 
-/// Returns the id of the machine's boot, which tells times of BOOTTIME before and after a start apart.
+/// Returns the id of the machine's boot, which tells times of BOOTTIME before and after a start
+/// apart.
 pub(crate) fn boot_id() -> Option<[u8; 16]> {
     let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     let mut digits = text.chars().filter_map(|c| c.to_digit(16));

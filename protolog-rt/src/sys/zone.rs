@@ -1,12 +1,14 @@
-//! The time zone of the process. Apart from [`super::time`], since asking for it takes a lock that forks know, and forks
-//! need the time.
+//! The time zone of the process. Apart from [`super::time`], since asking for it takes a lock that
+//! forks know, and forks need the time.
 
 use super::fork::{ForkLock, Order, is_incomplete};
 
-/// Asks the C library how many seconds the zone of the process is ahead of UTC, `second` seconds after the epoch. None in
-/// a child of a fork that was not complete, which may wait for that library's lock for ever.
+/// Asks the C library how many seconds the zone of the process is ahead of UTC, `second` seconds
+/// after the epoch. None in a child of a fork that was not complete, which may wait for that
+/// library's lock for ever.
 pub(crate) fn offset(second: i64) -> Option<i64> {
-    /// Held while the C library has its own lock on the zone, which not every one makes free in a forked child.
+    /// Held while the C library has its own lock on the zone, which not every one makes free in a
+    /// forked child.
     static ZONE: ForkLock<()> = ForkLock::new(Order::Zone, ());
     if is_incomplete() {
         return None;

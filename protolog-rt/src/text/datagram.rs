@@ -1,4 +1,5 @@
-//! Text to the system's log: one datagram per message, to the socket of syslog or of systemd's journal.
+//! Text to the system's log: one datagram per message, to the socket of syslog or of systemd's
+//! journal.
 //!
 //! Both protocols are a few bytes around the text, so no library is needed. A message that the
 //! daemon does not take at once waits for it in the queue for text. A daemon that was restarted is

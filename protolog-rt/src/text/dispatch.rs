@@ -44,7 +44,8 @@ thread_local! {
     static SHOWING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Sends text to `sink` for the life of the process, instead of to standard error or, on Android, the log daemon.
+/// Sends text to `sink` for the life of the process, instead of to standard error or, on Android,
+/// the log daemon.
 ///
 /// # Errors
 /// A sink was set before.
@@ -82,7 +83,8 @@ pub(super) fn show(level: Level, tag: &str, fill: impl FnOnce(&mut dyn Write) ->
     }
 }
 
-/// Shows the message that `fill` writes where the text of the program goes, whose runtime this copy has joined.
+/// Shows the message that `fill` writes where the text of the program goes, whose runtime this copy
+/// has joined.
 fn show_at(
     host: &Interface,
     level: Level,
@@ -141,8 +143,8 @@ fn give<R>(
     result.ok()
 }
 
-/// Returns the sink; none for standard error, where messages that a sink logs go as well, and those of a child in which the sink's locks
-/// may be held for ever.
+/// Returns the sink; none for standard error, where messages that a sink logs go as well, and those
+/// of a child in which the sink's locks may be held for ever.
 fn sink() -> Option<&'static dyn TextSink> {
     if SHOWING.get() || is_incomplete() {
         return None;

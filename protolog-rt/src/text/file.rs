@@ -1,7 +1,8 @@
 //! Text in a file that is rotated when it is full.
 //!
-//! Invariants: a line is whole in one file, unless the disk was full in the middle of it; a file that can't be written costs
-//! lines, and never stops the program; a rotation that fails, however often, takes no older file away but the oldest.
+//! Invariants: a line is whole in one file, unless the disk was full in the middle of it; a file
+//! that can't be written costs lines, and never stops the program; a rotation that fails, however
+//! often, takes no older file away but the oldest.
 
 use super::lines::{Output, print};
 use super::sink::{TextLine, TextSink};
@@ -23,8 +24,9 @@ use std::sync::{Mutex, PoisonError};
 
 /// A sink that writes lines in logcat's threadtime form to a file, and rotates it when it is full.
 ///
-/// `app.log` is the newest file; older ones are `app.log.1`, `app.log.2` and so on. If it is deleted, the next line begins a new
-/// one. Lines that can't be written, for example to a full disk, are dropped; [`RotatingFile::problem`] returns the last error.
+/// `app.log` is the newest file; older ones are `app.log.1`, `app.log.2` and so on. If it is
+/// deleted, the next line begins a new one. Lines that can't be written, for example to a full
+/// disk, are dropped; [`RotatingFile::problem`] returns the last error.
 ///
 /// ```
 /// use protolog_rt::text::{RotatingFile, set_sink};
@@ -52,8 +54,8 @@ pub struct RotatingFile {
 /// Attempts to open a file that others replace at the same time.
 const ATTEMPTS: usize = 100;
 
-/// Held whenever a file's own lock is, so that no forked child finds that one locked. All files share it, as a program has one
-/// sink.
+/// Held whenever a file's own lock is, so that no forked child finds that one locked. All files
+/// share it, as a program has one sink.
 static WRITING: ForkLock<()> = ForkLock::new(Order::TextFiles, ());
 
 #[derive(Debug)]
@@ -73,24 +75,26 @@ struct State {
 }
 
 impl RotatingFile {
-    /// Appends to the file at `path`, which is rotated before it grows beyond `max_bytes`. `keep` older files are kept.
+    /// Appends to the file at `path`, which is rotated before it grows beyond `max_bytes`. `keep`
+    /// older files are kept.
     ///
-    /// New files are their owner's only, since messages may hold secrets; a file that is there keeps its permissions, unless others may
-    /// have put it there: in a directory of another user, or one that others may write to, it is rotated if it has more of them. A
-    /// link is refused, and so is a file, pipe or device of another user. Only a regular file is rotated.
+    /// New files are their owner's only, since messages may hold secrets; a file that is there
+    /// keeps its permissions, unless others may have put it there: in a directory of another user,
+    /// or one that others may write to, it is rotated if it has more of them. A link is refused,
+    /// and so is a file, pipe or device of another user. Only a regular file is rotated.
     ///
-    /// The directory is found once: if it is renamed, the file goes on in it. If it is removed, and there is one at its path again,
-    /// the next line begins a new file there.
+    /// The directory is found once: if it is renamed, the file goes on in it. If it is removed, and
+    /// there is one at its path again, the next line begins a new file there.
     ///
     /// # Errors
-    /// The file can't be opened for appending; or a session or another `RotatingFile` writes it, in this process or another
-    /// one: an error that holds [`Error::FileInUse`].
+    /// The file can't be opened for appending; or a session or another `RotatingFile` writes it, in
+    /// this process or another one: an error that holds [`Error::FileInUse`].
     pub fn open(path: impl Into<PathBuf>, max_bytes: u64, keep: usize) -> io::Result<Self> {
         Self::open_with_mode(path, max_bytes, keep, PRIVATE)
     }
 
-    /// As [`Self::open`], with other permissions for new files: `0o640` lets the file's group read them, too. The process's
-    /// umask takes bits away.
+    /// As [`Self::open`], with other permissions for new files: `0o640` lets the file's group read
+    /// them, too. The process's umask takes bits away.
     ///
     /// # Errors
     /// As [`Self::open`].
@@ -137,7 +141,8 @@ impl RotatingFile {
         renamed.map(|()| state.begin(output, |file| Claim::new(file).ok().flatten()))
     }
 
-    /// Goes on in the file that has the name by now, or in a new one: this one was deleted, or renamed by another program.
+    /// Goes on in the file that has the name by now, or in a new one: this one was deleted, or
+    /// renamed by another program.
     fn reopen(&self, state: &mut State) -> io::Result<()> {
         state.place.follow();
         if Claim::is_taken(&state.place, None) {
@@ -150,9 +155,9 @@ impl RotatingFile {
     }
 }
 
-/// Opens the file at `place`, or creates it, and claims it; without a claim if somebody writes it. One that lets others read more than `mode`
-/// is set aside, unless only this user and root can have put it there: whoever else did may have it open. So is one on which a reader has
-/// a lock.
+/// Opens the file at `place`, or creates it, and claims it; without a claim if somebody writes it.
+/// One that lets others read more than `mode` is set aside, unless only this user and root can have
+/// put it there: whoever else did may have it open. So is one on which a reader has a lock.
 fn open_to_append(
     place: &FilePlace,
     mode: u32,
@@ -184,8 +189,8 @@ fn open_to_append(
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// Gives the file and older ones other names. What an earlier attempt has renamed stays: of those that were kept, at most the
-/// oldest goes, however many attempts there are.
+/// Gives the file and older ones other names. What an earlier attempt has renamed stays: of those
+/// that were kept, at most the oldest goes, however many attempts there are.
 fn free_name(place: &Location, file: &File, keep: usize) -> io::Result<()> {
     if keep == 0 {
         return place.remove_if(file).map(drop);
@@ -203,8 +208,8 @@ fn free_name(place: &Location, file: &File, keep: usize) -> io::Result<()> {
     place.rename_to_free(older(place, *first)?.name())
 }
 
-/// The numbers of older files, up to the first that is free; with the oldest file where none is. Those of whatever is no file of this
-/// user or of root are left out.
+/// The numbers of older files, up to the first that is free; with the oldest file where none is.
+/// Those of whatever is no file of this user or of root are left out.
 fn numbers(place: &Location, keep: usize) -> io::Result<(Vec<usize>, Option<Identity>)> {
     let (mut numbers, mut oldest) = (Vec::new(), None);
     for number in 1..=keep {
@@ -245,7 +250,8 @@ impl State {
         self.is_torn = false;
     }
 
-    /// Returns whether the file was deleted, and learns its size, which other programs may have changed.
+    /// Returns whether the file was deleted, and learns its size, which other programs may have
+    /// changed.
     fn is_deleted(&mut self) -> bool {
         let found = self.file.metadata();
         self.size = found.as_ref().map_or(self.size, Metadata::len);

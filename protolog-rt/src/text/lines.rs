@@ -1,9 +1,10 @@
 //! Lines in logcat's threadtime form.
 //!
-//! A line is built in a buffer on the stack and written as a whole. Each line of a message repeats the header.
+//! A line is built in a buffer on the stack and written as a whole. Each line of a message repeats
+//! the header.
 //!
-//! Invariants: no panic, no allocation; a line has at most [`LINE`] bytes, a longer one is cut and ends in an ellipsis;
-//! characters that [`Form::Line`] escapes are never written as they are.
+//! Invariants: no panic, no allocation; a line has at most [`LINE`] bytes, a longer one is cut and
+//! ends in an ellipsis; characters that [`Form::Line`] escapes are never written as they are.
 
 use super::local_time::local_time;
 use super::sink::TextLine;
@@ -97,7 +98,8 @@ impl<'a, O: Output> Lines<'a, O> {
         self.ended = false;
     }
 
-    /// Appends as much of `text`, which has nothing to escape, as fits before an ellipsis and the line's end.
+    /// Appends as much of `text`, which has nothing to escape, as fits before an ellipsis and the
+    /// line's end.
     fn push(&mut self, text: &str) {
         if self.cut {
             return;

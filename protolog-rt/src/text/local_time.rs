@@ -1,7 +1,8 @@
 //! The local time of a line.
 //!
-//! Invariants: nothing is allocated, and no lock is taken but where the zone is asked for, so that a signal handler may
-//! print; the zone is asked for at most once in a quarter of an hour, since offsets change at no other times.
+//! Invariants: nothing is allocated, and no lock is taken but where the zone is asked for, so that
+//! a signal handler may print; the zone is asked for at most once in a quarter of an hour, since
+//! offsets change at no other times.
 
 use crate::sys::zone;
 use core::cell::Cell;
@@ -37,8 +38,8 @@ pub(super) fn local_time(time: SystemTime) -> LocalTime {
     civil(second + zone_offset(second), time.subsec_millis() as u16)
 }
 
-/// The time of day, `second` seconds after the epoch in its own zone. The calendar is counted in years that begin in
-/// March, so that the leap day ends them.
+/// The time of day, `second` seconds after the epoch in its own zone. The calendar is counted in
+/// years that begin in March, so that the leap day ends them.
 fn civil(second: i64, millisecond: u16) -> LocalTime {
     const DAYS_TO_MARCH_0000: i64 = 719_468;
     const DAYS_IN_400_YEARS: i64 = 146_097;
@@ -56,7 +57,8 @@ fn civil(second: i64, millisecond: u16) -> LocalTime {
 
 /// Seconds that the zone of the process is ahead of UTC at `second`.
 fn zone_offset(second: i64) -> i64 {
-    /// A quarter of an hour since the epoch and the offset in it, packed: quarter × 2^18 + offset + 2^17.
+    /// A quarter of an hour since the epoch and the offset in it, packed: quarter × 2^18 + offset +
+    /// 2^17.
     static KNOWN: AtomicI64 = AtomicI64::new(-1 << 18);
     thread_local! {
         static ASKING: Cell<bool> = const { Cell::new(false) };

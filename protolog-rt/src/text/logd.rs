@@ -1,18 +1,21 @@
-//! Text to Android's log daemon, whose lines logcat shows: one datagram per message, as the platform's own liblog sends them.
+//! Text to Android's log daemon, whose lines logcat shows: one datagram per message, as the
+//! platform's own liblog sends them.
 //!
 //! ```text
 //! 00        d2 04      78 56 34 12  15 cd 5b 07   04     4e 65 74 00   68 69 00
 //! log main  thread id  seconds      nanoseconds   INFO   Net\0         hi\0
 //! ```
 //!
-//! Numbers are little-endian. The 11 bytes of the header are followed by at most [`PAYLOAD`] bytes; the daemon cuts off the rest
-//! without notice, so a longer text is split, with an ellipsis on either side. A message that the daemon does not take at once is
-//! dropped and counted, and the count goes to the log `events` before the next message, as liblog's own does.
+//! Numbers are little-endian. The 11 bytes of the header are followed by at most [`PAYLOAD`] bytes;
+//! the daemon cuts off the rest without notice, so a longer text is split, with an ellipsis on
+//! either side. A message that the daemon does not take at once is dropped and counted, and the
+//! count goes to the log `events` before the next message, as liblog's own does.
 //!
-//! The format is that of `liblog/logd_writer.cpp`, `liblog/include/private/android_logger.h` and `logd/LogListener.cpp` in
-//! Android's `platform/system/logging`.
+//! The format is that of `liblog/logd_writer.cpp`, `liblog/include/private/android_logger.h` and
+//! `logd/LogListener.cpp` in Android's `platform/system/logging`.
 //!
-//! Invariants: nothing waits; nothing is allocated once there is a socket; a message is sent or counted.
+//! Invariants: nothing waits; nothing is allocated once there is a socket; a message is sent or
+//! counted.
 
 use super::datagram::Daemon;
 use super::lines::TAG_MAX;
@@ -39,7 +42,8 @@ const DROPPED: u32 = 1006;
 const INT: u8 = 0;
 const ELLIPSIS: &str = "…";
 
-/// A sink that sends messages to Android's log daemon, so that `logcat` shows them. On Android it is the default sink.
+/// A sink that sends messages to Android's log daemon, so that `logcat` shows them. On Android it
+/// is the default sink.
 ///
 /// ```no_run
 /// use protolog_rt::text::{Logd, set_sink};
@@ -178,8 +182,9 @@ impl Datagram {
         }
     }
 
-    /// Appends as much of `text` as fits with a NUL behind it, and returns the rest, and true where the rest continues a line. The
-    /// text is split at the end of a line if one ends in the second half of the space, or else anywhere, with an ellipsis.
+    /// Appends as much of `text` as fits with a NUL behind it, and returns the rest, and true where
+    /// the rest continues a line. The text is split at the end of a line if one ends in the second
+    /// half of the space, or else anywhere, with an ellipsis.
     fn put_text<'a>(&mut self, text: &'a str) -> (&'a str, bool) {
         let begin = self.length;
         let all = self.bytes.len() - 1;

@@ -42,7 +42,8 @@ pub trait TextSink: Send + Sync {
     }
 }
 
-/// A sink that the program keeps a hold of, for example to ask a [`RotatingFile`](super::RotatingFile) for its problem.
+/// A sink that the program keeps a hold of, for example to ask a
+/// [`RotatingFile`](super::RotatingFile) for its problem.
 impl<T: TextSink + ?Sized> TextSink for Arc<T> {
     fn show(&self, line: &TextLine<'_>) {
         (**self).show(line);

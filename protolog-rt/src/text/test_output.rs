@@ -3,8 +3,8 @@
 use super::lines::{Output, print};
 use super::sink::{TextLine, TextSink};
 
-/// Prints lines with `eprint!` on the thread that logs, so that libtest captures them: those of each test are kept apart, and shown if it
-/// fails. For tests, where several may set the sink:
+/// Prints lines with `eprint!` on the thread that logs, so that libtest captures them: those of
+/// each test are kept apart, and shown if it fails. For tests, where several may set the sink:
 ///
 /// ```
 /// use protolog_rt::text::{TestOutput, set_sink};
@@ -12,8 +12,8 @@ use super::sink::{TextLine, TextSink};
 /// let _ = set_sink(TestOutput); // Another test may have set it.
 /// ```
 ///
-/// Other sinks take no lock of the standard library; this one does. Lines of threads that libtest did not start, nor a thread of its
-/// tests through `std::thread`, are not captured.
+/// Other sinks take no lock of the standard library; this one does. Lines of threads that libtest
+/// did not start, nor a thread of its tests through `std::thread`, are not captured.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TestOutput;
 

@@ -1,6 +1,7 @@
 //! Strings on the stack, for texts that have a limit.
 //!
-//! Invariant: a string holds at most `N` bytes; a longer one is cut between characters and ends in an ellipsis.
+//! Invariant: a string holds at most `N` bytes; a longer one is cut between characters and ends in
+//! an ellipsis.
 
 use core::fmt::{self, Display, Write};
 
@@ -20,7 +21,8 @@ impl<const N: usize> FixedString<N> {
         Self { bytes: [0; N], length: 0, cut: false }
     }
 
-    /// Appends `value` as far as there is room, and returns the string. An error of its `Display` ends it early, as anywhere else.
+    /// Appends `value` as far as there is room, and returns the string. An error of its `Display`
+    /// ends it early, as anywhere else.
     pub(crate) fn print(&mut self, value: &dyn Display) -> &str {
         let _ = write!(self, "{value}");
         self.text()

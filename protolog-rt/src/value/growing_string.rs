@@ -1,12 +1,13 @@
-//! Strings of arguments that are formatted before they are logged: on the stack, and in memory of the heap where that is too
-//! small.
+//! Strings of arguments that are formatted before they are logged: on the stack, and in memory of
+//! the heap where that is too small.
 //!
 //! Invariants
-//! - A text is as long as the longest string that any session keeps, and a bit: whoever writes it cuts it to the session's
-//!   own limit, and counts that.
-//! - Where memory is short, a text is cut with an ellipsis rather than the process aborted; [`GrowingString::lacks_memory`]
-//!   says so.
-//! - A value that panics while it is formatted leaves what it wrote and the panic's message, and unwinds no further.
+//! - A text is as long as the longest string that any session keeps, and a bit: whoever writes it
+//!   cuts it to the session's own limit, and counts that.
+//! - Where memory is short, a text is cut with an ellipsis rather than the process aborted;
+//!   [`GrowingString::lacks_memory`] says so.
+//! - A value that panics while it is formatted leaves what it wrote and the panic's message, and
+//!   unwinds no further.
 
 use core::fmt::{self, Display, Write};
 use core::ops::Range;
@@ -42,7 +43,8 @@ impl<const N: usize> GrowingString<N> {
         Self { stack: [0; N], length: 0, heap: Vec::new(), end: 0, lacks_memory: false }
     }
 
-    /// Appends `value`, and returns its range. An error of its `Display` ends it early, as anywhere else.
+    /// Appends `value`, and returns its range. An error of its `Display` ends it early, as anywhere
+    /// else.
     pub(crate) fn append(&mut self, value: &dyn Display) -> Range<usize> {
         let from = self.bytes().len();
         // A character may have to be left out, and still the text is longer than the session's.

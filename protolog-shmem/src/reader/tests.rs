@@ -143,7 +143,8 @@ fn header(buffer: &Buffer, slot: Slot) -> [u8; CHUNK_HEADER] {
     header
 }
 
-/// Reads all that a reader finds in memory of these bytes, and returns the lengths of what it took for committed.
+/// Reads all that a reader finds in memory of these bytes, and returns the lengths of what it took
+/// for committed.
 fn read_any(bytes: &[u8], fill_policy: FillPolicy) -> Vec<usize> {
     let buffer = Buffer::new(Memory::new(Heap::copy_of(bytes)), fill_policy);
     let mut reader = buffer.reader();

@@ -21,7 +21,8 @@ fn fill(buffer: &Buffer, layout: PageLayout, id: u32) -> Slot {
 #[allow(unsafe_code)] // Publishes a packet.
 fn fill_chunk(buffer: &Buffer, mut chunk: WriteChunk, id: u32) -> Slot {
     let open = buffer.open(&mut chunk, 1, id);
-    // SAFETY: the chunk is this function's, and has no packet but an empty one, which nobody writes.
+    // SAFETY: the chunk is this function's, and has no packet but an empty one, which nobody
+    // writes.
     unsafe { open.count.publish(Packets::new(1, 0)) };
     let slot = chunk.slot();
     buffer.complete(chunk);

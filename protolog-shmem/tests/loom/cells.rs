@@ -1,7 +1,7 @@
 //! Packets of the models, with a cell for each place where one may be.
 //!
-//! A writer has the cell for itself while it writes the packet there, a reader shares it while it copies the packet: where
-//! nothing orders the two, loom says so.
+//! A writer has the cell for itself while it writes the packet there, a reader shares it while it
+//! copies the packet: where nothing orders the two, loom says so.
 
 use loom::cell::UnsafeCell;
 use protolog_core::schema::packet;
@@ -29,8 +29,8 @@ impl Cells {
         Self(Arc::new((0..CELLS).map(|_| UnsafeCell::new(())).collect()))
     }
 
-    /// Passes the bytes of message `number` to `store`, which writes them as packet `place` of the chunk that begins at `start`
-    /// and is its own.
+    /// Passes the bytes of message `number` to `store`, which writes them as packet `place` of the
+    /// chunk that begins at `start` and is its own.
     pub(crate) fn write(
         &self,
         start: *mut u8,

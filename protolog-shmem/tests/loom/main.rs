@@ -1,10 +1,13 @@
-//! Interleavings of writers, reader and reclaimer over a small buffer, as loom finds them; `cargo xtask test loom` runs it.
+//! Interleavings of writers, reader and reclaimer over a small buffer, as loom finds them;
+//! `cargo xtask test loom` runs it.
 //!
-//! The crate itself is compiled over loom's atomics. Bytes of packets are plain memory; the [`cells`] check who touches them.
+//! The crate itself is compiled over loom's atomics. Bytes of packets are plain memory; the
+//! [`cells`] check who touches them.
 //!
 //! The bounds: three threads, one page, at most two preemptions in a run, in one model one, unless
-//! `LOOM_MAX_PREEMPTIONS` says otherwise. Within them loom leaves out orders that it takes for equal, and misses some that
-//! are not: where a race matters, the threads yield to each other, so that it is met.
+//! `LOOM_MAX_PREEMPTIONS` says otherwise. Within them loom leaves out orders that it takes for
+//! equal, and misses some that are not: where a race matters, the threads yield to each other, so
+//! that it is met.
 #![cfg(loom)]
 #![allow(unsafe_code)] // Stores into chunks.
 

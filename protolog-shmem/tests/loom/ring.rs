@@ -1,5 +1,5 @@
-//! A ring whose writers take chunks again while a reader reads them. The reader reads the packets while it has the page pinned,
-//! so loom says where a writer might change what is being read.
+//! A ring whose writers take chunks again while a reader reads them. The reader reads the packets
+//! while it has the page pinned, so loom says where a writer might change what is being read.
 
 use crate::cells::Cells;
 use crate::writer::Writer;
@@ -27,7 +27,8 @@ struct Reader {
 }
 
 impl Reader {
-    /// Reads all chunks: of each the numbers that its writer wrote into the chunk of that number, from their beginning.
+    /// Reads all chunks: of each the numbers that its writer wrote into the chunk of that number,
+    /// from their beginning.
     fn poll(&mut self) {
         let mut reader = self.buffer.reader();
         for info in reader.find(true) {
@@ -52,8 +53,9 @@ impl Reader {
     }
 }
 
-/// Writers that fill so many chunks of these layouts each, one after the other, in a ring of one page, and a reader that polls
-/// `polls` times meanwhile. With `neighbour` somebody else keeps the first chunk of the page.
+/// Writers that fill so many chunks of these layouts each, one after the other, in a ring of one
+/// page, and a reader that polls `polls` times meanwhile. With `neighbour` somebody else keeps the
+/// first chunk of the page.
 fn run(neighbour: bool, layouts: &'static [&'static [PageLayout]], polls: usize) {
     check(move || {
         let (buffer, cells) = (buffer(FillPolicy::RingBuffer), Cells::new());
@@ -95,7 +97,8 @@ fn run(neighbour: bool, layouts: &'static [&'static [PageLayout]], polls: usize)
         let (filled, refused) = done.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
         reader.seen = 0;
         reader.poll();
-        // A writer that finds the one page pinned gets none; the page's content is overwritten later.
+        // A writer that finds the one page pinned gets none; the page's content is overwritten
+        // later.
         assert!(filled == 0 || refused > 0 || reader.seen > 0, "what was written last is there");
     });
 }
@@ -128,7 +131,8 @@ fn check_newest(found: &[ChunkInfo], writer: u16, next: u32) {
     assert!((0..next).rev().zip(ids.iter().rev()).all(|(a, b)| a == *b), "{ids:?} of {next}");
 }
 
-/// Writers that take so many pages each of a ring that went round once. Each takes what is oldest, wherever it is preempted.
+/// Writers that take so many pages each of a ring that went round once. Each takes what is oldest,
+/// wherever it is preempted.
 fn overwrite_in_order(chunks: [u32; 2]) {
     // One is what it takes. Two take a minute, more take hours.
     let preemptions = loom::model::Builder::new().preemption_bound.map_or(1, |asked| asked.min(2));
@@ -139,7 +143,8 @@ fn overwrite_in_order(chunks: [u32; 2]) {
             let (buffer, cells) = (Arc::clone(&buffer), cells.clone());
             Writer { buffer, cells, id, next_chunk: 0 }
         };
-        // The third chunk is on the first page, so whoever looks at the pages in their order sees it before the second.
+        // The third chunk is on the first page, so whoever looks at the pages in their order sees
+        // it before the second.
         let mut first = writer(1);
         (0..3).for_each(|_| assert!(first.fill(PageLayout::One, &[])));
         let threads = [(2, chunks[0]), (3, chunks[1])].map(|(id, chunks)| {

@@ -46,7 +46,8 @@ impl Reader {
     }
 }
 
-/// Writers that fill a chunk of these layouts each, and a reader that polls meanwhile and when all are done.
+/// Writers that fill a chunk of these layouts each, and a reader that polls meanwhile and when all
+/// are done.
 fn run(layouts: &'static [&'static [PageLayout]]) {
     check(move || {
         let (buffer, cells) = (buffer(FillPolicy::Stream), Cells::new());

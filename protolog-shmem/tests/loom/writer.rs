@@ -28,7 +28,8 @@ impl Writer {
             assert!(at + bytes.len() <= chunk.payload());
             // SAFETY: within the chunk, as was asserted.
             let place = unsafe { open.start.add(at) };
-            // SAFETY: the chunk is this writer's, and no reader reads what is not committed: that is what the cells check.
+            // SAFETY: the chunk is this writer's, and no reader reads what is not committed: that
+            // is what the cells check.
             unsafe { place.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
         };
         // SAFETY: the chunk is this writer's, and packets before the last one are whole.

@@ -49,7 +49,8 @@ pub(super) enum AnnotationValue<'a> {
 /// A range of the buffer.
 type FieldText = (usize, usize);
 
-/// The place of a record of the crate `log`, which comes as fields of an event: `tracing` has one callsite for all of a level.
+/// The place of a record of the crate `log`, which comes as fields of an event: `tracing` has one
+/// callsite for all of a level.
 #[derive(Clone, Copy, Default)]
 pub(super) struct LogPlace {
     target: Option<FieldText>,
@@ -139,7 +140,8 @@ impl EventFields {
         self.text.lacks_memory()
     }
 
-    /// Returns the target, the file and the line of a record of `log`; none if the event is of `tracing` itself.
+    /// Returns the target, the file and the line of a record of `log`; none if the event is of
+    /// `tracing` itself.
     pub(super) fn log_place(&self) -> Option<(&str, Option<&str>, Option<u32>)> {
         let target = self.text_at(self.log.target?);
         let line = self.log.line.and_then(|line| u32::try_from(line).ok());

@@ -12,8 +12,9 @@ pub(super) fn rebuild() {
     static ONE_AT_A_TIME: ForkLock<()> = ForkLock::new(Order::TracingBridge, ());
     // Otherwise the older answers of a slower thread could come last.
     let _turn = ONE_AT_A_TIME.lock();
-    // While only one subscriber is alive, `tracing` asks just the calling thread's. On a thread without one it would disable all
-    // callsites, also for a subscriber that only other threads have. A new subscriber makes it ask all.
+    // While only one subscriber is alive, `tracing` asks just the calling thread's. On a thread
+    // without one it would disable all callsites, also for a subscriber that only other threads
+    // have. A new subscriber makes it ask all.
     if dispatcher::get_default(Dispatch::is::<NoSubscriber>) {
         drop(Dispatch::new(DisabledSubscriber));
     } else {

@@ -1,7 +1,7 @@
 //! The fields of a span, as annotations of its slices.
 //!
-//! The newest value of a field counts. Where they are more than a slice has room for, the longest texts are cut, with a mark; what
-//! has no room then is left out, and counted.
+//! The newest value of a field counts. Where they are more than a slice has room for, the longest
+//! texts are cut, with a mark; what has no room then is left out, and counted.
 //!
 //! Invariant: a value that was superseded is never written.
 

@@ -1,18 +1,22 @@
 //! Spans, written as slices on the track of their thread.
 //!
-//! A slice begins with the fields that are known when a thread enters the span, and ends with those that were recorded since; the
-//! newest value of a field counts.
+//! A slice begins with the fields that are known when a thread enters the span, and ends with those
+//! that were recorded since; the newest value of a field counts.
 //!
-//! Slices of a track are nested, but spans may be exited in any order. One that is exited while the thread is still in spans that
-//! it entered later ends together with these, so each end belongs to the right slice, with the fields that the span had when it was exited.
+//! Slices of a track are nested, but spans may be exited in any order. One that is exited while the
+//! thread is still in spans that it entered later ends together with these, so each end belongs to
+//! the right slice, with the fields that the span had when it was exited.
 //!
-//! Each event has the depth of its slice, so that a reader finds out where an end or a begin was lost, and the number of its span: a task
-//! that waits has a slice for each time that a thread is in its span. The end of one that is not the first says how long all of them took, and
-//! how long ago the span was made.
+//! Each event has the depth of its slice, so that a reader finds out where an end or a begin was
+//! lost, and the number of its span: a task that waits has a slice for each time that a thread is
+//! in its span. The end of one that is not the first says how long all of them took, and how long
+//! ago the span was made.
 //!
-//! Invariants: a thread writes exactly one end for each begin that it wrote, whatever its level is by then, but none for a begin of the process
-//! that this one was forked from: a span that was entered while its
-//! level was off does not end another slice, and one whose level is off when it is exited is not open for good. Spans of two registries with one id, and slices of two layers in one registry, are told apart.
+//! Invariants: a thread writes exactly one end for each begin that it wrote, whatever its level is
+//! by then, but none for a begin of the process that this one was forked from: a span that was
+//! entered while its level was off does not end another slice, and one whose level is off when it
+//! is exited is not open for good. Spans of two registries with one id, and slices of two layers in
+//! one registry, are told apart.
 
 use super::fields::EventFields;
 use super::sites;
@@ -95,7 +99,8 @@ struct Begun {
 #[derive(Clone, Copy, Default)]
 struct SpanProgress {
     number: u64,
-    /// At the end of a slice, if there were others: the nanoseconds of all of them, and those since the span was made.
+    /// At the end of a slice, if there were others: the nanoseconds of all of them, and those since
+    /// the span was made.
     times: Option<(u64, u64)>,
 }
 
@@ -109,7 +114,8 @@ struct SpanEnd {
 
 thread_local! {
     static STACK: RefCell<SpanStack> = const { RefCell::new(SpanStack::new()) };
-    /// The thread's track, and the epoch of sessions in which it was computed: after a fork it is another.
+    /// The thread's track, and the epoch of sessions in which it was computed: after a fork it is
+    /// another.
     static TRACK: Cell<(u32, u64)> = const { Cell::new((0, 0)) };
 }
 
@@ -171,7 +177,8 @@ where
         let progress = SpanProgress { number, times: None };
         // By now it is known whether there is a host.
         let depth = enter_span();
-        // Before the time of the event, and at the end after the fields were encoded: the sum is near that of the events.
+        // Before the time of the event, and at the end after the fields were encoded: the sum is
+        // near that of the events.
         let at = if is_on { boottime() } else { 0 };
         let is_written = is_on && write(metadata, (depth, progress), fill);
         let recorded = span.map_or(0, |it| it.fields.recorded());
@@ -181,7 +188,8 @@ where
     });
 }
 
-/// Writes the end of a span that the calling thread exits, once all spans that it entered later have ended.
+/// Writes the end of a span that the calling thread exits, once all spans that it entered later
+/// have ended.
 pub(super) fn end<S>(layer: u32, id: &Id, context: &Context<'_, S>)
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
@@ -210,7 +218,8 @@ where
 /// Calls `f` with the thread's stack of spans. A thread that ends may have none any more.
 fn with_stack(f: impl FnOnce(&mut SpanStack)) {
     let _ = STACK.try_with(|stack| {
-        // Nothing that `f` calls enters a span; if it did, a span without a slice is better than a panic.
+        // Nothing that `f` calls enters a span; if it did, a span without a slice is better than a
+        // panic.
         if let Ok(mut stack) = stack.try_borrow_mut() {
             f(&mut stack);
         }
@@ -223,7 +232,8 @@ impl Span {
         Self { fields, number, made: boottime(), layer, slices: 0, busy: 0 }
     }
 
-    /// Returns its number. It gets one with its first slice: by then it is known whether another copy of the runtime counts.
+    /// Returns its number. It gets one with its first slice: by then it is known whether another
+    /// copy of the runtime counts.
     fn number(&self) -> u64 {
         let known = self.number.load(Ordering::Relaxed);
         if known != 0 {
@@ -293,8 +303,8 @@ fn is_on(metadata: &'static Metadata<'static>) -> bool {
     })
 }
 
-/// Writes an event of a slice at this depth on the thread's track, to the sessions whose filter has its level. Returns false if it was too
-/// long, which it is not.
+/// Writes an event of a slice at this depth on the thread's track, to the sessions whose filter has
+/// its level. Returns false if it was too long, which it is not.
 fn write(
     metadata: &'static Metadata<'static>,
     (depth, span): (u32, SpanProgress),

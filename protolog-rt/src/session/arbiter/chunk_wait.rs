@@ -1,4 +1,5 @@
-//! Waiting for a free chunk: the buffer-exhausted policy of sessions whose owner chose waiting over dropping.
+//! Waiting for a free chunk: the buffer-exhausted policy of sessions whose owner chose waiting over
+//! dropping.
 //!
 //! ```text
 //! writer   waiting + 1, fence, acquire a chunk; none: sleep, unless something was freed since
@@ -6,8 +7,9 @@
 //! ```
 //!
 //! Invariants
-//! - A writer waits no longer than its session's timeout, and not at all once the session is over, on a session's own thread
-//!   (which would wait for itself), or in a forked child (where nobody frees anything).
+//! - A writer waits no longer than its session's timeout, and not at all once the session is over,
+//!   on a session's own thread (which would wait for itself), or in a forked child (where nobody
+//!   frees anything).
 //! - A chunk that is freed while somebody waits is looked for once more before the wait ends.
 
 use crate::sync::{AtomicBool, AtomicU32, Ordering, fence};
@@ -19,7 +21,8 @@ use std::time::{Duration, Instant};
 /// Longer than any process runs, and short enough to be added to a time.
 const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
-/// The time that a stop gives waiting threads to find out that it is over; microseconds are enough, if they get to run.
+/// The time that a stop gives waiting threads to find out that it is over; microseconds are enough,
+/// if they get to run.
 const END_TIMEOUT: Duration = Duration::from_secs(1);
 
 thread_local! {
@@ -60,7 +63,8 @@ impl ChunkWait {
         self.timeout.is_some() && !NEVER_WAITS.get()
     }
 
-    /// Returns what `take` gives, as soon as it gives something; none where the wait is over before.
+    /// Returns what `take` gives, as soon as it gives something; none where the wait is over
+    /// before.
     pub(in crate::session) fn wait<T>(
         &self,
         buffer: &Buffer,

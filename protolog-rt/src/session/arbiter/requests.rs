@@ -1,4 +1,5 @@
-//! Requests to the thread of a session that streams, and its answers: stop, flush, and the state of the file.
+//! Requests to the thread of a session that streams, and its answers: stop, flush, and the state of
+//! the file.
 //!
 //! Invariant: a flush that was requested is done, or ends with the thread.
 

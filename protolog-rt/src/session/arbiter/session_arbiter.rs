@@ -1,4 +1,5 @@
-//! A session's part of the [`Arbiter`] that it shares with its writers: filter, file, and the thread that reads the buffer.
+//! A session's part of the [`Arbiter`] that it shares with its writers: filter, file, and the
+//! thread that reads the buffer.
 
 use crate::clock;
 use crate::loss::{Mirror, UnattributedSnapshot};
@@ -93,7 +94,8 @@ impl SessionOwner {
         Self { recorder, ..self }
     }
 
-    /// The same, with a line on standard error at the end if messages were lost, if `reports` says so.
+    /// The same, with a line on standard error at the end if messages were lost, if `reports` says
+    /// so.
     pub(in crate::session) fn reporting_losses(self, reports: bool) -> Self {
         Self { reports_losses: reports, ..self }
     }
@@ -186,12 +188,14 @@ impl Core {
         self.owner.path.as_deref().or_else(recording)
     }
 
-    /// Returns the levels (bit = severity) that the session enables of the group with this full name, registered or not.
+    /// Returns the levels (bit = severity) that the session enables of the group with this full
+    /// name, registered or not.
     pub(crate) fn levels_of(&self, group: &str) -> u8 {
         self.owner.filter.levels(group)
     }
 
-    /// Takes the writers whose threads have ended off the list. Frees what threads have left in any session, which they don't.
+    /// Takes the writers whose threads have ended off the list. Frees what threads have left in any
+    /// session, which they don't.
     pub(in crate::session) fn take_ended(&self) -> Vec<Arc<Writer>> {
         free_retired();
         self.arbiter.take_ended()
@@ -206,7 +210,8 @@ impl Core {
     pub(in crate::session) fn stop(&self) {
         let writers = self.stop_writers();
         self.owner.waits.end_all();
-        // A message is a matter of nanoseconds, unless its thread was preempted; what comes later is after the stop.
+        // A message is a matter of nanoseconds, unless its thread was preempted; what comes later
+        // is after the stop.
         for _ in 0..100 {
             if !writers.iter().any(|writer| writer.is_busy()) {
                 break;
@@ -215,7 +220,8 @@ impl Core {
         }
     }
 
-    /// Makes the session's thread write what is committed, and waits for it, unless this is that thread.
+    /// Makes the session's thread write what is committed, and waits for it, unless this is that
+    /// thread.
     pub(in crate::session) fn flush_within(&self, limit: Duration) {
         let Some(drain) = self.owner.drain.get() else { return };
         if drain.thread.id() != std::thread::current().id() {
@@ -233,7 +239,8 @@ impl Core {
         let _ = self.owner.drain.set(DrainThread { thread, requests });
     }
 
-    /// Returns the recording that completes the trace file of a session that streams, if there is one.
+    /// Returns the recording that completes the trace file of a session that streams, if there is
+    /// one.
     pub(in crate::session) fn stream_recorder(&self) -> Option<&Arc<Recorder>> {
         self.owner.recorder.as_ref().filter(|_| self.is_stream())
     }

@@ -6,9 +6,11 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 impl Builder {
-    /// Goes on in forked children: each child that logs gets a session of its own with these settings, and a file of its own. That of
-    /// the child with the process id 4711 is `app-4711.pftrace` beside the parent's `app.pftrace`; or, if somebody has put there what may not be
-    /// written, such as a link or a file of another user, one with a random number in its name, too.
+    /// Goes on in forked children: each child that logs gets a session of its own with these
+    /// settings, and a file of its own. That of the child with the process id 4711 is
+    /// `app-4711.pftrace` beside the parent's `app.pftrace`; or, if somebody has put there what may
+    /// not be written, such as a link or a file of another user, one with a random number in its
+    /// name, too.
     ///
     /// ```
     /// # use protolog_rt::{ProtoLogGroup, Session};
@@ -23,17 +25,19 @@ impl Builder {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// The child's session starts with its first message that the parent's session would record, or with its first call of a method of
-    /// the parent's [`Session`](crate::Session) that writes a file; from then on such calls are for the child's. A child that does
-    /// neither, such as one that runs another program, has no file; nor has one that drops the parent's session, or starts one of its
-    /// own, before it does. Where [`init`](crate::init()) listens to operators in the parent, it
-    /// does in such a child, too,
-    /// and [`stop_on_signals`](crate::stop_on_signals) holds there as in the parent. If the child's session can't start, since a directory is gone for example, a line on standard error
-    /// says so, and the child's messages are not recorded.
+    /// The child's session starts with its first message that the parent's session would record, or
+    /// with its first call of a method of the parent's [`Session`](crate::Session) that writes a
+    /// file; from then on such calls are for the child's. A child that does neither, such as one
+    /// that runs another program, has no file; nor has one that drops the parent's session, or
+    /// starts one of its own, before it does. Where [`init`](crate::init()) listens to operators in
+    /// the parent, it does in such a child, too, and [`stop_on_signals`](crate::stop_on_signals)
+    /// holds there as in the parent. If the child's session can't start, since a directory is gone
+    /// for example, a line on standard error says so, and the child's messages are not recorded.
     ///
-    /// That first message starts a thread and makes a file, so it takes its time, and a signal handler should not log it. Fork while no
-    /// other thread of the parent starts or ends: what the C library and Rust's have locked at that moment stays locked in the child,
-    /// and then no thread starts there.
+    /// That first message starts a thread and makes a file, so it takes its time, and a signal
+    /// handler should not log it. Fork while no other thread of the parent starts or ends: what the
+    /// C library and Rust's have locked at that moment stays locked in the child, and then no
+    /// thread starts there.
     ///
     /// It has no effect on a session of chosen threads ([`Self::this_thread`]).
     pub fn follow_forks(mut self) -> Self {

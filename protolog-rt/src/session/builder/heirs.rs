@@ -1,15 +1,19 @@
-//! Sessions that go on in forked children ([`Builder::follow_forks`]), each in a file of the child's own.
+//! Sessions that go on in forked children ([`Builder::follow_forks`]), each in a file of the
+//! child's own.
 //!
-//! A child has none of its parent's threads, and the parent's files are the parent's. So the child's part, its *heir*, is a session
-//! like any other, with the parent's settings. Nothing is done at the fork, where nothing may be allocated and most children run
-//! another program: the heirs start with the child's first message that the parent's sessions would record, or with its first
-//! call of a method of the parent's session.
+//! A child has none of its parent's threads, and the parent's files are the parent's. So the
+//! child's part, its *heir*, is a session like any other, with the parent's settings. Nothing is
+//! done at the fork, where nothing may be allocated and most children run another program: the
+//! heirs start with the child's first message that the parent's sessions would record, or with its
+//! first call of a method of the parent's session.
 //!
 //! Invariants
-//! - A will is good while its session runs. A child finds those of its parent, and takes all of them at once; but none of a session
-//!   that it dropped, and none after it started a session of its own.
-//! - The lock is held while heirs start, so that a message or call of another thread waits for them. No lock is taken before it, and
-//!   it is taken neither in a child whose fork is incomplete, nor between the handlers of this thread's own fork, which hold it.
+//! - A will is good while its session runs. A child finds those of its parent, and takes all of
+//!   them at once; but none of a session that it dropped, and none after it started a session of
+//!   its own.
+//! - The lock is held while heirs start, so that a message or call of another thread waits for
+//!   them. No lock is taken before it, and it is taken neither in a child whose fork is incomplete,
+//!   nor between the handlers of this thread's own fork, which hold it.
 
 use crate::error::Error;
 use crate::session::builder::Builder;
@@ -68,8 +72,8 @@ fn locked<R>(f: impl FnOnce(&mut Heirs) -> R) -> Option<R> {
     guarded(|| HEIRS.lock_unless_forking().map(|mut all| f(&mut all)))
 }
 
-/// Notes that the program has started a session. Forked children go on where it ends for them, if there are `settings`; and this
-/// process does not go on any more where its parent's sessions end.
+/// Notes that the program has started a session. Forked children go on where it ends for them, if
+/// there are `settings`; and this process does not go on any more where its parent's sessions end.
 pub(super) fn note_start(active: &Arc<Active>, settings: Option<Builder>) {
     if settings.is_some() {
         forked::go_on_with(start);
@@ -83,7 +87,8 @@ pub(super) fn note_start(active: &Arc<Active>, settings: Option<Builder>) {
     });
 }
 
-/// Starts the heirs of the parent's sessions in a forked child, unless that was done. Returns whether there are any that run.
+/// Starts the heirs of the parent's sessions in a forked child, unless that was done. Returns
+/// whether there are any that run.
 pub(in crate::session) fn start() -> bool {
     let process = std::process::id();
     let has_begun = locked(|all| {
@@ -117,8 +122,8 @@ pub(in crate::session) fn start() -> bool {
     locked(|all| all.heirs.iter().any(runs_here)).unwrap_or(false)
 }
 
-/// Starts the session of a child. The name of its file is easy to guess, and where everybody may make files, another user may have it: then it gets one
-/// that nobody guesses.
+/// Starts the session of a child. The name of its file is easy to guess, and where everybody may
+/// make files, another user may have it: then it gets one that nobody guesses.
 fn start_heir(settings: &Builder, process: u32) -> Result<Arc<Active>, Error> {
     let start = |label: &str| settings.clone().for_child(label).start_active();
     match start(&process.to_string()) {
@@ -129,7 +134,8 @@ fn start_heir(settings: &Builder, process: u32) -> Result<Arc<Active>, Error> {
     }
 }
 
-/// Returns the session that goes on in this process for `active`, which is its parent's or that of a process further up.
+/// Returns the session that goes on in this process for `active`, which is its parent's or that of
+/// a process further up.
 pub(in crate::session) fn of(active: &Arc<Active>) -> Option<Arc<Active>> {
     let process = std::process::id();
     locked(|all| {
@@ -148,12 +154,14 @@ pub(in crate::session) fn forget(ended: &Arc<Active>) {
     locked(|all| all.heirs.retain(|heir| !Arc::ptr_eq(&heir.active, ended)));
 }
 
-/// A session records no more, whether or not its file could be written: the same holds for it, though the program may have it still.
+/// A session records no more, whether or not its file could be written: the same holds for it,
+/// though the program may have it still.
 pub(in crate::session) fn revoke(ended: &Arc<Active>) {
     locked(|all| all.wills.retain(|will| will.session.as_ptr() != Arc::as_ptr(ended)));
 }
 
-/// The program has dropped `active`, which is its parent's or that of a process further up: nothing goes on for it here.
+/// The program has dropped `active`, which is its parent's or that of a process further up: nothing
+/// goes on for it here.
 pub(in crate::session) fn renounce(active: &Arc<Active>) {
     locked(|all| {
         let mut next = Some(Arc::clone(active));

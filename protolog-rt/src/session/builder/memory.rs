@@ -1,4 +1,5 @@
-//! The memory of a session's buffer, in a recording or in memory that ends with the process; and the memory that a message may take.
+//! The memory of a session's buffer, in a recording or in memory that ends with the process; and
+//! the memory that a message may take.
 //!
 //! Invariant: a session that streams starts also where there is no room for a recording.
 
@@ -17,8 +18,9 @@ use protolog_core::FillPolicy;
 use protolog_shmem::{Buffer, Memory};
 use std::sync::Arc;
 
-/// The default size of the buffer of a session that streams, in bytes: four threads that log as fast as they can, in a debug build on
-/// two processors, fill at most 14 MiB of it in 800,000 messages.
+/// The default size of the buffer of a session that streams, in bytes: four threads that log as
+/// fast as they can, in a debug build on two processors, fill at most 14 MiB of it in 800,000
+/// messages.
 const STREAM_BUFFER: usize = 16 << 20;
 /// The default size of a buffer that keeps messages, in bytes.
 const KEPT_BUFFER: usize = 4 << 20;
@@ -28,7 +30,8 @@ pub(super) const MAX_STRING_BYTES: usize = 4096;
 /// The place of the recording of a session that streams: see [`Builder::recording_in`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordingPlace {
-    /// `/dev/shm`: memory that outlives the process, up to the end of the machine or of the container.
+    /// `/dev/shm`: memory that outlives the process, up to the end of the machine or of the
+    /// container.
     Memory,
     /// The directory of the trace.
     BesideTrace,
@@ -38,16 +41,19 @@ pub enum RecordingPlace {
 const VARIABLE: &str = "PROTOLOG_RECORDING";
 
 impl Builder {
-    /// Sets where the recording of a session that streams lives, which completes the trace after a crash ([`Session::recording`]). Where it
-    /// can't be there, it is in the other place.
+    /// Sets where the recording of a session that streams lives, which completes the trace after a
+    /// crash ([`Session::recording`]). Where it can't be there, it is in the other place.
     ///
-    /// By default it is in memory, so that no call ever waits for a disk. In a container it is beside the trace: the memory of a
-    /// container ends with it, and the restart after a crash would find no recording. The variable `PROTOLOG_RECORDING`, which is
-    /// `memory` or `beside`, sets the place of sessions that do not name one. systemd removes the memory of a user who logs out
-    /// (`RemoveIPC`), unless that is a system user: such a program, too, has its recording beside the trace.
+    /// By default it is in memory, so that no call ever waits for a disk. In a container it is
+    /// beside the trace: the memory of a container ends with it, and the restart after a crash
+    /// would find no recording. The variable `PROTOLOG_RECORDING`, which is `memory` or `beside`,
+    /// sets the place of sessions that do not name one. systemd removes the memory of a user who
+    /// logs out (`RemoveIPC`), unless that is a system user: such a program, too, has its recording
+    /// beside the trace.
     ///
-    /// Beside the trace, what [`Self::record_at`] says of disks holds. On file systems that copy what they write (btrfs, ZFS), a disk that is
-    /// full can end the program (`SIGBUS`), so there it is in memory by default in a container, too.
+    /// Beside the trace, what [`Self::record_at`] says of disks holds. On file systems that copy
+    /// what they write (btrfs, ZFS), a disk that is full can end the program (`SIGBUS`), so there
+    /// it is in memory by default in a container, too.
     ///
     /// [`Session::recording`]: crate::Session::recording
     ///
@@ -82,7 +88,8 @@ impl Builder {
         self.recording_place.or_else(by_variable).unwrap_or_else(by_default)
     }
 
-    /// Sets the most bytes of a string argument, 4 KiB by default. A longer one is truncated, with an ellipsis, and counted.
+    /// Sets the most bytes of a string argument, 4 KiB by default. A longer one is truncated, with
+    /// an ellipsis, and counted.
     ///
     /// ```
     /// # use protolog_rt::{LossCause, ProtoLogGroup, Session};
@@ -103,11 +110,13 @@ impl Builder {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// Strings that make a message larger than half of the buffer are truncated, too, to equal shares of that half.
+    /// Strings that make a message larger than half of the buffer are truncated, too, to equal
+    /// shares of that half.
     ///
-    /// A message of more than 4 KiB is put together before it is divided among chunks, and a value of more than 1 KiB is formatted
-    /// before that, so they allocate as much memory for a moment; without it, strings are truncated. Other messages allocate
-    /// nothing once their thread has logged to the session, except for templates interned at run time.
+    /// A message of more than 4 KiB is put together before it is divided among chunks, and a value
+    /// of more than 1 KiB is formatted before that, so they allocate as much memory for a moment;
+    /// without it, strings are truncated. Other messages allocate nothing once their thread has
+    /// logged to the session, except for templates interned at run time.
     pub fn max_string_bytes(mut self, bytes: usize) -> Self {
         self.max_string_bytes = bytes;
         self

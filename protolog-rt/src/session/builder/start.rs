@@ -1,7 +1,7 @@
 //! The start of a session: filter, buffer and file, and the thread of a session that streams.
 //!
-//! Invariant: a start that fails leaves no file that was not there, and no thread; files of earlier runs stay as they were, since
-//! they are emptied and removed after the last step that can fail.
+//! Invariant: a start that fails leaves no file that was not there, and no thread; files of earlier
+//! runs stay as they were, since they are emptied and removed after the last step that can fail.
 
 use crate::clock;
 use crate::error::Error;
@@ -104,7 +104,8 @@ impl Builder {
         }
     }
 
-    /// Starts the thread that copies the buffer to a file. The thread comes first, since there may be none to have.
+    /// Starts the thread that copies the buffer to a file. The thread comes first, since there may
+    /// be none to have.
     fn stream(
         core: &Arc<Core>,
         place: FilePlace,

@@ -1,4 +1,5 @@
-//! What earlier runs left at the path of a trace: it gets another name before the path is written again.
+//! What earlier runs left at the path of a trace: it gets another name before the path is written
+//! again.
 //!
 //! ```text
 //! app.pftrace      the run that begins
@@ -6,16 +7,21 @@
 //! app.2.pftrace    the one before that, and so on
 //! ```
 //!
-//! The trace of a run that crashed is completed from its recording first. It is then made read-only, which marks it: it stays beside
-//! those that are asked for, until all that crashed take more than [`CRASH_BYTES`] or are more than [`CRASHES`]; the newest one stays in any
-//! case. So a program that crashes at once, again and again, runs out of neither disk nor numbers. Where others have taken all numbers, a
-//! trace is `app.run-0123456789abcdef.pftrace`; those with such names count as older than those with numbers.
+//! The trace of a run that crashed is completed from its recording first. It is then made
+//! read-only, which marks it: it stays beside those that are asked for, until all that crashed take
+//! more than [`CRASH_BYTES`] or are more than [`CRASHES`]; the newest one stays in any case. So a
+//! program that crashes at once, again and again, runs out of neither disk nor numbers. Where
+//! others have taken all numbers, a trace is `app.run-0123456789abcdef.pftrace`; those with such
+//! names count as older than those with numbers.
 //!
 //! Invariants
-//! - A file under one of these names is renamed or removed only if it is a trace of this program and user that nobody has. Others keep
-//!   their names, and their numbers are left out; nothing of another user is read. Whatever others put there, a session starts.
-//! - Files are renamed from the oldest to the newest, each to a name that is free by then. If that ends half-way, all are there.
-//! - No file gets more permissions than it had, and the new one has those that the session asks for.
+//! - A file under one of these names is renamed or removed only if it is a trace of this program
+//!   and user that nobody has. Others keep their names, and their numbers are left out; nothing of
+//!   another user is read. Whatever others put there, a session starts.
+//! - Files are renamed from the oldest to the newest, each to a name that is free by then. If that
+//!   ends half-way, all are there.
+//! - No file gets more permissions than it had, and the new one has those that the session asks
+//!   for.
 //! - All is done in one directory, which is found once, wherever its path leads by then.
 //! - At most one of these files is open at a time, besides the one that gets the first name.
 
@@ -44,7 +50,8 @@ const CRASH_BYTES: u64 = 256 << 20;
 /// The most traces of crashed runs.
 const CRASHES: usize = 64;
 
-/// The largest trace without a recording that is read to see whether its session was ended; of a larger one the last [`TAIL`] bytes.
+/// The largest trace without a recording that is read to see whether its session was ended; of a
+/// larger one the last [`TAIL`] bytes.
 const MAX_SURVEYED: u64 = 64 << 20;
 const TAIL: u64 = 512;
 
@@ -66,7 +73,8 @@ impl Default for Earlier {
     }
 }
 
-/// What stands in the place of a number in a name where all are taken, before 16 hexadecimal digits.
+/// What stands in the place of a number in a name where all are taken, before 16 hexadecimal
+/// digits.
 const RUN: &str = "run-";
 
 /// A trace of an earlier run under one of the names.
@@ -81,15 +89,17 @@ struct EarlierRun {
     time: SystemTime,
 }
 
-/// The part of a name that tells a trace from others. The newer ones come first, but for those without a number.
+/// The part of a name that tells a trace from others. The newer ones come first, but for those
+/// without a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Label {
     Number(u64),
     Run,
 }
 
-/// Gives what is at `place` another name, unless `earlier` says that it may go, or it is empty. What can't get one is emptied. With
-/// `reports`, a line says so, and that the run crashed if it did. [`Error::FileInUse`] if somebody writes it.
+/// Gives what is at `place` another name, unless `earlier` says that it may go, or it is empty.
+/// What can't get one is emptied. With `reports`, a line says so, and that the run crashed if it
+/// did. [`Error::FileInUse`] if somebody writes it.
 pub(in crate::session) fn keep(
     place: &FilePlace,
     earlier: Earlier,
@@ -129,7 +139,8 @@ pub(in crate::session) fn keep(
     Ok(())
 }
 
-/// Completes the segments that earlier runs left, unless `earlier` says that they may go. With `reports`, a line says so.
+/// Completes the segments that earlier runs left, unless `earlier` says that they may go. With
+/// `reports`, a line says so.
 pub(in crate::session) fn keep_segments(place: &FilePlace, earlier: Earlier, reports: bool) {
     let Ok(location) = place.location() else { return };
     if earlier.truncates {
@@ -148,7 +159,8 @@ fn own(place: &Location) -> Option<Entry> {
     (found.is_regular() && found.owner() == user() && found.links() == 1).then_some(found)
 }
 
-/// Returns whether the session that wrote a trace was ended, as far as a look tells. What is no trace has no session.
+/// Returns whether the session that wrote a trace was ended, as far as a look tells. What is no
+/// trace has no session.
 fn is_ended(held: &Held) -> io::Result<bool> {
     let length = held.file().metadata()?.len();
     if survey_of_head(held.file())?.session_id == [0; 16] {
@@ -163,8 +175,9 @@ fn is_ended(held: &Held) -> io::Result<bool> {
     Ok(TraceSurvey::ENDS.iter().any(|end| has(end)))
 }
 
-/// Renames the file at `place`, which is `held`, to the first of the names, and those that are in the way to the next ones. Then removes
-/// those that need not be kept. Returns its name. The path is for errors.
+/// Renames the file at `place`, which is `held`, to the first of the names, and those that are in
+/// the way to the next ones. Then removes those that need not be kept. Returns its name. The path
+/// is for errors.
 fn give_name(
     (place, path): (&Location, &Path),
     held: &Held,
@@ -194,7 +207,8 @@ fn give_name(
     Ok(name)
 }
 
-/// Renames traces so that the first number is free that nobody else has, and returns it; none if all are taken.
+/// Renames traces so that the first number is free that nobody else has, and returns it; none if
+/// all are taken.
 fn free_first(
     (place, path): (&Location, &Path),
     kept: &mut [EarlierRun],
@@ -224,7 +238,8 @@ fn free_first(
     Ok(Some(first))
 }
 
-/// Returns those that need not be kept beside `keep` ended ones, and beside a newer one of a crashed run of so many bytes if there is one.
+/// Returns those that need not be kept beside `keep` ended ones, and beside a newer one of a
+/// crashed run of so many bytes if there is one.
 fn needless(
     mut kept: Vec<EarlierRun>,
     newest_crash: Option<u64>,
@@ -284,7 +299,8 @@ impl EarlierRun {
         })
     }
 
-    /// Holds it, where it is at `place`, so that nobody begins to write it; none if somebody has it, or it is not there any more.
+    /// Holds it, where it is at `place`, so that nobody begins to write it; none if somebody has
+    /// it, or it is not there any more.
     fn hold(&self, place: &Location, path: &Path) -> Option<Held> {
         let held = hold(place, &path.with_file_name(place.name())).ok()??;
         (Identity::of_file(held.file()).ok()? == self.identity).then_some(held)
@@ -308,7 +324,8 @@ fn crash_line(name: &Path, recovered: Option<u64>) -> String {
     format!("protolog: the last run crashed; its trace is `{}`{of}\n", name.display())
 }
 
-/// Returns the path of a trace of another name than that at `path`, which nobody can know in advance.
+/// Returns the path of a trace of another name than that at `path`, which nobody can know in
+/// advance.
 pub(crate) fn unknown_sibling(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default();
     path.with_file_name(numbered(name, &format!("{RUN}{:016x}", random())))
@@ -326,7 +343,8 @@ fn numbered(name: &OsStr, number: &str) -> OsString {
     numbered
 }
 
-/// Returns the part of a trace's name that tells it from others of `name`; none if `file` has no such name.
+/// Returns the part of a trace's name that tells it from others of `name`; none if `file` has no
+/// such name.
 fn label(name: &OsStr, file: &OsStr) -> Option<Label> {
     let (path, file) = (Path::new(name), Path::new(file));
     let stem = path.file_stem()?.as_bytes();

@@ -1,14 +1,16 @@
-//! Recordings that dead processes left in memory, or beside their traces: of each program the newest ones stay for recovery, for a
-//! while.
+//! Recordings that dead processes left in memory, or beside their traces: of each program the
+//! newest ones stay for recovery, for a while.
 //!
-//! Each holds some megabytes until the machine is shut down, or for good, so the next session of the program that records there removes
-//! those that are too many or too old. One that has messages that a trace lacks is not counted, as long as there is room: where many
-//! processes of a program died together, each completes its trace when it starts again. One that nobody needs, since its session ended
-//! well but was not allowed to remove it, goes at once. A recording does not say when its process died, nor does the file: stores to mapped memory don't
-//! change its time. So the first session that finds it dead sets its time, and marks it by taking away the permission to write.
+//! Each holds some megabytes until the machine is shut down, or for good, so the next session of
+//! the program that records there removes those that are too many or too old. One that has messages
+//! that a trace lacks is not counted, as long as there is room: where many processes of a program
+//! died together, each completes its trace when it starts again. One that nobody needs, since its
+//! session ended well but was not allowed to remove it, goes at once. A recording does not say when
+//! its process died, nor does the file: stores to mapped memory don't change its time. So the first
+//! session that finds it dead sets its time, and marks it by taking away the permission to write.
 //!
-//! Invariant: only regular files of this user are removed, that have the name of a recording of this program and its magic, and that
-//! no process has marked as its own.
+//! Invariant: only regular files of this user are removed, that have the name of a recording of
+//! this program and its magic, and that no process has marked as its own.
 
 use crate::error::Error;
 use crate::session::earlier::previous::completes_trace;
@@ -59,8 +61,8 @@ struct Leftover {
     time: SystemTime,
 }
 
-/// Creates a recording. Before one in memory or beside a trace is created, those of dead processes are removed there that `keep` does
-/// not cover, and all but one if there is no space left.
+/// Creates a recording. Before one in memory or beside a trace is created, those of dead processes
+/// are removed there that `keep` does not cover, and all but one if there is no space left.
 pub(in crate::session) fn create_recorder(
     place: &RecordingPath,
     form: BufferForm<'_>,
@@ -87,8 +89,9 @@ pub(in crate::session) fn create_recorder(
     }
 }
 
-/// Removes the recordings of dead processes of `program` beside `beside` that `keep` does not cover; those that complete a trace do not
-/// count if there is room. That one stays is no reason not to record.
+/// Removes the recordings of dead processes of `program` beside `beside` that `keep` does not
+/// cover; those that complete a trace do not count if there is room. That one stays is no reason
+/// not to record.
 fn remove(beside: &Location, program: &str, keep: Keep, has_room: bool) {
     let Ok(names) = beside.siblings() else { return };
     let names = names.iter().filter(|name| is_recording_of(program, name));
@@ -117,7 +120,8 @@ fn remove(beside: &Location, program: &str, keep: Keep, has_room: bool) {
 }
 
 impl Leftover {
-    /// Returns what is at `place`, with the file, which nobody else has until it is closed; none if it is not to be touched.
+    /// Returns what is at `place`, with the file, which nobody else has until it is closed; none if
+    /// it is not to be touched.
     fn find(place: Location) -> Option<(File, Self)> {
         if Claim::is_taken_at(&place, None) {
             return None;
@@ -137,7 +141,8 @@ impl Leftover {
     }
 }
 
-/// Returns whether a session that ended well could not remove its recording. Those of other versions may have something else there.
+/// Returns whether a session that ended well could not remove its recording. Those of other
+/// versions may have something else there.
 fn is_needless(file: &File) -> bool {
     let mut header = [0; SESSION_ID_AT + NEEDLESS.len()];
     let header = file.read_exact_at(&mut header, 0).ok().and_then(|()| Header::parse(&header).ok());
@@ -181,7 +186,8 @@ mod tests {
         file.set_permissions(Permissions::from_mode(mode)).expect("chmod");
     }
 
-    /// Makes a recording of a dead process's session, and the trace that it completes, unless that is of another session.
+    /// Makes a recording of a dead process's session, and the trace that it completes, unless that
+    /// is of another session.
     fn make_with_trace(directory: &Path, number: u8, is_same: bool) -> PathBuf {
         let id = [number; 16];
         let trace = directory.join(format!("app-{number}.pftrace"));
@@ -235,7 +241,8 @@ mod tests {
         }
         let old = File::options().read(true).open(&needed[0]).expect("open");
         old.set_modified(SystemTime::now() - 8 * DAY).expect("set the time");
-        // Nobody needs one whose trace is gone; it is found later than the others of this kind were.
+        // Nobody needs one whose trace is gone; it is found later than the others of this kind
+        // were.
         fs::remove_file(dir.path().join("app-2.pftrace")).expect("remove");
         remove_in(dir.path(), "app", Keep::default(), true);
         assert!(!needed[0].exists() && left(&needed[2..]) == 17);

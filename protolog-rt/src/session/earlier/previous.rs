@@ -1,11 +1,14 @@
-//! Completes the trace that an earlier run of the program could not end, with the messages that its recording has.
+//! Completes the trace that an earlier run of the program could not end, with the messages that its
+//! recording has.
 //!
 //! Invariants
-//! - A trace that another session writes stays as it is, and so does one that has no recording. The recording is removed
-//!   when the trace is complete on the disk; until then the same can be done again, with the same outcome.
-//! - Only files of this user are read or written, and only the trace that has the id of the recording's session: whatever another user
-//!   put beside them, and whatever a recording says.
-//! - That nothing is found means that nothing can be completed, not that somebody looked at the recording at the same time.
+//! - A trace that another session writes stays as it is, and so does one that has no recording. The
+//!   recording is removed when the trace is complete on the disk; until then the same can be done
+//!   again, with the same outcome.
+//! - Only files of this user are read or written, and only the trace that has the id of the
+//!   recording's session: whatever another user put beside them, and whatever a recording says.
+//! - That nothing is found means that nothing can be completed, not that somebody looked at the
+//!   recording at the same time.
 
 use crate::error::Error;
 use crate::paths::absolute;
@@ -26,7 +29,8 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The time to wait for others that have the recording of a dead process, and of a living one; and between two looks.
+/// The time to wait for others that have the recording of a dead process, and of a living one; and
+/// between two looks.
 const TIMEOUT: Duration = Duration::from_secs(5);
 const TIMEOUT_IF_ALIVE: Duration = Duration::from_millis(200);
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
@@ -41,20 +45,26 @@ pub struct RecoveredTrace {
     pub messages: u64,
     /// Messages that were lost before the process died, and that the trace reports now.
     pub lost: u64,
-    /// Bytes that the trace had and lacks now, since something else cut it, with the messages in them.
+    /// Bytes that the trace had and lacks now, since something else cut it, with the messages in
+    /// them.
     pub missing_bytes: u64,
 }
 
-/// Completes the trace file of an earlier run of the program that did not end it, since it was killed or crashed: every message
-/// whose call had returned is in the file afterwards, once. Returns what was completed; nothing if the run ended its trace, is still
-/// going on, or has left no recording (the machine was shut down meanwhile). Files of other users are no trace and no recording of it.
+/// Completes the trace file of an earlier run of the program that did not end it, since it was
+/// killed or crashed: every message whose call had returned is in the file afterwards, once.
+/// Returns what was completed; nothing if the run ended its trace, is still going on, or has left
+/// no recording (the machine was shut down meanwhile). Files of other users are no trace and no
+/// recording of it.
 ///
-/// It waits up to five seconds while another process has the recording of a dead one, such as a `protologtool` that completes the same
-/// trace. An [`Error::File`] if it waits in vain, or if the trace can't be written: then the recording stays.
+/// It waits up to five seconds while another process has the recording of a dead one, such as a
+/// `protologtool` that completes the same trace. An [`Error::File`] if it waits in vain, or if the
+/// trace can't be written: then the recording stays.
 ///
-/// `path` is the file that the session was given. Of a session that divides its trace, the segment that was left incomplete
-/// (`.part`) is completed, and gets its final name. A session that starts does this by itself, and renames a trace in one file
-/// ([`Builder::keep_previous`](crate::Builder::keep_previous)); to do something else with it, call this before:
+/// `path` is the file that the session was given. Of a session that divides its trace, the segment
+/// that was left incomplete (`.part`) is completed, and gets its final name. A session that starts
+/// does this by itself, and renames a trace in one file
+/// ([`Builder::keep_previous`](crate::Builder::keep_previous)); to do something else with it, call
+/// this before:
 ///
 /// ```
 /// use protolog_rt::{Session, recover_previous};
@@ -105,8 +115,9 @@ pub fn recover_previous(path: impl AsRef<Path>) -> Result<Vec<RecoveredTrace>, E
     Ok(recovered)
 }
 
-/// Completes the segments of `place` that earlier runs left incomplete, and marks them as those of runs that crashed: they are read-only.
-/// What can't be completed stays as it is, with its recording.
+/// Completes the segments of `place` that earlier runs left incomplete, and marks them as those of
+/// runs that crashed: they are read-only. What can't be completed stays as it is, with its
+/// recording.
 pub(in crate::session) fn complete_segments(place: &Location, path: &Path) -> Vec<RecoveredTrace> {
     let (mut recovered, mut sessions) = (Vec::new(), Vec::new());
     let parts = segments::incomplete(place);
@@ -133,7 +144,8 @@ pub(in crate::session) fn complete_segments(place: &Location, path: &Path) -> Ve
     recovered
 }
 
-/// Removes a segment that had just been begun when its process died: one without a message, of a session whose trace was completed.
+/// Removes a segment that had just been begun when its process died: one without a message, of a
+/// session whose trace was completed.
 fn remove_if_begun(part: &Location, path: &Path, sessions: &[[u8; 16]]) -> io::Result<()> {
     if sessions.is_empty() {
         return Ok(());
@@ -150,8 +162,8 @@ fn remove_if_begun(part: &Location, path: &Path, sessions: &[[u8; 16]]) -> io::R
     if is_needless { part.remove_if(held.file()).map(drop) } else { Ok(()) }
 }
 
-/// Completes one file, or the segment before it if its process died between the two; none if there is nothing to do. Returns the
-/// id of the session, too.
+/// Completes one file, or the segment before it if its process died between the two; none if there
+/// is nothing to do. Returns the id of the session, too.
 pub(in crate::session) fn complete(
     place: &Location,
     path: &Path,
@@ -182,7 +194,8 @@ pub(in crate::session) fn complete(
     Ok(Some((completed, session_id)))
 }
 
-/// Finds the recording of the session with this id, in memory and beside its trace, and its path for messages.
+/// Finds the recording of the session with this id, in memory and beside its trace, and its path
+/// for messages.
 fn find(place: &Location, path: &Path, session_id: [u8; 16]) -> Option<(Location, PathBuf)> {
     if session_id == [0; 16] {
         return None;
@@ -217,7 +230,8 @@ fn recorded_session(place: &Location) -> Option<[u8; 16]> {
     Some(Header::parse(&header).ok()?.session_id)
 }
 
-/// Holds the trace at `place`, and returns the id of its session, too; none if there is no such file of this user, or somebody writes it.
+/// Holds the trace at `place`, and returns the id of its session, too; none if there is no such
+/// file of this user, or somebody writes it.
 fn hold_own(place: &Location, path: &Path) -> io::Result<Option<(Held, [u8; 16])>> {
     let Ok(Some(held)) = hold(place, path) else { return Ok(None) };
     if !is_own(held.file())? {
@@ -247,8 +261,8 @@ pub(in crate::session) fn completes_trace(recording: &File) -> bool {
     id != [0; 16] && names.into_iter().any(|name| is_its(name) == Some(true))
 }
 
-/// Opens the recording of a dead process, so that nobody else touches it until it is closed; none if its process lives, or another
-/// one has used it meanwhile.
+/// Opens the recording of a dead process, so that nobody else touches it until it is closed; none
+/// if its process lives, or another one has used it meanwhile.
 fn claim_dead(place: &Location, path: &Path) -> io::Result<Option<File>> {
     let file = match place.open_regular() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -267,7 +281,8 @@ fn claim_dead(place: &Location, path: &Path) -> io::Result<Option<File>> {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(error) => return Err(error),
         }
-        // That of a process is its mark of life; others look at the file for a moment, or complete the trace.
+        // That of a process is its mark of life; others look at the file for a moment, or complete
+        // the trace.
         match (is_other_process(pid), begun.elapsed()) {
             (true, waited) if waited >= TIMEOUT_IF_ALIVE => return Ok(None),
             (false, waited) if waited >= TIMEOUT => {

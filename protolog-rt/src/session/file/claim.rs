@@ -1,19 +1,23 @@
-//! Claims on files: a file is written by one session, recording or text sink at a time, and replaced by none meanwhile.
+//! Claims on files: a file is written by one session, recording or text sink at a time, and
+//! replaced by none meanwhile.
 //!
-//! Within the process a table says who has which file. Other processes, and other copies of this library in this one, see a lock on it
-//! ([`FileLock`]), and on a recording the mark of a living process (`flock`), too. A session that keeps its messages claims the name of its file, since the file itself
-//! appears only at the end; other processes can't see that claim.
+//! Within the process a table says who has which file. Other processes, and other copies of this
+//! library in this one, see a lock on it ([`FileLock`]), and on a recording the mark of a living
+//! process (`flock`), too. A session that keeps its messages claims the name of its file, since the
+//! file itself appears only at the end; other processes can't see that claim.
 //!
-//! Whoever may read a file can have a lock on it, also another user, and keep it for ever: locks like those of readers ([`FileLock::shared`]),
-//! and marks. So marks count on private files only, which recordings are; and where a reader's lock is all that is in the way of a claim
+//! Whoever may read a file can have a lock on it, also another user, and keep it for ever: locks
+//! like those of readers ([`FileLock::shared`]), and marks. So marks count on private files only,
+//! which recordings are; and where a reader's lock is all that is in the way of a claim
 //! ([`Claim::is_obstructed`]), a session takes another file: nobody writes that one.
 //!
-//! A claim on a file that this process has not open counts for nothing: a file is closed a moment before its claim is given up, and if
-//! it was removed or replaced, the next new file may have its inode. In a forked child the files of its parent stay claimed, which may
-//! still write them, but for recordings, which are closed there.
+//! A claim on a file that this process has not open counts for nothing: a file is closed a moment
+//! before its claim is given up, and if it was removed or replaced, the next new file may have its
+//! inode. In a forked child the files of its parent stay claimed, which may still write them, but
+//! for recordings, which are closed there.
 //!
-//! Invariant: *closed first*: whoever has a claim on a file and closes the file does so before the claim goes, or a lock of the process
-//! on the file, which programs in Java have, would go with it.
+//! Invariant: *closed first*: whoever has a claim on a file and closes the file does so before the
+//! claim goes, or a lock of the process on the file, which programs in Java have, would go with it.
 
 use crate::error::Error;
 use crate::session::file::file_place::FilePlace;
@@ -81,7 +85,8 @@ impl Table {
 /// The right of one session to write a file.
 #[derive(Debug)]
 pub(crate) struct Claim {
-    /// That of its entry, which is not told by the file: somebody else may have a claim on its inode by the time it is given up.
+    /// That of its entry, which is not told by the file: somebody else may have a claim on its
+    /// inode by the time it is given up.
     number: u64,
     id: FileId,
     /// On a file.
@@ -89,8 +94,8 @@ pub(crate) struct Claim {
 }
 
 impl Claim {
-    /// Claims a file that is open for writing, and locks it against other processes; none if somebody else has it. Devices, such
-    /// as terminals, may be shared.
+    /// Claims a file that is open for writing, and locks it against other processes; none if
+    /// somebody else has it. Devices, such as terminals, may be shared.
     pub(crate) fn new(file: &File) -> io::Result<Option<Self>> {
         let metadata = file.metadata()?;
         if !metadata.is_file() {
@@ -113,7 +118,8 @@ impl Claim {
         (self.lock.is_some() && !is_marked()).then_some(self)
     }
 
-    /// Returns whether a file that can't be claimed is one that nobody writes: somebody who may read it has a lock on it.
+    /// Returns whether a file that can't be claimed is one that nobody writes: somebody who may
+    /// read it has a lock on it.
     pub(crate) fn is_obstructed(file: &File) -> bool {
         let Some(id) = file.metadata().ok().filter(fs::Metadata::is_file).map(|it| file_id(&it))
         else {
@@ -125,8 +131,9 @@ impl Claim {
             && FileLock::shared(file).is_some()
     }
 
-    /// Returns whether somebody else in this process has the file at `place`, or its name without the claim `own`. Such a file is not
-    /// even opened: closing it again would release a lock of the process on it.
+    /// Returns whether somebody else in this process has the file at `place`, or its name without
+    /// the claim `own`. Such a file is not even opened: closing it again would release a lock of
+    /// the process on it.
     pub(crate) fn is_taken(place: &FilePlace, own: Option<&Self>) -> bool {
         match place.location() {
             Ok(location) => Self::is_taken_at(location, own),
@@ -175,7 +182,8 @@ impl Drop for Claim {
     }
 }
 
-/// An existing file that nobody writes, held so that nobody begins to. *Closed first*: the fields are dropped in this order.
+/// An existing file that nobody writes, held so that nobody begins to. *Closed first*: the fields
+/// are dropped in this order.
 #[derive(Debug)]
 pub(in crate::session) struct Held {
     file: File,
@@ -188,8 +196,9 @@ impl Held {
         &self.file
     }
 
-    /// Holds the file against others who hold it, too, to write it by `file`, which is the same one; false if somebody else has it. Where
-    /// other users may read it, one of them may hold it for ever: there it is enough that nobody writes it.
+    /// Holds the file against others who hold it, too, to write it by `file`, which is the same
+    /// one; false if somebody else has it. Where other users may read it, one of them may hold it
+    /// for ever: there it is enough that nobody writes it.
     pub(in crate::session) fn hold_alone(&mut self, file: &File) -> bool {
         // The lock of this one would be in the way.
         drop(self.claim.lock.take());
@@ -199,11 +208,12 @@ impl Held {
     }
 }
 
-/// Holds the file at `place`; none if there is none, or one that can't be held because it is no regular file or can't be read.
-/// [`Error::FileInUse`] if somebody writes it. `path` is for errors.
+/// Holds the file at `place`; none if there is none, or one that can't be held because it is no
+/// regular file or can't be read. [`Error::FileInUse`] if somebody writes it. `path` is for errors.
 pub(in crate::session) fn hold(place: &Location, path: &Path) -> Result<Option<Held>, Error> {
     let in_use = || Error::FileInUse { path: path.to_path_buf() };
-    // Not even opened, as for `is_taken`. What it was looked at by is closed by then, or it would count as open.
+    // Not even opened, as for `is_taken`. What it was looked at by is closed by then, or it would
+    // count as open.
     match place.look().map(|entry| entry.metadata().clone()) {
         Ok(metadata) if !metadata.is_file() => return Ok(None),
         Ok(metadata) if is_in_table(&file_id(&metadata)) => return Err(in_use()),
@@ -218,8 +228,8 @@ pub(in crate::session) fn hold(place: &Location, path: &Path) -> Result<Option<H
     Ok(Some(Held { file, claim }))
 }
 
-/// Gives `file` the name of `to`, in its directory. With `replaces` that may be the name of a file of this user or of root that nobody
-/// writes. [`Error::FileInUse`] if somebody does.
+/// Gives `file` the name of `to`, in its directory. With `replaces` that may be the name of a file
+/// of this user or of root that nobody writes. [`Error::FileInUse`] if somebody does.
 pub(in crate::session) fn rename(
     file: &File,
     from: &Location,
@@ -252,7 +262,8 @@ pub(in crate::session) fn rename(
     renamed
 }
 
-/// Returns whether other users may open a file, and so have locks on it. True if that can't be told.
+/// Returns whether other users may open a file, and so have locks on it. True if that can't be
+/// told.
 fn is_readable_by_others(file: &File) -> bool {
     file.metadata().map_or(true, |found| found.mode() & 0o077 != 0)
 }
@@ -269,7 +280,8 @@ fn is_in_table(id: &FileId) -> bool {
 /// Forgets a claim on a file that this process has not open, but for `own`, which asks.
 fn forget_closed(id: &FileId, own: Option<&File>) {
     let FileId::File(device, inode) = *id else { return };
-    // Its number is looked up before it is asked what is open: the claim of who opens the file meanwhile has another one.
+    // Its number is looked up before it is asked what is open: the claim of who opens the file
+    // meanwhile has another one.
     let claimed = writer::guarded(|| CLAIMED.lock().number(id));
     if let Some(number) = claimed.filter(|_| !is_open(device, inode, own)) {
         writer::guarded(|| CLAIMED.lock().remove(number));

@@ -1,8 +1,11 @@
-//! The end of a trace that its owner makes: packets that are appended to a file when it is complete, made of all that is in it.
+//! The end of a trace that its owner makes: packets that are appended to a file when it is
+//! complete, made of all that is in it.
 //!
-//! So a session can write what only a reader of its trace knows, and the runtime needs no reader: who wants it brings the function.
+//! So a session can write what only a reader of its trace knows, and the runtime needs no reader:
+//! who wants it brings the function.
 //!
-//! Invariants: the calls of threads that log never come here; after an error the file is as it was, and whole.
+//! Invariants: the calls of threads that log never come here; after an error the file is as it was,
+//! and whole.
 
 use crate::sys::thread::without_write_signals;
 use std::error::Error as StdError;
@@ -30,7 +33,8 @@ impl Epilogue {
         Self(Arc::new(make))
     }
 
-    /// Appends to `file`, whose trace has `size` bytes from `start` on. Returns the number of bytes that were appended.
+    /// Appends to `file`, whose trace has `size` bytes from `start` on. Returns the number of bytes
+    /// that were appended.
     pub(in crate::session) fn append(
         &self,
         file: &mut File,
@@ -56,7 +60,8 @@ impl Epilogue {
     }
 }
 
-// A builder that has one may be moved into what catches panics, as any other: those of the function end here.
+// A builder that has one may be moved into what catches panics, as any other: those of the function
+// end here.
 impl UnwindSafe for Epilogue {}
 impl RefUnwindSafe for Epilogue {}
 

@@ -1,10 +1,12 @@
 //! The place of a file that is written: a name in a directory that is opened once.
 //!
-//! Where a path leads may change while a program runs: another user renames a directory on the way, or an administrator makes the
-//! directory of the logs anew. So the directory is found once, by the rule of protolog-files, and all that follows happens in it. Only
-//! where it was removed, so that nothing can be written there any more, the path is followed again, by the same rule.
+//! Where a path leads may change while a program runs: another user renames a directory on the way,
+//! or an administrator makes the directory of the logs anew. So the directory is found once, by the
+//! rule of protolog-files, and all that follows happens in it. Only where it was removed, so that
+//! nothing can be written there any more, the path is followed again, by the same rule.
 //!
-//! Invariant: two steps at one place happen in the same directory, unless that was removed between them.
+//! Invariant: two steps at one place happen in the same directory, unless that was removed between
+//! them.
 
 use crate::error::Error;
 use protolog_files::{Found, Kind, Location, Output, OutputAccess, OutputKind};
@@ -62,7 +64,8 @@ impl FilePlace {
         }
     }
 
-    /// Takes care that an output of here has `mode` before it is emptied; false if it is gone, so that another one is to be opened.
+    /// Takes care that an output of here has `mode` before it is emptied; false if it is gone, so
+    /// that another one is to be opened.
     pub(in crate::session) fn is_ready(&self, output: &Output, mode: u32) -> io::Result<bool> {
         let Some(location) = self.location.as_ref().filter(|_| output.kind == OutputKind::File)
         else {

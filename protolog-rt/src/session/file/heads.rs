@@ -1,4 +1,5 @@
-//! What the first bytes of a trace say, or all of it: the session that wrote it, and whether it is a segment.
+//! What the first bytes of a trace say, or all of it: the session that wrote it, and whether it is
+//! a segment.
 
 use protolog_recording::TraceSurvey;
 use std::fs::File;
@@ -7,8 +8,8 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 /// The part of a trace that has the id of its session, in bytes.
 pub(in crate::session) const HEAD: u64 = 1 << 20;
 
-/// The most bytes that the bundles of that part may have, and how many times the size of a trace those of all of it: who made the
-/// file may have made it to keep programs busy that start.
+/// The most bytes that the bundles of that part may have, and how many times the size of a trace
+/// those of all of it: who made the file may have made it to keep programs busy that start.
 const EXPANDED_HEAD: u64 = 16 << 20;
 const EXPANSION: u64 = 64;
 
@@ -23,7 +24,8 @@ pub(in crate::session) fn survey_of(file: &File, length: u64) -> io::Result<Trac
     TraceSurvey::of_stream(BufReader::with_capacity(BUFFER, file.take(length)), &inflate)
 }
 
-/// Surveys the first bytes of a trace, which have the id of its session and the name of its program.
+/// Surveys the first bytes of a trace, which have the id of its session and the name of its
+/// program.
 pub(in crate::session) fn survey_of_head(file: &File) -> io::Result<TraceSurvey> {
     Ok(TraceSurvey::of_head(&head(file)?, &within(EXPANDED_HEAD)))
 }
@@ -47,7 +49,8 @@ pub(in crate::session) fn survey_of_part(file: &File) -> io::Result<(TraceSurvey
     Ok((TraceSurvey::of(&bytes, &within(EXPANDED_HEAD)), bytes.len() as u64))
 }
 
-/// Inflates bundles, as long as all of them together have at most `most` bytes; and each one as far as [`HEAD`].
+/// Inflates bundles, as long as all of them together have at most `most` bytes; and each one as far
+/// as [`HEAD`].
 #[cfg(feature = "compression")]
 fn within(most: u64) -> impl Fn(&[u8]) -> Option<Vec<u8>> {
     let left = std::cell::Cell::new(most);

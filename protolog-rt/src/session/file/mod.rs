@@ -1,4 +1,5 @@
-//! Files that sessions write: their places and claims, traces in one file or in segments, and what their first bytes say.
+//! Files that sessions write: their places and claims, traces in one file or in segments, and what
+//! their first bytes say.
 
 pub(crate) mod claim;
 pub(crate) mod epilogue;

@@ -1,4 +1,5 @@
-//! A trace in several files, one after the other: their names, when the next one begins, and which old ones are removed.
+//! A trace in several files, one after the other: their names, when the next one begins, and which
+//! old ones are removed.
 //!
 //! ```text
 //! app.pftrace   ->   app.0007.pftrace, app.0008.pftrace       complete
@@ -7,10 +8,11 @@
 //!
 //! Numbers count up over all runs of the program, so that no segment is overwritten.
 //!
-//! Invariants: files of other users are not read, and their numbers count for nothing but that their names are taken: whoever may put files
-//! there can have taken the highest one; a name without `.part` is that of a complete file; only files whose names have this form, and that say that they are
-//! segments, are ever removed: the number in another one's name may be that of a process, or a date. An empty one with `.part` is one, too: its program died
-//! before it wrote.
+//! Invariants: files of other users are not read, and their numbers count for nothing but that
+//! their names are taken: whoever may put files there can have taken the highest one; a name
+//! without `.part` is that of a complete file; only files whose names have this form, and that say
+//! that they are segments, are ever removed: the number in another one's name may be that of a
+//! process, or a date. An empty one with `.part` is one, too: its program died before it wrote.
 
 use crate::error::Error;
 use crate::session::file::claim::{Claim, hold};
@@ -29,8 +31,8 @@ use std::time::{Duration, Instant};
 /// The extension of a file that is not complete.
 const PART: &str = "part";
 
-/// The most digits of a segment's number, as in Java. No program comes so far, and after the greatest number that fits there would
-/// be none.
+/// The most digits of a segment's number, as in Java. No program comes so far, and after the
+/// greatest number that fits there would be none.
 const MOST_DIGITS: usize = 18;
 
 /// The size and age at which a segment ends, and the number that is kept.
@@ -92,7 +94,8 @@ impl Segments {
         Ok(())
     }
 
-    /// Creates the next segment, and then removes those that are too old to be kept beside it: where none can be created, all stay.
+    /// Creates the next segment, and then removes those that are too old to be kept beside it:
+    /// where none can be created, all stay.
     pub(in crate::session) fn open(&mut self) -> Result<TraceFile, Error> {
         self.follow()?;
         let file = self.create()?;
@@ -123,9 +126,10 @@ impl Segments {
         }
     }
 
-    /// Removes the oldest ones. Those of runs that crashed, completed since or not, are counted apart, as long as they are newer than
-    /// another one that is kept: runs that die soon take no other one away. The newest one of this session is still being finished, so it
-    /// stays even if none is to be kept.
+    /// Removes the oldest ones. Those of runs that crashed, completed since or not, are counted
+    /// apart, as long as they are newer than another one that is kept: runs that die soon take no
+    /// other one away. The newest one of this session is still being finished, so it stays even if
+    /// none is to be kept.
     fn remove_old(&mut self) {
         let Some(keep) = self.limits.keep else { return };
         let (mut complete, mut parts) = (keep.max(1), keep.max(1));
@@ -199,8 +203,8 @@ fn is_of_user(file: &Location) -> bool {
     file.look().is_ok_and(|found| found.is_regular() && found.owner() == user())
 }
 
-/// Returns whether a file of this user with the name of a segment of `set` is one. One with `.part` may have no beginning yet, where its
-/// program died.
+/// Returns whether a file of this user with the name of a segment of `set` is one. One with `.part`
+/// may have no beginning yet, where its program died.
 fn is_segment(set: &Location, file: &Location) -> bool {
     // One of a session of this process is not even opened, since closing it may release a lock.
     if !is_of_user(file) || Claim::is_taken_at(file, None) {

@@ -1,9 +1,10 @@
 //! Temporary files: what appears under its name when it is complete stands beside it until then.
 //!
-//! A process that dies leaves its temporary file behind. The next one that writes the same file removes it: a living one has
-//! its file locked (`flock`).
+//! A process that dies leaves its temporary file behind. The next one that writes the same file
+//! removes it: a living one has its file locked (`flock`).
 //!
-//! Invariant: only this user's regular files are removed, whose names have the form of temporary ones, and that nobody has.
+//! Invariant: only this user's regular files are removed, whose names have the form of temporary
+//! ones, and that nobody has.
 
 use crate::sys::create::{is_own, is_temporary_of, temporary_name};
 use crate::sys::file::{self, claim};
@@ -18,8 +19,9 @@ pub(in crate::session) fn create(place: &Location, mode: u32) -> io::Result<(Fil
     loop {
         let part = place.sibling(temporary_name(place.name()))?;
         match part.create_new(mode) {
-            // Fails where another process takes it for a stale one, which it is from now on. One that has done so already has
-            // removed it. To look at its name would take a descriptor, and where there is none left, each attempt would fail so.
+            // Fails where another process takes it for a stale one, which it is from now on. One
+            // that has done so already has removed it. To look at its name would take a descriptor,
+            // and where there is none left, each attempt would fail so.
             Ok(file) if !would_block(claim(&file)) && has_name(&file) => {
                 return Ok((file, part));
             }
@@ -30,7 +32,8 @@ pub(in crate::session) fn create(place: &Location, mode: u32) -> io::Result<(Fil
     }
 }
 
-/// Gives up the lock of a file that gets its name. A forked child would keep it otherwise, which has the file open, too.
+/// Gives up the lock of a file that gets its name. A forked child would keep it otherwise, which
+/// has the file open, too.
 pub(in crate::session) fn release(file: &File) {
     file::release(file);
 }
@@ -45,7 +48,8 @@ fn would_block(claimed: io::Result<()>) -> bool {
     claimed.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
 }
 
-/// Removes the temporary files for `place` that nobody writes. That one stays is no reason not to write.
+/// Removes the temporary files for `place` that nobody writes. That one stays is no reason not to
+/// write.
 fn remove_stale(place: &Location) {
     let names = place.siblings().unwrap_or_default();
     for name in names.iter().filter(|name| is_temporary_of(place.name(), name)) {

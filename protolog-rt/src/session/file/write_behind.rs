@@ -1,7 +1,8 @@
 //! Write-behind: one thread writes the buffers that another one fills.
 //!
-//! A large trace that exists as a whole, such as a snapshot, then takes as long as the slower of converting and writing,
-//! instead of both together. Two buffers go to and fro between the threads, so that neither gets far ahead.
+//! A large trace that exists as a whole, such as a snapshot, then takes as long as the slower of
+//! converting and writing, instead of both together. Two buffers go to and fro between the threads,
+//! so that neither gets far ahead.
 //!
 //! Invariant: buffers are written in order, up to the first error, which is reported at the end.
 
@@ -30,8 +31,8 @@ pub(in crate::session) struct WriteBehindResult {
 }
 
 impl WriteBehind {
-    /// Starts the thread, which takes `bundles` and compresses with them, if there are any. Returns none, and leaves the bundles,
-    /// where no thread can be started.
+    /// Starts the thread, which takes `bundles` and compresses with them, if there are any. Returns
+    /// none, and leaves the bundles, where no thread can be started.
     pub(in crate::session) fn start(
         file: File,
         bundles: &mut Option<Bundles>,
@@ -124,7 +125,8 @@ mod tests {
     #[test]
     fn after_an_error_nothing_more_is_written() {
         let (behind, mut reader) = behind();
-        // More than the socket takes. A thread that accepts the next buffer has given up on this one.
+        // More than the socket takes. A thread that accepts the next buffer has given up on this
+        // one.
         behind.write(vec![1; 8 << 20]);
         behind.write(Vec::new());
         let mut written = Vec::new();

@@ -1,7 +1,7 @@
 //! The reason for a trace without messages, and names in the configuration that no group has.
 //!
-//! Both are found when a summary is made: groups may come as long as the session runs. A reader of the trace comes to the same reason,
-//! from the filter and the dictionary that the trace has.
+//! Both are found when a summary is made: groups may come as long as the session runs. A reader of
+//! the trace comes to the same reason, from the filter and the dictionary that the trace has.
 
 use crate::clock;
 use crate::session::arbiter::session_arbiter::Core;

@@ -1,5 +1,6 @@
-//! The line on standard error about messages that a session lost, or that its file could not be completed, for programs that look at
-//! no summary; and one for each name in its configuration that no group had.
+//! The line on standard error about messages that a session lost, or that its file could not be
+//! completed, for programs that look at no summary; and one for each name in its configuration that
+//! no group had.
 //!
 //! Invariant: nothing before the session's end, and nothing if it was told not to.
 
@@ -21,7 +22,8 @@ pub(in crate::session) fn end(core: &Core, summary: &Summary) {
     let path = core.path().map(|path| path.display().to_string());
     let path = path.as_deref().unwrap_or("a session");
     let mut lines = line(path, summary).unwrap_or_default();
-    // An operator names groups of several programs, and gets an answer of each; and a group of a bridge may only have been silent.
+    // An operator names groups of several programs, and gets an answer of each; and a group of a
+    // bridge may only have been silent.
     if !core.owner.is_for_operator && !level::has_observers() {
         for unknown in diagnosis::unknown(summary) {
             let _ = writeln!(lines, "protolog: `{path}`: {unknown}"); // Writing to a string can't fail.
@@ -30,7 +32,8 @@ pub(in crate::session) fn end(core: &Core, summary: &Summary) {
     text_queue::write_line(lines.as_bytes());
 }
 
-/// Reports that somebody else has changed the session's file while it was written, which had so many messages.
+/// Reports that somebody else has changed the session's file while it was written, which had so
+/// many messages.
 pub(in crate::session) fn changed_outside(core: &Core, what: &str, had: u64) {
     if core.owner.reports_losses && had > 0 {
         let path = core.path().map(|path| path.display().to_string()).unwrap_or_default();

@@ -4,7 +4,8 @@ use crate::error::Error;
 use crate::stats::Summary;
 use std::fmt;
 
-/// The error of [`Session::try_stop`](crate::Session::try_stop). Its `Debug` form is the message with its help line.
+/// The error of [`Session::try_stop`](crate::Session::try_stop). Its `Debug` form is the message
+/// with its help line.
 pub struct StopError(Box<(Error, Summary)>);
 
 impl StopError {
@@ -17,8 +18,8 @@ impl StopError {
         &self.0.0
     }
 
-    /// Returns what the session has counted: the messages that its file has, or of a session that keeps them those in the buffer, and the
-    /// losses.
+    /// Returns what the session has counted: the messages that its file has, or of a session that
+    /// keeps them those in the buffer, and the losses.
     pub fn summary(&self) -> &Summary {
         &self.0.1
     }

@@ -1,7 +1,8 @@
-//! The life of a session from its start to its end, which comes from its owner, from the exit of the process, or from a signal.
+//! The life of a session from its start to its end, which comes from its owner, from the exit of
+//! the process, or from a signal.
 //!
-//! Invariant: a session ends once; who ends it a second time waits until it has ended. What it keeps stays until it is written, if whoever
-//! ends it may ask again.
+//! Invariant: a session ends once; who ends it a second time waits until it has ended. What it
+//! keeps stays until it is written, if whoever ends it may ask again.
 
 use crate::error::Error;
 use crate::session::arbiter::requests::Requests;
@@ -52,7 +53,8 @@ pub(in crate::session) enum Destination {
 /// The way in which a session ends.
 #[derive(Clone, Debug)]
 struct End {
-    /// The process did not mean to, so that a recording is left if there is no other trace of the session.
+    /// The process did not mean to, so that a recording is left if there is no other trace of the
+    /// session.
     is_surprise: bool,
     /// The time after which a file that is stuck is given up.
     by: Option<Instant>,
@@ -92,8 +94,8 @@ impl Active {
         active
     }
 
-    /// Returns the path of the recording for as long as the process lives: a session that goes on in a forked child has nobody to lend
-    /// it. Each child leaks it once.
+    /// Returns the path of the recording for as long as the process lives: a session that goes on
+    /// in a forked child has nobody to lend it. Each child leaks it once.
     pub(in crate::session) fn recording_for_ever(&self) -> Option<&'static Path> {
         let leak = |path: &Path| -> &'static Path { Box::leak(Box::from(path)) };
         let path = || self.core.owner.recorder.as_ref().map(|recorder| leak(recorder.path()));
@@ -105,13 +107,14 @@ impl Active {
         self.core.pid != std::process::id()
     }
 
-    /// Ends the session and completes its file. Where it has ended already, the summary is empty. [`Error::Forked`] in a forked child.
+    /// Ends the session and completes its file. Where it has ended already, the summary is empty.
+    /// [`Error::Forked`] in a forked child.
     pub(in crate::session) fn end(&self) -> Result<Summary, Error> {
         self.end_by(false, None).map_err(Error::from)
     }
 
-    /// As [`Self::end`], with the counts also of a failure. `keeps`: what could not be written is kept for another attempt, which may have
-    /// another `place`.
+    /// As [`Self::end`], with the counts also of a failure. `keeps`: what could not be written is
+    /// kept for another attempt, which may have another `place`.
     pub(in crate::session) fn end_by(
         &self,
         keeps: bool,
@@ -217,8 +220,9 @@ impl Active {
         }
     }
 
-    /// Writes what the buffer keeps, if a file was named. The recording is removed when all is well: not if a panic, an exit of the
-    /// process or a signal ends the session, and the recording is the only trace of it.
+    /// Writes what the buffer keeps, if a file was named. The recording is removed when all is
+    /// well: not if a panic, an exit of the process or a signal ends the session, and the recording
+    /// is the only trace of it.
     fn end_kept(&self, how: &End) -> Result<Summary, StopError> {
         running_sessions::detach_recorder(&self.core);
         loss_report::deleted_recording(&self.core);

@@ -1,11 +1,15 @@
-//! A forked child whose parent records. The sessions are the parent's: its thread writes their files, and the child has none of them.
+//! A forked child whose parent records. The sessions are the parent's: its thread writes their
+//! files, and the child has none of them.
 //!
-//! So what the child logs is recorded nowhere until a session starts in it: its own, or one that goes on for a session of the parent
-//! ([`crate::session::builder::heirs`]). A program that becomes a daemon after its start may not know. Where no session goes on, the child's first message that the
-//! parent's sessions would record says so in a line on standard error, and switches all levels off for sessions;
-//! [`Summary::why_empty`](crate::Summary::why_empty) and operators get the same answer.
+//! So what the child logs is recorded nowhere until a session starts in it: its own, or one that
+//! goes on for a session of the parent ([`crate::session::builder::heirs`]). A program that becomes
+//! a daemon after its start may not know. Where no session goes on, the child's first message that
+//! the parent's sessions would record says so in a line on standard error, and switches all levels
+//! off for sessions; [`Summary::why_empty`](crate::Summary::why_empty) and operators get the same
+//! answer.
 //!
-//! Invariant: nothing is said in a child that logs nothing, such as one that runs another program, or after it started a session.
+//! Invariant: nothing is said in a child that logs nothing, such as one that runs another program,
+//! or after it started a session.
 
 use crate::session::arbiter::session_arbiter::Core;
 use crate::sync::{AtomicBool, Ordering};
@@ -26,7 +30,8 @@ static IS_INHERITED: AtomicBool = AtomicBool::new(false);
 /// The parent's sessions report what they lose.
 static REPORTS: AtomicBool = AtomicBool::new(false);
 
-/// Returns whether the sessions that the program has started are those of the process that this one was forked from.
+/// Returns whether the sessions that the program has started are those of the process that this one
+/// was forked from.
 pub(crate) fn is_inherited() -> bool {
     IS_INHERITED.load(Ordering::Relaxed)
 }
@@ -67,12 +72,14 @@ pub(in crate::session) fn inherit<'a>(sessions: impl Iterator<Item = &'a Core>) 
 /// Starts what goes on for the parent's sessions, and returns whether anything does.
 static GO_ON: ForkOnce<fn() -> bool> = ForkOnce::new();
 
-/// Sets the function that starts what goes on for the parent's sessions, and returns whether anything does. There is one.
+/// Sets the function that starts what goes on for the parent's sessions, and returns whether
+/// anything does. There is one.
 pub(in crate::session) fn go_on_with(function: fn() -> bool) {
     let _ = GO_ON.set(function);
 }
 
-/// The child's first message that the parent's sessions would record. Returns whether it is to be written once more.
+/// The child's first message that the parent's sessions would record. Returns whether it is to be
+/// written once more.
 fn on_first_message() -> bool {
     let goes_on = GO_ON.get().is_some_and(|function| function());
     if !goes_on && writer::running::end_search() {
@@ -103,7 +110,8 @@ mod tests {
 
     extern "C" fn changed() {}
 
-    /// Whatever a program does in the child of a fork that got none of the locks ends, and what can't be is an error.
+    /// Whatever a program does in the child of a fork that got none of the locks ends, and what
+    /// can't be is an error.
     #[test]
     fn a_child_without_the_locks_waits_for_nobody() {
         let dir = protolog_testkit::temp_dir_for_sockets();

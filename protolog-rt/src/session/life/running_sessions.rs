@@ -1,7 +1,7 @@
 //! The sessions of this process that run, or are being ended.
 //!
-//! Their writers are found in [`crate::writer::running`]. This list is for operators, who ask for statistics, and for panics,
-//! which flush all files.
+//! Their writers are found in [`crate::writer::running`]. This list is for operators, who ask for
+//! statistics, and for panics, which flush all files.
 
 use crate::message_table;
 use crate::session::arbiter::session_arbiter::Core;
@@ -74,8 +74,9 @@ pub(in crate::session) fn detach_recorder(core: &Core) {
     }
 }
 
-/// Stops a session for the threads of the process; those that are within a message may finish it. It stays in the list until it
-/// is [removed](remove), so that an exit or a signal waits for its file.
+/// Stops a session for the threads of the process; those that are within a message may finish it.
+/// It stays in the list until it is [removed](remove), so that an exit or a signal waits for its
+/// file.
 pub(in crate::session) fn begin_end(core: &Core) {
     writer::running::remove(&core.arbiter);
 }
@@ -85,7 +86,8 @@ pub(in crate::session) fn remove(core: &Arc<Core>) {
     writer::guarded(|| SESSIONS.lock().retain(|other| !Arc::ptr_eq(other.core(), core)));
 }
 
-/// Writes what was logged until now to the files of all sessions, as far as that takes at most `limit` each.
+/// Writes what was logged until now to the files of all sessions, as far as that takes at most
+/// `limit` each.
 pub(crate) fn flush(limit: Duration) {
     // Not while another thread has the lock: it may wait for this one.
     let sessions =

@@ -10,13 +10,16 @@ use std::time::Duration;
 /// The longest that a signal waits for a session that another thread is ending, and for a flush.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Ends all sessions when SIGINT, SIGTERM or SIGHUP ends the process, so that their traces are complete; the process then dies of the
-/// signal as before. A second such signal kills it at once. The first process of a container (process id 1) can't die of a signal,
-/// and exits with 128 and the signal's number instead, so with 143 for the SIGTERM of `docker stop`.
+/// Ends all sessions when SIGINT, SIGTERM or SIGHUP ends the process, so that their traces are
+/// complete; the process then dies of the signal as before. A second such signal kills it at once.
+/// The first process of a container (process id 1) can't die of a signal, and exits with 128 and
+/// the signal's number instead, so with 143 for the SIGTERM of `docker stop`.
 ///
-/// Where the program has a handler of its own, that decides: it runs as before, and meanwhile all sessions write what was logged so
-/// far and go on. So call this after such handlers are installed. Signals that are ignored stay so. A forked child dies of a signal
-/// as if this had not been called, until it calls it, too, or a session goes on there ([`Builder::follow_forks`](crate::Builder::follow_forks)).
+/// Where the program has a handler of its own, that decides: it runs as before, and meanwhile all
+/// sessions write what was logged so far and go on. So call this after such handlers are installed.
+/// Signals that are ignored stay so. A forked child dies of a signal as if this had not been
+/// called, until it calls it, too, or a session goes on there
+/// ([`Builder::follow_forks`](crate::Builder::follow_forks)).
 ///
 /// ```
 /// use protolog_rt::Session;
@@ -32,8 +35,8 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// # }
 /// ```
 ///
-/// The work is done by a thread of the runtime, not in the handler. Without this function nothing is lost either, as long as
-/// somebody [recovers](crate::recover_previous) the trace.
+/// The work is done by a thread of the runtime, not in the handler. Without this function nothing
+/// is lost either, as long as somebody [recovers](crate::recover_previous) the trace.
 ///
 /// # Errors
 /// [`Error::Resources`] if there is no room for a thread or a descriptor.

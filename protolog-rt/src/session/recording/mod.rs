@@ -1,4 +1,5 @@
-//! Recordings: buffers in files that outlive the process, and how far the trace beside them has come.
+//! Recordings: buffers in files that outlive the process, and how far the trace beside them has
+//! come.
 
 pub(crate) mod progress;
 pub(crate) mod recorder;

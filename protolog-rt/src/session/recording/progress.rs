@@ -1,11 +1,13 @@
-//! The progress of a trace file, kept in the recording that the session's buffer is in: so that the two together hold each
-//! committed message once, whenever the process dies.
+//! The progress of a trace file, kept in the recording that the session's buffer is in: so that the
+//! two together hold each committed message once, whenever the process dies.
 //!
-//! A *generation* is the path of the file with the losses that earlier files report, its valid bytes, and the position of each writer. There are two copies of everything,
-//! for even and for odd generations; a new generation fills the copy that does not count, and then counts by one store. The
-//! positions that changed in one generation are therefore written in the next one, too.
+//! A *generation* is the path of the file with the losses that earlier files report, its valid
+//! bytes, and the position of each writer. There are two copies of everything, for even and for odd
+//! generations; a new generation fills the copy that does not count, and then counts by one store.
+//! The positions that changed in one generation are therefore written in the next one, too.
 //!
-//! Invariant: packets before the positions are in the valid bytes; chunks are freed after the generation that has them counts.
+//! Invariant: packets before the positions are in the valid bytes; chunks are freed after the
+//! generation that has them counts.
 
 use crate::loss::{LossCause, LossCount};
 use crate::session::recording::recorder::Recorder;
@@ -86,8 +88,8 @@ impl Progress {
         !self.changed.is_empty()
     }
 
-    /// Makes a new generation count: the file has `bytes` valid bytes. All of it is memory, so this can't fail, whatever the disk
-    /// and the limits of the process are by now.
+    /// Makes a new generation count: the file has `bytes` valid bytes. All of it is memory, so this
+    /// can't fail, whatever the disk and the limits of the process are by now.
     pub(in crate::session) fn commit(&mut self, bytes: u64) {
         let next = self.generation + 1;
         let copy = (next % 2) as usize;
@@ -106,7 +108,8 @@ impl Progress {
     }
 }
 
-/// Path and losses with their lengths. A path that is too long is left out, and losses that have no room.
+/// Path and losses with their lengths. A path that is too long is left out, and losses that have no
+/// room.
 fn encode_file(path: &[u8], reported: &[LossCount]) -> Vec<u8> {
     let path = Some(path).filter(|path| path.len() + 4 <= TRACE_FILE_SIZE).unwrap_or_default();
     let room = (TRACE_FILE_SIZE - 4 - path.len()) / REPORTED_LOSS_SIZE;

@@ -1,16 +1,18 @@
-//! A recording: a session's buffer in a file, with all that is needed to read it when the process is dead.
+//! A recording: a session's buffer in a file, with all that is needed to read it when the process
+//! is dead.
 //!
-//! The buffer is a ring with the newest messages, or that of a session that streams to a trace file: then the recording completes
-//! that file ([`crate::session::recording::progress`]).
+//! The buffer is a ring with the newest messages, or that of a session that streams to a trace
+//! file: then the recording completes that file ([`crate::session::recording::progress`]).
 //!
-//! The layout is that of [`protolog_core::recorder`]. Nothing has to happen at a crash: chunks are mapped from the file, so a
-//! message is in it the moment it is committed, and texts are there before the first message that needs them.
+//! The layout is that of [`protolog_core::recorder`]. Nothing has to happen at a crash: chunks are
+//! mapped from the file, so a message is in it the moment it is committed, and texts are there
+//! before the first message that needs them.
 //!
 //! Invariants
 //! - *metadata*: a record is whole before the header counts it; records are never changed.
 //! - *order*: the magic is stored last, when everything else is there.
-//! - A forked child touches the file only through chunks that a thread had when it was forked, and closes it: the mark of a living
-//!   process is the parent's.
+//! - A forked child touches the file only through chunks that a thread had when it was forked, and
+//!   closes it: the mark of a living process is the parent's.
 
 use crate::clock;
 use crate::error::Error;
@@ -48,7 +50,8 @@ use std::{io, iter};
 /// The default directory of recordings: memory that the kernel keeps until it is shut down.
 pub(in crate::session) const DIRECTORY: &str = "/dev/shm";
 
-/// Bytes of both copies of the positions of writers. Only the pages of those that there are get used.
+/// Bytes of both copies of the positions of writers. Only the pages of those that there are get
+/// used.
 const POSITIONS_SIZE: u64 = 2 * 8 * POSITIONS as u64;
 
 /// The number of names to try if earlier recordings exist.
@@ -132,8 +135,9 @@ impl Recorder {
         })
     }
 
-    /// Creates the file at `path`, for this user only. An existing one, of an earlier run, is renamed once the new one is complete: where
-    /// there is no room for that, all stay as they were.
+    /// Creates the file at `path`, for this user only. An existing one, of an earlier run, is
+    /// renamed once the new one is complete: where there is no room for that, all stay as they
+    /// were.
     fn create_at(path: &Path, form: BufferForm<'_>) -> Result<(Arc<Self>, Buffer), Error> {
         let place = Location::of(path).map_err(failed(path))?;
         place.check_file_or_missing().map_err(failed(path))?;
@@ -210,8 +214,9 @@ impl Recorder {
         &self.path
     }
 
-    /// Removes the file, of which nobody needs anything. Where this user may not, since the program gave up its privileges, it is marked as
-    /// needless, and the program's next session that may removes it.
+    /// Removes the file, of which nobody needs anything. Where this user may not, since the program
+    /// gave up its privileges, it is marked as needless, and the program's next session that may
+    /// removes it.
     pub(in crate::session) fn remove(&self) -> Result<(), Error> {
         match self.place.remove_if(&self.file) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -268,7 +273,8 @@ impl Recorder {
         self.file.sync_data().map_err(failed(&self.path))
     }
 
-    /// Counts messages of a chunk that the writer of sequence `id` completed: `new` in it, `all` in it and those before.
+    /// Counts messages of a chunk that the writer of sequence `id` completed: `new` in it, `all` in
+    /// it and those before.
     pub(in crate::session) fn count_messages(&self, id: u16, new: u64, all: u64) {
         if self.positions.is_some() {
             // Of a stream nothing is overwritten.
@@ -281,7 +287,8 @@ impl Recorder {
         }
     }
 
-    /// Counts messages of sequence `id`, of which no chunk is left, and which another writer may get.
+    /// Counts messages of sequence `id`, of which no chunk is left, and which another writer may
+    /// get.
     pub(in crate::session) fn forget(&self, id: u16, messages: u64) {
         if let Some(at) = message_count_at(id) {
             self.header.u64(OTHER_MESSAGE_COUNT_AT).fetch_add(messages, Ordering::Relaxed);
@@ -289,8 +296,8 @@ impl Recorder {
         }
     }
 
-    /// Writes the texts of modules that were loaded since. The enums of a library are registered before they log, so its texts
-    /// are in the file before its first message.
+    /// Writes the texts of modules that were loaded since. The enums of a library are registered
+    /// before they log, so its texts are in the file before its first message.
     pub(in crate::session) fn write_module_texts(&self) {
         self.with_metadata(|metadata, give| {
             let loads = modules::load_count();
@@ -394,7 +401,8 @@ fn create_in(
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let (program, pid) = (program(), std::process::id());
     let numbers = (0..NAMES).map(|_| NUMBER.fetch_add(1, Ordering::Relaxed).into());
-    // Whoever may make files there can have taken all of these, but not one that nobody knows in advance.
+    // Whoever may make files there can have taken all of these, but not one that nobody knows in
+    // advance.
     for number in numbers.chain(iter::once_with(random)) {
         let name = format!("protolog-{program}-{pid}-{number}.rec");
         let path = path.with_file_name(&name);

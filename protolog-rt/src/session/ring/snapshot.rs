@@ -1,10 +1,12 @@
 //! Snapshots: traces of the messages that a buffer keeps, written while threads log.
 //!
-//! A snapshot consists of the chunks that are found at its beginning. Chunks that are overwritten before they are copied are
-//! missing like those that were overwritten earlier: each chunk holds the number of messages that its sequence had before, so
-//! the number of missing ones is known. The newest chunk of each sequence is copied first, so that this number is there.
+//! A snapshot consists of the chunks that are found at its beginning. Chunks that are overwritten
+//! before they are copied are missing like those that were overwritten earlier: each chunk holds
+//! the number of messages that its sequence had before, so the number of missing ones is known. The
+//! newest chunk of each sequence is copied first, so that this number is there.
 //!
-//! Invariant: each message of a sequence up to the last one in the trace is in the trace or counted.
+//! Invariant: each message of a sequence up to the last one in the trace is in the trace or
+//! counted.
 
 use crate::error::Error;
 use crate::loss::{LossCause, LossCount};
@@ -27,7 +29,8 @@ use protozero::Reader;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The number of attempts to find chunks, if the newest ones are overwritten faster than they are copied.
+/// The number of attempts to find chunks, if the newest ones are overwritten faster than they are
+/// copied.
 const TRIES: usize = 4;
 
 /// The number of chunks from which write-behind pays off: a megabyte, most of the time.
@@ -51,7 +54,8 @@ struct ChunkCopy {
 /// A writer, and the number of its messages that must be in the trace or counted.
 type Expected = (Arc<Writer>, u64);
 
-/// Writes a snapshot to a file of this form, which no session without the claim `own` may write. `what` names its end.
+/// Writes a snapshot to a file of this form, which no session without the claim `own` may write.
+/// `what` names its end.
 pub(in crate::session) fn write(
     core: &Arc<Core>,
     place: &FilePlace,
@@ -83,7 +87,8 @@ pub(in crate::session) fn write(
     error.map_or(Ok(summary), Err)
 }
 
-/// Returns the writers and their chunks, with copies unless the session is stopped and no chunk can be overwritten.
+/// Returns the writers and their chunks, with copies unless the session is stopped and no chunk can
+/// be overwritten.
 fn collect(core: &Core, reader: &mut BufferReader<'_>) -> (Vec<Expected>, BTreeMap<u16, Chunks>) {
     let mut tries = 0;
     loop {
@@ -100,7 +105,8 @@ fn collect(core: &Core, reader: &mut BufferReader<'_>) -> (Vec<Expected>, BTreeM
     }
 }
 
-/// Copies the chunks, the newest of each sequence first. Returns false if a newest one was overwritten.
+/// Copies the chunks, the newest of each sequence first. Returns false if a newest one was
+/// overwritten.
 fn copy_all(reader: &mut BufferReader<'_>, all: &mut BTreeMap<u16, Chunks>) -> bool {
     let longest = all.values().map(BTreeMap::len).max().unwrap_or(0);
     for rank in 0..longest {
@@ -120,8 +126,9 @@ fn copy_all(reader: &mut BufferReader<'_>, all: &mut BTreeMap<u16, Chunks>) -> b
 
 /// Returns all chunks by sequence.
 fn find(reader: &mut BufferReader<'_>) -> BTreeMap<u16, Chunks> {
-    // A writer may take one chunk behind the place that is looked at, and the next one before it. So what is found says how far
-    // each sequence had come, and is found once more: up to there nothing is missed.
+    // A writer may take one chunk behind the place that is looked at, and the next one before it.
+    // So what is found says how far each sequence had come, and is found once more: up to there
+    // nothing is missed.
     let newest: BTreeMap<u16, u32> = by_writer(reader)
         .into_iter()
         .filter_map(|(writer, found)| Some((writer, newest_id(&found)?)))
@@ -163,8 +170,8 @@ struct SnapshotCopy<'a> {
     numbered: u64,
 }
 
-/// Writes a sequence's `chunks`, the newest of which comes first. Returns the number of messages in the trace, and in the
-/// trace or counted.
+/// Writes a sequence's `chunks`, the newest of which comes first. Returns the number of messages in
+/// the trace, and in the trace or counted.
 fn copy<'a>(
     reader: &mut BufferReader<'_>,
     trace: &mut Trace,
@@ -176,7 +183,8 @@ fn copy<'a>(
     (to.messages, to.numbered)
 }
 
-/// Passes the packets of a sequence's `chunks`, the newest of which comes first, to `to` in the order in which they were written.
+/// Passes the packets of a sequence's `chunks`, the newest of which comes first, to `to` in the
+/// order in which they were written.
 fn walk<'a>(
     reader: &mut BufferReader<'_>,
     chunks: impl DoubleEndedIterator<Item = &'a (ChunkInfo, Option<ChunkCopy>)>,
@@ -249,7 +257,8 @@ impl PacketSink for SnapshotCopy<'_> {
     }
 
     fn packets(&mut self, sized: &[u8], count: u16) {
-        // The packet that a chunk begins with comes first, or after the end of a packet that came in pieces.
+        // The packet that a chunk begins with comes first, or after the end of a packet that came
+        // in pieces.
         if let Some(begin) = split(sized).and_then(|(first, _)| Begin::read(first)) {
             let missing = begin.number.saturating_sub(self.numbered);
             if missing > 0 {

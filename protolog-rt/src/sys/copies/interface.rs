@@ -1,20 +1,25 @@
 //! The functions by which one copy of this runtime serves another, and what they pass.
 //!
-//! Nothing that has a destructor crosses, since each copy may have an allocator of its own, and every type here is of the C ABI: the
-//! copies may come from other compilers. [`Host`] is the side that serves, the methods of [`Interface`] are the side that asks.
+//! Nothing that has a destructor crosses, since each copy may have an allocator of its own, and
+//! every type here is of the C ABI: the copies may come from other compilers. [`Host`] is the side
+//! that serves, the methods of [`Interface`] are the side that asks.
 //!
 //! Invariants
-//! - *announced*: an [`Interface`] is reached by `super::host` alone, which has found it by its note, and kept its module loaded.
-//! - *borrowed*: what is passed lives through the call, but for a [`Handle`] and its word, which live as long as the host.
+//! - *announced*: an [`Interface`] is reached by `super::host` alone, which has found it by its
+//!   note, and kept its module loaded.
+//! - *borrowed*: what is passed lives through the call, but for a [`Handle`] and its word, which
+//!   live as long as the host.
 
 use crate::sync::{AtomicU32, Ordering};
 use protolog_core::{Arg, MAX_PARAMS};
 use std::ffi::c_void;
 
-/// The version of [`Interface`] and of what its functions promise. A test builds a library with another one.
+/// The version of [`Interface`] and of what its functions promise. A test builds a library with
+/// another one.
 pub(crate) const VERSION: u32 = if cfg!(protolog_other_interface) { u32::MAX } else { 2 };
 
-/// This copy. The bytes tell an interface from other data, to which a note leads that a tool has moved within its module.
+/// This copy. The bytes tell an interface from other data, to which a note leads that a tool has
+/// moved within its module.
 static IDENTITY: [u8; 16] = MARK;
 pub(super) const MARK: [u8; 16] = *b"protolog-rt copy";
 
@@ -22,7 +27,8 @@ pub(super) const MARK: [u8; 16] = *b"protolog-rt copy";
 pub(crate) trait Host {
     /// A group as the host has it.
     type Group: 'static;
-    /// Registers a group of another copy; `changed` is to be called whenever a word may have changed, with no lock held.
+    /// Registers a group of another copy; `changed` is to be called whenever a word may have
+    /// changed, with no lock held.
     fn register(group: NewGroup<'_>, changed: extern "C" fn()) -> &'static Self::Group;
     /// Returns the group's switch word.
     fn word(group: &'static Self::Group) -> &'static AtomicU32;
@@ -264,7 +270,8 @@ impl Interface {
             line: new.at.map_or(0, |(_, line)| line),
             limit: new.limit,
         };
-        // SAFETY: *announced*; *borrowed*: the host gave the handle out, and the texts live through the call.
+        // SAFETY: *announced*; *borrowed*: the host gave the handle out, and the texts live through
+        // the call.
         unsafe { (self.intern)(group, &raw const template) }
     }
 
@@ -281,14 +288,16 @@ impl Interface {
         for (value, arg) in values.iter_mut().zip(args) {
             *value = Value::new(*arg);
         }
-        // SAFETY: *announced*; *borrowed*: the host gave the handle out, and the arguments live through the call.
+        // SAFETY: *announced*; *borrowed*: the host gave the handle out, and the arguments live
+        // through the call.
         unsafe { (self.message)(group, severity, id, values.as_ptr(), count, stack) }
     }
 
     /// As [`Host::slice`].
     pub(crate) fn slice(&self, (group, severity): (Handle, u8), event: &[u8], beside: &[u8]) {
         let [event, beside] = [event, beside].map(Text::of_bytes);
-        // SAFETY: *announced*; *borrowed*: the host gave the handle out, and the bytes live through the call.
+        // SAFETY: *announced*; *borrowed*: the host gave the handle out, and the bytes live through
+        // the call.
         unsafe { (self.slice)(group, severity, event, beside) }
     }
 

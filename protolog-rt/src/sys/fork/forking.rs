@@ -1,9 +1,10 @@
 //! The state of the calling thread's own fork, and the waiting that a fork may do.
 //!
-//! Between the handlers before and after a fork, other code may run on the forking thread: another library's handler or a signal's.
-//! It must know which locks this thread has already.
+//! Between the handlers before and after a fork, other code may run on the forking thread: another
+//! library's handler or a signal's. It must know which locks this thread has already.
 //!
-//! Invariant: a bit of `held` is set before its lock is taken, and cleared after the lock is released.
+//! Invariant: a bit of `held` is set before its lock is taken, and cleared after the lock is
+//! released.
 
 use crate::sync::{AtomicBool, AtomicU32, Ordering};
 use std::cell::Cell;
@@ -19,7 +20,8 @@ thread_local! {
 /// True in a child of a fork that was not complete.
 static IS_INCOMPLETE: AtomicBool = AtomicBool::new(false);
 
-/// True in the child of a fork that did not get all locks, and in children of that. Those that it did not get are held there for ever.
+/// True in the child of a fork that did not get all locks, and in children of that. Those that it
+/// did not get are held there for ever.
 pub(crate) fn is_incomplete() -> bool {
     IS_INCOMPLETE.load(Ordering::Relaxed)
 }
@@ -36,7 +38,8 @@ pub(super) struct Forking {
     pub(super) held: u32,
     /// All that were registered could be taken.
     pub(super) is_complete: bool,
-    /// Forks of this thread that have begun; more than one where a signal handler forks between the handlers of another.
+    /// Forks of this thread that have begun; more than one where a signal handler forks between the
+    /// handlers of another.
     pub(super) depth: u32,
 }
 
@@ -56,9 +59,9 @@ pub(super) fn within_limit<T>(take: impl FnMut() -> Option<T>) -> Option<T> {
     within_tries(5_000, take)
 }
 
-/// Lets a fork take its locks first. A thread that takes a lock again as soon as it has released it would leave a fork, which can only
-/// try, no time at which the lock is free. It waits for no more than a fiftieth of a second, since a fork waits for the other locks
-/// that it may have.
+/// Lets a fork take its locks first. A thread that takes a lock again as soon as it has released it
+/// would leave a fork, which can only try, no time at which the lock is free. It waits for no more
+/// than a fiftieth of a second, since a fork waits for the other locks that it may have.
 pub(super) fn give_way() {
     let is_own = || FORKING.try_with(|forking| forking.get().depth > 0).unwrap_or(false);
     if FORKS.load(Ordering::Relaxed) > 0 && !is_own() {

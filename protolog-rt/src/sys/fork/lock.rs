@@ -1,6 +1,7 @@
 //! [`ForkLock`]: a lock of the process that forks take, and its functions for the fork's handlers.
 //!
-//! Invariant: *forking*, as the parent module has it: only the thread that has the lock touches `held`.
+//! Invariant: *forking*, as the parent module has it: only the thread that has the lock touches
+//! `held`.
 
 use super::forking::{FORKING, FORKS, give_way, within_limit};
 use super::install_handlers;
@@ -11,7 +12,8 @@ use std::cell::UnsafeCell;
 use std::fmt;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 
-/// A lock of the whole process that is held around forks, and with it a value. It stands in a static.
+/// A lock of the whole process that is held around forks, and with it a value. It stands in a
+/// static.
 pub(crate) struct ForkLock<T: 'static> {
     order: Order,
     is_registered: AtomicBool,
@@ -21,7 +23,8 @@ pub(crate) struct ForkLock<T: 'static> {
     actions: Actions<T>,
 }
 
-// SAFETY: the lock gives out the value as `RwLock` does; `held` is used by one thread at a time, see *forking*.
+// SAFETY: the lock gives out the value as `RwLock` does; `held` is used by one thread at a time,
+// see *forking*.
 unsafe impl<T: Send + Sync> Sync for ForkLock<T> {}
 
 /// Actions of a lock around a fork. None may wait, allocate or take another `ForkLock`.
@@ -41,7 +44,8 @@ impl<T> Actions<T> {
 }
 
 impl<T: Send + Sync> ForkLock<T> {
-    /// A lock with no action of its own in the child: what it protects is as good there as in the parent.
+    /// A lock with no action of its own in the child: what it protects is as good there as in the
+    /// parent.
     pub(crate) const fn new(order: Order, value: T) -> Self {
         Self::with_actions(order, value, Actions::NONE)
     }
@@ -69,8 +73,9 @@ impl<T: Send + Sync> ForkLock<T> {
         self.lock.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the lock; none where this thread has it for its own fork, so that whoever runs between the handlers of that, such
-    /// as another library's handler or a signal's, is alone with what the lock protects.
+    /// Takes the lock; none where this thread has it for its own fork, so that whoever runs between
+    /// the handlers of that, such as another library's handler or a signal's, is alone with what
+    /// the lock protects.
     pub(crate) fn lock_unless_forking(&'static self) -> Option<RwLockWriteGuard<'static, T>> {
         (!self.is_held_for_fork()).then(|| self.lock())
     }
@@ -87,15 +92,15 @@ impl<T: Send + Sync> ForkLock<T> {
         self.try_write()
     }
 
-    /// Takes the lock; none where that takes so long that this thread must be the one that has it, which a signal handler
-    /// interrupted.
+    /// Takes the lock; none where that takes so long that this thread must be the one that has it,
+    /// which a signal handler interrupted.
     pub(crate) fn lock_within_limit(&'static self) -> Option<RwLockWriteGuard<'static, T>> {
         self.register();
         within_limit(|| self.try_write())
     }
 
-    /// Takes the lock for reading, together with others who read; none where somebody has it or waits for it, or where it was
-    /// never taken: registering it may wait. Safe in signal handlers.
+    /// Takes the lock for reading, together with others who read; none where somebody has it or
+    /// waits for it, or where it was never taken: registering it may wait. Safe in signal handlers.
     pub(crate) fn try_read(&'static self) -> Option<RwLockReadGuard<'static, T>> {
         if !self.is_registered.load(Ordering::Acquire) {
             return None;
@@ -107,8 +112,8 @@ impl<T: Send + Sync> ForkLock<T> {
         }
     }
 
-    /// Registers the lock, so that forks take it. It may wait for a fork, which waits for the locks that the caller has: a
-    /// lock that is taken within another one is registered before that.
+    /// Registers the lock, so that forks take it. It may wait for a fork, which waits for the locks
+    /// that the caller has: a lock that is taken within another one is registered before that.
     #[inline]
     pub(crate) fn register(&'static self) {
         if !self.is_registered.load(Ordering::Acquire) {
@@ -128,8 +133,8 @@ impl<T: Send + Sync> ForkLock<T> {
             unsafe { slot.set(std::ptr::from_ref(self).cast(), handlers) }
         });
         debug_assert!(is_own, "two locks have the order {:?}", self.order);
-        // Forks that come see the slot. Those that are under way may have passed it: a child would find the lock taken.
-        // This thread's own fork does not end meanwhile.
+        // Forks that come see the slot. Those that are under way may have passed it: a child would
+        // find the lock taken. This thread's own fork does not end meanwhile.
         if FORKING.try_with(|forking| forking.get().depth == 0).unwrap_or(true) {
             within_limit(|| (FORKS.load(Ordering::SeqCst) == 0).then_some(()));
         }

@@ -1,7 +1,8 @@
-//! The registered locks, one slot for each [`Order`](super::Order), without the types of what they protect.
+//! The registered locks, one slot for each [`Order`](super::Order), without the types of what they
+//! protect.
 //!
-//! A fork's handlers go over all locks of the process. A slot keeps a lock's address and the functions for locks of its type,
-//! and can be read at any time without waiting.
+//! A fork's handlers go over all locks of the process. A slot keeps a lock's address and the
+//! functions for locks of its type, and can be read at any time without waiting.
 //!
 //! Invariant: a slot is set once, its functions before its lock.
 
@@ -32,7 +33,8 @@ impl Slot {
         Self { lock: AtomicPtr::new(lock), handlers: AtomicPtr::new(handlers) }
     }
 
-    /// Registers `lock`, for which forks call `handlers`; false where another one is registered here.
+    /// Registers `lock`, for which forks call `handlers`; false where another one is registered
+    /// here.
     ///
     /// # Safety
     /// The functions of `handlers` may be called with `lock` for ever.

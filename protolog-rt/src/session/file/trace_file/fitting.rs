@@ -1,6 +1,7 @@
 //! Writes packets to a trace file: all of them, or up to the last one that fits.
 //!
-//! Invariant: the file ends with a whole packet, whether there was room or not; each packet is written, or counted as lost.
+//! Invariant: the file ends with a whole packet, whether there was room or not; each packet is
+//! written, or counted as lost.
 
 use super::{OnFull, TraceFile};
 use crate::session::packets::copied::OWN_SEQUENCE;
@@ -20,7 +21,8 @@ impl TraceFile {
         }
     }
 
-    /// Writes packets up to the last one that fits, if there is an end of the room. Returns those that could not be written.
+    /// Writes packets up to the last one that fits, if there is an end of the room. Returns those
+    /// that could not be written.
     fn write_fitting<'a>(&mut self, packets: &'a [u8]) -> &'a [u8] {
         if self.try_write(packets) {
             self.on_full = OnFull::Fill;
@@ -43,8 +45,8 @@ impl TraceFile {
         rest
     }
 
-    /// Writes packets. After an error, which is kept, the file is cut back, so that it ends with a whole packet and holds nothing
-    /// that is counted as dropped.
+    /// Writes packets. After an error, which is kept, the file is cut back, so that it ends with a
+    /// whole packet and holds nothing that is counted as dropped.
     fn try_write(&mut self, packets: &[u8]) -> bool {
         let packed = match &mut self.bundles {
             Some(bundles) => bundles.pack(packets),
@@ -73,13 +75,15 @@ impl TraceFile {
     }
 }
 
-/// Returns whether an error says that there is no room for more in the file, on its disk or within its user's quota.
+/// Returns whether an error says that there is no room for more in the file, on its disk or within
+/// its user's quota.
 fn is_no_room(kind: io::ErrorKind) -> bool {
     use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
     matches!(kind, FileTooLarge | QuotaExceeded | StorageFull)
 }
 
-/// Returns the size of the longest prefix of whole packets of at most `most` bytes, or that of the first packet.
+/// Returns the size of the longest prefix of whole packets of at most `most` bytes, or that of the
+/// first packet.
 fn prefix(packets: &[u8], most: usize) -> usize {
     let mut reader = Reader::new(packets);
     let mut size = 0;

@@ -1,6 +1,7 @@
 //! Files of sessions that keep their messages, and snapshots: they appear when they are complete.
 //!
-//! Invariant: until then the file has a name of its own, which goes with it if it can't be completed.
+//! Invariant: until then the file has a name of its own, which goes with it if it can't be
+//! completed.
 
 use super::{TraceFile, Unnamed};
 use crate::error::Error;
@@ -11,8 +12,8 @@ use crate::session::file::temporary;
 use protolog_files::{Found, Kind, Output};
 
 impl TraceFile {
-    /// Returns the error that [`Self::create_on_finish`] would return, or the claim on the name. A pipe is left alone: its reader
-    /// would take this for the end of the trace.
+    /// Returns the error that [`Self::create_on_finish`] would return, or the claim on the name. A
+    /// pipe is left alone: its reader would take this for the end of the trace.
     pub(in crate::session) fn check_create_on_finish(
         place: &FilePlace,
         mode: u32,
@@ -28,9 +29,9 @@ impl TraceFile {
         claim.map(|claim| claim.ok_or(Error::FileInUse { path: path.into() })).transpose()
     }
 
-    /// Creates a file that appears under its name when it is finished, and not at all if it can't be finished. It has `mode`, even
-    /// if it replaces a file with another one. [`Error::FileInUse`] if a session without the claim `own` writes the file, or is
-    /// going to.
+    /// Creates a file that appears under its name when it is finished, and not at all if it can't
+    /// be finished. It has `mode`, even if it replaces a file with another one.
+    /// [`Error::FileInUse`] if a session without the claim `own` writes the file, or is going to.
     pub(in crate::session) fn create_on_finish(
         place: &FilePlace,
         mode: u32,

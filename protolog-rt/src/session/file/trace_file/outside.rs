@@ -1,9 +1,12 @@
-//! Changes of the file by others while it is written: it was emptied or cut (`copytruncate`), deleted, or moved (`logrotate`).
+//! Changes of the file by others while it is written: it was emptied or cut (`copytruncate`),
+//! deleted, or moved (`logrotate`).
 //!
-//! Nobody says so to who writes it, and writing goes on without an error: behind a hole of zeros, or into a file that nobody can open
-//! any more. So the file is looked at before each round of writes.
+//! Nobody says so to who writes it, and writing goes on without an error: behind a hole of zeros,
+//! or into a file that nobody can open any more. So the file is looked at before each round of
+//! writes.
 //!
-//! Invariant: a file without a name, one that was given as a descriptor, and what is no regular file is not looked at.
+//! Invariant: a file without a name, one that was given as a descriptor, and what is no regular
+//! file is not looked at.
 
 use super::TraceFile;
 use crate::error::Error;
@@ -40,7 +43,8 @@ pub(in crate::session) enum OutsideChange {
 }
 
 impl TraceFile {
-    /// Returns what somebody else has done to the file; none while bytes are gathered that it lacks.
+    /// Returns what somebody else has done to the file; none while bytes are gathered that it
+    /// lacks.
     pub(in crate::session) fn outside_change(&self) -> Option<OutsideChange> {
         if self.start.is_some() || !self.linked || self.used > 0 || self.write_behind.is_some() {
             return None;
@@ -52,7 +56,8 @@ impl TraceFile {
         if found.len() < self.written {
             return Some(OutsideChange::Cut(found.len()));
         }
-        // A name that a file has until it is complete is not anybody's concern. Who renames the directory does not move the file in it.
+        // A name that a file has until it is complete is not anybody's concern. Who renames the
+        // directory does not move the file in it.
         let is_other = match self.place.as_ref()?.look() {
             Ok(there) => {
                 (there.metadata().dev(), there.metadata().ino()) != (found.dev(), found.ino())
