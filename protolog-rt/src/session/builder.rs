@@ -1,6 +1,6 @@
 //! The settings of a session, in any order; nothing happens before [`Builder::start`].
 //!
-//! Invariant: settings that contradict each other are refused at the start, with the name of the method.
+//! Invariant: contradictory settings are refused at the start, with the name of the method.
 
 mod forks;
 pub(super) mod heirs;
@@ -77,25 +77,30 @@ impl Builder {
         }
     }
 
-    /// Sets the file of the trace. A relative path refers to the directory that is current now. What the last run left there gets
-    /// another name ([`Self::keep_previous`]), unless another session is writing it, in this process or another one
-    /// ([`Error::FileInUse`](crate::Error::FileInUse)): give each process a name of its own, with [`std::process::id`] for example.
+    /// Sets the file of the trace. A relative path refers to the directory that is current now.
+    /// What the last run left there gets another name ([`Self::keep_previous`]), unless another
+    /// session is writing it, in this process or another one
+    /// ([`Error::FileInUse`](crate::Error::FileInUse)): give each process a name of its own, with
+    /// [`std::process::id`] for example.
     ///
-    /// A link is refused, and so is a file, pipe or device of another user; so are links of others on the way, as another user may
-    /// put them into `/tmp`. A named pipe of this user is opened for writing, and has to be read by another process: within a second
-    /// of [`Self::start`], or of [`Session::stop`](crate::Session::stop) if the session keeps its messages. `/dev/stdout` and
-    /// `/dev/fd/N` are written where they stand.
+    /// A link is refused, and so is a file, pipe or device of another user; so are links of others
+    /// on the way, as another user may put them into `/tmp`. A named pipe of this user is opened
+    /// for writing, and has to be read by another process: within a second of [`Self::start`], or
+    /// of [`Session::stop`](crate::Session::stop) if the session keeps its messages. `/dev/stdout`
+    /// and `/dev/fd/N` are written where they stand.
     pub fn file(mut self, path: impl Into<PathBuf>) -> Self {
         self.path = Some(absolute(path.into()));
         self
     }
 
-    /// Sets the permissions of new files: traces, segments and snapshots. By default only their owner may read and write them
-    /// (`0o600`), since messages may hold secrets; `0o640` lets the file's group read them, too. The process's umask takes bits away.
+    /// Sets the permissions of new files: traces, segments and snapshots. By default only their
+    /// owner may read and write them (`0o600`), since messages may hold secrets; `0o640` lets the
+    /// file's group read them, too. The process's umask takes bits away.
     ///
-    /// A file that is empty, or emptied ([`Self::truncate`]), is replaced by a new one unless it has just these permissions, since others
-    /// may have it open. Where it can't be replaced, as in a directory that this user may not write to, it loses those that are too
-    /// many; in a directory of another user it is refused then. A recording is always its owner's only.
+    /// A file that is empty, or emptied ([`Self::truncate`]), is replaced by a new one unless it
+    /// has just these permissions, since others may have it open. Where it can't be replaced, as in
+    /// a directory that this user may not write to, it loses those that are too many; in a
+    /// directory of another user it is refused then. A recording is always its owner's only.
     ///
     /// ```
     /// # use protolog_rt::Session;
@@ -112,7 +117,8 @@ impl Builder {
         self
     }
 
-    /// Records all levels of all groups that no [`Self::group`] names. Of this method and [`Self::log_from`] the later call wins.
+    /// Records all levels of all groups that no [`Self::group`] names. Of this method and
+    /// [`Self::log_from`] the later call wins.
     ///
     /// ```
     /// # use protolog_rt::{Level, ProtoLogGroup, Session};
@@ -133,8 +139,8 @@ impl Builder {
         self.without_default_override()
     }
 
-    /// Records `level` and more severe ones, of all groups that no [`Self::group`] names. Of this method and [`Self::enable_all`] the
-    /// later call wins.
+    /// Records `level` and more severe ones, of all groups that no [`Self::group`] names. Of this
+    /// method and [`Self::enable_all`] the later call wins.
     pub fn log_from(mut self, level: Level) -> Self {
         self.config.default_log_from = Some(level);
         self.without_default_override()
@@ -147,16 +153,16 @@ impl Builder {
     }
 
     /// Records `level` and more severe ones of the groups that `group` names, or nothing of them
-    /// (`None`): a full name (`app::AppLog::Net`), its last segments (`Net`), which have to mean one
-    /// group unless others begin with them (`net`, a crate; then all are meant), or its first ones
-    /// (`app`), in any case, as in the variable `PROTOLOG`. The closest name counts: the full one,
-    /// then an end, then the longest beginning. It keeps the level that it has here, whatever is
-    /// called later for all groups; of several calls with one name the last wins. See
+    /// (`None`): a full name (`app::AppLog::Net`), its last segments (`Net`), which have to mean
+    /// one group unless others begin with them (`net`, a crate; then all are meant), or its first
+    /// ones (`app`), in any case, as in the variable `PROTOLOG`. The closest name counts: the full
+    /// one, then an end, then the longest beginning. It keeps the level that it has here, whatever
+    /// is called later for all groups; of several calls with one name the last wins. See
     /// [`Config::group_overrides`].
     ///
-    /// A name that no group has is no error, since its group may come with a library. If none came until the session ends, a line on
-    /// standard error says so ([`Self::report_losses`]), and so do [`Summary::unknown_groups`](crate::Summary::unknown_groups) and
-    /// `protologtool read-log`.
+    /// A name that no group has is no error, since its group may come with a library. If none came
+    /// until the session ends, a line on standard error says so ([`Self::report_losses`]), and so
+    /// do [`Summary::unknown_groups`](crate::Summary::unknown_groups) and `protologtool read-log`.
     pub fn group(mut self, group: impl Into<String>, level: impl Into<Option<Level>>) -> Self {
         let (group, log_from) = (group.into(), level.into());
         self.config.group_overrides.push(GroupOverride { group, log_from });
@@ -164,8 +170,8 @@ impl Builder {
     }
 
     /// Records only the thread that calls [`Self::start`], and threads that enter the session
-    /// ([`Session::thread_scope`](crate::Session::thread_scope)). For tests, several of which log side by side in one
-    /// process: `docs/guides/testing.md`.
+    /// ([`Session::thread_scope`](crate::Session::thread_scope)). For tests, several of which log
+    /// side by side in one process: `docs/guides/testing.md`.
     ///
     /// ```
     /// # use protolog_rt::{ProtoLogGroup, Session};
@@ -184,9 +190,10 @@ impl Builder {
         self
     }
 
-    /// Records each message of a group with the stack trace of its thread; the group is named as for [`Self::group`]. A stack
-    /// trace costs some microseconds a message and some hundred bytes a frame, so this is for groups that log rarely.
-    /// `protologtool read-log --symbolize` turns the addresses into names.
+    /// Records each message of a group with the stack trace of its thread; the group is named as
+    /// for [`Self::group`]. A stack trace costs some microseconds a message and some hundred bytes
+    /// a frame, so this is for groups that log rarely. `protologtool read-log --symbolize` turns
+    /// the addresses into names.
     pub fn collect_stacktrace(mut self, group: impl Into<String>) -> Self {
         self.config.collect_stacktrace.push(group.into());
         self
@@ -198,8 +205,9 @@ impl Builder {
         self
     }
 
-    /// Keeps the newest messages in a ring buffer, and writes them to the file when the session stops, or to other files with
-    /// [`Session::snapshot`](crate::Session::snapshot). Overwritten messages are counted. If the process ends without either, nothing remains; see
+    /// Keeps the newest messages in a ring buffer, and writes them to the file when the session
+    /// stops, or to other files with [`Session::snapshot`](crate::Session::snapshot). Overwritten
+    /// messages are counted. If the process ends without either, nothing remains; see
     /// [`Self::record`] for that.
     ///
     /// ```
@@ -230,27 +238,30 @@ impl Builder {
         self
     }
 
-    /// Keeps the first messages, until the buffer is full; later ones are dropped and counted. Otherwise as
-    /// [`Self::keep_newest`].
+    /// As [`Self::keep_newest`], with the first messages: later ones are dropped and counted.
     pub fn keep_first(mut self) -> Self {
         self.fill_policy = FillPolicy::Discard;
         self
     }
 
-    /// Keeps the newest messages in a ring buffer that is a file, so that they survive the process, however it ends:
-    /// `protologtool recover` makes a trace of the file. Logging costs the same per message as with [`Self::keep_newest`].
+    /// Keeps the newest messages in a ring buffer that is a file, so that they survive the process,
+    /// however it ends: `protologtool recover` makes a trace of the file. Logging costs the same
+    /// per message as with [`Self::keep_newest`].
     ///
-    /// The file is `/dev/shm/protolog-<program>-<pid>-<number>.rec`, in memory: no call waits for a disk, and the file exists
-    /// until the machine is shut down. Only its owner may read it. [`Session::recording`](crate::Session::recording) returns its path. It must not be truncated
+    /// The file is `/dev/shm/protolog-<program>-<pid>-<number>.rec`, in memory: no call waits for a
+    /// disk, and the file exists until the machine is shut down. Only its owner may read it.
+    /// [`Session::recording`](crate::Session::recording) returns its path. It must not be truncated
     /// while the session runs: see [`Self::record_at`]. To remove or rename it does no harm.
     ///
-    /// Format strings are in the file before the first message that needs them. Those of a library that is loaded later are
-    /// added before the first message of its own groups; if it only logs to groups of other libraries, which is possible where
-    /// the runtime itself is a shared library, call [`Session::flush`](crate::Session::flush) once it is loaded.
+    /// Format strings are in the file before the first message that needs them. Those of a library
+    /// that is loaded later are added before the first message of its own groups; if it only logs
+    /// to groups of other libraries, which is possible where the runtime itself is a shared
+    /// library, call [`Session::flush`](crate::Session::flush) once it is loaded.
     ///
-    /// A session that is stopped or dropped removes the file, after it wrote the trace if [`Self::file`] named one. The file
-    /// stays if the process ends without that, even if only by `exit`, or if a panic drops a session without [`Self::file`].
-    /// [`Self::keep_recordings`] says for how long.
+    /// A session that is stopped or dropped removes the file, after it wrote the trace if
+    /// [`Self::file`] named one. The file stays if the process ends without that, even if only by
+    /// `exit`, or if a panic drops a session without [`Self::file`]. [`Self::keep_recordings`] says
+    /// for how long.
     ///
     /// ```
     /// # use protolog_rt::{ProtoLogGroup, Session};
@@ -268,35 +279,41 @@ impl Builder {
         self.keep_newest()
     }
 
-    /// Sets how many recordings of this program's dead processes stay in memory: the newest `count`, each for `age` after it was found;
-    /// 8 and seven days by default. Others are removed when a session starts that records in memory, and all but one if the
-    /// memory is full; beside traces, where recordings are if there is no such memory, the same. A recording that a process uses is
-    /// never removed, nor is one at [`Self::record_at`].
+    /// Sets how many recordings of this program's dead processes stay in memory: the newest
+    /// `count`, each for `age` after it was found; 8 and seven days by default. Others are removed
+    /// when a session starts that records in memory, and all but one if the memory is full; beside
+    /// traces, where recordings are if there is no such memory, the same. A recording that a
+    /// process uses is never removed, nor is one at [`Self::record_at`].
     ///
-    /// Recordings that complete a trace that is there ([`recover_previous`](crate::recover_previous)) are not counted, so that of many
-    /// processes that died together each can complete its own; unless less than a quarter of the memory is free.
+    /// Recordings that complete a trace that is there
+    /// ([`recover_previous`](crate::recover_previous)) are not counted, so that of many processes
+    /// that died together each can complete its own; unless less than a quarter of the memory is
+    /// free.
     pub fn keep_recordings(mut self, count: usize, age: Duration) -> Self {
         self.keep = Keep { count, age };
         self
     }
 
-    /// As [`Self::record`], with the file at `path`. An existing file, such as the recording of an earlier run, is renamed to
-    /// `<path>.old`; if `path` is no file, such as a directory, the session does not start.
+    /// As [`Self::record`], with the file at `path`. An existing file is renamed to `<path>.old`;
+    /// if `path` is no file, such as a directory, the session does not start.
     ///
-    /// On a disk, a thread waits whenever it is the first to write to a page that the kernel has just written back:
-    /// `docs/design/hot-path.md` has figures. While the disk or its file system is frozen (`fsfreeze`, a snapshot of a volume), such
-    /// a thread waits until it is thawed. [`Self::record`] waits for no disk. A crash of the process loses nothing there
-    /// either; a crash of the machine loses everything since the last [`Session::flush`](crate::Session::flush).
+    /// On a disk, a thread waits whenever it is the first to write to a page that the kernel has
+    /// just written back: `docs/design/hot-path.md` has figures. While the disk or its file system
+    /// is frozen (`fsfreeze`, a snapshot of a volume), such a thread waits until it is thawed.
+    /// [`Self::record`] waits for no disk. A crash of the process loses nothing there either; a
+    /// crash of the machine loses everything since the last
+    /// [`Session::flush`](crate::Session::flush).
     ///
-    /// The file must not be truncated while the session runs, nor the disk be taken away: the next log call that stores into
-    /// what is gone gets the signal `SIGBUS`, which ends the program. The file's permissions let only this user and root do that.
+    /// The file must not be truncated while the session runs, nor the disk be taken away: the next
+    /// log call that stores into what is gone gets the signal `SIGBUS`, which ends the program. The
+    /// file's permissions let only this user and root do that.
     pub fn record_at(mut self, path: impl Into<PathBuf>) -> Self {
         self.record = Some(RecordingPath::At(absolute(path.into())));
         self.keep_newest()
     }
 
-    /// Keeps the buffer of a session that streams in memory that ends with the process. What was logged since the file was last
-    /// written, at most a second ago, is then lost in a crash.
+    /// Keeps the buffer of a session that streams in memory that ends with the process. What was
+    /// logged since the file was last written, at most a second ago, is then lost in a crash.
     ///
     /// ```
     /// # use protolog_rt::Session;
@@ -312,9 +329,10 @@ impl Builder {
         self
     }
 
-    /// Sets whether a session that lost messages says so in one line on standard error when it ends; and so for each name of
-    /// [`Self::group`] or [`Self::collect_stacktrace`] that no group had, unless the program has a bridge, whose groups come with their
-    /// first message. It does by default. What a ring overwrites is not lost in this sense.
+    /// Sets whether a session that lost messages says so in one line on standard error when it
+    /// ends; and so for each name of [`Self::group`] or [`Self::collect_stacktrace`] that no group
+    /// had, unless the program has a bridge, whose groups come with their first message. It does by
+    /// default. What a ring overwrites is not lost in this sense.
     pub fn report_losses(mut self, report: bool) -> Self {
         self.reports_losses = report;
         self
@@ -326,17 +344,19 @@ impl Builder {
         self
     }
 
-    /// Sets the size of the buffer between the program and the file, in bytes: from 64 KiB to 256 MiB. By default it is 16 MiB for a session that
-    /// streams, which is enough for 800,000 messages of four threads that do nothing but log, on two processors; and 4 MiB for one that
-    /// keeps messages. When it is full, messages are dropped and counted, unless the newest are kept.
+    /// Sets the size of the buffer between the program and the file, in bytes: from 64 KiB to 256
+    /// MiB. By default it is 16 MiB for a session that streams, which is enough for 800,000
+    /// messages of four threads that do nothing but log, on two processors; and 4 MiB for one that
+    /// keeps messages. When it is full, messages are dropped and counted, unless the newest are
+    /// kept.
     pub fn buffer_size(mut self, bytes: usize) -> Self {
         self.buffer = Some(bytes.max(MIN_BUFFER));
         self
     }
 
-    /// Blocks instead of dropping when the buffer is full, for at most `timeout` a message. A message that waited in vain is
-    /// dropped and counted, and those after it are dropped at once until the file makes progress again: a file that is stuck
-    /// blocks each thread once.
+    /// Blocks instead of dropping when the buffer is full, for at most `timeout` a message. A
+    /// message that waited in vain is dropped and counted, and those after it are dropped at once
+    /// until the file makes progress again: a file that is stuck blocks each thread once.
     ///
     /// ```
     /// # use protolog_rt::{ProtoLogGroup, Session};
@@ -358,8 +378,9 @@ impl Builder {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// A message never waits in a signal handler that interrupted another message, on the session's own thread, in a forked
-    /// child, and once the session is being stopped. For sessions that stream to a file only.
+    /// A message never waits in a signal handler that interrupted another message, on the session's
+    /// own thread, in a forked child, and once the session is being stopped. For sessions that
+    /// stream to a file only.
     pub fn wait_at_most(mut self, timeout: Duration) -> Self {
         self.chunk_timeout = Some(timeout);
         self
@@ -387,33 +408,34 @@ impl Builder {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// Numbers continue those of earlier runs of the program. A file that is being written, or that a crash left incomplete,
-    /// ends in `.part`, and can be read as far as it goes. Each file begins with the format strings of all messages, and has room
-    /// for a few messages however small `bytes` is; a message that is larger gets a file of its own. For sessions that stream
+    /// Numbers continue those of earlier runs of the program. A file that is being written, or that
+    /// a crash left incomplete, ends in `.part`, and can be read as far as it goes. Each file
+    /// begins with the format strings of all messages, and has room for a few messages however
+    /// small `bytes` is; a message that is larger gets a file of its own. For sessions that stream
     /// to a file only. Give each process a name of its own.
     pub fn segment_bytes(mut self, bytes: u64) -> Self {
         self.limits.bytes = Some(bytes);
         self
     }
 
-    /// Divides the trace into files, each of which ends `age` after it was begun if it holds a message; at least 10 ms. See
-    /// [`Self::segment_bytes`].
+    /// Divides the trace into files, each of which ends `age` after it was begun if it holds a
+    /// message; at least 10 ms. See [`Self::segment_bytes`].
     pub fn segment_age(mut self, age: Duration) -> Self {
         self.limits.age = Some(age.max(MIN_AGE));
         self
     }
 
-    /// Keeps the newest `count` complete files, at least one, beside the one that is being written, and as many incomplete ones of runs
-    /// that died. Older ones are removed whenever a new one was begun, those of earlier runs of the program included; files that
-    /// only have a name like that of a segment stay. See
-    /// [`Self::segment_bytes`].
+    /// Keeps the newest `count` complete files, at least one, beside the one that is being written,
+    /// and as many incomplete ones of runs that died. Older ones are removed whenever a new one was
+    /// begun, those of earlier runs of the program included; files that only have a name like that
+    /// of a segment stay. See [`Self::segment_bytes`].
     pub fn keep_segments(mut self, count: usize) -> Self {
         self.limits.keep = Some(count);
         self
     }
 
-    /// Compresses the file with zlib at `level`, from 1 (fast) to 9 (small), on a thread of the session. Perfetto and
-    /// `protologtool` read it as any other trace.
+    /// Compresses the file with zlib at `level`, from 1 (fast) to 9 (small), on a thread of the
+    /// session. Perfetto and `protologtool` read it as any other trace.
     ///
     /// ```
     /// # use protolog_rt::{ProtoLogGroup, Session};
@@ -430,19 +452,22 @@ impl Builder {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// Packets are compressed in bundles of 256 KiB; a flush ends a bundle. The thread then keeps up with fewer messages: see
-    /// [`Self::wait_at_most`]. A session that keeps messages compresses them when it writes them. With the feature
-    /// `compression`.
+    /// Packets are compressed in bundles of 256 KiB; a flush ends a bundle. The thread then keeps
+    /// up with fewer messages: see [`Self::wait_at_most`]. A session that keeps messages compresses
+    /// them when it writes them. With the feature `compression`.
     #[cfg(feature = "compression")]
     pub fn compress(mut self, level: u32) -> Self {
         self.form.compression = Some(level);
         self
     }
 
-    /// Appends packets to each file when it is complete, which `make` makes of all bytes of the file: the trace at the end, a segment, a snapshot.
+    /// Appends packets to each file when it is complete, which `make` makes of all bytes of the
+    /// file: the trace at the end, a segment, a snapshot.
     ///
-    /// Perfetto's UI shows ProtoLog messages nowhere by itself. With `protolog_reader::perfetto_ui_packets` as `make`, they are in its
-    /// table and on its track of logs, as `protologtool merge --perfetto-ui` puts them there, and the trace is about twice as large.
+    /// Perfetto's UI shows ProtoLog messages nowhere by itself. With
+    /// `protolog_reader::perfetto_ui_packets` as `make`, they are in its table and on its track of
+    /// logs, as `protologtool merge --perfetto-ui` puts them there, and the trace is about twice as
+    /// large.
     ///
     /// ```
     /// # use protolog_rt::Session;
@@ -454,10 +479,12 @@ impl Builder {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// `make` runs on the thread that completes the file, never in a call: in [`Session::stop`](crate::Session::stop) or when the session is
-    /// dropped, and for a segment on the session's thread, which copies no messages meanwhile, so that the buffer must have room for them. If
-    /// it fails or panics, the file is complete without its packets, and the error is that of the session. A file that the process could not
-    /// complete, since it was killed, has none.
+    /// `make` runs on the thread that completes the file, never in a call: in
+    /// [`Session::stop`](crate::Session::stop) or when the session is dropped, and for a segment on
+    /// the session's thread, which copies no messages meanwhile, so that the buffer must have room
+    /// for them. If it fails or panics, the file is complete without its packets, and the error is
+    /// that of the session. A file that the process could not complete, since it was killed, has
+    /// none.
     pub fn append_when_complete<E>(
         mut self,
         make: impl Fn(&[u8]) -> Result<Vec<u8>, E> + Send + Sync + 'static,

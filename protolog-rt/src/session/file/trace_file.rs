@@ -1,10 +1,11 @@
 //! A trace file in the making: packets become `Trace.packet` fields with the id of their sequence.
 //!
-//! The file grows as the session goes on, under its own name: what is written before a crash can be read, since every
-//! packet is whole but the last, which readers skip.
+//! The file grows as the session goes on, under its own name: what is written before a crash can be
+//! read, since every packet is whole but the last, which readers skip.
 //!
-//! Invariant: after an error the file ends with a whole packet, the last one that there was room for, and nothing more is written
-//! before the next retry; messages given to the file meanwhile are counted as dropped.
+//! Invariant: after an error the file ends with a whole packet, the last one that there was room
+//! for, and nothing more is written before the next retry; messages given to the file meanwhile are
+//! counted as dropped.
 
 mod fitting;
 mod kept;
@@ -42,8 +43,7 @@ const WRITE_BEHIND_BUFFER: usize = 512 * 1024;
 /// Room after the gathered bytes for one more chunk, of the shortest packets.
 const ROOM: usize = Seal::room(MAX_PAYLOAD);
 
-/// The least time between two attempts to write a file that could not be written, unless a flush asks for one: each attempt
-/// writes the beginning of a trace once more.
+/// The least time between attempts to write but for a flush's: each begins the trace once more.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Attempts to open a file that others create and remove at the same time.
@@ -149,9 +149,9 @@ pub(in crate::session) struct Finished {
 }
 
 impl TraceFile {
-    /// Creates the file with `mode`, or empties an existing one that has it; one with another mode is replaced, and one on which
-    /// somebody who may only read it has a lock.
-    /// [`Error::FileInUse`] if another session writes it, or is going to.
+    /// Creates the file with `mode`, or empties an existing one that has it; one with another mode
+    /// is replaced, and one on which somebody who may only read it has a lock. [`Error::FileInUse`]
+    /// if another session writes it, or is going to.
     pub(in crate::session) fn create(place: &FilePlace, mode: u32) -> Result<Self, Error> {
         let path = place.path();
         let failed = |error| Error::File { path: path.to_path_buf(), error };
@@ -174,7 +174,7 @@ impl TraceFile {
                 continue;
             }
             let (file, kind) = (output.file, output.kind);
-            // Some file systems write a truncated file to disk when it is closed, to be safe in a crash of the system.
+            // Some file systems write a truncated file to disk when it is closed.
             if kind == OutputKind::File && file.metadata().map_err(failed)?.len() > 0 {
                 file.set_len(0).map_err(failed)?;
             }
@@ -190,7 +190,7 @@ impl TraceFile {
         Err(failed(io::ErrorKind::AlreadyExists.into()))
     }
 
-    /// Creates the file `part`, which must not exist, and which is renamed to `name` when it is finished: to no other one's name.
+    /// Creates the file `part`, which must not exist; finished, it gets `name`, if that is free.
     pub(in crate::session) fn segment(
         (place, part): (Location, &Path),
         name: &Path,
@@ -211,7 +211,7 @@ impl TraceFile {
             return Err(exists());
         };
         if links(&file) == 0 {
-            // Taken for one that a dead process left, and removed before it was claimed. *closed first*
+            // Removed by who took it for one that a dead process left. *closed first*
             drop(file);
             return Err(exists());
         }
@@ -254,7 +254,7 @@ impl TraceFile {
         }
     }
 
-    /// A descriptor is written where it stands. What is before, or comes from others, is left alone, so it is not cut either.
+    /// A descriptor is written where it stands, and not cut: others may have written before it.
     fn start_at_position(&mut self, kind: OutputKind) -> io::Result<()> {
         if kind == OutputKind::Descriptor && self.file.metadata()?.is_file() {
             self.start = Some(self.file.stream_position()?);
@@ -288,8 +288,7 @@ impl TraceFile {
         self.flush_if_full();
     }
 
-    /// Appends the first `count` packets in `sized`, each with its size before it, of at most a chunk. Returns the number of
-    /// messages.
+    /// Appends the first `count` packets of a chunk, each after its size; returns the messages.
     pub(in crate::session) fn packets(&mut self, sequence: u32, sized: &[u8], count: u16) -> u64 {
         let to = self.buffer.get_mut(self.used..).unwrap_or_default();
         let done = Seal::new(sequence).convert(sized, count, to, &mut self.counts);
@@ -310,8 +309,8 @@ impl TraceFile {
         self.beginning = self.size();
     }
 
-    /// Returns whether `bytes` more, and then the trailer of a trace with so many `sequences`, stay below the limit, if there is
-    /// one. One chunk has room in any file, so that there is progress, and all of them in one that can't be written.
+    /// Returns whether `bytes` more and the trailer for so many `sequences` stay below the limit.
+    /// One chunk has room in any file, for progress, and all in one that can't be written.
     pub(in crate::session) fn has_room(
         &mut self,
         bytes: impl FnOnce() -> usize,
@@ -363,8 +362,9 @@ impl TraceFile {
         );
     }
 
-    /// Clears an error, at once or if it is a while ago, so that the next write is an attempt. Returns whether it was cleared. A
-    /// pipe or a device that failed is not tried again, since a packet that was written in part can't be taken back.
+    /// Clears an error, at once or if it is a while ago, so that the next write is an attempt.
+    /// Returns whether it was cleared. A pipe or a device that failed is not tried again, since a
+    /// packet that was written in part can't be taken back.
     pub(in crate::session) fn retry(&mut self, at_once: bool) -> bool {
         let now = self.error.is_some() && (at_once || self.failed_at.elapsed() >= RETRY_INTERVAL);
         let begins = now && self.can_continue && self.error.take().is_some();
