@@ -1,5 +1,5 @@
-//! After a thread's first message, logging neither allocates nor frees memory. A separate binary, since it replaces the
-//! allocator.
+//! After a thread's first message, logging neither allocates nor frees memory. A separate binary,
+//! since it replaces the allocator.
 #![allow(unsafe_code)] // A counting allocator.
 
 mod common;
@@ -29,13 +29,15 @@ thread_local! {
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         CALLS.set(CALLS.get() + 1);
-        // SAFETY: `layout` has a nonzero size, by the contract of `GlobalAlloc::alloc`, which is this function's too.
+        // SAFETY: `layout` has a nonzero size, by the contract of `GlobalAlloc::alloc`, which is
+        // this function's too.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         CALLS.set(CALLS.get() + 1);
-        // SAFETY: `alloc` above took the pointer from `System` with this layout, by the contract of `dealloc`.
+        // SAFETY: `alloc` above took the pointer from `System` with this layout, by the contract of
+        // `dealloc`.
         unsafe { System.dealloc(pointer, layout) }
     }
 }

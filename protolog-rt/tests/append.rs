@@ -61,7 +61,8 @@ fn packets_are_appended_to_each_file_when_it_is_complete() {
     check(&path, &seen.lock().unwrap()[0], 100);
     assert_eq!(summary.bytes, fs::metadata(&path).unwrap().len());
 
-    // At the end of a session that nobody stops, and of one that keeps its messages; and in a snapshot.
+    // At the end of a session that nobody stops, and of one that keeps its messages; and in a
+    // snapshot.
     let (path, copy) = (dir.path().join("kept.pftrace"), dir.path().join("copy.pftrace"));
     let (builder, seen) = appending(Session::builder().file(&path).keep_newest());
     let session = builder.start().unwrap();

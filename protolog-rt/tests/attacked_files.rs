@@ -233,8 +233,8 @@ fn a_file_that_is_replaced_meanwhile_leads_nowhere() {
     });
 }
 
-/// A reader of files that it may read before they are logged to. It prints those that have something of it by their names or by what it
-/// has open.
+/// A reader of files that it may read before they are logged to. It prints those that have
+/// something of it by their names or by what it has open.
 #[test]
 fn role_that_reads_on() {
     let Some(directory) = role() else { return };
@@ -413,7 +413,8 @@ fn a_directory_that_is_swapped_leads_nowhere() {
         chown(&logs, Some(users.victim), None).unwrap();
         let given = logs.to_str().unwrap();
         let program = users.role(users.victim, "role_that_goes_on_in_its_directory", given);
-        // The owner of the directory above may do so. Its links are followed for users other than root.
+        // The owner of the directory above may do so. Its links are followed for users other than
+        // root.
         fs::rename(&logs, theirs.join("moved")).unwrap();
         symlink(&home, &logs).unwrap();
         lchown(&logs, Some(users.intruder), None).unwrap();
@@ -432,7 +433,8 @@ fn a_directory_that_is_swapped_leads_nowhere() {
     });
 }
 
-/// Creates the name of an older text file where it is free, again and again, and counts its files that somebody removes.
+/// Creates the name of an older text file where it is free, again and again, and counts its files
+/// that somebody removes.
 #[test]
 fn role_that_takes_a_name() {
     let Some(path) = role() else { return };

@@ -1,5 +1,5 @@
-//! The traces of the macros in binaries: the code of a call, call-site notes, and nothing of groups that are compiled out.
-//! The tests build a fixture outside this workspace, in release.
+//! The traces of the macros in binaries: the code of a call, call-site notes, and nothing of groups
+//! that are compiled out. The tests build a fixture outside this workspace, in release.
 #![allow(unsafe_code)] // dlopen.
 
 mod common;
@@ -76,7 +76,8 @@ fn fixture() -> &'static Fixture {
     })
 }
 
-/// The instructions of the program's function `name`; none if the compiler removed the function as empty.
+/// The instructions of the program's function `name`; none if the compiler removed the function as
+/// empty.
 fn instructions(name: &str) -> Option<Vec<&'static str>> {
     instructions_at(&format!("5probe{}{name}17h", name.len()))
 }
@@ -108,8 +109,8 @@ fn a_disabled_call_is_a_load_a_test_and_a_branch() {
     assert!(direct, "from an address known at link time:\n{}", code.join("\n"));
 }
 
-/// A locked instruction or a store fence would make the call wait for other cores. A load fence before the counter is read
-/// is allowed: it waits only for loads of this thread.
+/// A locked instruction or a store fence would make the call wait for other cores. A load fence
+/// before the counter is read is allowed: it waits only for loads of this thread.
 #[test]
 #[cfg(target_arch = "x86_64")]
 fn an_enabled_call_has_no_locked_instruction_and_no_store_fence() {
@@ -170,7 +171,8 @@ fn the_dictionary_has_the_calls_of_every_loaded_module() {
     assert!(!OwnLog::Here.is_enabled(Level::Debug));
 }
 
-/// A relocation would make the loader write to the notes of every process, which turns shared pages into private ones.
+/// A relocation would make the loader write to the notes of every process, which turns shared pages
+/// into private ones.
 #[test]
 fn call_site_notes_need_no_relocation() {
     for file in [&fixture().program, &fixture().plugin, &fixture().many] {

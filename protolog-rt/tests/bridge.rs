@@ -1,4 +1,5 @@
-//! Calls of the crates `log` and `tracing`, in programs and their libraries, as they appear in traces.
+//! Calls of the crates `log` and `tracing`, in programs and their libraries, as they appear in
+//! traces.
 #![cfg(all(feature = "log", feature = "tracing"))]
 
 mod common;
@@ -416,7 +417,8 @@ fn slices_of_a_ring_buffer_are_complete() {
     }
 }
 
-/// A client and a server of HTTP/2 on loopback: hyper and h2 speak through `tracing`, mio through `log`.
+/// A client and a server of HTTP/2 on loopback: hyper and h2 speak through `tracing`, mio through
+/// `log`.
 #[test]
 fn messages_of_libraries_are_captured() {
     use hyper::{Request, Response, body::Bytes, service::service_fn};

@@ -1,4 +1,5 @@
-//! Events of `tracing`, beside `tracing`'s own formatter, and records of `log` that come by way of `tracing`.
+//! Events of `tracing`, beside `tracing`'s own formatter, and records of `log` that come by way of
+//! `tracing`.
 #![cfg(all(feature = "log", feature = "tracing"))]
 
 mod common;
@@ -52,7 +53,8 @@ impl std::error::Error for Outer {
     }
 }
 
-/// The same event by protolog's layer and by `tracing`'s own formatter: field by field, but for quotes around strings.
+/// The same event by protolog's layer and by `tracing`'s own formatter: field by field, but for
+/// quotes around strings.
 #[test]
 fn fields_are_those_of_the_formatter() {
     let error = Outer(std::io::Error::other("denied"));

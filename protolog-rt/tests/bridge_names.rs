@@ -1,5 +1,5 @@
-//! Targets of the crate `log` with names of any characters: operators list, switch and record them. In a program of its own, since it
-//! makes groups that stay.
+//! Targets of the crate `log` with names of any characters: operators list, switch and record them.
+//! In a program of its own, since it makes groups that stay.
 #![cfg(feature = "log")]
 
 mod common;

@@ -1,4 +1,5 @@
-//! Settings from outside for targets of the crate `log` that nobody has logged to yet, in programs that no operator can reach.
+//! Settings from outside for targets of the crate `log` that nobody has logged to yet, in programs
+//! that no operator can reach.
 #![cfg(feature = "log")]
 
 use protolog_rt::{Init, bridge};

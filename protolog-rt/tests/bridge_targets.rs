@@ -1,4 +1,5 @@
-//! Targets of the crate `log` are groups until there are too many. In a program of its own: groups stay for the life of a process.
+//! Targets of the crate `log` are groups until there are too many. In a program of its own: groups
+//! stay for the life of a process.
 #![cfg(feature = "log")]
 
 mod common;

@@ -25,8 +25,8 @@ fn boottime() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Makes `prctl(PR_GET_TSC)` fail in this process, so that the runtime does not use the counter. False if the system permits
-/// no seccomp filter.
+/// Makes `prctl(PR_GET_TSC)` fail in this process, so that the runtime does not use the counter.
+/// False if the system permits no seccomp filter.
 fn hide_counter() -> bool {
     const ARGS_AT: u32 = 16;
     const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
@@ -45,7 +45,8 @@ fn hide_counter() -> bool {
     // SAFETY: the call takes only integers.
     let granted = unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) } == 0;
     let (set, mode) = (libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER);
-    // SAFETY: `program` and the filter that it points to live until the call returns; the kernel copies them.
+    // SAFETY: `program` and the filter that it points to live until the call returns; the kernel
+    // copies them.
     granted && unsafe { libc::prctl(set, mode, &raw const program) } == 0
 }
 
@@ -74,7 +75,8 @@ fn without_the_counter_timestamps_come_from_the_kernel() {
     }
     assert_eq!(clock_of_recordings(), Some(ClockSource::Kernel));
     let recording = record(|session| session.group("Work", Level::Info).buffer_size(16 << 20));
-    // Each message has the kernel's time from just before it, and the thread's next message has one from after it.
+    // Each message has the kernel's time from just before it, and the thread's next message has one
+    // from after it.
     let log = || (0..2_000).for_each(|_| i!(Log::Work, "%d", boottime()));
     thread::scope(|scope| {
         scope.spawn(log);

@@ -1,5 +1,5 @@
-//! The compiler's errors for programs that misuse the macros. The expected output belongs to one version of the compiler;
-//! others word their part differently.
+//! The compiler's errors for programs that misuse the macros. The expected output belongs to one
+//! version of the compiler; others word their part differently.
 
 use std::process::Command;
 

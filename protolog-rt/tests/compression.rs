@@ -1,4 +1,5 @@
-//! Compressed traces: the same messages in fewer bytes, for Perfetto and for our reader, in complete bundles only.
+//! Compressed traces: the same messages in fewer bytes, for Perfetto and for our reader, in
+//! complete bundles only.
 #![cfg(feature = "compression")]
 
 mod common;

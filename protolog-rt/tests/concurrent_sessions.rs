@@ -1,5 +1,5 @@
-//! Sessions of every kind that start and stop concurrently while threads log. Each gets the messages that it enabled and no
-//! others, each thread's in order, with every gap counted.
+//! Sessions of every kind that start and stop concurrently while threads log. Each gets the
+//! messages that it enabled and no others, each thread's in order, with every gap counted.
 
 mod common;
 

@@ -1,5 +1,6 @@
-//! Programs that give up their privileges after they started a session: the trace is whole, the stop is no error, and the recording,
-//! which such a program may not remove, goes with the next run that may.
+//! Programs that give up their privileges after they started a session: the trace is whole, the
+//! stop is no error, and the recording, which such a program may not remove, goes with the next run
+//! that may.
 #![allow(unsafe_code)] // fork, setuid, chroot.
 
 #[path = "common/fork.rs"]

@@ -1,4 +1,5 @@
-//! Enums of one name in one crate: their groups are one. Where they are declared differently, that is said, once.
+//! Enums of one name in one crate: their groups are one. Where they are declared differently, that
+//! is said, once.
 
 use protolog_rt::{ProtoLogGroup, i};
 use std::process::Command;

@@ -19,7 +19,8 @@ const GROUPS: &str = "(groups of this program: Disk, Net)";
 /// The variable that makes this process the program of a test.
 const ROLE: &str = "PROTOLOG_TEST_ROLE";
 
-/// The beginning of the sentence for a name that no group has. With bridges, groups may come with their first message.
+/// The beginning of the sentence for a name that no group has. With bridges, groups may come with
+/// their first message.
 fn unknown(name: &str) -> String {
     let is_open = cfg!(any(feature = "log", feature = "tracing"));
     let what = if is_open { "nothing was logged to a group" } else { "no group is" };
@@ -32,7 +33,8 @@ fn lock() -> MutexGuard<'static, ()> {
     LOCK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs a session, and returns its summary, the reader's reason, and the reader's sentences about names.
+/// Runs a session, and returns its summary, the reader's reason, and the reader's sentences about
+/// names.
 fn run(
     configure: impl FnOnce(Builder) -> Builder,
 ) -> (Summary, Option<(String, &'static str)>, Vec<String>) {

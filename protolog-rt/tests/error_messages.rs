@@ -5,7 +5,8 @@
 use std::fs;
 use std::path::Path;
 
-/// The sources of messages, and the words that precede one: without words every literal of the file is one.
+/// The sources of messages, and the words that precede one: without words every literal of the file
+/// is one.
 const SOURCES: [(&str, &[&str]); 8] = [
     ("protolog-macros/src", &[]),
     ("protolog-core/src/template_error.rs", &["-> &'static str"]),

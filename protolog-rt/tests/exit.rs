@@ -1,5 +1,5 @@
-//! Messages while the process exits: those of exit handlers, registered before and after the session, and of destructors of the values of
-//! the thread that exits.
+//! Messages while the process exits: those of exit handlers, registered before and after the
+//! session, and of destructors of the values of the thread that exits.
 #![allow(unsafe_code)] // Exit handlers.
 
 use protolog_reader::{Recording, Rendering, Trace};
@@ -42,7 +42,8 @@ extern "C" fn last_handler() {
     i!(ExitLog::Work, "last handler");
 }
 
-/// Runs the test `name` in a process that exits while a session runs; returns the directory of that process in it.
+/// Runs the test `name` in a process that exits while a session runs; returns the directory of that
+/// process in it.
 fn exits(name: &str, dir: &Path) -> Option<PathBuf> {
     if let Some(dir) = env::var_os(CHILD) {
         return Some(dir.into());

@@ -1,4 +1,5 @@
-//! Steps that fail half way, for want of a thread or a descriptor: nothing that was there before goes, and the next attempt goes on.
+//! Steps that fail half way, for want of a thread or a descriptor: nothing that was there before
+//! goes, and the next attempt goes on.
 //!
 //! A separate binary, since limits are those of the whole process.
 #![allow(unsafe_code)] // setrlimit.

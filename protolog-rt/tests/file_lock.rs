@@ -1,4 +1,5 @@
-//! The lock of a trace file: a second process that opens it gets an error. Each test runs itself as the other process.
+//! The lock of a trace file: a second process that opens it gets an error. Each test runs itself as
+//! the other process.
 #![allow(unsafe_code)] // fork, kill.
 
 use protolog_reader::{Log as Read, Trace};
@@ -49,7 +50,8 @@ fn run(test: &str, path: &Path) -> OtherProcess {
     }
 }
 
-/// Prints the number that [`run`] waits for, on a line of its own after the output of the test harness.
+/// Prints the number that [`run`] waits for, on a line of its own after the output of the test
+/// harness.
 fn print_number(number: libc::pid_t) {
     println!("\n{number}");
 }
@@ -93,7 +95,8 @@ fn a_second_process_is_refused_and_the_trace_of_the_first_is_complete() {
     check(&path, "of this process");
 }
 
-/// Starts a session in another process, which forks and is killed while its child lives; then one here.
+/// Starts a session in another process, which forks and is killed while its child lives; then one
+/// here.
 fn outlive(test: &str, start: fn(&Path) -> Result<Session, Error>) {
     if let Some(path) = file_from_environment() {
         let _session = start(&path).expect("start");

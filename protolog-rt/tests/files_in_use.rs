@@ -1,5 +1,5 @@
-//! A file that is being written is neither written nor replaced by anything else: each pair of the ways to write a file, in one
-//! process and in two. Each test runs itself as the other process.
+//! A file that is being written is neither written nor replaced by anything else: each pair of the
+//! ways to write a file, in one process and in two. Each test runs itself as the other process.
 
 mod common;
 
@@ -108,7 +108,8 @@ fn a_file_is_written_by_one_process_at_a_time() {
         let path = PathBuf::from(path);
         let _used = begin(&how, &path).expect("start");
         i!(Log::Work, "of the other process");
-        // As a program does that sends its log somewhere, or is asked to complete what an earlier run left.
+        // As a program does that sends its log somewhere, or is asked to complete what an earlier
+        // run left.
         fs::read(&path).expect("read what it writes");
         assert_eq!(recover_previous(&path).expect("look at it"), []);
         println!("\nready");

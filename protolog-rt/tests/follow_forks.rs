@@ -1,5 +1,6 @@
-//! Sessions that go on in forked children: each child that logs has a whole trace of its own, from its first message on, and the
-//! parent's is as if there were no child. Each test has a process of its own: it forks.
+//! Sessions that go on in forked children: each child that logs has a whole trace of its own, from
+//! its first message on, and the parent's is as if there were no child. Each test has a process of
+//! its own: it forks.
 #![allow(unsafe_code)] // fork, _exit, abort, dup2.
 
 #[path = "common/fork.rs"]

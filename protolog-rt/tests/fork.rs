@@ -1,9 +1,11 @@
-//! Forks: the parent's trace is as if there were no child, the child may have sessions of its own, and nobody waits for a
-//! thread that is not there. A test of its own, since it forks the whole process.
+//! Forks: the parent's trace is as if there were no child, the child may have sessions of its own,
+//! and nobody waits for a thread that is not there. A test of its own, since it forks the whole
+//! process.
 //!
-//! A lock of Rust's library that is held while a thread starts or ends stays held in a child that is forked meanwhile, and then no
-//! thread can start there. So children that start threads are forked while none of their parent's starts or ends, which
-//! other tests' threads may do at any time: these tests have processes of their own.
+//! A lock of Rust's library that is held while a thread starts or ends stays held in a child that
+//! is forked meanwhile, and then no thread can start there. So children that start threads are
+//! forked while none of their parent's starts or ends, which other tests' threads may do at any
+//! time: these tests have processes of their own.
 #![allow(unsafe_code)] // fork, clone, waitpid, _exit.
 
 mod common;

@@ -1,8 +1,10 @@
-//! Locks of the process and forks: while one thread of the parent takes such a lock again and again, another one forks, and
-//! no child may wait for a thread that it does not have. Each test has a process of its own, in which nobody else forks.
+//! Locks of the process and forks: while one thread of the parent takes such a lock again and
+//! again, another one forks, and no child may wait for a thread that it does not have. Each test
+//! has a process of its own, in which nobody else forks.
 //!
-//! A child of these tests starts no thread while one of its parent's may start or end, which Rust's library does with locks
-//! of its own; [`init`](protolog_rt::init) in the child starts one, and its parent none at that time.
+//! A child of these tests starts no thread while one of its parent's may start or end, which Rust's
+//! library does with locks of its own; [`init`](protolog_rt::init) in the child starts one, and its
+//! parent none at that time.
 #![allow(unsafe_code)] // fork, waitpid, kill, _exit.
 
 #[path = "common/fork.rs"]
@@ -28,7 +30,8 @@ const LIMIT: Duration = Duration::from_secs(10);
 /// With so many that hang, the rest need not be tried.
 const ENOUGH: u32 = 10;
 
-/// Forks while another thread runs `busy` again and again. Each child runs `child`, which must return true.
+/// Forks while another thread runs `busy` again and again. Each child runs `child`, which must
+/// return true.
 fn check(busy: impl Fn() + Sync, child: impl Fn() -> bool) {
     let tries = if std::env::var_os("PROTOLOG_SOAK").is_some() { 3_000 } else { 300 };
     let (done, begun) = (&AtomicBool::new(false), &Barrier::new(2));
@@ -132,7 +135,8 @@ fn rotating_files() {
     });
 }
 
-/// A handler of another library, which was registered before the runtime's, runs in the child before those.
+/// A handler of another library, which was registered before the runtime's, runs in the child
+/// before those.
 #[test]
 fn another_librarys_child_handler_prints_a_line() {
     if !has_process_of_its_own("another_librarys_child_handler_prints_a_line") {

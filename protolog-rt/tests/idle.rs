@@ -1,5 +1,5 @@
-//! Many threads that log little: idle threads hold no chunks, no thread starves, and threads that end leave no memory
-//! behind.
+//! Many threads that log little: idle threads hold no chunks, no thread starves, and threads that
+//! end leave no memory behind.
 #![allow(unsafe_code)] // Asks the kernel for `membarrier`.
 
 mod common;
@@ -37,7 +37,8 @@ fn a_thousand_idle_threads_starve_no_writer() {
     if !has_barrier() {
         return;
     }
-    // The buffer has chunks for 448 threads. The others stall until the session's thread reclaims a chunk.
+    // The buffer has chunks for 448 threads. The others stall until the session's thread reclaims a
+    // chunk.
     let recording = record(|session| {
         session.group("Idle", Level::Info).buffer_size(128 << 10).wait_at_most(LONG)
     });
@@ -75,8 +76,9 @@ fn resident() -> usize {
     pages * 4096
 }
 
-/// Growth of the process in bytes while the second half of `threads` short-lived threads run `work`, one after the other.
-/// The first half warms up: it is more threads than a session has sequences, each of which takes memory.
+/// Growth of the process in bytes while the second half of `threads` short-lived threads run
+/// `work`, one after the other. The first half warms up: it is more threads than a session has
+/// sequences, each of which takes memory.
 fn growth(threads: usize, work: fn(usize)) -> usize {
     let mut before = 0;
     for thread in 0..threads {
@@ -108,8 +110,9 @@ fn sizes(few: usize) -> Vec<usize> {
     if is_soak { (16..=28).map(|log| 1 << log).collect() } else { vec![few] }
 }
 
-/// Starts more threads than a session has sequences, one after the other. Each logs three messages, which are in the trace or
-/// were overwritten; and the process does not grow with the number of threads.
+/// Starts more threads than a session has sequences, one after the other. Each logs three messages,
+/// which are in the trace or were overwritten; and the process does not grow with the number of
+/// threads.
 fn many_threads_log(what: &str, few: usize, session: impl Fn(Builder) -> Builder) {
     let threads = if std::env::var_os("PROTOLOG_SOAK").is_some() { 200_000 } else { 34_000 };
     for size in sizes(few) {

@@ -1,4 +1,5 @@
-//! Sessions that keep the newest or the first messages in memory: each message is in the trace or counted as lost.
+//! Sessions that keep the newest or the first messages in memory: each message is in the trace or
+//! counted as lost.
 
 mod common;
 
@@ -31,7 +32,8 @@ fn log(thread: usize, number: usize) {
     );
 }
 
-/// The numbers in the trace by thread. Checks that each message is complete and each thread's numbers ascend.
+/// The numbers in the trace by thread. Checks that each message is complete and each thread's
+/// numbers ascend.
 #[track_caller]
 fn numbers(trace: &Trace) -> HashMap<usize, Vec<usize>> {
     let mut numbers: HashMap<usize, Vec<usize>> = HashMap::new();
@@ -153,7 +155,8 @@ fn losses_are_reported_where_messages_are_missing() {
     thread::scope(|scope| {
         let slow = thread::Builder::new().name("slow".into());
         let body = || {
-            // The thread keeps its first chunk. Later its messages have gaps where other threads overwrote its chunks.
+            // The thread keeps its first chunk. Later its messages have gaps where other threads
+            // overwrote its chunks.
             log(1, 0);
             logged.wait();
             go_on.wait();
@@ -452,7 +455,8 @@ fn files_are_written_whole_or_not_at_all() {
     assert_eq!(refused.to_string(), "a snapshot of a session that keeps nothing");
 }
 
-/// Of each thread, the numbers that a trace has are the newest, none missing, and those before them are counted.
+/// Of each thread, the numbers that a trace has are the newest, none missing, and those before them
+/// are counted.
 #[track_caller]
 fn check_newest(trace: &Trace, sent: Option<usize>) {
     for (thread, numbers) in numbers(trace) {
@@ -464,7 +468,8 @@ fn check_newest(trace: &Trace, sent: Option<usize>) {
     assert!(trace.losses().keys().all(|(_, cause)| *cause == overwritten));
 }
 
-/// Threads that are preempted anywhere, and log at various rates: each gives way after so many messages.
+/// Threads that are preempted anywhere, and log at various rates: each gives way after so many
+/// messages.
 #[test]
 fn a_ring_keeps_the_newest_of_all_threads() {
     const SENT: usize = 30_000;

@@ -1,5 +1,5 @@
-//! Recordings that dead processes left in memory do not pile up. The test runs a copy of itself, under a name that no other
-//! program has, many times.
+//! Recordings that dead processes left in memory do not pile up. The test runs a copy of itself,
+//! under a name that no other program has, many times.
 
 use protolog_rt::{Init, Level, ProtoLogGroup, RecordingPlace, Session, i};
 use protolog_testkit::temp_dir;

@@ -1,5 +1,5 @@
-//! String arguments of megabytes, in every kind of session: complete if the session's limit allows it, otherwise truncated
-//! with an ellipsis and counted.
+//! String arguments of megabytes, in every kind of session: complete if the session's limit allows
+//! it, otherwise truncated with an ellipsis and counted.
 
 mod common;
 

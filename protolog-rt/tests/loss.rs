@@ -144,7 +144,8 @@ fn a_message_whose_tail_does_not_fit_is_dropped_completely() {
 
 #[test]
 fn a_call_inside_the_formatting_of_an_argument_is_logged() {
-    /// Logs while it is formatted. The outer message is reserved only after that, so both are written.
+    /// Logs while it is formatted. The outer message is reserved only after that, so both are
+    /// written.
     struct LogWhenFormatted;
     impl std::fmt::Display for LogWhenFormatted {
         fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

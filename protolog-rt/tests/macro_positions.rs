@@ -98,7 +98,8 @@ fn macros_work_through_reexports() {
     assert_eq!(Renamed::Main.info().name, "macro_positions::Renamed::Main");
 }
 
-/// Groups and calls beside items that are called as the types of the language and as names of the expansion.
+/// Groups and calls beside items that are called as the types of the language and as names of the
+/// expansion.
 mod named_as_types {
     #![allow(non_camel_case_types, clippy::upper_case_acronyms)] // The names are the case.
 

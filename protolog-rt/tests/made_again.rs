@@ -1,4 +1,5 @@
-//! Directories of logs that are removed or renamed while a program writes there, and names that others take meanwhile.
+//! Directories of logs that are removed or renamed while a program writes there, and names that
+//! others take meanwhile.
 
 mod common;
 

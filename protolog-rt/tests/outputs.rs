@@ -1,5 +1,5 @@
-//! Files that a program writes, by a table that the Java runtime has, too: for each thing that may be
-//! at a path, and each way to write there, the outcome. A file that is refused stays as it was.
+//! Files that a program writes, by a table that the Java runtime has, too: for each thing that may
+//! be at a path, and each way to write there, the outcome. A file that is refused stays as it was.
 
 mod common;
 

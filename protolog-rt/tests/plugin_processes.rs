@@ -1,5 +1,5 @@
-//! Libraries with a runtime of their own in programs that fork and that end: which messages of theirs are
-//! in which trace.
+//! Libraries with a runtime of their own in programs that fork and that end: which messages of
+//! theirs are in which trace.
 
 #[path = "common/plugins.rs"]
 mod plugins;
@@ -38,8 +38,8 @@ fn a_library_goes_on_in_a_forked_child() {
     }
 }
 
-/// Handlers that are registered before any copy has its own run between those, with the locks held: what
-/// they log is lost, and counted in the parent.
+/// Handlers that are registered before any copy has its own run between those, with the locks held:
+/// what they log is lost, and counted in the parent.
 #[test]
 fn handlers_of_a_library_log_at_forks() {
     for is_first in [true, false] {

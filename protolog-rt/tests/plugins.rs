@@ -1,5 +1,6 @@
-//! Libraries with a runtime of their own, loaded by a program that has one, too, or by one that has none. The test builds programs and
-//! libraries outside this workspace; the programs load them with the crate `libloading`.
+//! Libraries with a runtime of their own, loaded by a program that has one, too, or by one that has
+//! none. The test builds programs and libraries outside this workspace; the programs load them with
+//! the crate `libloading`.
 
 #[path = "common/plugins.rs"]
 mod plugins;

@@ -1,7 +1,8 @@
-//! `recover_previous` among others: processes that look at the recording at the same time, users who put files beside the trace.
+//! `recover_previous` among others: processes that look at the recording at the same time, users
+//! who put files beside the trace.
 //!
-//! A death is played by copies: a trace and its recording as they are at one moment are what a process would leave that is killed
-//! then.
+//! A death is played by copies: a trace and its recording as they are at one moment are what a
+//! process would leave that is killed then.
 #![allow(unsafe_code)] // flock.
 
 mod common;

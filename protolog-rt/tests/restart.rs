@@ -1,4 +1,5 @@
-//! A program that starts again at the path of its last run, which ended or crashed: each run is a process of its own.
+//! A program that starts again at the path of its last run, which ended or crashed: each run is a
+//! process of its own.
 
 use protolog_reader::{Rendering, Trace};
 use protolog_rt::{ProtoLogGroup, Session, i, recover_previous};
@@ -24,7 +25,8 @@ const NOBODY: u32 = 65534;
 /// The name of the variable that makes a process one that is run, with what it does.
 const RUN: &str = "PROTOLOG_TEST_RUN";
 
-/// What a run does, by words: `crash` or `end`, `ring`, `recover`, `truncate`, `without`, `keep=N`, `segments=N`; and the number that it logs.
+/// What a run does, by words: `crash` or `end`, `ring`, `recover`, `truncate`, `without`, `keep=N`,
+/// `segments=N`; and the number that it logs.
 #[test]
 fn run() {
     let Ok(words) = env::var(RUN) else { return };
@@ -68,7 +70,8 @@ fn start(dir: &Path, words: &str) -> String {
     stderr
 }
 
-/// The traces in `dir`: `app 7` is one with all messages of run 7, `app.1 7!` one that is read-only.
+/// The traces in `dir`: `app 7` is one with all messages of run 7, `app.1 7!` one that is
+/// read-only.
 fn traces(dir: &Path) -> Vec<String> {
     let files = fs::read_dir(dir).expect("list").map(|file| file.expect("a file").path());
     let mut all: Vec<_> = files.map(|file| describe(&file)).collect();
@@ -335,7 +338,8 @@ fn what_cannot_be_renamed_is_overwritten_with_a_line() {
     let mut program = Command::new(program);
     program.args(["--exact", "run", "--nocapture"]).current_dir(dir.path());
     program.env(RUN, "end run=2").uid(NOBODY).gid(NOBODY);
-    // While another test starts a program, that has a copy of the descriptor which this one was written by.
+    // While another test starts a program, that has a copy of the descriptor which this one was
+    // written by.
     let output = (0..).find_map(|_| match program.output() {
         Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => {
             thread::sleep(Duration::from_millis(10));

@@ -1,5 +1,6 @@
-//! The clock of a process that was restored from a checkpoint: BOOTTIME may go back, to that of another machine. A time
-//! namespace that a process joins while it records plays that; it has to have one thread.
+//! The clock of a process that was restored from a checkpoint: BOOTTIME may go back, to that of
+//! another machine. A time namespace that a process joins while it records plays that; it has to
+//! have one thread.
 #![allow(unsafe_code)] // unshare, setns, fork.
 
 use protolog_reader::{Rendering, Trace};

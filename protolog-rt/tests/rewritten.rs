@@ -1,5 +1,5 @@
-//! Rewritten calls and derives, as `protologtool` writes them. The dictionary comes from the same calls in their original
-//! form; the tool's own tests build programs without these.
+//! Rewritten calls and derives, as `protologtool` writes them. The dictionary comes from the same
+//! calls in their original form; the tool's own tests build programs without these.
 
 mod common;
 

@@ -54,7 +54,8 @@ fn threads_side_by_side_do_not_see_each_other() {
     assert!(trace.lines().iter().all(|line| !line.starts_with("DEBUG")));
 }
 
-/// While a thread logs at levels that its session does not record, sessions of other threads that record them come and go.
+/// While a thread logs at levels that its session does not record, sessions of other threads that
+/// record them come and go.
 #[test]
 fn a_session_of_other_threads_adds_nothing_to_the_one_that_runs() {
     const ROUNDS: usize = 100;

@@ -1,4 +1,5 @@
-//! Traces in several files: each segment reads alone, together they have every message, and limits hold.
+//! Traces in several files: each segment reads alone, together they have every message, and limits
+//! hold.
 #![allow(unsafe_code)] // A limit of the process.
 
 mod common;
@@ -64,7 +65,8 @@ fn read(path: &Path) -> Segment {
     read_as(path, true)
 }
 
-/// Checks that the segments together have every message or its loss, each thread's in order. Returns the segments.
+/// Checks that the segments together have every message or its loss, each thread's in order.
+/// Returns the segments.
 #[track_caller]
 fn check(dir: &TempDir, summary: &Summary, threads: usize, count: usize) -> Vec<Segment> {
     let files = files(dir.path());
@@ -234,7 +236,8 @@ fn a_chunk_that_continues_in_the_next_segment_keeps_its_timestamps() {
     let mut found = Vec::new();
     for path in files(dir.path()) {
         let log = protolog_reader::Trace::open(&path).unwrap().read().unwrap();
-        // trace_processor finds the name of the thread in the first file too, though its sequence continues.
+        // trace_processor finds the name of the thread in the first file too, though its sequence
+        // continues.
         let tables = found.is_empty().then(|| trace_processor(&path, &[NAMED])).flatten();
         if let Some(tables) = tables {
             assert_eq!(tables[0].to_string(), "1\n", "{}", path.display());

@@ -1,4 +1,5 @@
-//! Several sessions at once: each gets exactly the messages that it enabled, whatever the others do.
+//! Several sessions at once: each gets exactly the messages that it enabled, whatever the others
+//! do.
 
 mod common;
 
@@ -210,8 +211,9 @@ fn losses_without_a_sequence_are_reported_to_every_session_that_enabled_the_mess
 
 #[test]
 fn messages_in_progress_while_sessions_change_go_to_the_right_session() {
-    // One thread logs messages that only the first session enables, as fast as it can. They must all be in that session
-    // and in no other, although each start and stop makes the thread leave the fast path.
+    // One thread logs messages that only the first session enables, as fast as it can. They must
+    // all be in that session and in no other, although each start and stop makes the thread leave
+    // the fast path.
     let first = record(|session| session.group("Load", Level::Info).buffer_size(32 << 20));
     let done = &AtomicBool::new(false);
     let (mut sent, mut others) = (0, Vec::new());

@@ -1,5 +1,5 @@
-//! A program with more rights than its caller: the caller can't make it read files, or print what is in them. The test runs a
-//! copy of itself that is set-user-id, as another user.
+//! A program with more rights than its caller: the caller can't make it read files, or print what
+//! is in them. The test runs a copy of itself that is set-user-id, as another user.
 
 use protolog_rt::{Init, Level, ProtoLogGroup};
 use protolog_testkit::{skip, temp_dir};

@@ -1,5 +1,5 @@
-//! Log calls while the heap has no memory for them: strings are cut and counted, and the program goes on. A separate binary, since it
-//! replaces the allocator.
+//! Log calls while the heap has no memory for them: strings are cut and counted, and the program
+//! goes on. A separate binary, since it replaces the allocator.
 #![allow(unsafe_code)] // An allocator that fails.
 
 mod common;
@@ -29,12 +29,14 @@ unsafe impl GlobalAlloc for Failing {
         if layout.size() > LIMIT.get() {
             return std::ptr::null_mut();
         }
-        // SAFETY: `layout` has a nonzero size, by the contract of `GlobalAlloc::alloc`, which is this function's too.
+        // SAFETY: `layout` has a nonzero size, by the contract of `GlobalAlloc::alloc`, which is
+        // this function's too.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: `alloc` above took the pointer from `System` with this layout, by the contract of `dealloc`.
+        // SAFETY: `alloc` above took the pointer from `System` with this layout, by the contract of
+        // `dealloc`.
         unsafe { System.dealloc(pointer, layout) }
     }
 }

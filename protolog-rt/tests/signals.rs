@@ -1,5 +1,5 @@
-//! Signal handlers that log: inside a message their own is counted as reentrant, elsewhere it is logged. A separate binary,
-//! since a signal may hit any thread of the process.
+//! Signal handlers that log: inside a message their own is counted as reentrant, elsewhere it is
+//! logged. A separate binary, since a signal may hit any thread of the process.
 #![allow(unsafe_code)] // sigaction, pthread_kill.
 
 mod common;
@@ -27,7 +27,8 @@ fn a_handler_logs_or_its_message_is_counted_as_reentrant() {
     let recording = record(|session| session.log_from(Level::Debug).buffer_size(16 << 20));
     // The first message registers the thread and the enum, which a handler must not do.
     i!(Log::Main, "%d", 0);
-    // SAFETY: a zeroed sigaction is one without flags; the handler does only what a signal handler may.
+    // SAFETY: a zeroed sigaction is one without flags; the handler does only what a signal handler
+    // may.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = handler as *const () as usize;
     // SAFETY: the pointers are to a sigaction of ours and null.
@@ -60,8 +61,8 @@ fn a_handler_logs_or_its_message_is_counted_as_reentrant() {
                 i!(Log::Main, "%d", sent);
                 sent += 1;
             }
-            // Slower than the trace is written, so that only the handler loses messages. It must not sleep, or most
-            // signals would hit the sleep.
+            // Slower than the trace is written, so that only the handler loses messages. It must
+            // not sleep, or most signals would hit the sleep.
             let pause = Instant::now();
             while pause.elapsed() < Duration::from_micros(30) {}
         }

@@ -1,5 +1,6 @@
-//! Signal handlers that log while their thread is within the allocator, and sessions start and stop meanwhile: no handler
-//! allocates, frees, or waits for a thread that waits for the allocator. A separate binary, since it replaces the allocator.
+//! Signal handlers that log while their thread is within the allocator, and sessions start and stop
+//! meanwhile: no handler allocates, frees, or waits for a thread that waits for the allocator. A
+//! separate binary, since it replaces the allocator.
 #![allow(unsafe_code)] // An allocator with one lock, sigaction, timers, a stack for handlers.
 
 mod common;
@@ -23,8 +24,8 @@ enum Log {
     Handler,
 }
 
-/// The system's allocator behind one lock, as some C libraries have it. Who enters it again in a signal handler would wait for
-/// itself; here that ends the process.
+/// The system's allocator behind one lock, as some C libraries have it. Who enters it again in a
+/// signal handler would wait for itself; here that ends the process.
 struct OneLock;
 
 static LOCK: AtomicBool = AtomicBool::new(false);
@@ -65,12 +66,14 @@ fn locked<T>(f: impl FnOnce() -> T) -> T {
 // SAFETY: every call goes to the system's allocator with unchanged arguments.
 unsafe impl GlobalAlloc for OneLock {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: `layout` has a nonzero size, by the contract of `GlobalAlloc::alloc`, which is this function's too.
+        // SAFETY: `layout` has a nonzero size, by the contract of `GlobalAlloc::alloc`, which is
+        // this function's too.
         locked(|| unsafe { System.alloc(layout) })
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: `alloc` above took the pointer from `System` with this layout, by the contract of `dealloc`.
+        // SAFETY: `alloc` above took the pointer from `System` with this layout, by the contract of
+        // `dealloc`.
         locked(|| unsafe { System.dealloc(pointer, layout) });
     }
 }
@@ -88,7 +91,8 @@ extern "C" fn handler(_: libc::c_int) {
     IS_HANDLING.set(before);
 }
 
-/// The size of a handler's stack, in bytes: `SIGSTKSZ` in a release build, of which the kernel takes up to 4 KiB.
+/// The size of a handler's stack, in bytes: `SIGSTKSZ` in a release build, of which the kernel
+/// takes up to 4 KiB.
 const STACK: usize = if cfg!(debug_assertions) { 128 << 10 } else { 8 << 10 };
 const PAGE: usize = 4096;
 /// Bytes that are not likely to be written by chance.
@@ -167,7 +171,8 @@ fn a_handler_never_allocates_nor_waits_for_who_does() {
     // SAFETY: the process has no other use for the signal, which ends it.
     unsafe { libc::alarm(300) };
     Log::Handler.is_enabled(Level::Debug);
-    // SAFETY: a zeroed sigaction is one without flags; the handler does only what a signal handler may.
+    // SAFETY: a zeroed sigaction is one without flags; the handler does only what a signal handler
+    // may.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = handler as *const () as usize;
     action.sa_flags = libc::SA_ONSTACK;

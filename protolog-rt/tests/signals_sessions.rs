@@ -1,6 +1,7 @@
-//! Signal handlers that log while sessions start and stop. A handler may interrupt any instruction of a message, and
-//! sessions may have changed since that message began; no message is torn or written twice, and no freed memory is used.
-//! A separate binary, since a signal may hit any thread of the process. AddressSanitizer makes the test stronger.
+//! Signal handlers that log while sessions start and stop. A handler may interrupt any instruction
+//! of a message, and sessions may have changed since that message began; no message is torn or
+//! written twice, and no freed memory is used. A separate binary, since a signal may hit any thread
+//! of the process. AddressSanitizer makes the test stronger.
 #![allow(unsafe_code)] // sigaction, timers.
 
 mod common;
@@ -23,8 +24,8 @@ enum Log {
 
 static SIGNALS: AtomicU64 = AtomicU64::new(0);
 
-/// Logs. A thread's first message of all allocates memory, which is safe here: the interrupted thread does nothing but log,
-/// and holds no lock of the allocator wherever a handler may log.
+/// Logs. A thread's first message of all allocates memory, which is safe here: the interrupted
+/// thread does nothing but log, and holds no lock of the allocator wherever a handler may log.
 extern "C" fn handler(_: libc::c_int) {
     let number = SIGNALS.fetch_add(1, Ordering::Relaxed);
     d!(Log::Handler, "%d", number);
@@ -37,7 +38,8 @@ fn duration() -> Duration {
 
 #[test]
 fn handlers_log_while_sessions_start_and_stop() {
-    // SAFETY: a zeroed sigaction is one without flags; the handler does only what a signal handler may.
+    // SAFETY: a zeroed sigaction is one without flags; the handler does only what a signal handler
+    // may.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = handler as *const () as usize;
     // SAFETY: the pointers are to a sigaction of ours and null.

@@ -1,5 +1,6 @@
-//! Limits of the bytes per message in the file, everything included, plain and (with the feature `compression`) compressed.
-//! The values are a running number and pseudorandom ones. `--nocapture` shows the figures.
+//! Limits of the bytes per message in the file, everything included, plain and (with the feature
+//! `compression`) compressed. The values are a running number and pseudorandom ones. `--nocapture`
+//! shows the figures.
 
 mod common;
 

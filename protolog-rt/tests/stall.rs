@@ -1,5 +1,5 @@
-//! Sessions that stall when their buffer is full: a slow sink loses no message, a stuck one delays a writer by no more than
-//! the timeout, and `stop` ends every stall.
+//! Sessions that stall when their buffer is full: a slow sink loses no message, a stuck one delays
+//! a writer by no more than the timeout, and `stop` ends every stall.
 
 mod common;
 #[path = "common/pipe.rs"]
@@ -102,7 +102,8 @@ fn a_stuck_sink_stalls_for_the_timeout_and_the_rest_is_counted() {
         stalls += u32::from(before.elapsed() >= TIMEOUT);
     }
     assert!(stalls > 0, "no message stalled");
-    // The chunks that were freed during a stall may not suffice, so there may be some stalls, but not one per message.
+    // The chunks that were freed during a stall may not suffice, so there may be some stalls, but
+    // not one per message.
     assert!(stalls < 100, "{stalls} of 100,000 messages stalled");
     pipe.read(Duration::ZERO);
     let trace = finish(pipe, session.stop().unwrap());

@@ -1,5 +1,5 @@
-//! Signal handlers never stall: not inside a message that does, and the session's own thread blocks signals. A separate
-//! binary, since a signal may hit any thread of the process.
+//! Signal handlers never stall: not inside a message that does, and the session's own thread blocks
+//! signals. A separate binary, since a signal may hit any thread of the process.
 #![allow(unsafe_code)] // sigaction, tgkill.
 
 mod common;
@@ -61,7 +61,8 @@ fn interrupt(thread: i32) {
 #[test]
 fn signal_handlers_never_stall() {
     let _lock = lock_sessions();
-    // SAFETY: a zeroed sigaction is one without flags; the handler does only what a signal handler may.
+    // SAFETY: a zeroed sigaction is one without flags; the handler does only what a signal handler
+    // may.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = handler as *const () as usize;
     // SAFETY: the pointers are to a sigaction of ours and null.

@@ -1,4 +1,5 @@
-//! Statistics of a session's groups and buffer: from the API, in the trace, and as Perfetto and our reader read them.
+//! Statistics of a session's groups and buffer: from the API, in the trace, and as Perfetto and our
+//! reader read them.
 
 mod common;
 
@@ -201,7 +202,8 @@ fn buffer_statistics_of_a_stream() {
     let stats = check(&trace);
     assert_eq!(stats.chunks_written, stats.chunks_read);
     assert_eq!(stats.bytes_written, stats.bytes_read);
-    // One chunk of 292 bytes, one of 1020, then chunks of 4088; this thread still owns the last one.
+    // One chunk of 292 bytes, one of 1020, then chunks of 4088; this thread still owns the last
+    // one.
     assert!(stats.chunks_written >= 5, "{stats:?}");
     assert_eq!(stats.bytes_written, 292 + 1020 + (stats.chunks_written - 2) * 4088);
     assert!(during.buffer.chunks_written <= stats.chunks_written && stats.high_water >= 4088);

@@ -1,5 +1,5 @@
-//! Many short-lived threads that share the smallest buffer: each message is in the trace once, complete and in the order
-//! of its thread, or is counted by group and cause.
+//! Many short-lived threads that share the smallest buffer: each message is in the trace once,
+//! complete and in the order of its thread, or is counted by group and cause.
 //!
 //! Takes a few seconds; `PROTOLOG_STRESS_SECONDS` makes it longer.
 
@@ -30,7 +30,8 @@ struct Sent {
     large: AtomicU64,
 }
 
-/// The string of message `number` of `thread`, of `length` bytes. A torn or mixed one differs from it.
+/// The string of message `number` of `thread`, of `length` bytes. A torn or mixed one differs from
+/// it.
 fn pattern(thread: u64, number: u64, length: usize) -> String {
     let start = thread * 31 + number * 7;
     (0..length as u64).map(|at| char::from(b'!' + ((start + at) % 90) as u8)).collect()
@@ -59,7 +60,8 @@ fn work(thread: u64, sent: &Sent) {
     }
 }
 
-/// Number of messages in the trace by group. Checks that each is complete and in the order of its thread.
+/// Number of messages in the trace by group. Checks that each is complete and in the order of its
+/// thread.
 fn received(trace: &Trace) -> BTreeMap<String, u64> {
     let log = TraceFile::open(&trace.path).expect("open the trace").read().expect("read the trace");
     let mut last: HashMap<i64, i64> = HashMap::new();

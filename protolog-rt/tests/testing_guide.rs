@@ -1,4 +1,5 @@
-//! The guide to tests that log: its crate is tested as a user would, with tests that run side by side.
+//! The guide to tests that log: its crate is tested as a user would, with tests that run side by
+//! side.
 
 use protolog_testkit::{Output, run_any, user_cargo, workspace_root};
 use std::fs;

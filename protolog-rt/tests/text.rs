@@ -22,7 +22,8 @@ enum AppLog {
 /// The environment variable of the child process, which prints.
 const CHILD: &str = "PROTOLOG_TEXT_CHILD";
 
-/// Runs `test` of this binary in a child process in the time zone `zone`. Returns its lines on standard error.
+/// Runs `test` of this binary in a child process in the time zone `zone`. Returns its lines on
+/// standard error.
 fn printed_by(test: &str, zone: &str) -> Vec<String> {
     let program = std::env::current_exe().expect("the test itself");
     let mut child = Command::new(program);

@@ -1,4 +1,5 @@
-//! Many threads: no message is lost, written twice or torn, also of threads that end or log while they end.
+//! Many threads: no message is lost, written twice or torn, also of threads that end or log while
+//! they end.
 
 mod common;
 
@@ -38,7 +39,8 @@ fn work(threads: usize, messages: usize) {
     });
 }
 
-/// Checks that the messages are complete and each thread's in order, and that they and the losses add up.
+/// Checks that the messages are complete and each thread's in order, and that they and the losses
+/// add up.
 #[track_caller]
 fn check_numbers(trace: &Trace, threads: usize, messages: usize) {
     assert_eq!(trace.summary.messages + trace.summary.lost(), (threads * messages) as u64);
@@ -245,7 +247,8 @@ fn start_stalling() -> TestSession {
     record(|session| session.group("Work", Level::Info).wait_at_most(minute))
 }
 
-/// Waits until the token is at `turn`. It spins, so that the hand-over is as fast as the hardware allows.
+/// Waits until the token is at `turn`. It spins, so that the hand-over is as fast as the hardware
+/// allows.
 fn wait_for_token(token: &AtomicUsize, turn: usize) {
     let mut spins = 0;
     while token.load(Ordering::Acquire) != turn {
@@ -292,8 +295,9 @@ fn messages_are_ordered_by_the_token_between_threads() {
     check_order(&recording.stop(), turns);
 }
 
-/// Number of messages that a thread logs before it hands over the token: one or two, or several chunks of them, during
-/// which it becomes the only active writer. With two threads as with three, each thread gets each of these lengths.
+/// Number of messages that a thread logs before it hands over the token: one or two, or several
+/// chunks of them, during which it becomes the only active writer. With two threads as with three,
+/// each thread gets each of these lengths.
 const RUNS: [usize; 7] = [1, 1, 100, 1, 1, 300, 2];
 
 /// Checks the order of messages of threads that log in runs and then hand over a token.

@@ -1,5 +1,5 @@
-//! Traces of processes in a time namespace, as containers and restored processes may have (time_namespaces(7)), have the machine's
-//! clocks: put together with others they are in order.
+//! Traces of processes in a time namespace, as containers and restored processes may have
+//! (time_namespaces(7)), have the machine's clocks: put together with others they are in order.
 
 use protolog_reader::{MergeInput, Rendering, Trace as TraceFile, merge};
 use protolog_rt::{ProtoLogGroup, Session, i};

@@ -1,5 +1,6 @@
-//! Libraries that are unloaded: one with the runtime inside stays loaded once it has a session or listens to operators.
-//! The test builds the library and a program that loads it outside this workspace.
+//! Libraries that are unloaded: one with the runtime inside stays loaded once it has a session or
+//! listens to operators. The test builds the library and a program that loads it outside this
+//! workspace.
 
 use protolog_reader::{Recording, Rendering, Trace};
 use protolog_testkit::{run, temp_dir_for_sockets, trace_stats, user_cargo, workspace_root};

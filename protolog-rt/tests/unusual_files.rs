@@ -1,4 +1,5 @@
-//! Sessions with unusual files: a named pipe, a directory, a file that is deleted or renamed meanwhile.
+//! Sessions with unusual files: a named pipe, a directory, a file that is deleted or renamed
+//! meanwhile.
 #![allow(unsafe_code)] // mkfifo.
 
 mod common;
@@ -75,7 +76,8 @@ fn paths_that_are_no_file_are_refused_at_the_start() {
     assert_eq!(fs::read_dir(dir.path()).expect("list").count(), 0, "nothing is left");
 }
 
-/// The messages of a trace, and the number of those that it reports as lost. Nothing of it can't be read.
+/// The messages of a trace, and the number of those that it reports as lost. Nothing of it can't be
+/// read.
 fn read(path: &Path) -> (Vec<String>, u64) {
     let log = protolog_reader::Trace::open(path).expect("open").read().expect("read");
     let lost = log.losses().iter().map(|loss| loss.count.unwrap_or(0)).sum();

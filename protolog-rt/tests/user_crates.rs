@@ -1,4 +1,5 @@
-//! Crates outside this workspace with strict lints, which must not warn of expansions of the macros.
+//! Crates outside this workspace with strict lints, which must not warn of expansions of the
+//! macros.
 
 use protolog_testkit::{Output, run_any, skip, user_cargo, workspace_root};
 use std::path::{Path, PathBuf};
@@ -6,7 +7,8 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::{env, fs};
 
-/// A copy of the crates that can be compiled, made once for all tests. Earlier build results are kept.
+/// A copy of the crates that can be compiled, made once for all tests. Earlier build results are
+/// kept.
 fn copied() -> &'static Path {
     static COPY: OnceLock<PathBuf> = OnceLock::new();
     COPY.get_or_init(copy)

@@ -1,4 +1,5 @@
-//! The example in `docs/design/wire-format.md`: Perfetto and our reader read its bytes as the page says.
+//! The example in `docs/design/wire-format.md`: Perfetto and our reader read its bytes as the page
+//! says.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! Files on a full device: the written part is readable, the rest is counted by group, and writing continues when there is
-//! space again.
+//! Files on a full device: the written part is readable, the rest is counted by group, and writing
+//! continues when there is space again.
 //!
 //! A separate binary, since the limit on file sizes is that of the whole process.
 #![allow(unsafe_code)] // setrlimit.
@@ -214,7 +214,8 @@ fn a_file_continues_when_there_is_space_again() {
     }
 }
 
-/// A session that ends without room: the file has what fits, and what was logged since is in the recording.
+/// A session that ends without room: the file has what fits, and what was logged since is in the
+/// recording.
 #[test]
 fn what_has_no_room_at_the_end_is_recovered() {
     if ran_in_child("what_has_no_room_at_the_end_is_recovered") {
@@ -302,7 +303,8 @@ fn start_fails_if_the_recording_exceeds_the_file_size_limit() {
     }
 }
 
-/// Files are also written by threads of the program: by whoever starts, stops or copies a session, or logs a new template.
+/// Files are also written by threads of the program: by whoever starts, stops or copies a session,
+/// or logs a new template.
 #[test]
 fn no_write_ends_the_program() {
     if ran_in_child("no_write_ends_the_program") {
@@ -365,8 +367,9 @@ fn a_text_line_after_a_failed_one_starts_on_a_new_line() {
     assert_eq!(torn.len(), 20);
 }
 
-/// The remains of a session whose file could not be written when its process died, with the next messages still in the buffer: the
-/// file lacks the strings and clocks of the chunks that these are in.
+/// The remains of a session whose file could not be written when its process died, with the next
+/// messages still in the buffer: the file lacks the strings and clocks of the chunks that these are
+/// in.
 #[test]
 fn a_process_may_die_while_its_file_can_not_be_written() {
     // The session's thread may have tried to write some of the later messages, too; then once more.
@@ -387,7 +390,8 @@ fn a_process_may_die_while_its_file_can_not_be_written() {
     assert_eq!(found.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
 }
 
-/// The files of a process that could not write 10 of its 30 messages, and has the last 10 in its buffer.
+/// The files of a process that could not write 10 of its 30 messages, and has the last 10 in its
+/// buffer.
 fn die_without_room() -> TempDir {
     // SAFETY: the name is a constant with its zero.
     let file = unsafe { libc::memfd_create(c"trace".as_ptr(), libc::MFD_ALLOW_SEALING) };

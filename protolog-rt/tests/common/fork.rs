@@ -1,13 +1,16 @@
-//! Children by fork: a process of its own for a test that forks, and children that are waited for, with a limit.
+//! Children by fork: a process of its own for a test that forks, and children that are waited for,
+//! with a limit.
 #![allow(dead_code)] // Each test binary uses a part.
 
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// True in the process of the test `name` alone; elsewhere the test is run in such a process, and must succeed.
+/// True in the process of the test `name` alone; elsewhere the test is run in such a process, and
+/// must succeed.
 ///
-/// Rust's library locks something while a thread starts or ends, which other tests' threads may do at any time.
+/// Rust's library locks something while a thread starts or ends, which other tests' threads may do
+/// at any time.
 pub(crate) fn has_process_of_its_own(name: &str) -> bool {
     const CHILD: &str = "PROTOLOG_FORK_CHILD";
     if std::env::var_os(CHILD).is_some() {
@@ -40,7 +43,8 @@ pub(crate) fn spawn(
     pid
 }
 
-/// Waits for a child, and returns its status. A child that runs for longer than `limit` is killed: none.
+/// Waits for a child, and returns its status. A child that runs for longer than `limit` is killed:
+/// none.
 pub(crate) fn wait_at_most(limit: Duration, pid: libc::pid_t) -> Option<i32> {
     let end = Instant::now() + limit;
     let mut status = 0;

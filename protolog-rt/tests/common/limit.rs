@@ -3,8 +3,9 @@
 use std::env;
 use std::process::Command;
 
-/// Runs a test in a process of its own, whose output goes to a pipe: a limit on the size of files also holds for what the
-/// harness prints to a file. Returns false in that process, which is to do the test.
+/// Runs a test in a process of its own, whose output goes to a pipe: a limit on the size of files
+/// also holds for what the harness prints to a file. Returns false in that process, which is to do
+/// the test.
 pub(crate) fn ran_in_child(test: &str) -> bool {
     const CHILD: &str = "PROTOLOG_LIMITED_CHILD";
     let is_parent = env::var_os(CHILD).is_none();

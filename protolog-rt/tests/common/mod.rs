@@ -1,5 +1,5 @@
-//! Shared by the tests of sessions: one session at a time, each trace in its own directory, checked by our reader, by
-//! Perfetto's trace_processor and by the official descriptors.
+//! Shared by the tests of sessions: one session at a time, each trace in its own directory, checked
+//! by our reader, by Perfetto's trace_processor and by the official descriptors.
 #![allow(dead_code)] // Each test binary uses a part.
 
 pub(crate) mod thread_end;
@@ -123,8 +123,8 @@ impl Trace {
         Self { path, summary, _dir: dir, _lock: None }
     }
 
-    /// The messages in order of time, as `LEVEL TAG text`. Checks that Perfetto's trace_processor, if there is one, reads
-    /// the same messages with the same times.
+    /// The messages in order of time, as `LEVEL TAG text`. Checks that Perfetto's trace_processor,
+    /// if there is one, reads the same messages with the same times.
     #[track_caller]
     pub(crate) fn messages(&self) -> Vec<String> {
         let log = self.log();
@@ -166,7 +166,8 @@ impl Trace {
         Some(trace_processor(&self.path, &[sql])?.remove(0))
     }
 
-    /// Checks that trace_processor reports no error, and that the official descriptors know every field but ours.
+    /// Checks that trace_processor reports no error, and that the official descriptors know every
+    /// field but ours.
     #[track_caller]
     pub(crate) fn check_stats(&self) {
         if let Some(stats) = trace_stats(&self.path) {
@@ -198,7 +199,8 @@ impl Trace {
         packets.map(|field| ParsedPacket::read(field.as_message().expect("a packet"))).collect()
     }
 
-    /// The losses in the trace by group and cause. Checks that our reader and the session's summary agree.
+    /// The losses in the trace by group and cause. Checks that our reader and the session's summary
+    /// agree.
     pub(crate) fn losses(&self) -> BTreeMap<(u32, u32), u64> {
         let mut sums = BTreeMap::new();
         for (group, cause, count) in self.packets().into_iter().flat_map(|packet| packet.losses) {

@@ -1,5 +1,5 @@
-//! A named pipe as a session's file, whose reader sets the speed of the sink, and a helper that waits until writers are
-//! stalled by it.
+//! A named pipe as a session's file, whose reader sets the speed of the sink, and a helper that
+//! waits until writers are stalled by it.
 #![allow(dead_code)] // Each test binary uses a part.
 #![allow(unsafe_code)] // mkfifo.
 
@@ -63,8 +63,9 @@ impl Pipe {
     }
 }
 
-/// Waits until the threads that count their messages in `sent` are stalled: several times in a row every other thread of the
-/// process sleeps and the count has not changed. An unchanged count alone could mean that they were not scheduled.
+/// Waits until the threads that count their messages in `sent` are stalled: several times in a row
+/// every other thread of the process sleeps and the count has not changed. An unchanged count alone
+/// could mean that they were not scheduled.
 pub(crate) fn wait_until_stalled(sent: &AtomicU64) {
     let begun = Instant::now();
     let (mut last, mut still) = (0, 0);

@@ -1,5 +1,5 @@
-//! A program and libraries with runtimes of their own, built outside this workspace, for tests of how
-//! they log together.
+//! A program and libraries with runtimes of their own, built outside this workspace, for tests of
+//! how they log together.
 #![allow(dead_code)] // Each test program uses a part of it.
 
 use protolog_reader::{Rendering, Trace};

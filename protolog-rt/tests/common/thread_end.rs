@@ -10,7 +10,8 @@ pub(crate) const LAST_ROUND: usize = 4;
 /// The key, and what to call with the number of each round.
 static KEY: OnceLock<(libc::pthread_key_t, fn(usize))> = OnceLock::new();
 
-/// Calls `function` at the end of this thread, once in each round. There is one function in a process.
+/// Calls `function` at the end of this thread, once in each round. There is one function in a
+/// process.
 pub(crate) fn at_end_of_thread(function: fn(usize)) {
     let (key, _) = KEY.get_or_init(|| {
         let mut key = 0;

@@ -1,4 +1,5 @@
-//! A timer that interrupts one thread with a signal. Included by the test binaries that do so, since it calls libc.
+//! A timer that interrupts one thread with a signal. Included by the test binaries that do so,
+//! since it calls libc.
 
 /// Sends SIGUSR1 to this thread at intervals.
 pub(crate) struct Timer(libc::timer_t);

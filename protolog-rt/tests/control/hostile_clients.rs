@@ -1,4 +1,5 @@
-//! Hostile clients: whatever arrives on the socket, or lies in its place, the program runs on and serves other clients.
+//! Hostile clients: whatever arrives on the socket, or lies in its place, the program runs on and
+//! serves other clients.
 
 use crate::listen;
 use protolog_control::{Error, Program, REPLY_TIMEOUT};

@@ -17,8 +17,8 @@ pub(crate) struct ControlledProgram {
     _lock: MutexGuard<'static, ()>,
 }
 
-/// Starts the control socket in a new directory. No other test does so at the same time: an operator and a session may
-/// change all groups of the process, and some tests count open files.
+/// Starts the control socket in a new directory. No other test does so at the same time: an
+/// operator and a session may change all groups of the process, and some tests count open files.
 pub(crate) fn listen() -> ControlledProgram {
     static SESSIONS: Mutex<()> = Mutex::new(());
     let lock = SESSIONS.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,5 +1,5 @@
-//! Whole processes: `init` with variables and files, and forks. Each test runs this binary again, with one of its tests in
-//! a role.
+//! Whole processes: `init` with variables and files, and forks. Each test runs this binary again,
+//! with one of its tests in a role.
 
 use crate::{group, listen};
 use protolog_control::{Program, REPLY_TIMEOUT, Whose, find_sockets};
@@ -166,7 +166,8 @@ enum Loud {
     Ui,
 }
 
-/// The minimum levels of text output and of traces of `Net`, `Disk` and `Ui`, as an operator sees them.
+/// The minimum levels of text output and of traces of `Net`, `Disk` and `Ui`, as an operator sees
+/// them.
 fn operator_view(operator: &mut Program) -> String {
     let least = |levels: u8| minimum_level(levels).map_or("-", Level::name);
     let mut parts = Vec::new();
@@ -183,12 +184,14 @@ fn operator_view(operator: &mut Program) -> String {
     parts.join(", ")
 }
 
-/// The successive contents of the configuration file, none if it is deleted, and the operator's view after each.
+/// The successive contents of the configuration file, none if it is deleted, and the operator's
+/// view after each.
 const CONFIGURATIONS: [(Option<&str>, &str); 7] = [
     (None, "Net -/VERBOSE, Disk INFO/VERBOSE, Ui VERBOSE/VERBOSE"),
     (Some("net=text:warn\n"), "Net WARN/VERBOSE, Disk INFO/VERBOSE, Ui VERBOSE/VERBOSE"),
     (Some("net=error,notext\nbad\ndisk=text:f\nui=off"), "Net -/ERROR, Disk WTF/VERBOSE, Ui -/-"),
-    // A setting that the file drops falls back to the variable, and without one to the group's default.
+    // A setting that the file drops falls back to the variable, and without one to the group's
+    // default.
     (Some("net=error\n"), "Net -/ERROR, Disk INFO/VERBOSE, Ui VERBOSE/VERBOSE"),
     (Some(""), "Net -/VERBOSE, Disk INFO/VERBOSE, Ui VERBOSE/VERBOSE"),
     (Some("*=warn,text"), "Net WARN/WARN, Disk WARN/WARN, Ui WARN/WARN"),

@@ -1,6 +1,7 @@
 //! The process that dies: this test program, run again with a job in its environment.
 //!
-//! It reports committed messages on standard error, in frames of 12 bytes: the thread and the number of its last message.
+//! It reports committed messages on standard error, in frames of 12 bytes: the thread and the
+//! number of its last message.
 
 use protolog_rt::{ProtoLogGroup, Session, i};
 use std::fs::File;
@@ -49,8 +50,8 @@ fn spawn(command: &mut Command, job: &str, path: &Path) -> Child {
         .expect("start a child")
 }
 
-/// The entry point of a child; does nothing in the test run itself. A job is some words: how it logs, how it dies, and how its
-/// session is set up.
+/// The entry point of a child; does nothing in the test run itself. A job is some words: how it
+/// logs, how it dies, and how its session is set up.
 #[test]
 fn run() {
     let Ok(job) = env::var(JOB) else { return };
@@ -118,7 +119,8 @@ fn run() {
 /// Number of messages that take a while to write.
 pub(crate) const MANY: u32 = 300_000;
 
-/// Exits, or dies of a signal, while another thread is writing the messages that its session has kept.
+/// Exits, or dies of a signal, while another thread is writing the messages that its session has
+/// kept.
 fn end_while_stopping(path: &Path, by_signal: bool) {
     protolog_rt::stop_on_signals().expect("install handlers");
     let session = Session::builder().file(path).enable_all().keep_newest().buffer_size(64 << 20);
@@ -141,7 +143,8 @@ fn end_while_stopping(path: &Path, by_signal: bool) {
     std::process::exit(0);
 }
 
-/// Goes on in a child, and exits as that does: with the number of its signal, or 0 if that is SIGTERM.
+/// Goes on in a child, and exits as that does: with the number of its signal, or 0 if that is
+/// SIGTERM.
 fn exit_with_child() {
     // SAFETY: no other thread of this process does anything.
     let pid = unsafe { libc::fork() };
@@ -169,7 +172,8 @@ fn handle_interrupts(flags: i32) {
     unsafe { libc::sigaction(libc::SIGINT, &raw const action, std::ptr::null_mut()) };
 }
 
-/// Waits in a call of the system, and exits with 7 when a signal has interrupted it; with 8 if none of many does.
+/// Waits in a call of the system, and exits with 7 when a signal has interrupted it; with 8 if none
+/// of many does.
 fn exit_when_interrupted() {
     // SAFETY: takes nothing.
     let this = unsafe { libc::pthread_self() };
@@ -212,8 +216,8 @@ fn fill_pipe() {
     while pipe.write(&[0; 4096]).is_ok() {}
 }
 
-/// Logs a message with its thread, its number and filler of varying length, and reports it. One in 5000 spans several chunks, which
-/// take less than a quarter of the smallest buffer in all threads.
+/// Logs a message with its thread, its number and filler of varying length, and reports it. One in
+/// 5000 spans several chunks, which take less than a quarter of the smallest buffer in all threads.
 pub(crate) fn log(thread: u32, number: u64) {
     if number % 1000 == 999 {
         let long = "long ".repeat(if number % 5000 == 999 { 400 } else { 80 });

@@ -1,5 +1,5 @@
-//! Sessions that stream to a file, in a process that ends without stopping them: the trace file and the recording of its buffer
-//! have each committed message, once.
+//! Sessions that stream to a file, in a process that ends without stopping them: the trace file and
+//! the recording of its buffer have each committed message, once.
 #![allow(unsafe_code)] // Children report with a bare system call.
 
 mod child;
@@ -43,7 +43,8 @@ fn read_frames(child: &mut Child, last: &mut BTreeMap<u32, u64>, enough: impl Fn
     }
 }
 
-/// Runs a child until it has logged its 60 messages, ends it by `signal` unless it ends by itself, and waits.
+/// Runs a child until it has logged its 60 messages, ends it by `signal` unless it ends by itself,
+/// and waits.
 fn run(job: &str, path: &Path, signal: Option<i32>) -> ExitStatus {
     let mut child = child::start(job, path);
     let mut last = BTreeMap::new();
@@ -108,7 +109,8 @@ fn a_session_that_can_not_start_leaves_no_recording() {
     first.stop().expect("stop");
 }
 
-/// Copies of a session's files, as they are at one moment, are what a process leaves that dies then.
+/// Copies of a session's files, as they are at one moment, are what a process leaves that dies
+/// then.
 #[test]
 fn a_process_may_die_between_two_segments() {
     let _lock = SESSIONS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -145,7 +147,8 @@ fn die_between_two_segments() -> TempDir {
     left
 }
 
-/// As above, in the moment in which the session's thread has claimed the first chunks of a message and lacks its last one.
+/// As above, in the moment in which the session's thread has claimed the first chunks of a message
+/// and lacks its last one.
 #[test]
 fn a_process_may_die_while_a_long_message_is_on_its_way() {
     let (dir, path) = place();
@@ -212,7 +215,8 @@ fn signals_stop_sessions_and_kill_as_before() {
     }
 }
 
-/// The first process of a namespace, as that of a container, on which signals of its own have no effect.
+/// The first process of a namespace, as that of a container, on which signals of its own have no
+/// effect.
 #[test]
 fn signals_end_the_first_process_of_a_container() {
     let namespaces = ["--user", "--map-root-user", "--pid", "--fork", "--"];
@@ -291,7 +295,8 @@ fn an_end_of_the_process_waits_for_a_stop_on_another_thread() {
 #[test]
 fn handlers_of_the_program_keep_what_they_were_installed_with() {
     let (_dir, path) = place();
-    // Reading from a pipe ends by the signal, as the handler was installed without SA_RESTART; and so it exits with 7.
+    // Reading from a pipe ends by the signal, as the handler was installed without SA_RESTART; and
+    // so it exits with 7.
     assert_eq!(run("interrupted signals", &path, None).code(), Some(7));
     // With SA_RESETHAND the first signal is the program's, the next one deadly.
     assert_eq!(run("once signals", &path, Some(libc::SIGINT)).signal(), Some(libc::SIGINT));

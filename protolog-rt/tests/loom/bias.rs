@@ -1,9 +1,11 @@
-//! A model of the fence bias (`clock/bias.rs`): the runtime's own word and gate, with fences in place of `membarrier`.
+//! A model of the fence bias (`clock/bias.rs`): the runtime's own word and gate, with fences in
+//! place of `membarrier`.
 //!
-//! The clock is a counter that each reading increments. Like the processor's it orders nothing by itself: a reading behind a
-//! fence returns the counter's present value, a reading without one may return any value since the reader's last fence.
-//! So a message has two times, the earliest and the latest that it may get. A writer that has seen an effect of another writer's
-//! message needs an earliest time that is above that message's latest.
+//! The clock is a counter that each reading increments. Like the processor's it orders nothing by
+//! itself: a reading behind a fence returns the counter's present value, a reading without one may
+//! return any value since the reader's last fence. So a message has two times, the earliest and the
+//! latest that it may get. A writer that has seen an effect of another writer's message needs an
+//! earliest time that is above that message's latest.
 
 #[path = "../../src/clock/bias.rs"]
 mod source;
@@ -26,7 +28,8 @@ struct Shared {
 /// The part of a writer that the others see.
 struct Public {
     gate: Gate,
-    /// The effect that follows a message: the message's latest time and, in the lowest bits, the number of its writer.
+    /// The effect that follows a message: the message's latest time and, in the lowest bits, the
+    /// number of its writer.
     token: AtomicUsize,
 }
 
@@ -37,8 +40,9 @@ const OWNER: usize = (1 << OWNER_BITS) - 1;
 struct Writer {
     shared: Arc<Shared>,
     number: usize,
-    /// True if others ask whether it is within a message. A gate is a full fence here, which it is not in the runtime: where
-    /// no other writer asks, that fence must not stand in for the barrier.
+    /// True if others ask whether it is within a message. A gate is a full fence here, which it is
+    /// not in the runtime: where no other writer asks, that fence must not stand in for the
+    /// barrier.
     is_asked: bool,
     candidate: BiasCandidate,
     /// True if it acquired the bias since it last passed a fence.

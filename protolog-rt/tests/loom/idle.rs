@@ -1,5 +1,5 @@
-//! A chunk that is reclaimed from a thread that may be about to write to it: the runtime's own gate, with fences in place of
-//! the barrier that the system makes threads pass.
+//! A chunk that is reclaimed from a thread that may be about to write to it: the runtime's own
+//! gate, with fences in place of the barrier that the system makes threads pass.
 
 use crate::buffer;
 use crate::cells::Cells;
@@ -10,9 +10,10 @@ use loom::sync::atomic::Ordering;
 use loom::thread;
 use protolog_core::chunk::{Packets, PageLayout};
 
-/// A thread writes two messages, as `writer.rs` has it: into the chunk where the limit lets it, else it recalls the chunk, or
-/// finds that it is gone. Another one reclaims the chunk, as `writer/reclaim.rs` has it, in so many polls. In the end one of
-/// them has it, and the reclaimer counted what the thread wrote.
+/// A thread writes two messages, as `writer.rs` has it: into the chunk where the limit lets it,
+/// else it recalls the chunk, or finds that it is gone. Another one reclaims the chunk, as
+/// `writer/reclaim.rs` has it, in so many polls. In the end one of them has it, and the reclaimer
+/// counted what the thread wrote.
 fn run(polls: usize) {
     let (buffer, gate, cells) = (buffer(), Arc::new(Gate::new()), Cells::new());
     let mut chunk = buffer.acquire(PageLayout::One, 16).expect("a chunk");

@@ -1,13 +1,16 @@
-//! Interleavings of writers, reader and stop, over small buffers, as loom finds them; `cargo xtask test loom` runs it.
+//! Interleavings of writers, reader and stop, over small buffers, as loom finds them;
+//! `cargo xtask test loom` runs it.
 //!
-//! A writer's gate, the session's drain and the counters of losses are the runtime's own sources, compiled over loom's atomics;
-//! the crate of the shared memory has models of its own.
-//! The steps of a writer on a chunk, and the two sides of a stop, can't be compiled like this: they rest on
-//! thread-local state and on stores of 16 bytes. Here they are written down once more, step by step; keep them the same.
+//! A writer's gate, the session's drain and the counters of losses are the runtime's own sources,
+//! compiled over loom's atomics; the crate of the shared memory has models of its own. The steps of
+//! a writer on a chunk, and the two sides of a stop, can't be compiled like this: they rest on
+//! thread-local state and on stores of 16 bytes. Here they are written down once more, step by
+//! step; keep them the same.
 //!
 //! The bounds: three threads, one page, at most two preemptions in a run, unless
-//! `LOOM_MAX_PREEMPTIONS` says otherwise. Within them loom leaves out orders that it takes for equal, and misses some that
-//! are not: where a race matters, the threads yield to each other, so that it is met.
+//! `LOOM_MAX_PREEMPTIONS` says otherwise. Within them loom leaves out orders that it takes for
+//! equal, and misses some that are not: where a race matters, the threads yield to each other, so
+//! that it is met.
 #![cfg(loom)]
 #![allow(dead_code, unreachable_pub)] // Of the sources that are compiled here, the models use a part.
 #![allow(unsafe_code)] // Those sources' memory, and stores into chunks.
@@ -52,8 +55,8 @@ fn buffer() -> Arc<Buffer> {
     Arc::new(Buffer::new(Memory::new(Heap::new(PAGE)), FillPolicy::Stream))
 }
 
-/// Two writers and a reader on one page. Each writer fills `chunks` chunks of its layout with two messages each; the
-/// reader looks `looks` times, and once more when all are done.
+/// Two writers and a reader on one page. Each writer fills `chunks` chunks of its layout with two
+/// messages each; the reader looks `looks` times, and once more when all are done.
 fn write_and_drain(layouts: [PageLayout; 2], chunks: u8, looks: usize) {
     check(move || {
         let core = Arc::new(Core { buffer: buffer() });

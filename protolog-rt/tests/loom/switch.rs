@@ -23,8 +23,8 @@ impl SwitchWord for Modelled {
     }
 }
 
-/// The program goes through `wanted` and the operator through `allowed`, from a word that both had settled; what both leave
-/// alone stays on all the time.
+/// The program goes through `wanted` and the operator through `allowed`, from a word that both had
+/// settled; what both leave alone stays on all the time.
 fn both(start: (u8, u8), wanted: &'static [u8], allowed: &'static [u8]) {
     check(move || {
         let word = Arc::new(Modelled(AtomicU32::new(0)));

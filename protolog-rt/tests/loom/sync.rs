@@ -15,9 +15,10 @@ std::thread_local! {
     static IN_TURN: Cell<bool> = const { Cell::new(false) };
 }
 
-/// From now on this model's stores to words of 64 bits come one after the other, in the order in which they are made, as
-/// they do on the processors that have a fence to leave out; loads may still find earlier ones. Otherwise loom takes a store
-/// over what another thread then exchanges for one that may come between the two halves of the exchange.
+/// From now on this model's stores to words of 64 bits come one after the other, in the order in
+/// which they are made, as they do on the processors that have a fence to leave out; loads may
+/// still find earlier ones. Otherwise loom takes a store over what another thread then exchanges
+/// for one that may come between the two halves of the exchange.
 pub(crate) fn in_turn() {
     IN_TURN.set(true);
 }

@@ -1,7 +1,7 @@
 //! The process that is killed: this test program, run again with a job in its environment.
 //!
-//! It reports committed messages on standard error, in frames of 12 bytes: the thread and the number of its last message.
-//! Standard input tells it how to crash.
+//! It reports committed messages on standard error, in frames of 12 bytes: the thread and the
+//! number of its last message. Standard input tells it how to crash.
 
 use crate::progress;
 use protolog_rt::dynamic::{self, Arg};
@@ -130,8 +130,8 @@ fn log_and_report(thread: u32) {
     }
 }
 
-/// Logs a message with its thread, its number and filler of varying length. One in 64 has a dynamic template, one in 1000
-/// spans several chunks.
+/// Logs a message with its thread, its number and filler of varying length. One in 64 has a dynamic
+/// template, one in 1000 spans several chunks.
 fn log(thread: u32, number: u64) {
     if number % 64 == 63 && number < 32_768 {
         let template = format!("%d:%d # template {} of thread {thread}", number / 64);
@@ -176,7 +176,8 @@ fn write(builder: Builder) {
     drop(session);
 }
 
-/// Logs, forks a child that logs and stops the session, and continues to log. A `bare` child runs no fork handlers.
+/// Logs, forks a child that logs and stops the session, and continues to log. A `bare` child runs
+/// no fork handlers.
 fn fork(builder: Builder, bare: bool) {
     // The child would say that it records nothing, where frames are expected.
     let builder = builder.buffer_size(RING).report_losses(false);
@@ -184,7 +185,8 @@ fn fork(builder: Builder, bare: bool) {
     (0..100).for_each(|number| i!(Log::Work, "parent %d", number));
     let child = if bare {
         let flags = libc::SIGCHLD;
-        // SAFETY: the child does nothing but log, which is what is tested, and ends; without a stack and flags it is a fork.
+        // SAFETY: the child does nothing but log, which is what is tested, and ends; without a
+        // stack and flags it is a fork.
         unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) as libc::pid_t }
     } else {
         // SAFETY: the child does nothing but log, which is what is tested, and ends with `_exit`.
@@ -215,8 +217,8 @@ pub(crate) const WARM_UP: u64 = 1_000;
 /// Number of messages that it logs after that.
 pub(crate) const STEPPED: u64 = 20;
 
-/// Number of short-lived threads with one message each, started after message [`SHORT_THREADS_AT`]. They share pages, which
-/// the single-stepped messages overwrite.
+/// Number of short-lived threads with one message each, started after message [`SHORT_THREADS_AT`].
+/// They share pages, which the single-stepped messages overwrite.
 pub(crate) const SHORT_THREADS: u64 = 20;
 const SHORT_THREADS_AT: u64 = 852;
 
@@ -226,7 +228,8 @@ pub(crate) fn step_text(number: u64) -> String {
     format!("{number} {}", "x".repeat(length))
 }
 
-/// Logs until the ring has wrapped, then reports the address of its progress and lets its parent stop it at each instruction.
+/// Logs until the ring has wrapped, then reports the address of its progress and lets its parent
+/// stop it at each instruction.
 fn single_step(builder: Builder) {
     static PROGRESS: AtomicU64 = AtomicU64::new(WARM_UP);
     let session =
@@ -262,7 +265,8 @@ fn single_step(builder: Builder) {
 /// Number of messages with dynamic templates that the job `startup` logs.
 pub(crate) const DYNAMIC_MESSAGES: u64 = 5;
 
-/// Starts a session and logs messages with dynamic templates, while its parent stops it at each system call.
+/// Starts a session and logs messages with dynamic templates, while its parent stops it at each
+/// system call.
 fn startup(builder: Builder) {
     // SAFETY: no arguments, no effects.
     report(0, unsafe { libc::gettid() } as u64);
@@ -303,7 +307,8 @@ pub(crate) fn await_death() {
     match (length, word) {
         (1, [b's']) => {
             let nowhere = std::ptr::without_provenance_mut::<u8>(8);
-            // SAFETY: this is undefined behaviour on purpose: the process must die of the page fault.
+            // SAFETY: this is undefined behaviour on purpose: the process must die of the page
+            // fault.
             unsafe { nowhere.write_volatile(1) };
         }
         _ => std::process::abort(),

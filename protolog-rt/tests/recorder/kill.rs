@@ -1,4 +1,5 @@
-//! Processes that are killed while they log: every message that was committed and not overwritten is recovered.
+//! Processes that are killed while they log: every message that was committed and not overwritten
+//! is recovered.
 
 use crate::child::{self, Death, PERIOD, THREADS};
 use crate::{Recovery, check_stats};
@@ -83,7 +84,8 @@ fn check(reports: &Reports, path: &Path, what: &str) {
     for (thread, numbers) in &numbers {
         let last = numbers[numbers.len() - 1];
         assert!(numbers.is_sorted_by(|a, b| a < b), "{what}: thread {thread}: {numbers:?}");
-        // A chunk may outlive the others of its thread if a slow thread shares its page; the gap after it is reported.
+        // A chunk may outlive the others of its thread if a slow thread shares its page; the gap
+        // after it is reported.
         let accounted = numbers.len() as u64 + overwritten(&found, *thread);
         assert!(accounted > last, "{what}: an unreported gap of thread {thread}");
         let gaps = numbers.windows(2).filter(|pair| pair[0] + 1 != pair[1]).count();
@@ -96,8 +98,8 @@ fn check(reports: &Reports, path: &Path, what: &str) {
         );
         late += u64::from(last < reports);
     }
-    // A thread that was preempted between two chunks may have no message left: all of them were overwritten meanwhile, and
-    // are counted below.
+    // A thread that was preempted between two chunks may have no message left: all of them were
+    // overwritten meanwhile, and are counted below.
     assert!(numbers.len() as u32 >= THREADS / 2, "{what}: threads {:?}", numbers.keys());
     assert!(late <= 2, "{what}: {late} threads have only older messages");
     let accounted = messages + found.report.overwritten;
@@ -143,7 +145,8 @@ fn a_forked_child_does_not_change_the_recording() {
     check_only_the_parent(&kill_after_first_report("fork"));
 }
 
-/// The child writes into the chunk that its thread had, where the parent overwrites it, and takes no other chunk.
+/// The child writes into the chunk that its thread had, where the parent overwrites it, and takes
+/// no other chunk.
 #[test]
 fn a_bare_clone_takes_no_chunk_of_the_recording() {
     check_only_the_parent(&kill_after_first_report("clone"));

@@ -1,4 +1,5 @@
-//! Libraries that are loaded while a process records or streams: when it is killed, the trace has their templates.
+//! Libraries that are loaded while a process records or streams: when it is killed, the trace has
+//! their templates.
 //!
 //! The program and its libraries are linked to one shared runtime, see [`fixture`].
 

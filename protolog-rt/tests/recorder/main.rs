@@ -1,4 +1,5 @@
-//! Recordings: their contents after a process is killed, at any instant and in any way, and their fate when it is not.
+//! Recordings: their contents after a process is killed, at any instant and in any way, and their
+//! fate when it is not.
 //!
 //! The processes that are killed are this program, started again: see [`child`].
 #![allow(unsafe_code)] // Children that crash at a bad address, are forked, or are stopped at each instruction.
@@ -29,7 +30,8 @@ struct Recovery {
 }
 
 impl Recovery {
-    /// Recovers the recording at `path`. Checks that it has no flaws and that trace_processor reports no error.
+    /// Recovers the recording at `path`. Checks that it has no flaws and that trace_processor
+    /// reports no error.
     #[track_caller]
     fn read(path: &Path) -> Self {
         let dir = temp_dir();
@@ -61,7 +63,8 @@ impl Recovery {
         self.log.entries().map(|entry| entry.values().text(Rendering::Bare)).collect()
     }
 
-    /// The numbers that [`child::work`] logged, by thread, in order of time. Checks that each message is complete.
+    /// The numbers that [`child::work`] logged, by thread, in order of time. Checks that each
+    /// message is complete.
     #[track_caller]
     fn numbers(&self) -> BTreeMap<u32, Vec<u64>> {
         let mut numbers: BTreeMap<u32, Vec<u64>> = BTreeMap::new();

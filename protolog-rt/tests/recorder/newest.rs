@@ -1,8 +1,8 @@
-//! The rest of a ring whose process was killed: of each thread the newest messages without a gap, and of all threads about
-//! the same age.
+//! The rest of a ring whose process was killed: of each thread the newest messages without a gap,
+//! and of all threads about the same age.
 //!
-//! Several threads log without a pause, so that they are preempted anywhere. Each says in a shared file how far it is, and
-//! when it logged every [`NOTED`]th message.
+//! Several threads log without a pause, so that they are preempted anywhere. Each says in a shared
+//! file how far it is, and when it logged every [`NOTED`]th message.
 
 use crate::Recovery;
 use crate::child::{self, Death};
@@ -13,8 +13,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
-/// The most chunks of a thread that may be out of the order of age: one that it wrote, or was about to take, when it was
-/// preempted, and one for the distance between two notes.
+/// The most chunks of a thread that may be out of the order of age: one that it wrote, or was about
+/// to take, when it was preempted, and one for the distance between two notes.
 const CHUNKS: u64 = 2;
 
 /// Faults of the recording that one process left.
@@ -64,7 +64,8 @@ fn look(found: &Recovery, progress: &Progress) -> Wrong {
         let logged = progress.messages(thread);
         let all = kept.entry(thread).or_default();
         assert!(all.is_sorted(), "thread {thread}: in order");
-        // The last one may be committed, and not noted. A thread that was preempted for long may have nothing left.
+        // The last one may be committed, and not noted. A thread that was preempted for long may
+        // have nothing left.
         let next = all.last().map_or(logged, |(number, _)| number + 1);
         wrong.newest += logged.saturating_sub(next);
         for pair in all.windows(2) {

@@ -1,4 +1,5 @@
-//! Recordings of sessions that stop normally, run beside others, lose messages or get dynamic templates.
+//! Recordings of sessions that stop normally, run beside others, lose messages or get dynamic
+//! templates.
 
 use crate::Recovery;
 use crate::limit::{Limit, ran_in_child};

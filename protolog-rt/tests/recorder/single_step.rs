@@ -1,8 +1,8 @@
-//! A process that is stopped at every instruction while it logs. After each change of the recording the test recovers it,
-//! as if the process had been killed right there.
+//! A process that is stopped at every instruction while it logs. After each change of the recording
+//! the test recovers it, as if the process had been killed right there.
 //!
-//! The ring has wrapped before. The steps cover messages, completed chunks, reused pages, also with another layout, and a
-//! message that spans several chunks.
+//! The ring has wrapped before. The steps cover messages, completed chunks, reused pages, also with
+//! another layout, and a message that spans several chunks.
 
 use crate::child::{self, SHORT_THREADS, STEPPED, WARM_UP};
 use protolog_core::chunk::{PageLayout, PageWord};
@@ -33,7 +33,8 @@ impl MappedRecording {
 
     /// The contents. The only process that writes them is stopped.
     fn bytes(&self) -> &[u8] {
-        // SAFETY: the mapping lives as long as `self`, and the only writer is stopped while the reference lives.
+        // SAFETY: the mapping lives as long as `self`, and the only writer is stopped while the
+        // reference lives.
         unsafe { std::slice::from_raw_parts(self.base, self.len) }
     }
 }
@@ -82,7 +83,8 @@ impl TracedThread {
     fn word(&self, at: u64) -> u64 {
         let place = std::ptr::without_provenance_mut::<libc::c_void>(at as usize);
         let none = std::ptr::null_mut::<libc::c_void>();
-        // SAFETY: the thread is stopped and this thread traces it; the call reads the child's memory, not ours.
+        // SAFETY: the thread is stopped and this thread traces it; the call reads the child's
+        // memory, not ours.
         unsafe { libc::ptrace(libc::PTRACE_PEEKDATA, self.0, place, none) as u64 }
     }
 }

@@ -1,7 +1,9 @@
-//! A process that is stopped at every system call while it starts a recording and logs messages with dynamic templates. The
-//! file is a recording only once its header is complete, and it then has the templates of all its messages.
+//! A process that is stopped at every system call while it starts a recording and logs messages
+//! with dynamic templates. The file is a recording only once its header is complete, and it then
+//! has the templates of all its messages.
 //!
-//! Everything in the file except the ring is written by system calls, so stops at system calls suffice.
+//! Everything in the file except the ring is written by system calls, so stops at system calls
+//! suffice.
 
 use crate::child::{self, DYNAMIC_MESSAGES};
 use crate::single_step::TracedThread;

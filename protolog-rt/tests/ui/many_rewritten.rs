@@ -1,4 +1,4 @@
-//! More groups than an enum can have, in rewritten code: the derive counts before this, the page of switches always.
+//! More groups than an enum can have, in rewritten code: the page of switches counts always.
 use protolog_rt::ProtoLogGroup;
 
 enum Many {
