@@ -1,12 +1,19 @@
 //! Floats as C's printf writes them: `%f`, `%e` and `%g`, on top of the exact decimal conversion of
-//! `core::fmt`.
+//! `core::fmt`, or for `%f` of [`fixed_digits`], which is several times as fast.
 //!
 //! Invariant: the digits are exact (round half to even on the binary value), as in glibc.
+
+mod fixed_digits;
+
+pub use fixed_digits::FixedDigits;
 
 use core::fmt::{self, Write};
 
 /// `%f`: `precision` digits after the point.
 pub(crate) fn fixed(out: &mut dyn Write, value: f64, precision: u8) -> fmt::Result {
+    if let Some(digits) = FixedDigits::new(value, precision) {
+        return out.write_str(digits.as_str());
+    }
     match special(value) {
         Some(text) => out.write_str(text),
         None => write!(out, "{:.*}", precision as usize, value),

@@ -45,6 +45,7 @@ mod template_error;
 
 pub use braces::{Braces, Placeholder, as_log_call, braces, first_placeholder, named_argument};
 pub use buffer::{BufferStats, FillPolicy};
+pub use float::FixedDigits;
 pub use id::{group_id, hash, identity, identity_len, message_id, process_track};
 pub use level::{Level, UnknownLevel};
 pub use literal::{LiteralChars, StrLiteral};

@@ -8,10 +8,9 @@ use std::fmt::{self, Write};
 use std::mem;
 use std::sync::OnceLock;
 
-use protolog_core::{Arg, Conversion, MISSING, ParamKind, Piece, Template, Verb};
+use protolog_core::{Arg, Conversion, FixedDigits, MISSING, ParamKind, Piece, Template, Verb};
 
 use crate::dictionary::lenient_template::LenientPieces;
-use crate::formatting::fixed_decimals;
 use crate::formatting::snippet::Snippet;
 
 /// See the module.
@@ -29,14 +28,14 @@ pub(crate) enum Part {
     Conversion(Conversion, Form),
 }
 
-/// The forms of values in lines that are made without the machinery of formatting.
+/// The forms of values in lines that are made without the machinery of formatting. Numbers may have a width.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Form {
     Str,
     Decimal,
     Hex,
     Bool,
-    /// With so many decimals.
+    /// So many digits after the point.
     Fixed(u8),
     Other,
 }
@@ -46,11 +45,9 @@ impl Form {
         match conversion.verb.kind() {
             ParamKind::Str if conversion.is_bare() => Self::Str,
             ParamKind::Bool if conversion.is_bare() => Self::Bool,
-            ParamKind::Int if conversion.is_bare() && conversion.verb == Verb::Decimal => {
-                Self::Decimal
-            }
-            ParamKind::Int if conversion.is_bare() && conversion.verb == Verb::Hex => Self::Hex,
-            ParamKind::Float if conversion.verb == Verb::Fixed && conversion.width == 0 => {
+            ParamKind::Int if conversion.verb == Verb::Decimal => Self::Decimal,
+            ParamKind::Int if conversion.verb == Verb::Hex => Self::Hex,
+            ParamKind::Float if conversion.verb == Verb::Fixed => {
                 Self::Fixed(conversion.precision.unwrap_or(6))
             }
             _ => Self::Other,
@@ -141,11 +138,13 @@ pub(crate) fn push_value(
 ) -> Option<()> {
     match (form, value) {
         (Form::Str, FastValue::Str(text)) => out.extend_from_slice(text),
-        (Form::Decimal, FastValue::Int(value)) => push_integer(out, value, is_unsigned),
-        (Form::Hex, FastValue::Int(value)) => push_hex(out, value as u64),
+        (Form::Decimal, FastValue::Int(value)) => {
+            push_decimal(out, conversion, value, is_unsigned);
+        }
+        (Form::Hex, FastValue::Int(value)) => push_hex(out, conversion, value as u64),
         (Form::Bool, FastValue::Bool(value)) => out.extend_from_slice(bool_text(value)),
-        (Form::Fixed(decimals), FastValue::Float(value)) => {
-            push_fixed(out, conversion, decimals, value);
+        (Form::Fixed(precision), FastValue::Float(value)) => {
+            push_fixed(out, conversion, precision, value);
         }
         (_, FastValue::Str(_)) => return None,
         (_, FastValue::Int(value)) if is_unsigned => {
@@ -165,18 +164,50 @@ pub(crate) fn push_integer(out: &mut Vec<u8>, value: i64, is_unsigned: bool) {
     out.extend_from_slice(digits.as_bytes());
 }
 
-/// Appends a float with so many decimals, as `conversion` has it.
-pub(crate) fn push_fixed(out: &mut Vec<u8>, conversion: &Conversion, decimals: u8, value: f64) {
-    if !fixed_decimals::push(out, value, decimals) {
-        format(out, conversion, Arg::Float(value));
-    }
+/// Appends an integer in decimal, as wide as `conversion` says.
+#[inline]
+pub(crate) fn push_decimal(
+    out: &mut Vec<u8>,
+    conversion: &Conversion,
+    value: i64,
+    is_unsigned: bool,
+) {
+    let start = out.len();
+    push_integer(out, value, is_unsigned);
+    pad(out, start, conversion);
 }
 
-/// Appends an integer in hexadecimal.
-pub(crate) fn push_hex(out: &mut Vec<u8>, value: u64) {
+/// Appends a float with `precision` digits after the point, as wide as `conversion` says.
+#[inline]
+pub(crate) fn push_fixed(out: &mut Vec<u8>, conversion: &Conversion, precision: u8, value: f64) {
+    let Some(digits) = FixedDigits::new(value, precision) else {
+        return format(out, conversion, Arg::Float(value));
+    };
+    let start = out.len();
+    out.extend_from_slice(digits.as_bytes());
+    pad(out, start, conversion);
+}
+
+/// Appends an integer in hexadecimal, as wide as `conversion` says.
+pub(crate) fn push_hex(out: &mut Vec<u8>, conversion: &Conversion, value: u64) {
+    let start = out.len();
     let digits = (u64::BITS - (value | 1).leading_zeros()).div_ceil(4);
     let place = |digit: u32| (value >> (4 * digit)) as usize & 15;
     out.extend((0..digits).rev().map(|digit| b"0123456789abcdef"[place(digit)]));
+    pad(out, start, conversion);
+}
+
+/// Pads the number that begins at `start` to its width: zeros follow its sign, spaces come before it.
+#[inline]
+fn pad(out: &mut Vec<u8>, start: usize, conversion: &Conversion) {
+    let missing = usize::from(conversion.width).saturating_sub(out.len() - start);
+    if missing > 0 {
+        let has_sign = conversion.zero_pad && out.get(start) == Some(&b'-');
+        let at = start + usize::from(has_sign);
+        let end = out.len();
+        out.resize(end + missing, if conversion.zero_pad { b'0' } else { b' ' });
+        out[at..].rotate_right(missing);
+    }
 }
 
 pub(crate) fn bool_text(value: bool) -> &'static [u8] {

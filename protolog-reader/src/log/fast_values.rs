@@ -139,11 +139,15 @@ impl<'a, 'p> FastValues<'a, 'p> {
                     let (window, len) = self.next_string()?;
                     push_start(out, window, len);
                 }
-                Form::Decimal => message_plan::push_integer(out, self.next_integer()?, is_unsigned),
+                Form::Decimal => {
+                    message_plan::push_decimal(out, conversion, self.next_integer()?, is_unsigned);
+                }
                 Form::Bool => out.extend_from_slice(message_plan::bool_text(self.next_bool()?)),
-                Form::Hex => message_plan::push_hex(out, self.next_integer()? as u64),
-                Form::Fixed(decimals) => {
-                    message_plan::push_fixed(out, conversion, decimals, self.next_float()?);
+                Form::Hex => {
+                    message_plan::push_hex(out, conversion, self.next_integer()? as u64);
+                }
+                Form::Fixed(precision) => {
+                    message_plan::push_fixed(out, conversion, precision, self.next_float()?);
                 }
                 Form::Other => {
                     let value = self.next(conversion.verb.kind())?;

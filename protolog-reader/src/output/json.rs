@@ -382,7 +382,9 @@ fn push_fast_args(
 impl FastArg {
     /// Appends the value as a conversion has it, in a string; none if that is left to the slow path.
     fn push_text(&self, out: &mut Vec<u8>, conversion: (&Conversion, Form)) -> Option<()> {
-        if let Form::Str | Form::Decimal | Form::Bool = conversion.1 {
+        if let Form::Str | Form::Decimal | Form::Bool = conversion.1
+            && conversion.0.width == 0
+        {
             out.extend_from_within(self.at.clone());
             return Some(());
         }
