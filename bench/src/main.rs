@@ -13,6 +13,8 @@
 //! short-threads on|off COUNT ALIVE FILE   CPU microseconds of a thread with one message, or none
 //! mixed FILE MESSAGES             a trace as programs write them
 //! many DIR TRACES MESSAGES        so many of them, with so many messages each
+//! sequences FILE MESSAGES         a trace for counting what readers take
+//! read FORM FILE                 the same read to `text`, `json`, the text of `errors`, or `counts` of templates
 //! stop DIR                        milliseconds from a million messages to a file
 //! ```
 //!
@@ -26,6 +28,8 @@ mod mixed;
 mod off;
 #[cfg(feature = "peers")]
 mod peers;
+mod read;
+mod sequences;
 mod short_threads;
 mod stop;
 mod texts;
@@ -82,6 +86,11 @@ fn run(words: &[String]) -> Option<()> {
         }
         ["many", dir, traces, messages] => {
             mixed::run_many(dir.as_ref(), traces.parse().ok()?, messages.parse().ok()?);
+            Some(())
+        }
+        ["read", form, path] => read::run(form, path.as_ref()),
+        ["sequences", path, messages] => {
+            sequences::run(path.as_ref(), messages.parse().ok()?);
             Some(())
         }
         ["stop", dir] => {

@@ -1,0 +1,152 @@
+//! Log calls in a program as users build it, for valgrind to count: in the messages and loops of `protolog-bench`.
+//!
+//! ```text
+//! turns empty|protolog TURNS    a loop with nothing, or with a call that is switched off
+//! calls CASE CALLS              calls that are switched on, to a ring in memory
+//! ```
+//!
+//! What `protolog-bench` counts is compiled together with the runtime. Here the runtime is another crate's code: what a call
+//! is to have in line must be generic or `inline`, and statics of the runtime have addresses that only the linker knows.
+
+use harness::{Calls, Logger, Shape, with_calls};
+use protolog_rt::{ProtoLogGroup, Session, d, e, i};
+use std::hint::black_box;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Size of the ring, in bytes.
+const BUFFER: usize = 256 << 10;
+
+/// Messages before those that count: the thread's first chunks are smaller.
+const WARM_UP: u64 = 1_000;
+
+/// Texts in turn, more than a chunk holds: by the time one is logged again, its chunk is long gone.
+const TEXTS: usize = 1024;
+
+#[derive(ProtoLogGroup)]
+enum User {
+    On,
+    Off,
+    Other,
+}
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    if run(&words).is_some() {
+        return ExitCode::SUCCESS;
+    }
+    eprintln!("error: no such thing to count: `{}`", words.join(" "));
+    eprintln!("help: use `cargo xtask test instructions`");
+    ExitCode::from(2)
+}
+
+fn run(words: &[&str]) -> Option<()> {
+    match *words {
+        ["turns", name, turns] => turns_of(name, turns.parse().ok()?),
+        ["calls", case, calls] => calls_of(case, calls.parse().ok()?),
+        _ => None,
+    }
+}
+
+/// Repeats a call; valgrind counts what happens in here.
+#[inline(never)]
+fn counted(turns: u64, mut call: impl FnMut(u64)) {
+    for number in 0..turns {
+        call(number);
+        black_box(());
+    }
+}
+
+fn turns_of(name: &str, turns: u64) -> Option<()> {
+    // The groups have registered, and no session wants them.
+    drop(Session::builder().file("/dev/null").start());
+    match name {
+        "empty" => counted(turns, |_| ()),
+        "protolog" => counted(turns, |_| d!(User::Off, "%d %d", 5, 7)),
+        _ => return None,
+    }
+    Some(())
+}
+
+fn calls_of(case: &str, calls: u64) -> Option<()> {
+    let dir = tempfile::tempdir().expect("make a temporary directory");
+    let logger = Ring::open(&dir.path().join("one"));
+    let second = (case == "two-sessions").then(|| Ring::open(&dir.path().join("two")));
+    let texts = |bytes: usize| -> Vec<String> {
+        (0..TEXTS).map(|number| format!("{:0bytes$}", number * 7919)).collect()
+    };
+    let new = |texts: &[String]| {
+        Repeat(calls).run(|number| logger.int_and_text(number, &texts[number as usize % TEXTS]));
+    };
+    match case {
+        "two-sessions" => with_calls(&logger, Shape::TwoInts, Repeat(calls)),
+        "new-8" => new(&texts(8)),
+        "new-40" => new(&texts(40)),
+        _ => with_calls(&logger, Shape::of(case)?, Repeat(calls)),
+    }
+    if let Some(second) = second {
+        second.close();
+    }
+    logger.close();
+    Some(())
+}
+
+struct Repeat(u64);
+
+impl Calls for Repeat {
+    type Output = ();
+
+    fn run(self, mut call: impl FnMut(u64)) {
+        for number in 0..WARM_UP {
+            call(number);
+        }
+        counted(self.0, call);
+    }
+}
+
+/// A session that keeps the newest messages, so that no thread but the caller's runs.
+struct Ring(Session);
+
+/// Calls that nobody makes. As in a program, there are several of the same types.
+#[cold]
+fn others(number: u64, text: &str) {
+    e!(User::Other, "%d, %d", number, number);
+    e!(User::Other, "%d, %s", number, text);
+    e!(User::Other, "%d, %d, %f", number, number, number as f64);
+    e!(User::Other, "%s", text);
+}
+
+impl Logger for Ring {
+    fn open(path: &Path) -> Self {
+        if black_box(false) {
+            others(black_box(1), black_box(""));
+        }
+        let session = Session::builder().file(path).enable_all().keep_newest().buffer_size(BUFFER);
+        Self(session.start().expect("start a session"))
+    }
+
+    #[inline]
+    fn two_ints(&self, number: u64, of: u64) {
+        i!(User::On, "%d of %d", number, of);
+    }
+
+    #[inline]
+    fn int_and_text(&self, number: u64, of: &str) {
+        i!(User::On, "%d of %s", number, of);
+    }
+
+    #[inline]
+    fn two_ints_and_float(&self, number: u64, of: u64, time: f64) {
+        i!(User::On, "%d of %d in %f", number, of, time);
+    }
+
+    #[inline]
+    fn long_text(&self, text: &str) {
+        i!(User::On, "text %s", text);
+    }
+
+    fn close(self) {
+        self.0.stop().expect("complete the trace");
+    }
+}

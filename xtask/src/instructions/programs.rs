@@ -1,0 +1,122 @@
+//! The programs whose instructions are counted, and how each is built.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::table::{COLUMNS, Counts};
+use crate::{Result, callgrind, shell, workspace};
+
+/// Repetitions of a call: many chunks full.
+const REPETITIONS: u64 = 50_000;
+
+/// Names in the table, and what the programs are to do.
+const CALLS: [(&str, [&str; 2]); 8] = [
+    ("switched off", ["turns", "protolog"]),
+    ("two integers", ["calls", "two-ints"]),
+    ("an integer and a text, one of 8", ["calls", "int-and-text"]),
+    ("two integers and a float", ["calls", "two-ints-and-float"]),
+    ("a text of 40 bytes", ["calls", "long-text"]),
+    ("an integer and a new text, 8 bytes", ["calls", "new-8"]),
+    ("an integer and a new text, 40 bytes", ["calls", "new-40"]),
+    ("two integers to two sessions", ["calls", "two-sessions"]),
+];
+
+/// Messages of two traces: the difference of what they take is that of their messages alone.
+const MESSAGES: [u64; 2] = [20_000, 60_000];
+
+/// Names in the table, and what the program is to make of a trace.
+const READS: [(&str, &str); 4] = [
+    ("a message read to text", "text"),
+    ("a message read to JSON", "json"),
+    ("a message read, one of 100 to text", "errors"),
+    ("a message read, to count templates", "counts"),
+];
+
+/// Counts all, with rustup's `toolchain`, or with that of the workspace.
+pub(super) fn count(toolchain: Option<&str>) -> Result<Vec<(String, Counts)>> {
+    let builds = Builds::new(toolchain)?;
+    let workspace = builds.workspace()?;
+    let programs = [workspace.clone(), builds.user("release")?, builds.user("lto")?];
+    let columns = programs.map(|program| count_calls(&program.display().to_string()));
+    let mut rows = Vec::new();
+    for (index, (name, _)) in CALLS.iter().enumerate() {
+        let mut counts = [None; COLUMNS.len()];
+        for (count, column) in counts.iter_mut().zip(&columns) {
+            *count = Some(column.as_ref().map_err(Clone::clone)?[index]);
+        }
+        rows.push(((*name).to_owned(), counts));
+    }
+    for (name, count) in count_reads(&workspace)? {
+        rows.push((name.to_owned(), [Some(count), None, None]));
+    }
+    Ok(rows)
+}
+
+/// Instructions of each of [`CALLS`]; switched off, without the loop.
+fn count_calls(program: &str) -> Result<Vec<f64>> {
+    let each = |[mode, case]: [&str; 2]| callgrind::each(&[program, mode, case], REPETITIONS);
+    let empty = each(["turns", "empty"])?;
+    let floor = |mode: &str| if mode == "turns" { empty } else { 0.0 };
+    CALLS.iter().map(|(_, words)| Ok(each(*words)? - floor(words[0]))).collect()
+}
+
+/// Instructions of a message in each of [`READS`], all threads and the survey of the trace included.
+fn count_reads(program: &Path) -> Result<Vec<(&'static str, f64)>> {
+    let dir = workspace::target_dir()?.join("instructions");
+    workspace::empty_dir(&dir)?;
+    let mut traces = Vec::new();
+    for messages in MESSAGES {
+        let trace = dir.join(format!("{messages}.pftrace"));
+        let mut write = Command::new(program);
+        shell::run(write.arg("sequences").arg(&trace).arg(messages.to_string()))?;
+        traces.push(trace.display().to_string());
+    }
+    let program = program.display().to_string();
+    let more = (MESSAGES[1] - MESSAGES[0]) as f64;
+    let of = |form: &str, trace: &str| callgrind::all(&[&program, "read", form, trace]);
+    let each = |form| Ok((of(form, &traces[1])? - of(form, &traces[0])?) / more);
+    READS.iter().map(|(name, form)| Ok((*name, each(form)?))).collect()
+}
+
+/// Builds with a compiler.
+struct Builds<'a> {
+    toolchain: Option<&'a str>,
+    target: PathBuf,
+}
+
+impl<'a> Builds<'a> {
+    fn new(toolchain: Option<&'a str>) -> Result<Self> {
+        let mut target = workspace::target_dir()?;
+        if toolchain.is_some() {
+            target.push("other-rust");
+        }
+        Ok(Self { toolchain, target })
+    }
+
+    /// The program that is a part of the workspace.
+    fn workspace(&self) -> Result<PathBuf> {
+        self.run(&["--release", "--package", "protolog-bench"], &self.target)?;
+        Ok(self.target.join("release/protolog-bench"))
+    }
+
+    /// The program that is no part of the workspace.
+    fn user(&self, profile: &str) -> Result<PathBuf> {
+        let target = self.target.join("bench/user");
+        self.run(&["--profile", profile, "--manifest-path", "bench/user/Cargo.toml"], &target)?;
+        Ok(target.join(profile).join("protolog-bench-user"))
+    }
+
+    fn run(&self, args: &[&str], target: &Path) -> Result<()> {
+        let args = [&["build", "--locked"], args].concat();
+        let mut cargo = match self.toolchain {
+            None => shell::cargo(&args),
+            Some(toolchain) => {
+                let mut rustup = Command::new("rustup");
+                rustup.args(["run", toolchain, "cargo"]).args(args);
+                rustup.current_dir(workspace::root());
+                rustup
+            }
+        };
+        shell::run(cargo.env("CARGO_TARGET_DIR", target))
+    }
+}
