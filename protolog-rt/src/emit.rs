@@ -12,13 +12,14 @@ use std::borrow::Borrow;
 /// Logs `args` at `site`, to the sessions and the text output.
 #[inline(always)]
 pub(crate) fn emit<A: FastArgs>(site: Site, args: A) {
-    log(site.id, site.group_level, site.note, args);
+    log(args, site.note, site.group_level, site.id);
 }
 
-/// One instance for all calls with arguments of the same types; the parts of the site arrive in registers.
+/// One instance for all calls with arguments of the same types; the parts of the site arrive in registers. In this order the level
+/// comes, behind arguments of two words, in the one from which x86-64 takes the number of a shift.
 #[inline(never)]
 #[allow(clippy::needless_pass_by_value)] // A reference would send the arguments through memory.
-fn log<A: FastArgs>(id: u64, group_level: GroupLevel, note: NoteRef, args: A) {
+fn log<A: FastArgs>(args: A, note: NoteRef, group_level: GroupLevel, id: u64) {
     let head = Head { id, group_level };
     // Two words arrive in registers, and stay there as long as nothing borrows them, so out-of-line code gets them by value. More
     // arrive in memory.

@@ -97,7 +97,7 @@ const _: () = assert!(size_of::<Gate>() + offset_of!(Own, clock) == 64);
 
 /// A time that was read for a message, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Moment(u64);
+pub(super) struct Moment(pub(super) u64);
 
 impl Own {
     /// No session.

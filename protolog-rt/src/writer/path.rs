@@ -42,9 +42,11 @@ use super::thread_state::{EXITED, GUARDED, READY, ThreadState, UNROUTED};
 use super::{Head, Writer};
 use crate::level::AtHost;
 use crate::loss::LossCause;
+use crate::site::GroupLevel;
 use crate::sync::Ordering;
 use crate::sys::copies;
 use std::borrow::Borrow;
+use std::num::NonZeroU64;
 
 /// Writes a message, the fast path in line. `args` are the arguments or a reference to them: what is passed by value to
 /// functions out of line need not be in memory for those in line.
@@ -62,7 +64,7 @@ pub(crate) fn write_message<A: FastArgs, R: Borrow<A> + Copy>(head: Head, args: 
     // SAFETY: *busy*: this is the writer's thread, and what interrupts it sees the phase.
     let own = unsafe { &mut *writer.own.get() };
     if let Err(now) = writer.fast_path(own, head.id, args.borrow()) {
-        return write_slow::<A, R>(writer, head, args, now);
+        return write_slow::<A, R>(args, writer, head.group_level, head.id, now);
     }
     writer.gate.exit();
     thread.end();
@@ -106,8 +108,10 @@ pub(crate) fn write_with_stack<A: Args>(head: Head, args: &A) {
     });
 }
 
-/// The time that was read for a message that leaves the fast path, if it was read.
-pub(super) type Exit = Option<Moment>;
+/// The time that was read for a message that leaves the fast path; none if it was not, or if it is of no use: without strings the
+/// clock is read just before the message is written. One word, so that all parameters of [`write_slow`] fit into registers: then
+/// it is jumped to, and the fast path keeps no registers for a call.
+pub(super) type Exit = Option<NonZeroU64>;
 
 impl Writer {
     /// Steps 3 to 7 for a message of small numbers and short strings that the chunk has. Otherwise nothing is done, but the
@@ -130,11 +134,12 @@ impl Writer {
         if A::HAS_STRINGS && early.is_none() {
             return Err(None);
         }
+        let exit = early.and_then(|Moment(now)| NonZeroU64::new(now));
         // SAFETY: *chunk*: the limit was not 0 after the message began, so the chunk is this writer's, and stays so until it ends.
         let strings = unsafe { ChunkStrings::new(&own.strings) };
-        let Some(found) = args.find_known(strings) else { return Err(early) };
-        let Some(now) = early.or_else(|| own.look_at_clock()) else { return Err(None) };
-        let Some(delta) = own.advance(now) else { return Err(Some(now)) };
+        let Some(found) = args.find_known(strings) else { return Err(exit) };
+        let Some(now) = early.or_else(|| own.look_at_clock()) else { return Err(exit) };
+        let Some(delta) = own.advance(now) else { return Err(exit) };
         let interner = Interner::forgetful(own.next_iid);
         // SAFETY: *chunk*: `most` bytes from the position are not above the limit; *bound*: no more are appended, since no string is new.
         let mut to = unsafe { Cursor::new(start, most) };
@@ -145,9 +150,17 @@ impl Writer {
     }
 }
 
-/// Writes a message that has entered and that the fast path is not for.
+/// Writes a message that has entered and that the fast path is not for. The parameters have the registers in which most calls'
+/// functions got them, so that the fast path has nothing to move.
 #[inline(never)]
-fn write_slow<A: FastArgs, R: Borrow<A>>(writer: &Writer, head: Head, args: R, now: Exit) {
+fn write_slow<A: FastArgs, R: Borrow<A>>(
+    args: R,
+    writer: &Writer,
+    group_level: GroupLevel,
+    id: u64,
+    now: Exit,
+) {
+    let head = Head { id, group_level };
     // SAFETY: *busy*: this is the writer's thread, within a message.
     let own = unsafe { &mut *writer.own.get() };
     let is_handled = writer.fast_path_interning(own, head.id, args.borrow(), now)
@@ -189,7 +202,8 @@ impl Writer {
         {
             return false;
         }
-        let Some(now) = now.or_else(|| own.look_at_clock()) else { return false };
+        let now = now.map(|now| Moment(now.get())).or_else(|| own.look_at_clock());
+        let Some(now) = now else { return false };
         let Some(delta) = own.advance(now) else { return false };
         // SAFETY: *entries*: the packet is written to the writer's chunk, to which the table was reset.
         let interner = unsafe { Interner::new(own.next_iid, &mut own.strings) };
