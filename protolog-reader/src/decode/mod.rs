@@ -9,6 +9,7 @@ pub(crate) mod compact;
 pub(crate) mod decoder;
 pub(crate) mod entry_choice;
 pub(crate) mod plain_message;
+pub(crate) mod record_order;
 pub(crate) mod segment;
 pub(crate) mod segment_order;
 pub(crate) mod value_fit;

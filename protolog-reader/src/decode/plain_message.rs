@@ -24,6 +24,7 @@ pub(crate) struct PlainMessage {
 const TIMESTAMP: u8 = tag(packet::TIMESTAMP, WireType::Varint) as u8;
 const SEQUENCE: u8 = tag(packet::TRUSTED_PACKET_SEQUENCE_ID, WireType::Varint) as u8;
 const FLAGS: u8 = tag(packet::SEQUENCE_FLAGS, WireType::Varint) as u8;
+const NEEDS_STATE: u8 = sequence_flags::NEEDS_INCREMENTAL_STATE as u8;
 const INTERNED: u8 = tag(packet::INTERNED_DATA, WireType::Bytes) as u8;
 /// The tag of a message, of two bytes.
 const MESSAGE: [u8; 2] =
@@ -33,6 +34,33 @@ impl PlainMessage {
     /// Parses a packet; none if it is no plain message, or malformed.
     #[inline]
     pub(crate) fn parse(packet: &[u8]) -> Option<Self> {
+        Self::parse_in_order(packet).or_else(|| Self::parse_in_any_order(packet))
+    }
+
+    /// Parses a packet whose fields stand as the runtimes write them; the sequence comes last, put there when the packet is moved to
+    /// the file.
+    #[inline]
+    fn parse_in_order(packet: &[u8]) -> Option<Self> {
+        let [TIMESTAMP, rest @ ..] = packet else { return None };
+        let (timestamp, mut rest) = varint(rest)?;
+        let mut interned = None;
+        if let [INTERNED, after @ ..] = rest {
+            let (at, length, after) = skip(packet, after)?;
+            (interned, rest) = (Some((at, length)), after);
+        }
+        let needs_state = matches!(rest, [FLAGS, NEEDS_STATE, ..]);
+        if needs_state {
+            rest = rest.get(2..)?;
+        }
+        let rest = rest.strip_prefix(&MESSAGE)?;
+        let (at, length, rest) = skip(packet, rest)?;
+        let [SEQUENCE, rest @ ..] = rest else { return None };
+        let (sequence, []) = varint(rest)? else { return None };
+        let (timestamp, sequence) = (Some(timestamp), u32::try_from(sequence).ok()?);
+        Some(Self { timestamp, sequence, needs_state, message: (at, length), interned })
+    }
+
+    fn parse_in_any_order(packet: &[u8]) -> Option<Self> {
         let (mut plain, mut message, mut rest) = (Self::default(), None, packet);
         while let [first, after @ ..] = rest {
             rest = match *first {

@@ -202,11 +202,18 @@ pub(crate) fn push_hex(out: &mut Vec<u8>, conversion: &Conversion, value: u64) {
 fn pad(out: &mut Vec<u8>, start: usize, conversion: &Conversion) {
     let missing = usize::from(conversion.width).saturating_sub(out.len() - start);
     if missing > 0 {
-        let has_sign = conversion.zero_pad && out.get(start) == Some(&b'-');
-        let at = start + usize::from(has_sign);
-        let end = out.len();
-        out.resize(end + missing, if conversion.zero_pad { b'0' } else { b' ' });
-        out[at..].rotate_right(missing);
+        insert_padding(out, start, missing, conversion.zero_pad);
+    }
+}
+
+fn insert_padding(out: &mut Vec<u8>, start: usize, missing: usize, are_zeros: bool) {
+    let has_sign = are_zeros && out.get(start) == Some(&b'-');
+    let (at, end) = (start + usize::from(has_sign), out.len());
+    let filler = if are_zeros { b'0' } else { b' ' };
+    // What is padded is mostly short, and so is the padding: moved byte by byte, from the end.
+    out.resize(end + missing, filler);
+    for index in (at..end).rev() {
+        out[index + missing] = mem::replace(&mut out[index], filler);
     }
 }
 

@@ -1,7 +1,6 @@
 //! The items of a log, in the order of time: entries, losses where they happened, and begins and
 //! ends of spans if they were read.
 
-use std::iter::Peekable;
 use std::slice;
 
 use crate::decode::collect::MessageRecord;
@@ -36,9 +35,9 @@ impl Log {
     pub fn items(&self) -> Items<'_> {
         Items {
             log: self,
-            records: self.records().iter().peekable(),
-            losses: self.losses().iter().peekable(),
-            edges: self.slice_edges().iter().peekable(),
+            records: self.records().iter(),
+            losses: self.losses().iter(),
+            edges: self.slice_edges().iter(),
         }
     }
 }
@@ -47,9 +46,9 @@ impl Log {
 #[derive(Clone, Debug)]
 pub struct Items<'a> {
     log: &'a Log,
-    records: Peekable<slice::Iter<'a, MessageRecord>>,
-    losses: Peekable<slice::Iter<'a, Loss>>,
-    edges: Peekable<slice::Iter<'a, SliceEdge>>,
+    records: slice::Iter<'a, MessageRecord>,
+    losses: slice::Iter<'a, Loss>,
+    edges: slice::Iter<'a, SliceEdge>,
 }
 
 impl<'a> Iterator for Items<'a> {
@@ -57,28 +56,33 @@ impl<'a> Iterator for Items<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Item<'a>> {
-        let record = self.records.peek().map(|record| record.moment.ns);
-        if let Some(item) = self.next_edge(record) {
-            return Some(item);
-        }
-        // A loss with a time of its own comes before the record of that time. A guessed time is
-        // that of the packet before the loss, so the loss comes after that record.
-        let is_next = |loss: &&Loss| {
-            record.is_none_or(|time| loss.time < time || loss.time == time && !loss.guessed)
-        };
-        if let Some(loss) = self.losses.next_if(is_next) {
-            return Some(Item::Loss(loss));
+        let (losses, edges) = (self.losses.as_slice(), self.edges.as_slice());
+        // Most logs have neither, or far between.
+        if !losses.is_empty() || !edges.is_empty() {
+            let record = self.records.as_slice().first().map(|record| record.moment.ns);
+            if let Some(item) = self.next_edge(record).or_else(|| self.next_loss(record)) {
+                return Some(item);
+            }
         }
         self.records.next().map(|record| Item::Entry(Entry::new(self.log, record)))
     }
 }
 
 impl<'a> Items<'a> {
+    /// The loss that comes before the record of this time.
+    fn next_loss(&mut self, record: Option<i64>) -> Option<Item<'a>> {
+        let loss = self.losses.as_slice().first()?;
+        // A loss with a time of its own comes before the record of that time. A guessed time is that of the packet before
+        // the loss, so the loss comes after that record.
+        let is_next =
+            record.is_none_or(|time| loss.time < time || loss.time == time && !loss.guessed);
+        if is_next { self.losses.next().map(Item::Loss) } else { None }
+    }
+
     /// The begin or end of a span, if it comes before the record of this time and the next loss.
-    #[inline]
     fn next_edge(&mut self, record: Option<i64>) -> Option<Item<'a>> {
-        let edge = *self.edges.peek()?;
-        let others = [record, self.losses.peek().map(|loss| loss.time)];
+        let edge = *self.edges.as_slice().first()?;
+        let others = [record, self.losses.as_slice().first().map(|loss| loss.time)];
         let is_next = others
             .into_iter()
             .flatten()

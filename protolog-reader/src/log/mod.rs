@@ -19,6 +19,7 @@ use crate::bytes::blocks::{BlockHint, Blocks};
 use crate::clocks::Moment;
 use crate::clocks::relations::{Route, Routes, Stretch};
 use crate::decode::collect::{Collected, MessageRecord};
+use crate::decode::record_order;
 use crate::dictionary::Dictionary;
 use crate::inputs::pid_apart::pid_apart;
 use crate::losses::loss::{Loss, LossReason};
@@ -77,7 +78,7 @@ impl Log {
             convert(&mut record.moment);
             collected.stats.guessed_times += u64::from(record.moment.guessed);
         }
-        collected.records.sort_by_key(|record| record.moment.ns);
+        record_order::sort(&mut collected.records);
         let mut losses = Vec::with_capacity(collected.losses.0.len());
         for mut found in mem::take(&mut collected.losses).0 {
             convert(&mut found.moment);

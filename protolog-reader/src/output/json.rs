@@ -431,7 +431,8 @@ fn push_name(out: &mut Vec<u8>, name: &str) {
 /// Appends a float; one that JSON can't express becomes a string.
 fn push_float(out: &mut Vec<u8>, value: f64) {
     if value.is_finite() {
-        push_json(out, &value);
+        // Digits, which need no escapes.
+        serde_json::to_writer(out, &value).expect("a vector takes every write");
     } else {
         push_string(out, &value.to_string());
     }

@@ -101,6 +101,10 @@ pub(crate) fn varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
         [low, high @ ..0x80, rest @ ..] => {
             Some((u64::from(low & 0x7f) | u64::from(*high) << 7, rest))
         }
+        [low, middle, high @ ..0x80, rest @ ..] => {
+            let low = u64::from(low & 0x7f) | u64::from(middle & 0x7f) << 7;
+            Some((low | u64::from(*high) << 14, rest))
+        }
         _ => {
             let (value, length) = decode_varint(bytes).ok()?;
             Some((value, bytes.get(length..)?))
@@ -142,9 +146,7 @@ pub(crate) const BOOL: u8 = tag(message::BOOLEAN_PARAMS, WireType::Varint) as u8
 /// The id of a message, without its values; 0 if it has none.
 pub(crate) fn message_id(fields: Reader<'_>) -> u64 {
     // Writers put it first, and once.
-    if let Some((MessageField::MessageId(id), rest)) = usual(fields.rest())
-        && !rest.contains(&MESSAGE_ID)
-    {
+    if let Some((id, _)) = outline(fields.rest(), |_| ()) {
         return id;
     }
     let ids = fields.map_while(Result::ok).filter(|field| field.number == message::MESSAGE_ID);

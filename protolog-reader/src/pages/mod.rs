@@ -36,6 +36,7 @@ use crate::decode::collect::{Collected, MessageRecord};
 use crate::decode::compact;
 use crate::decode::decoder::Decoder;
 use crate::decode::entry_choice::Choice;
+use crate::decode::record_order;
 use crate::decode::segment::Segment;
 use crate::log::Log;
 use crate::log::completed_stats;
@@ -443,7 +444,7 @@ impl Remainder {
                 self.next += 1;
             }
             let records = &mut self.decoder.collected_mut().records;
-            records.sort_by_key(|record| (record.moment.ns, record.segment));
+            record_order::sort(records);
             let limit = self.first.get(self.next);
             let is_shown =
                 |record: &MessageRecord| limit.is_none_or(|limit| record.moment.ns < *limit);

@@ -13,7 +13,10 @@
 
 use std::sync::Arc;
 
+use std::hash::BuildHasher;
+
 use foldhash::HashMap;
+use foldhash::fast::FixedState;
 
 use protolog_core::schema::{interned_data, interned_string};
 use protozero::wire::{WireType, packed_varint, tag};
@@ -221,7 +224,7 @@ impl Interned {
         texts: &mut Vec<Span>,
         blocks: &mut Blocks,
     ) -> bool {
-        let hash = protolog_core::hash(bytes);
+        let hash = FixedState::default().hash_one(bytes);
         if let Some(known) = self.find(iid) {
             return known.hash == hash;
         }
