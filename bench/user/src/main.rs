@@ -1,6 +1,9 @@
-//! Log calls in a program as users build it, for valgrind to count: in the messages and loops of `protolog-bench`.
+//! Log calls in a program as users build it, to measure them and for valgrind to count: in the messages and loops of
+//! `protolog-bench`.
 //!
 //! ```text
+//! measure CANDIDATE SHAPE FILE  see the harness: one round of `protolog`, which streams, or `recorder`
+//! kill CANDIDATE FILE           the same: messages before a sudden end
 //! turns empty|protolog TURNS    a loop with nothing, or with a call that is switched off
 //! calls CASE CALLS              calls that are switched on, to a ring in memory
 //! ```
@@ -8,9 +11,10 @@
 //! What `protolog-bench` counts is compiled together with the runtime. Here the runtime is another crate's code: what a call
 //! is to have in line must be generic or `inline`, and statics of the runtime have addresses that only the linker knows.
 
-use harness::{Calls, Logger, Shape, with_calls};
-use protolog_rt::{ProtoLogGroup, Session, d, e, i};
+use harness::{Calls, Candidate, Logger, Shape, with_calls};
+use protolog_rt::{Level, ProtoLogGroup, Session, d, e, i};
 use std::hint::black_box;
+use std::marker::PhantomData;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -24,7 +28,7 @@ const WARM_UP: u64 = 1_000;
 const TEXTS: usize = 1024;
 
 #[derive(ProtoLogGroup)]
-enum User {
+enum Group {
     On,
     Off,
     Other,
@@ -32,17 +36,20 @@ enum User {
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    if run(&words).is_some() {
+    if harness::run(&words, &CANDIDATES) || run(&words).is_some() {
         return ExitCode::SUCCESS;
     }
-    eprintln!("error: no such thing to count: `{}`", words.join(" "));
-    eprintln!("help: use `cargo xtask test instructions`");
+    eprintln!("error: no such thing to measure or count: `{}`", words.join(" "));
+    eprintln!("help: use `cargo xtask bench runtime` or `cargo xtask test instructions`");
     ExitCode::from(2)
 }
 
-fn run(words: &[&str]) -> Option<()> {
-    match *words {
+const CANDIDATES: [Candidate; 2] =
+    [Candidate::new::<User<Stream>>("protolog"), Candidate::new::<User<Recorder>>("recorder")];
+
+fn run(words: &[String]) -> Option<()> {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words[..] {
         ["turns", name, turns] => turns_of(name, turns.parse().ok()?),
         ["calls", case, calls] => calls_of(case, calls.parse().ok()?),
         _ => None,
@@ -63,7 +70,7 @@ fn turns_of(name: &str, turns: u64) -> Option<()> {
     drop(Session::builder().file("/dev/null").start());
     match name {
         "empty" => counted(turns, |_| ()),
-        "protolog" => counted(turns, |_| d!(User::Off, "%d %d", 5, 7)),
+        "protolog" => counted(turns, |_| d!(Group::Off, "%d %d", 5, 7)),
         _ => return None,
     }
     Some(())
@@ -71,8 +78,8 @@ fn turns_of(name: &str, turns: u64) -> Option<()> {
 
 fn calls_of(case: &str, calls: u64) -> Option<()> {
     let dir = tempfile::tempdir().expect("make a temporary directory");
-    let logger = Ring::open(&dir.path().join("one"));
-    let second = (case == "two-sessions").then(|| Ring::open(&dir.path().join("two")));
+    let logger = User::<Ring>::open(&dir.path().join("one"));
+    let second = (case == "two-sessions").then(|| User::<Ring>::open(&dir.path().join("two")));
     let texts = |bytes: usize| -> Vec<String> {
         (0..TEXTS).map(|number| format!("{:0bytes$}", number * 7919)).collect()
     };
@@ -105,48 +112,93 @@ impl Calls for Repeat {
     }
 }
 
-/// A session that keeps the newest messages, so that no thread but the caller's runs.
-struct Ring(Session);
+/// A kind of session.
+trait Kind {
+    const MAKES_TRACE: bool = true;
+
+    fn start(path: &Path) -> Session;
+}
+
+/// Streams to a file.
+struct Stream;
+
+impl Kind for Stream {
+    fn start(path: &Path) -> Session {
+        let session = Session::builder().file(path).log_from(Level::Info).start();
+        session.expect("start a session")
+    }
+}
+
+/// Keeps the newest messages in a recording. It makes no trace, so nothing has to settle.
+struct Recorder;
+
+impl Kind for Recorder {
+    const MAKES_TRACE: bool = false;
+
+    fn start(path: &Path) -> Session {
+        let session = Session::builder().record_at(path).enable_all().start();
+        session.expect("start a session")
+    }
+}
+
+/// Keeps the newest messages in memory, so that no thread but the caller's runs.
+struct Ring;
+
+impl Kind for Ring {
+    fn start(path: &Path) -> Session {
+        let session = Session::builder().file(path).enable_all().keep_newest().buffer_size(BUFFER);
+        session.start().expect("start a session")
+    }
+}
+
+struct User<K>(Session, PhantomData<K>);
 
 /// Calls that nobody makes. As in a program, there are several of the same types.
 #[cold]
 fn others(number: u64, text: &str) {
-    e!(User::Other, "%d, %d", number, number);
-    e!(User::Other, "%d, %s", number, text);
-    e!(User::Other, "%d, %d, %f", number, number, number as f64);
-    e!(User::Other, "%s", text);
+    e!(Group::Other, "%d, %d", number, number);
+    e!(Group::Other, "%d, %s", number, text);
+    e!(Group::Other, "%d, %d, %f", number, number, number as f64);
+    e!(Group::Other, "%s", text);
 }
 
-impl Logger for Ring {
+impl<K: Kind> Logger for User<K> {
     fn open(path: &Path) -> Self {
         if black_box(false) {
             others(black_box(1), black_box(""));
         }
-        let session = Session::builder().file(path).enable_all().keep_newest().buffer_size(BUFFER);
-        Self(session.start().expect("start a session"))
+        Self(K::start(path), PhantomData)
     }
 
     #[inline]
     fn two_ints(&self, number: u64, of: u64) {
-        i!(User::On, "%d of %d", number, of);
+        i!(Group::On, "%d of %d", number, of);
     }
 
     #[inline]
     fn int_and_text(&self, number: u64, of: &str) {
-        i!(User::On, "%d of %s", number, of);
+        i!(Group::On, "%d of %s", number, of);
     }
 
     #[inline]
     fn two_ints_and_float(&self, number: u64, of: u64, time: f64) {
-        i!(User::On, "%d of %d in %f", number, of, time);
+        i!(Group::On, "%d of %d in %f", number, of, time);
     }
 
     #[inline]
     fn long_text(&self, text: &str) {
-        i!(User::On, "text %s", text);
+        i!(Group::On, "text %s", text);
+    }
+
+    fn settle(&mut self) {
+        if K::MAKES_TRACE {
+            self.0.flush().expect("write the trace");
+        }
     }
 
     fn close(self) {
-        self.0.stop().expect("complete the trace");
+        if K::MAKES_TRACE {
+            self.0.stop().expect("complete the trace");
+        }
     }
 }

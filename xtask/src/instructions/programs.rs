@@ -74,7 +74,9 @@ fn count_reads(program: &Path) -> Result<Vec<(&'static str, f64)>> {
     let program = program.display().to_string();
     let more = (MESSAGES[1] - MESSAGES[0]) as f64;
     let of = |form: &str, trace: &str| callgrind::all(&[&program, "read", form, trace]);
-    let each = |form| Ok((of(form, &traces[1])? - of(form, &traces[0])?) / more);
+    let each = |form: &str| -> Result<f64> {
+        Ok((of(form, &traces[1])? - of(form, &traces[0])?) / more)
+    };
     READS.iter().map(|(name, form)| Ok((*name, each(form)?))).collect()
 }
 

@@ -54,8 +54,10 @@ impl Programs {
         let own = workspace::build(&["protolog-bench"], &options)?.join("protolog-bench");
         let mut programs = Self { dir, own: own.clone(), candidates: Vec::new(), daemon: None };
         programs.add(&own, "clock_gettime alone", "clock", Log::Nothing);
-        programs.add(&own, "protolog", "protolog", Log::File("messages"));
-        programs.add(&own, RECORDER, "recorder", Log::File("recorded"));
+        // As users build it, outside the workspace: without LTO, for one.
+        let user = outside::build("user")?.join("protolog-bench-user");
+        programs.add(&user, "protolog", "protolog", Log::File("messages"));
+        programs.add(&user, RECORDER, "recorder", Log::File("recorded"));
         programs.add(&own, "tracing, tracing-appender", "tracing", Log::File("lines"));
         programs.add(&own, "log, flexi_logger", "log", Log::File("lines"));
         match sdk() {
