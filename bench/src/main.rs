@@ -14,7 +14,7 @@
 //! mixed FILE MESSAGES             a trace as programs write them
 //! many DIR TRACES MESSAGES        so many of them, with so many messages each
 //! sequences FILE MESSAGES         a trace for counting what readers take
-//! read FORM FILE                 the same read to `text`, `json`, the text of `errors`, or `counts` of templates
+//! read FORM FILE                 it read to `text`, `json`, text of `errors`, `counts` of templates
 //! stop DIR                        milliseconds from a million messages to a file
 //! ```
 //!

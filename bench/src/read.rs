@@ -1,4 +1,5 @@
-//! A trace read as `protologtool read-log` reads it, for valgrind to count: page by page, with a thread that reads ahead.
+//! A trace read as `protologtool read-log` reads it, for valgrind to count: page by page, with a
+//! thread that reads ahead.
 
 use protolog_reader::{Entry, FileBytes, Item, JsonWriter, Level, Log, Pages, TextWriter, Times};
 use std::collections::HashMap;
@@ -9,7 +10,8 @@ use std::path::Path;
 /// Lines are written in blocks of so many bytes, and forgotten here.
 const BLOCK: usize = 64 << 10;
 
-/// Reads the trace to lines of text or of JSON, to those of errors, or to the number of messages of each template.
+/// Reads the trace to lines of text or of JSON, to those of errors, or to the number of messages of
+/// each template.
 pub(crate) fn run(form: &str, path: &Path) -> Option<()> {
     let file = FileBytes::new(File::open(path).expect("open the trace")).expect("read the trace");
     let pages = Pages::survey(file, &[], |_| None).expect("read the trace");

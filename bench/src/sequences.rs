@@ -1,5 +1,6 @@
-//! A trace for counting what its readers take: eight sequences that take turns in time, floats of many sizes, strings that repeat
-//! and strings that do not. Apart from its times, it is the same each time.
+//! A trace for counting what its readers take: eight sequences that take turns in time, floats of
+//! many sizes, strings that repeat and strings that do not. Apart from its times, it is the same
+//! each time.
 
 use protolog_rt::{ProtoLogGroup, Session, d, e, i, v};
 use std::path::Path;
@@ -48,7 +49,8 @@ pub(crate) fn run(path: &Path, messages: u64) {
     assert_eq!(summary.messages, messages, "all are in the trace");
 }
 
-/// One message in a hundred is an error, a third of the others has a float, and a sixth a string that comes once.
+/// One message in a hundred is an error, a third of the others has a float, and a sixth a string
+/// that comes once.
 fn log(index: u64) {
     let mixed = index.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     if index % 100 == 99 {

@@ -15,8 +15,9 @@ pub(crate) fn emit<A: FastArgs>(site: Site, args: A) {
     log(args, site.note, site.group_level, site.id);
 }
 
-/// One instance for all calls with arguments of the same types; the parts of the site arrive in registers. In this order the level
-/// comes, behind arguments of two words, in the one from which x86-64 takes the number of a shift.
+/// One instance for all calls with arguments of the same types; the parts of the site arrive in
+/// registers. In this order the level comes, behind arguments of two words, in the one from which
+/// x86-64 takes the number of a shift.
 #[inline(never)]
 #[allow(clippy::needless_pass_by_value)] // A reference would send the arguments through memory.
 fn log<A: FastArgs>(args: A, note: NoteRef, group_level: GroupLevel, id: u64) {

@@ -148,8 +148,8 @@ pub const fn short_varint(value: u32) -> (u32, usize) {
     (groups | SHORT.continued[highest], SHORT.len[highest] as usize)
 }
 
-/// The length of a varint of at most four bytes, and the top bits of all of them but the last, by the highest bit of the value: a
-/// load each, in place of four steps for the length alone.
+/// The length of a varint of at most four bytes, and the top bits of all of them but the last, by
+/// the highest bit of the value: a load each, in place of four steps for the length alone.
 struct ShortForms {
     continued: [u32; 32],
     len: [u8; 32],

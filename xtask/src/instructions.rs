@@ -1,5 +1,5 @@
-//! The step `instructions`: how many instructions a log call takes, and a message that is read, beside
-//! a committed table.
+//! The step `instructions`: how many instructions a log call takes, and a message that is read,
+//! beside a committed table.
 //!
 //! Counts do not depend on how busy the machine is, but on the compiler: the table has a part for
 //! each. Without one for the compiler of this workspace, another compiler for the same target

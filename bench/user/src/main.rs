@@ -1,15 +1,16 @@
-//! Log calls in a program as users build it, to measure them and for valgrind to count: in the messages and loops of
-//! `protolog-bench`.
+//! Log calls in a program as users build it, to measure them and for valgrind to count: in the
+//! messages and loops of `protolog-bench`.
 //!
 //! ```text
-//! measure CANDIDATE SHAPE FILE  see the harness: one round of `protolog`, which streams, or `recorder`
+//! measure CANDIDATE SHAPE FILE  see the harness: a round of `protolog`, which streams, or `recorder`
 //! kill CANDIDATE FILE           the same: messages before a sudden end
 //! turns empty|protolog TURNS    a loop with nothing, or with a call that is switched off
 //! calls CASE CALLS              calls that are switched on, to a ring in memory
 //! ```
 //!
-//! What `protolog-bench` counts is compiled together with the runtime. Here the runtime is another crate's code: what a call
-//! is to have in line must be generic or `inline`, and statics of the runtime have addresses that only the linker knows.
+//! What `protolog-bench` counts is compiled together with the runtime. Here the runtime is another
+//! crate's code: what a call is to have in line must be generic or `inline`, and statics of the
+//! runtime have addresses that only the linker knows.
 
 use harness::{Calls, Candidate, Logger, Shape, with_calls};
 use protolog_rt::{Level, ProtoLogGroup, Session, d, e, i};

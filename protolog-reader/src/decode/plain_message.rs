@@ -37,8 +37,8 @@ impl PlainMessage {
         Self::parse_in_order(packet).or_else(|| Self::parse_in_any_order(packet))
     }
 
-    /// Parses a packet whose fields stand as the runtimes write them; the sequence comes last, put there when the packet is moved to
-    /// the file.
+    /// Parses a packet whose fields stand as the runtimes write them; the sequence comes last, put
+    /// there when the packet is moved to the file.
     #[inline]
     fn parse_in_order(packet: &[u8]) -> Option<Self> {
         let [TIMESTAMP, rest @ ..] = packet else { return None };

@@ -28,7 +28,8 @@ pub(crate) enum Part {
     Conversion(Conversion, Form),
 }
 
-/// The forms of values in lines that are made without the machinery of formatting. Numbers may have a width.
+/// The forms of values in lines that are made without the machinery of formatting. Numbers may have
+/// a width.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Form {
     Str,
@@ -197,7 +198,8 @@ pub(crate) fn push_hex(out: &mut Vec<u8>, conversion: &Conversion, value: u64) {
     pad(out, start, conversion);
 }
 
-/// Pads the number that begins at `start` to its width: zeros follow its sign, spaces come before it.
+/// Pads the number that begins at `start` to its width: zeros follow its sign, spaces come before
+/// it.
 #[inline]
 fn pad(out: &mut Vec<u8>, start: usize, conversion: &Conversion) {
     let missing = usize::from(conversion.width).saturating_sub(out.len() - start);

@@ -72,8 +72,8 @@ impl<'a> Items<'a> {
     /// The loss that comes before the record of this time.
     fn next_loss(&mut self, record: Option<i64>) -> Option<Item<'a>> {
         let loss = self.losses.as_slice().first()?;
-        // A loss with a time of its own comes before the record of that time. A guessed time is that of the packet before
-        // the loss, so the loss comes after that record.
+        // A loss with a time of its own comes before the record of that time. A guessed time is
+        // that of the packet before the loss, so the loss comes after that record.
         let is_next =
             record.is_none_or(|time| loss.time < time || loss.time == time && !loss.guessed);
         if is_next { self.losses.next().map(Item::Loss) } else { None }

@@ -164,10 +164,11 @@ pub(super) const fn text_bit(level: Level) -> u32 {
     1 << (level.severity() as u32 + TEXT_SHIFT)
 }
 
-/// Returns true if, in the word of a group that a call found enabled, the level of this severity is enabled for sessions only.
+/// Returns true if, in the word of a group that a call found enabled, the level of this severity is
+/// enabled for sessions only.
 ///
-/// Such a group is registered, and stays so; or its level is enabled for the text output, where it could not be registered
-/// ([`effective`]), and then the answer is no.
+/// Such a group is registered, and stays so; or its level is enabled for the text output, where it
+/// could not be registered ([`effective`]), and then the answer is no.
 #[inline]
 pub(super) const fn is_trace_only(word: u32, severity: u8) -> bool {
     word >> (severity & 31) & (1 | 1 << TEXT_SHIFT) == 1

@@ -108,9 +108,10 @@ pub(crate) fn write_with_stack<A: Args>(head: Head, args: &A) {
     });
 }
 
-/// The time that was read for a message that leaves the fast path; none if it was not, or if it is of no use: without strings the
-/// clock is read just before the message is written. One word, so that all parameters of [`write_slow`] fit into registers: then
-/// it is jumped to, and the fast path keeps no registers for a call.
+/// The time that was read for a message that leaves the fast path; none if it was not, or if it is
+/// of no use: without strings the clock is read just before the message is written. One word, so
+/// that all parameters of [`write_slow`] fit into registers: then it is jumped to, and the fast
+/// path keeps no registers for a call.
 pub(super) type Exit = Option<NonZeroU64>;
 
 impl Writer {
@@ -150,8 +151,8 @@ impl Writer {
     }
 }
 
-/// Writes a message that has entered and that the fast path is not for. The parameters have the registers in which most calls'
-/// functions got them, so that the fast path has nothing to move.
+/// Writes a message that has entered and that the fast path is not for. The parameters have the
+/// registers in which most calls' functions got them, so that the fast path has nothing to move.
 #[inline(never)]
 fn write_slow<A: FastArgs, R: Borrow<A>>(
     args: R,

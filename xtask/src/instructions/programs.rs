@@ -60,7 +60,8 @@ fn count_calls(program: &str) -> Result<Vec<f64>> {
     CALLS.iter().map(|(_, words)| Ok(each(*words)? - floor(words[0]))).collect()
 }
 
-/// Instructions of a message in each of [`READS`], all threads and the survey of the trace included.
+/// Instructions of a message in each of [`READS`], all threads and the survey of the trace
+/// included.
 fn count_reads(program: &Path) -> Result<Vec<(&'static str, f64)>> {
     let dir = workspace::target_dir()?.join("instructions");
     workspace::empty_dir(&dir)?;
@@ -74,9 +75,8 @@ fn count_reads(program: &Path) -> Result<Vec<(&'static str, f64)>> {
     let program = program.display().to_string();
     let more = (MESSAGES[1] - MESSAGES[0]) as f64;
     let of = |form: &str, trace: &str| callgrind::all(&[&program, "read", form, trace]);
-    let each = |form: &str| -> Result<f64> {
-        Ok((of(form, &traces[1])? - of(form, &traces[0])?) / more)
-    };
+    let each =
+        |form: &str| -> Result<f64> { Ok((of(form, &traces[1])? - of(form, &traces[0])?) / more) };
     READS.iter().map(|(name, form)| Ok((*name, each(form)?))).collect()
 }
 

@@ -1,5 +1,5 @@
-//! The table of instructions: a part for each compiler and target, a row for each case, a column for
-//! each way of building.
+//! The table of instructions: a part for each compiler and target, a row for each case, a column
+//! for each way of building.
 //!
 //! ```text
 //! [rustc 1.95.0 (59807616e 2026-04-14), x86_64-unknown-linux-gnu]
