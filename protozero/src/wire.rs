@@ -140,6 +140,10 @@ pub const fn packed_varint(value: u64) -> (u128, usize) {
 /// assert_eq!(short_varint(300), (0x02ac, 2)); // ac 02
 /// ```
 #[inline]
+#[allow(
+    clippy::manual_ilog2,
+    reason = "`ilog2` panics for 0, which the compiler does not always see excluded"
+)]
 pub const fn short_varint(value: u32) -> (u32, usize) {
     debug_assert!(value > 0 && value < 1 << 28);
     let groups = value + 3 * (value & 0x0fff_c000);
