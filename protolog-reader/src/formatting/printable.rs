@@ -21,14 +21,14 @@ pub(crate) fn is_plain(text: &[u8]) -> bool {
     };
     // Eight at a time, without an early end. The last eight may be looked at twice.
     let (words, _) = text.as_chunks();
-    words.iter().fold(marks(last), |marked, word| marked | marks(word)) == 0
+    words.iter().fold(marks(*last), |marked, word| marked | marks(*word)) == 0
 }
 
 /// The top bit of each byte that is not plain; others may be set too, but only beside one of these.
 #[inline]
-fn marks(bytes: &[u8; 8]) -> u64 {
+fn marks(bytes: [u8; 8]) -> u64 {
     const EACH: u64 = 0x0101_0101_0101_0101;
-    let word = u64::from_le_bytes(*bytes);
+    let word = u64::from_le_bytes(bytes);
     // Above ASCII; `\x7f`, with a carry of 0xff only; below a space, with a borrow of one only.
     (word | word.wrapping_add(EACH) | word.wrapping_sub(EACH * 0x20)) & (EACH * 0x80)
 }
