@@ -63,7 +63,12 @@ fn log(index: u64) {
             i!(Server::Net, "request %d took %8.3f ms", index, time);
         }
         1 => d!(Server::Net, "sent %d bytes on %s", mixed % 1500, NAMES[(index % 8) as usize]),
-        2 => v!(Server::Store, "lookup %s: hit=%b", format!("user/{mixed:016x}"), index % 5 != 0),
+        2 => v!(
+            Server::Store,
+            "lookup %s: hit=%b",
+            format!("user/{mixed:016x}"),
+            !index.is_multiple_of(5)
+        ),
         4 => d!(Server::Store, "flushed page %d of segment %d", index, index % 50),
         _ => v!(Server::Net, "received %d bytes in %d us", mixed % 9000, mixed % 100),
     }
