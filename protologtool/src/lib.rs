@@ -21,6 +21,7 @@ pub mod cli;
 mod colors;
 pub mod command;
 pub mod diagnostic;
+mod differences;
 pub mod encoding;
 mod exit;
 pub mod first_process;

@@ -1,9 +1,10 @@
 //! The check that a stored dictionary is still that of the sources.
 
 use super::{cant_read, read_dictionary};
+use crate::differences;
 use crate::exit::Failure;
 use crate::system::System;
-use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
+use similar::{DiffOp, group_diff_ops};
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::path::Path;
@@ -41,7 +42,8 @@ pub(crate) fn difference(
 /// The hunks of a unified difference from `old` to `new`.
 fn unified(old: &str, new: &str) -> String {
     let [old, new] = [old, new].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
-    let hunks = group_diff_ops(capture_diff_slices(Algorithm::Myers, &old, &new), CONTEXT);
+    let [before, after] = differences::numbers([&old, &new]);
+    let hunks = group_diff_ops(differences::steps(&before, &after, None), CONTEXT);
     let mut text = String::new();
     for hunk in &hunks {
         let [Some(first), Some(last)] = [hunk.first(), hunk.last()] else { continue };

@@ -1,7 +1,8 @@
 //! The places where the order of messages on a thread differs.
 
 use super::tally::MessageKey;
-use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
+use crate::differences;
+use similar::DiffOp;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -40,7 +41,7 @@ pub(super) fn places<'a>(
     };
     let (old, new) = (number_all(before), number_all(after));
     let deadline = Instant::now() + DEADLINE;
-    let steps = capture_diff_slices_deadline(Algorithm::Myers, &old, &new, Some(deadline));
+    let steps = differences::steps(&old, &new, Some(deadline));
     let differing = steps.iter().filter(|step| !matches!(step, DiffOp::Equal { .. }));
     let place = |step: &DiffOp| {
         let (old, new) = (step.old_range(), step.new_range());

@@ -97,6 +97,7 @@ const TOOL: Layers = Layers {
             &[
                 "cells",
                 "colors",
+                "differences",
                 "encoding",
                 "exit",
                 "first_process",
