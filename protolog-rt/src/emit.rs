@@ -1,4 +1,5 @@
-//! A log call's message, passed to its destinations: the sessions, by the write path, and the text output.
+//! A log call's message, passed to its destinations: the sessions, by the write path, and the text
+//! output.
 
 #![allow(clippy::inline_always)] // The parts of a site are immediates only where this is inlined.
 
@@ -22,8 +23,8 @@ pub(crate) fn emit<A: FastArgs>(site: Site, args: A) {
 #[allow(clippy::needless_pass_by_value)] // A reference would send the arguments through memory.
 fn log<A: FastArgs>(args: A, note: NoteRef, group_level: GroupLevel, id: u64) {
     let head = Head { id, group_level };
-    // Two words arrive in registers, and stay there as long as nothing borrows them, so out-of-line code gets them by value. More
-    // arrive in memory.
+    // Two words arrive in registers, and stay there as long as nothing borrows them, so out-of-line
+    // code gets them by value. More arrive in memory.
     if const { size_of::<A>() <= 2 * size_of::<usize>() } {
         log_by::<A, A>(head, note, args);
     } else {

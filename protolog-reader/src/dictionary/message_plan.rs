@@ -1,6 +1,8 @@
-//! The plan of a message: the parts of its template, found once for the many entries that are rendered with it.
+//! The plan of a message: the parts of its template, found once for the many entries that are
+//! rendered with it.
 //!
-//! A text that is no template is planned as trace_processor reads it: everything but bare conversions is printed literally.
+//! A text that is no template is planned as trace_processor reads it: everything but bare
+//! conversions is printed literally.
 //!
 //! Invariant: no part of text is empty, and no two follow each other.
 
@@ -246,7 +248,8 @@ fn write_value<W: Write>(out: &mut W, conversion: &Conversion, arg: Arg<'_>) -> 
     protolog_core::render_one(out, conversion, arg)
 }
 
-/// The place of a message's plan, which is made at first use. It is no part of what a message is: all places are equal.
+/// The place of a message's plan, which is made at first use. It is no part of what a message is:
+/// all places are equal.
 #[derive(Debug, Default)]
 pub(crate) struct PlanCell(OnceLock<Plan>);
 

@@ -1,8 +1,10 @@
-//! The fast path of messages: values that stand in the order of their template, straight from the bytes of a page.
+//! The fast path of messages: values that stand in the order of their template, straight from the
+//! bytes of a page.
 //!
-//! A writer of lines asks for one value after the other, and appends it where it belongs, so that nothing is collected in between. Where
-//! anything is unusual (a value of another kind, a string that is missing, two messages of one id, a stack trace), the answer is none,
-//! and the slow path takes over, by [`Values`](crate::Values).
+//! A writer of lines asks for one value after the other, and appends it where it belongs, so that
+//! nothing is collected in between. Where anything is unusual (a value of another kind, a string
+//! that is missing, two messages of one id, a stack trace), the answer is none, and the slow path
+//! takes over, by [`Values`](crate::Values).
 //!
 //! Invariant: lines of the fast path are those of the slow one.
 
@@ -20,7 +22,8 @@ use crate::formatting::snippet::push_start;
 use crate::log::Log;
 use crate::packets::message_fields;
 
-/// The hints in a log where the last message and the last string of each thread were found, near which the next ones are.
+/// The hints in a log where the last message and the last string of each thread were found, near
+/// which the next ones are.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BlockHints(Vec<ThreadHints>);
 
@@ -185,7 +188,8 @@ impl<T> Default for Prepared<'_, T> {
 }
 
 impl<'a, T> Prepared<'a, T> {
-    /// The message with this id, unless there are none or several. `prepare` is called once for each.
+    /// The message with this id, unless there are none or several. `prepare` is called once for
+    /// each.
     #[inline]
     pub(crate) fn get(
         &mut self,

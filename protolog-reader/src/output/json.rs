@@ -5,23 +5,27 @@
 //! {"type":"loss","ts":2000,"reason":"buffer_full","group":"demo::AppLog::Disk","count":3,"pid":1234,"tid":1240}
 //! ```
 //!
-//! With spans, a thread that enters or leaves one has a line, with the nanoseconds that it was in there. Where the end was lost, it has
-//! `end_lost` and the nanoseconds that it was at most (`longest`), at the time by which it had ended; where it is not in the trace, `end_missing`:
+//! With spans, a thread that enters or leaves one has a line, with the nanoseconds that it was in
+//! there. Where the end was lost, it has `end_lost` and the nanoseconds that it was at most
+//! (`longest`), at the time by which it had ended; where it is not in the trace, `end_missing`:
 //!
 //! ```json
 //! {"type":"span_end","ts":3000,"pid":1234,"tid":1240,"span":"request","target":"demo","depth":0,"duration":2000,"args":{"id":5}}
 //! ```
 //!
-//! At the end stands a line for each process whose session has no end, since it was killed or is still running:
+//! At the end stands a line for each process whose session has no end, since it was killed or is
+//! still running:
 //!
 //! ```json
 //! {"type":"unended","pid":1234}
 //! ```
 //!
-//! Where several messages have one id, and the values fit more than one of them, or none, the message is a guess, and has `message_guessed`.
+//! Where several messages have one id, and the values fit more than one of them, or none, the
+//! message is a guess, and has `message_guessed`.
 //!
-//! `ts` is the trace's clock in nanoseconds, `time` the wall clock in UTC. Unknown members are omitted. Ids are hexadecimal,
-//! because many JSON parsers have no 64-bit integers; floats that JSON can't express are strings.
+//! `ts` is the trace's clock in nanoseconds, `time` the wall clock in UTC. Unknown members are
+//! omitted. Ids are hexadecimal, because many JSON parsers have no 64-bit integers; floats that
+//! JSON can't express are strings.
 
 //!
 //! Invariant: each line is one object, in UTF-8, whatever a trace holds: all text passes through
@@ -58,10 +62,12 @@ pub struct JsonWriter<'a> {
     log: &'a Log,
     /// Members of process and thread, by the index of the thread.
     threads: Vec<Option<Vec<u8>>>,
-    /// Members that all entries of a message have in common, and where to look for the values of the next one.
+    /// Members that all entries of a message have in common, and where to look for the values of
+    /// the next one.
     messages: Prepared<'a, MessageMembers>,
     hints: BlockHints,
-    /// The same for the slow path, by the address in the dictionary: of one id there may be several.
+    /// The same for the slow path, by the address in the dictionary: of one id there may be
+    /// several.
     slow_messages: HashMap<(*const Message, bool), MessageMembers>,
     /// The values of an entry.
     args: Vec<FastArg>,
@@ -380,7 +386,8 @@ fn push_fast_args(
 }
 
 impl FastArg {
-    /// Appends the value as a conversion has it, in a string; none if that is left to the slow path.
+    /// Appends the value as a conversion has it, in a string; none if that is left to the slow
+    /// path.
     fn push_text(&self, out: &mut Vec<u8>, conversion: (&Conversion, Form)) -> Option<()> {
         if let Form::Str | Form::Decimal | Form::Bool = conversion.1
             && conversion.0.width == 0

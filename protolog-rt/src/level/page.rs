@@ -1,22 +1,26 @@
 //! The page of switches of one group enum.
 //!
-//! Each enum has one page-sized, page-aligned static with a word per group. The runtime can map shared memory over it, so that an
-//! operator's switch is one operation on that memory, while every call goes on testing the same link-time address.
-//! [`protolog_core::control::switch`] defines the bits of a word.
+//! Each enum has one page-sized, page-aligned static with a word per group. The runtime can map
+//! shared memory over it, so that an operator's switch is one operation on that memory, while every
+//! call goes on testing the same link-time address. [`protolog_core::control::switch`] defines the
+//! bits of a word.
 //!
 //! [`SwitchPage::share`] shares a page while other threads test its words:
 //!
 //! 1. it copies the words into the file;
-//! 2. it maps the file over the page, in one system call: a thread that tests a word meanwhile reads the old page or waits
-//!    in the kernel for the new one, and finds the same bits in either.
+//! 2. it maps the file over the page, in one system call: a thread that tests a word meanwhile
+//!    reads the old page or waits in the kernel for the new one, and finds the same bits in either.
 //!
 //! A word that changed between 1 and 2 would change back. None does, by *locked*.
 //!
 //! Invariants
-//! - *switches*: the page holds nothing but switches, so whatever others write there switches levels and no more.
-//! - *one address*: the page stays readable and writable at its address for as long as its module is loaded.
-//! - *locked*: this process changes words only under the registry's lock, which `share` holds too; or in a signal handler that
-//!   interrupted the lock's holder, but not between 1 and 2, where signals are blocked.
+//! - *switches*: the page holds nothing but switches, so whatever others write there switches
+//!   levels and no more.
+//! - *one address*: the page stays readable and writable at its address for as long as its module
+//!   is loaded.
+//! - *locked*: this process changes words only under the registry's lock, which `share` holds too;
+//!   or in a signal handler that interrupted the lock's holder, but not between 1 and 2, where
+//!   signals are blocked.
 //! - *sealed*: the file's size never changes, so its pages never go away under a call.
 #![allow(unsafe_code)] // A mapping over a static of ours.
 
@@ -53,7 +57,8 @@ pub struct SwitchPage {
 }
 
 impl SwitchPage {
-    /// Creates the page of an enum that has not registered yet. Groups that are compiled out stay off.
+    /// Creates the page of an enum that has not registered yet. Groups that are compiled out stay
+    /// off.
     pub const fn new(groups: &[GroupDef]) -> Self {
         assert!(groups.len() <= MAX_GROUPS, "an enum can have at most 1,024 groups");
         let mut words = [const { AtomicU32::new(0) }; WORDS];
@@ -80,13 +85,15 @@ impl SwitchPage {
         &self.words[index % WORDS]
     }
 
-    /// Returns the word of group `index`; all that a session did before it changed the word is visible afterwards.
+    /// Returns the word of group `index`; all that a session did before it changed the word is
+    /// visible afterwards.
     #[inline]
     pub(super) fn word_acquire(&self, index: usize) -> u32 {
         self.words[index % WORDS].load_word()
     }
 
-    /// Sets the levels of group `index` that are enabled for sessions, and clears its mark as unregistered.
+    /// Sets the levels of group `index` that are enabled for sessions, and clears its mark as
+    /// unregistered.
     pub(super) fn set_trace(&self, index: usize, levels: u8) {
         switch::set_session_levels(&self.words[index], levels);
     }
@@ -110,7 +117,8 @@ impl SwitchPage {
         })
     }
 
-    /// Replaces the shared page by private memory, in a forked child, which has one thread. Takes no lock and allocates nothing.
+    /// Replaces the shared page by private memory, in a forked child, which has one thread. Takes
+    /// no lock and allocates nothing.
     pub(super) fn unshare(&'static self) -> io::Result<()> {
         let words = [const { AtomicU32::new(0) }; PAGE_SIZE / 4];
         for (copy, word) in words.iter().zip(&self.words) {
@@ -123,8 +131,8 @@ impl SwitchPage {
         Ok(())
     }
 
-    /// Writes the words into the file, which is zero there. Allocates nothing, since the first call of an enum may be in a signal
-    /// handler.
+    /// Writes the words into the file, which is zero there. Allocates nothing, since the first call
+    /// of an enum may be in a signal handler.
     fn copy_to(&self, file: &File, offset: u64) -> io::Result<()> {
         const PART: usize = 64;
         for (part, words) in self.words.chunks(PART).enumerate() {
@@ -142,9 +150,10 @@ impl SwitchPage {
     /// Maps a page of `file`, or a private one, over this page.
     fn map(&'static self, file: Option<(&File, u64)>) -> io::Result<()> {
         let start = std::ptr::from_ref(self).cast_mut().cast();
-        // SAFETY: the range is exactly this static, which is page-sized, page-aligned and holds only atomics, valid for every bit
-        // pattern (*switches*). It stays readable and writable (*one address*). It keeps its words (*locked*); `unshare`, whose
-        // page is zero at first, runs in a process of one thread, which restores them.
+        // SAFETY: the range is exactly this static, which is page-sized, page-aligned and holds
+        // only atomics, valid for every bit pattern (*switches*). It stays readable and writable
+        // (*one address*). It keeps its words (*locked*); `unshare`, whose page is zero at first,
+        // runs in a process of one thread, which restores them.
         unsafe { mapping::replace(start, PAGE_SIZE, file) }
     }
 }
@@ -197,7 +206,8 @@ mod tests {
         assert_eq!(effective(page.word(0)), 0x3f3f00);
     }
 
-    /// Threads test words all the time while their page is shared, again and again, and changes come before and after.
+    /// Threads test words all the time while their page is shared, again and again, and changes
+    /// come before and after.
     #[test]
     fn sharing_a_page_changes_no_word() {
         use std::sync::atomic::AtomicBool;

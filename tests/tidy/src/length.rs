@@ -9,14 +9,9 @@ const FUNCTION_LINES: usize = 70;
 const COMMENT_COLUMNS: usize = 100;
 
 /// Where older comments are wider than code. What has none any more goes from here.
-const WIDE: [&str; 19] = [
-    "protolog-reader/src/dictionary/",
-    "protolog-reader/src/formatting/fixed_decimals.rs",
-    "protolog-reader/src/log/fast_values.rs",
-    "protolog-reader/src/output/json.rs",
-    "protolog-rt/src/emit.rs",
+const WIDE: [&str; 14] = [
+    "protolog-reader/src/dictionary/mod.rs",
     "protolog-rt/src/init.rs",
-    "protolog-rt/src/level/page.rs",
     "protolog-rt/src/lib.rs",
     "protolog-rt/src/session/mod.rs",
     "protolog-rt/src/session/packets/",
