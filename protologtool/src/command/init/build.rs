@@ -107,7 +107,7 @@ impl Build {
         }
     }
 
-    /// The way to the runtime, where a fragment needs its jar.
+    /// The way to the runtime, where a fragment needs its sources or its jar.
     pub(super) fn runtime(self) -> Option<String> {
         let jar = concat!("target/java/jars/protolog-", env!("CARGO_PKG_VERSION"), ".jar");
         let made = format!("run `cargo xtask jar` in a copy of protolog for the runtime, `{jar}`");
@@ -119,7 +119,11 @@ impl Build {
                 "{made}; of a copy that is not `../protolog` name it by `-PprotologRuntime=FILE`"
             )),
             Self::Bazel => Some(format!("{made}, and put it into `bin` too")),
-            Self::Cargo | Self::Soong => None,
+            Self::Cargo => Some(
+                "run `git clone REPOSITORY ../protolog` for the runtime, or name another copy by `path`"
+                    .to_owned(),
+            ),
+            Self::Soong => None,
         }
     }
 
