@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::Result;
 use crate::bench::BENCHES;
+use crate::release;
 use crate::soak;
 use crate::test::{SETUPS, STEPS, every};
 
@@ -18,6 +19,7 @@ pub(crate) enum Request {
     Bench { only: Vec<String>, json: bool },
     Bless { args: Vec<String> },
     Jar,
+    Release { only: Vec<String> },
 }
 
 /// The whole help text.
@@ -32,6 +34,7 @@ pub(crate) fn help() -> String {
     HELP.replace("{steps}", &lines(&steps))
         .replace("{soak}", &lines(&soak::STEPS.map(|(name, what, _)| (name, what))))
         .replace("{benches}", &lines(&benches))
+        .replace("{release}", &lines(&release::STEPS.map(|(name, what, _)| (name, what))))
 }
 
 const HELP: &str = "\
@@ -49,9 +52,14 @@ usage: cargo xtask COMMAND
   bench [NAME]... figures, each beside its floor; without NAME all of them, in this order:
 {benches}
   bless [ARG]...  run the tests and rewrite their expectations; ARG goes to cargo test, as in `bless -p protolog-tool`;
-                  `bless instructions` rewrites the table of that step of `test`
+                  `bless instructions` rewrites the table of that step of `test`, `bless api` the lists of that step of
+                  `release`
   jar             the Java runtime and its bridges from other loggers as jars, in target/java/jars; it needs a JDK, and the
                   bridges from SLF4J, Log4j and Logback what `setup jar` fetches
+  release --dry-run [STEP]...
+                  the packages in the order of their publication, whether all is ready, and what is left to a person; without
+                  STEP all of them, in this order:
+{release}
   help            this text
 
   --json          (bench) write the figures of `runtime` to target/bench/figures.json too
@@ -114,6 +122,16 @@ pub(crate) fn parse(words: &[String]) -> Result<Request> {
             Ok(Request::Bench { only, json: !options.is_empty() })
         }
         "jar" => nothing(rest).map(|()| Request::Jar),
+        "release" => {
+            let (only, options) = split(rest, &["--dry-run"])?;
+            known("step", &only, "release", release::STEPS.iter().map(|(step, ..)| *step))?;
+            // What it takes to publish is with a person, and so is the deed.
+            let is_dry = !options.is_empty();
+            let request = Request::Release { only };
+            is_dry
+                .then_some(request)
+                .ok_or_else(|| "`release` publishes nothing: say `--dry-run`".to_owned())
+        }
         "bless" => Ok(Request::Bless { args: rest.to_vec() }),
         other => Err(format!("no command `{other}`")),
     }
@@ -182,6 +200,8 @@ mod tests {
         check("setup", Ok(Request::Setup { only: vec![] }));
         check("setup java jar", Ok(Request::Setup { only: vec!["java".into(), "jar".into()] }));
         check("jar", Ok(Request::Jar));
+        check("release --dry-run", Ok(Request::Release { only: vec![] }));
+        check("release --dry-run api", Ok(Request::Release { only: vec!["api".into()] }));
         check("soak loom", Ok(Request::Soak { only: vec!["loom".into()] }));
         check("bench", Ok(Request::Bench { only: vec![], json: false }));
         check(
@@ -206,6 +226,8 @@ mod tests {
         check("bench x", Err("no bench `x` in `bench`"));
         check("bench --no-install", Err("no option `--no-install`"));
         check("setup fuzz", Err("no step `fuzz` in `test`"));
+        check("release", Err("`release` publishes nothing: say `--dry-run`"));
+        check("release --dry-run x", Err("no step `x` in `release`"));
         check("jar x", Err("nothing belongs where `x` stands"));
         check("help x", Err("nothing belongs where `x` stands"));
     }
@@ -214,6 +236,11 @@ mod tests {
     fn help_names_every_step() {
         assert!(
             soak::STEPS
+                .iter()
+                .all(|(name, what, _)| help().contains(&format!("{name:<12} {what}")))
+        );
+        assert!(
+            release::STEPS
                 .iter()
                 .all(|(name, what, _)| help().contains(&format!("{name:<12} {what}")))
         );

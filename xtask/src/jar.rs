@@ -5,6 +5,8 @@
 //! are left out, and that is said. Each jar carries its coordinates and dependencies in Maven's
 //! form, so that `mvn install:install-file -Dfile=…` needs no more than its name.
 
+pub(crate) mod repository;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
@@ -13,7 +15,7 @@ use crate::loggers::{self, Loggers};
 use crate::{Result, install, java, shell, tools, workspace};
 
 /// The version of this project.
-const VERSION: &str = env!("CARGO_PKG_VERSION");
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The group of all jars in Maven's coordinates.
 const GROUP: &str = "dev.protolog";
 /// The jar that all others need.
@@ -21,9 +23,35 @@ const RUNTIME: &str = "protolog";
 /// The time of all files in a jar; the earliest that the format has.
 const DATE: &str = "1980-01-01T00:00:02Z";
 
+/// What a POM says of a project, for people.
+const ABOUT: &str = "  <packaging>jar</packaging>
+  <name>@NAME@</name>
+  <description>@ABOUT@</description>
+  <url>@URL@</url>
+  <licenses>
+    <license>
+      <name>Apache-2.0</name>
+      <url>https://www.apache.org/licenses/LICENSE-2.0.txt</url>
+    </license>
+  </licenses>
+  <developers>
+    <developer>
+      <name>The protolog authors</name>
+      <url>@URL@</url>
+    </developer>
+  </developers>
+  <scm>
+    <connection>scm:git:@URL@</connection>
+    <developerConnection>scm:git:@URL@</developerConnection>
+    <url>@URL@</url>
+  </scm>
+";
+
 /// A jar.
 struct Jar {
     name: &'static str,
+    /// A sentence for who finds it in a repository.
+    about: &'static str,
     /// The folder of its sources, and of `META-INF`.
     folder: &'static str,
     /// The folder of its module descriptor; without one, the jar is an automatic module of a fixed
@@ -41,6 +69,7 @@ struct Jar {
 const JARS: [Jar; 6] = [
     Jar {
         name: RUNTIME,
+        about: "Logs as Perfetto traces: log calls whose texts stay out of the program, and the sessions that record them.",
         folder: "java/src",
         module: Ok("java/module"),
         needs: |_| vec![],
@@ -49,6 +78,7 @@ const JARS: [Jar; 6] = [
     },
     Jar {
         name: "protolog-jul",
+        about: "Records what programs log by java.util.logging.",
         folder: "java/bridges/jul",
         module: Ok("java/bridges/jul"),
         needs: |_| vec![],
@@ -57,6 +87,7 @@ const JARS: [Jar; 6] = [
     },
     Jar {
         name: "protolog-system-logger",
+        about: "Records what programs log by System.Logger.",
         folder: "java/bridges/system-logger",
         module: Ok("java/bridges/system-logger"),
         needs: |_| vec![],
@@ -65,6 +96,7 @@ const JARS: [Jar; 6] = [
     },
     Jar {
         name: "protolog-slf4j",
+        about: "Records what programs log by SLF4J.",
         folder: "java/bridges/slf4j",
         module: Ok("java/bridges/slf4j"),
         needs: |loggers| vec![loggers.slf4j()],
@@ -73,6 +105,7 @@ const JARS: [Jar; 6] = [
     },
     Jar {
         name: "protolog-log4j",
+        about: "An appender of Log4j that records what it is given.",
         folder: "java/bridges/log4j",
         // Log4j's core is no module in all its packages.
         module: Err("dev.protolog.log4j"),
@@ -82,6 +115,7 @@ const JARS: [Jar; 6] = [
     },
     Jar {
         name: "protolog-logback",
+        about: "An appender of Logback that records what it is given.",
         folder: "java/bridges/logback",
         // Logback 1.2 is no module.
         module: Err("dev.protolog.logback"),
@@ -189,6 +223,12 @@ impl Jar {
 
     /// Writes the jar's `pom.xml` to where Maven looks for it in a jar.
     fn write_coordinates(&self, classes: &Path) -> Result<()> {
+        let dir = classes.join("META-INF/maven").join(GROUP).join(self.name);
+        workspace::write(dir.join("pom.xml"), self.pom())
+    }
+
+    /// The POM: coordinates, dependencies, and what a repository asks for.
+    fn pom(&self) -> String {
         let runtime = (self.name != RUNTIME).then_some([GROUP, RUNTIME, VERSION]);
         let needed = |coordinates: [&str; 3], scope| {
             format!(
@@ -200,14 +240,13 @@ impl Jar {
             .into_iter()
             .filter_map(|(coordinates, scope)| Some(needed(coordinates?, scope)))
             .collect::<String>();
-        let text = format!(
-            "<project xmlns=\"http://maven.apache.org/POM/4.0.0\">\n  <modelVersion>4.0.0</modelVersion>\n{}  \
+        let about = ABOUT.replace("@NAME@", self.name).replace("@ABOUT@", self.about);
+        format!(
+            "<project xmlns=\"http://maven.apache.org/POM/4.0.0\">\n  <modelVersion>4.0.0</modelVersion>\n{}{}  \
              <dependencies>\n{dependencies}  </dependencies>\n</project>\n",
-            tags([GROUP, self.name, VERSION], 2)
-        );
-        let dir = classes.join("META-INF/maven").join(GROUP).join(self.name);
-        let file = dir.join("pom.xml");
-        workspace::write(&file, text)
+            tags([GROUP, self.name, VERSION], 2),
+            about.replace("@URL@", env!("CARGO_PKG_REPOSITORY"))
+        )
     }
 
     fn pack(&self, dir: &Path, classes: &Path) -> Result<PathBuf> {

@@ -28,6 +28,7 @@ mod programs;
 mod progress;
 pub mod python;
 mod registries;
+mod release;
 pub mod root;
 pub mod shell;
 mod soak;
@@ -67,6 +68,7 @@ pub fn main() -> ExitCode {
         Request::Bench { only, json } => bench::run(&only, json),
         Request::Bless { args } => bless::run(&args),
         Request::Jar => jar::run(),
+        Request::Release { only } => release::run(&only),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

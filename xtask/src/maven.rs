@@ -66,6 +66,26 @@ pub(crate) fn test() -> Result<()> {
     pasted.remove_sources()
 }
 
+/// Builds the project with the runtime from a repository, where nothing else has it.
+pub(crate) fn resolve_from(repository: &Path) -> Result<()> {
+    let dir = workspace::target_dir()?.join("java/from-repository");
+    workspace::empty_dir(&dir)?;
+    let tool = workspace::build_tool()?;
+    let maven = Maven { tool, project: dir.join("app"), dir };
+    maven.prepare()?;
+    let pom = maven.project.join("pom.xml");
+    let text = workspace::read(&pom)?;
+    let place = format!(
+        "  <repositories>\n    <repository>\n      <id>tried</id>\n      <url>file://{}</url>\n    \
+         </repository>\n  </repositories>\n\n  <dependencies>\n",
+        repository.display()
+    );
+    workspace::write(&pom, text.replacen("  <dependencies>\n", &place, 1))?;
+    maven.succeed("package", &["-Daether.offline.protocols=file", "--strict-checksums"])?;
+    let found = format!("repository/dev/protolog/protolog/{0}/protolog-{0}.jar", jar::VERSION);
+    maven.check_trace(&maven.dir.join(found))
+}
+
 impl Maven {
     /// Copies the project, and links Debian's repository.
     fn prepare(&self) -> Result<()> {

@@ -180,7 +180,7 @@ fn lint_benches() -> Result<()> {
 }
 
 /// Checks all that is locked, by the rules of `deny.toml`.
-fn deny(skipped: &mut Vec<String>) -> Result<()> {
+pub(crate) fn deny(skipped: &mut Vec<String>) -> Result<()> {
     if !install::found("cargo-deny") {
         let how = "`cargo install --locked cargo-deny`";
         skip(format!("skipped: advisories because cargo-deny is not installed ({how})"), skipped);

@@ -10,12 +10,12 @@ use crate::install::{self, Tool};
 use crate::steps::Steps;
 use crate::tools::{
     AXE, CC, CHROMIUM, CLIPPY, COUNTED_RUST, FISH, GIT, GRADLE, JAVA, JAVA_25, JDK_SOURCE, JQ,
-    KOTLIN, LESS, LNAV, LOGGERS, MAN, MAVEN, MUSL, NODE, NPM, OLDEST_RUST, PYTHON, RUST_SOURCE,
-    RUSTFMT, TMUX, VALGRIND, WHEELS, ZSH,
+    KOTLIN, LESS, LINTIAN, LNAV, LOGGERS, MAN, MAVEN, MUSL, NODE, NPM, OLDEST_RUST, PYTHON,
+    RUST_SOURCE, RUSTFMT, TMUX, VALGRIND, WHEELS, ZSH,
 };
 use crate::{
     Result, bench, bridges, demo, fat_jars, gradle, instructions, java, maven, platforms, programs,
-    python, shell, soak, toolchain, workspace,
+    python, release, shell, soak, toolchain, workspace,
 };
 
 /// A step of the tests.
@@ -41,7 +41,7 @@ const fn step(
 }
 
 /// The steps in their order.
-pub(crate) const STEPS: [TestStep; 15] = [
+pub(crate) const STEPS: [TestStep; 16] = [
     step(
         "tools",
         "the toolchain is new enough; what the steps need is there, or is installed",
@@ -134,6 +134,13 @@ pub(crate) const STEPS: [TestStep; 15] = [
         "test data that scripts make is what they make",
         &[GIT, PYTHON, WHEELS],
         Have::reproduce_test_data,
+    ),
+    step(
+        "packages",
+        "what would be published has all that it needs: a new user's first five commands with packages alone; the \
+         tool as a package of Debian's",
+        &[CC, GIT, LINTIAN],
+        |_, skipped| release::test(skipped),
     ),
     step("demo", "the demo runs to its end, on a small tree", &demo::NEEDS, |_, _| {
         // Built as the tests were: a release build of the tool alone takes longer than many steps.
@@ -254,6 +261,7 @@ impl Have {
         let what = "the bridges from other loggers in Java";
         self.with(&LOGGERS, what, skipped, bridges::test)?;
         self.with(&MAVEN, "the Maven project", skipped, maven::test)?;
+        self.with(&MAVEN, "the jars from a repository of Maven's", skipped, release::maven)?;
         self.with(&MAVEN, "jars of several by Maven", skipped, fat_jars::test)?;
         self.with(&GRADLE, "the fragment for Gradle", skipped, gradle::test)
     }

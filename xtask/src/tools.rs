@@ -38,6 +38,8 @@ tools! {
             libmaven-install-plugin-java libmaven-jar-plugin-java libmaven-resources-plugin-java \
             libmaven-shade-plugin-java libsurefire-java unzip");
     GRADLE: "Gradle", "build a project with the fragment of `init`", || found("gradle"), Debian("gradle");
+    LINTIAN: "lintian", "look at the package of the tool for Debian",
+        || found("lintian") && found("dpkg-deb") && found("strip"), Debian("lintian binutils");
     NPM: "npm", "fetch the Kotlin compiler and axe-core",
         || found("npm") || registries::KOTLIN.is_there() && registries::AXE.is_there(), Debian("npm");
     NODE: "node 18 or later", "run Perfetto's trace_processor", node_is_new_enough, Debian("nodejs");
