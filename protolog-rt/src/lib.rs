@@ -115,15 +115,16 @@
 //! |---|--:|--:|--:|
 //! | a call at a level that is off: a load, a test, a branch | 0.3 | 3 | |
 //! | a call of a group with `enabled = false` | 0 | 0 | |
-//! | two integers | 13.0 | 142 | 24 |
-//! | an integer and one of 8 strings | 16.3 | 197 | 27 |
-//! | two integers and a float | 13.7 | 163 | 34 |
-//! | a string of 40 bytes, always the same | 16.5 | 184 | 23 |
-//! | two integers, recorded by two sessions | | 580 | |
-//! | for comparison: `clock_gettime` alone | 16.9 | | |
+//! | two integers | 11.5 | 134 | 24 |
+//! | an integer and one of 8 strings | 13.5 | 188 | 27 |
+//! | two integers and a float | 12.6 | 166 | 34 |
+//! | a string of 40 bytes, always the same | 14.6 | 181 | 23 |
+//! | two integers, recorded by two sessions | | 714 | |
+//! | for comparison: `clock_gettime` alone | 24.1 | | |
 //!
-//! Medians of bursts on an Intel Xeon, rustc 1.95, as `cargo xtask bench runtime` prints them beside those of seven peers
-//! (`tracing` with a file: 495 ns for two integers). While several threads log at once, each call passes a fence, 7 to 8 ns on Intel's
+//! Medians of bursts on an AMD EPYC, rustc 1.95, in a program that `cargo build --release` builds without further
+//! settings, as `cargo xtask bench runtime` prints them beside those of seven peers (`tracing` with a file: 321 ns
+//! for two integers). While several threads log at once, each call passes a fence, 7 to 8 ns on Intel's
 //! processors, which keeps the messages of all threads in order. `docs/design/hot-path.md` explains the figures.
 //!
 //! - *Code*: a call of three arguments is below 120 bytes, plus a dictionary entry that is not loaded until it is needed.
