@@ -93,6 +93,11 @@ impl Dictionary {
         self.groups.get(self.group_ids.get(name)?)
     }
 
+    /// The ids of all messages, in no particular order.
+    pub fn ids(&self) -> impl Iterator<Item = u64> {
+        self.messages.keys().copied()
+    }
+
     /// All messages, in no particular order.
     pub fn messages(&self) -> impl Iterator<Item = &Message> {
         self.messages.values()
