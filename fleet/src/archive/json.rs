@@ -1,0 +1,65 @@
+//! Values as JSON, in the form that `read-log --format json` has.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use protolog_core::Arg;
+use protolog_reader::{SpanArg, printable_json};
+
+/// Appends the values as an array.
+pub(super) fn push_args(out: &mut String, args: &[Arg<'_>]) {
+    out.push('[');
+    for (index, arg) in args.iter().enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        match *arg {
+            Arg::Str(text) => push_json(out, text),
+            Arg::Int(value) => out.push_str(&value.to_string()),
+            Arg::Uint(value) => out.push_str(&value.to_string()),
+            Arg::Float(value) if value.is_finite() => push_json(out, &value),
+            Arg::Float(value) => push_json(out, &value.to_string()),
+            Arg::Bool(value) => out.push_str(if value { "true" } else { "false" }),
+        }
+    }
+    out.push(']');
+}
+
+/// The fields of a span as an object. Of two values of one name, the newest counts.
+pub(super) fn span_args(args: &[SpanArg]) -> String {
+    let by_name: BTreeMap<&str, &SpanArg> = args.iter().map(|arg| (&*arg.name, arg)).collect();
+    let mut out = "{".to_owned();
+    for (index, (name, arg)) in by_name.into_iter().enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        push_json(&mut out, name);
+        out.push(':');
+        if arg.is_text {
+            push_json(&mut out, &arg.value);
+        } else {
+            out.push_str(&arg.value);
+        }
+    }
+    out.push('}');
+    out
+}
+
+/// Appends `,"name":"text"`.
+pub(super) fn push_member(out: &mut String, name: &str, text: &str) {
+    push_raw(out, name, "");
+    push_json(out, text);
+}
+
+/// Appends `,"name":value`, of a value that is JSON.
+pub(super) fn push_raw(out: &mut String, name: &str, value: &str) {
+    out.extend([",\"", name, "\":", value]);
+}
+
+fn push_json(out: &mut String, value: &(impl serde::Serialize + ?Sized)) {
+    let json = serde_json::to_string(value).unwrap_or_default();
+    match printable_json(&json) {
+        Cow::Owned(printable) => out.push_str(&printable),
+        Cow::Borrowed(json) => out.push_str(json),
+    }
+}

@@ -1,0 +1,93 @@
+//! The directories of an archive: by date, program and build, in the form that engines read as
+//! columns.
+//!
+//! ```text
+//! DIR/messages/date=2026-11-27/program=indexer/build=2f1c6d0a9be85377/SOURCE-0.parquet
+//! DIR/templates/program=indexer/build=2f1c6d0a9be85377/CONTENT.parquet
+//! ```
+
+use jiff::Timestamp;
+
+use super::schema::TableName;
+
+/// The value of a partition that is not known, as Hive, Spark and DuckDB write it.
+const UNKNOWN: &str = "__HIVE_DEFAULT_PARTITION__";
+
+/// The place of rows.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Partition {
+    /// Days since 1970 in UTC; none if the trace has no relation to the wall clock.
+    pub(super) day: Option<i64>,
+    /// The name of the program, if it is known.
+    pub(super) program: Option<String>,
+}
+
+/// Nanoseconds of a day.
+const DAY: i64 = 86_400_000_000_000;
+
+/// The day of a time of the wall clock, in nanoseconds since 1970.
+pub(super) fn day(wall: i64) -> i64 {
+    wall.div_euclid(DAY)
+}
+
+/// The name of a program: that of its executable, without the path.
+pub(super) fn program(process: &str) -> &str {
+    process.rsplit('/').next().unwrap_or(process)
+}
+
+impl Partition {
+    /// The directory of a table's rows, below that of the archive.
+    pub(super) fn directory(&self, table: TableName, build: &str) -> String {
+        let program = self.program.as_deref().map_or(UNKNOWN.to_owned(), escaped);
+        let place = format!("program={program}/build={}", escaped(build));
+        if table == TableName::Templates {
+            return format!("{}/{place}", table.directory());
+        }
+        let date = self.day.and_then(date).unwrap_or_else(|| UNKNOWN.to_owned());
+        format!("{}/date={date}/{place}", table.directory())
+    }
+}
+
+/// `2026-11-27`
+fn date(day: i64) -> Option<String> {
+    let time = Timestamp::from_second(day.checked_mul(86_400)?).ok()?;
+    Some(time.to_string().split('T').next()?.to_owned())
+}
+
+/// A text as a part of a path, with `%20` and the like for what is special to file systems and
+/// engines.
+fn escaped(text: &str) -> String {
+    if text.is_empty() {
+        return UNKNOWN.to_owned();
+    }
+    let mut path = String::new();
+    // A name of a file has at most 255 bytes, with what stands before it.
+    for byte in text.bytes().take(64) {
+        if byte.is_ascii_alphanumeric() || b"-_.".contains(&byte) {
+            path.push(char::from(byte));
+        } else {
+            path.extend(["%", &format!("{byte:02X}")]);
+        }
+    }
+    path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directories_have_what_engines_read_as_columns() {
+        let partition = Partition { day: Some(day(1_764_201_600_000_000_000)), program: None };
+        let directory = partition.directory(TableName::Messages, "b");
+        assert_eq!(
+            directory,
+            "messages/date=2025-11-27/program=__HIVE_DEFAULT_PARTITION__/build=b"
+        );
+        let partition = Partition { day: None, program: Some("a/b c=d".to_owned()) };
+        let directory = partition.directory(TableName::Templates, "");
+        assert_eq!(directory, "templates/program=a%2Fb%20c%3Dd/build=__HIVE_DEFAULT_PARTITION__");
+        assert_eq!(day(-1), -1);
+        assert_eq!(program("/usr/bin/indexer"), "indexer");
+    }
+}

@@ -1,0 +1,270 @@
+//! The rows of a table, gathered for one row group of a Parquet file.
+//!
+//! Invariants: texts are kept once for all rows of a group; memory is that of one group, which ends
+//! at [`MOST_ROWS`] rows or [`MOST_TEXT`] bytes of distinct texts.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use foldhash::HashMap;
+use parquet::basic::Type as Physical;
+use parquet::column::writer::ColumnWriterImpl;
+use parquet::data_type::{
+    BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type,
+};
+use parquet::errors::Result;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::Type;
+
+/// The most rows of a row group.
+pub(super) const MOST_ROWS: usize = 128 << 10;
+
+/// The most bytes of distinct texts of a row group.
+const MOST_TEXT: usize = 32 << 20;
+
+/// A value in a row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Cell<'a> {
+    /// No value.
+    Null,
+    /// An integer of 32 or 64 bits, as the column is.
+    Int(i64),
+    /// A float.
+    Float(f64),
+    /// A truth value.
+    Bool(bool),
+    /// A text.
+    Text(&'a str),
+}
+
+impl<'a> From<Option<&'a str>> for Cell<'a> {
+    fn from(text: Option<&'a str>) -> Self {
+        text.map_or(Self::Null, Self::Text)
+    }
+}
+
+impl From<Option<i64>> for Cell<'_> {
+    fn from(number: Option<i64>) -> Self {
+        number.map_or(Self::Null, Self::Int)
+    }
+}
+
+impl From<Option<u32>> for Cell<'_> {
+    fn from(number: Option<u32>) -> Self {
+        number.map_or(Self::Null, |number| Self::Int(number.into()))
+    }
+}
+
+/// The rows of the next row group.
+pub(super) struct Table {
+    columns: Vec<Column>,
+    texts: Texts,
+    rows: usize,
+    /// Columns by which rows are sorted; those that are equal in them stay in the order in which
+    /// they were added.
+    sorted_by: &'static [usize],
+}
+
+struct Column {
+    values: Values,
+    /// For each row, whether it has a value; empty if all must have one.
+    defined: Option<Vec<bool>>,
+}
+
+enum Values {
+    Int32(Vec<i64>),
+    Int64(Vec<i64>),
+    Float(Vec<f64>),
+    Bool(Vec<bool>),
+    Text(Vec<u32>),
+}
+
+/// Texts, each once.
+#[derive(Default)]
+struct Texts {
+    ids: HashMap<Arc<str>, u32>,
+    list: Vec<Arc<str>>,
+    bytes: usize,
+}
+
+impl Table {
+    /// For rows of this schema, which has no nested columns.
+    pub(super) fn new(schema: &Type, sorted_by: &'static [usize]) -> Self {
+        let column = |field: &Arc<Type>| Column {
+            values: Values::of(field.get_physical_type()),
+            defined: field.is_optional().then(Vec::new),
+        };
+        let columns = schema.get_fields().iter().map(column).collect();
+        Self { columns, texts: Texts::default(), rows: 0, sorted_by }
+    }
+
+    /// Adds a row: a cell for each column.
+    pub(super) fn push(&mut self, cells: &[Cell<'_>]) {
+        debug_assert_eq!(cells.len(), self.columns.len());
+        for (column, cell) in self.columns.iter_mut().zip(cells) {
+            column.push(*cell, &mut self.texts);
+        }
+        self.rows += 1;
+    }
+
+    /// Returns whether the row group is to be written before the next row.
+    pub(super) fn is_full(&self) -> bool {
+        self.rows >= MOST_ROWS || self.texts.bytes >= MOST_TEXT
+    }
+
+    /// Returns whether there is no row.
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
+    /// Writes the rows as a row group, and forgets them.
+    pub(super) fn write(
+        &mut self,
+        file: &mut SerializedFileWriter<impl Write + Send>,
+    ) -> Result<()> {
+        let order = self.order();
+        let texts: Vec<ByteArray> =
+            self.texts.list.iter().map(|text| ByteArray::from(&**text)).collect();
+        let mut group = file.next_row_group()?;
+        for column in &mut self.columns {
+            let Some(mut writer) = group.next_column()? else { break };
+            let rows = Rows { order: &order, defined: column.defined.as_deref() };
+            match &column.values {
+                Values::Int32(values) => {
+                    rows.write(writer.typed::<Int32Type>(), |row| values[row] as i32)?;
+                }
+                Values::Int64(values) => {
+                    rows.write(writer.typed::<Int64Type>(), |row| values[row])?;
+                }
+                Values::Float(values) => {
+                    rows.write(writer.typed::<DoubleType>(), |row| values[row])?;
+                }
+                Values::Bool(values) => {
+                    rows.write(writer.typed::<BoolType>(), |row| values[row])?;
+                }
+                Values::Text(ids) => {
+                    let text = |row: usize| texts[ids[row] as usize].clone();
+                    rows.write(writer.typed::<ByteArrayType>(), text)?;
+                }
+            }
+            writer.close()?;
+            column.clear();
+        }
+        group.close()?;
+        self.texts = Texts::default();
+        self.rows = 0;
+        Ok(())
+    }
+
+    /// The rows in the order of the file.
+    fn order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.rows).collect();
+        let key = |row: usize, column: usize| self.columns[column].key(row, &self.texts);
+        order.sort_by(|one, other| {
+            let by = |column: &usize| key(*one, *column).cmp(&key(*other, *column));
+            self.sorted_by.iter().map(by).find(|it| it.is_ne()).unwrap_or(one.cmp(other))
+        });
+        order
+    }
+}
+
+/// The rows of a column.
+struct Rows<'a> {
+    order: &'a [usize],
+    defined: Option<&'a [bool]>,
+}
+
+impl Rows<'_> {
+    fn write<T: DataType>(
+        &self,
+        writer: &mut ColumnWriterImpl<'_, T>,
+        value: impl Fn(usize) -> T::T,
+    ) -> Result<()> {
+        let Some(defined) = self.defined else {
+            let values: Vec<T::T> = self.order.iter().map(|row| value(*row)).collect();
+            return writer.write_batch(&values, None, None).map(drop);
+        };
+        let levels: Vec<i16> = self.order.iter().map(|row| i16::from(defined[*row])).collect();
+        let there = self.order.iter().filter(|row| defined[**row]);
+        let values: Vec<T::T> = there.map(|row| value(*row)).collect();
+        writer.write_batch(&values, Some(&levels), None).map(drop)
+    }
+}
+
+impl Column {
+    fn push(&mut self, cell: Cell<'_>, texts: &mut Texts) {
+        if let Some(defined) = &mut self.defined {
+            defined.push(cell != Cell::Null);
+        }
+        match (&mut self.values, cell) {
+            (Values::Int32(values) | Values::Int64(values), Cell::Int(value)) => values.push(value),
+            (Values::Int32(values) | Values::Int64(values), _) => values.push(0),
+            (Values::Float(values), Cell::Float(value)) => values.push(value),
+            (Values::Float(values), _) => values.push(0.0),
+            (Values::Bool(values), cell) => values.push(cell == Cell::Bool(true)),
+            (Values::Text(ids), Cell::Text(text)) => {
+                // Most often it is the text of the row before.
+                let last = ids.last().copied().filter(|last| texts.is(*last, text));
+                ids.push(last.unwrap_or_else(|| texts.id(text)));
+            }
+            (Values::Text(ids), _) => {
+                let id = ids.last().copied().unwrap_or_else(|| texts.id(""));
+                ids.push(id);
+            }
+        }
+    }
+
+    /// The value by which a row is sorted.
+    fn key<'t>(&self, row: usize, texts: &'t Texts) -> (i64, &'t str) {
+        if self.defined.as_ref().is_some_and(|defined| !defined[row]) {
+            return (0, "");
+        }
+        match &self.values {
+            Values::Int32(values) | Values::Int64(values) => (values[row], ""),
+            Values::Float(_) => (0, ""),
+            Values::Bool(values) => (values[row].into(), ""),
+            Values::Text(ids) => (0, &texts.list[ids[row] as usize]),
+        }
+    }
+
+    fn clear(&mut self) {
+        if let Some(defined) = &mut self.defined {
+            defined.clear();
+        }
+        match &mut self.values {
+            Values::Int32(values) | Values::Int64(values) => values.clear(),
+            Values::Float(values) => values.clear(),
+            Values::Bool(values) => values.clear(),
+            Values::Text(ids) => ids.clear(),
+        }
+    }
+}
+
+impl Values {
+    fn of(physical: Physical) -> Self {
+        match physical {
+            Physical::INT32 => Self::Int32(Vec::new()),
+            Physical::DOUBLE => Self::Float(Vec::new()),
+            Physical::BOOLEAN => Self::Bool(Vec::new()),
+            Physical::BYTE_ARRAY => Self::Text(Vec::new()),
+            _ => Self::Int64(Vec::new()),
+        }
+    }
+}
+
+impl Texts {
+    fn is(&self, id: u32, text: &str) -> bool {
+        *self.list[id as usize] == *text
+    }
+
+    fn id(&mut self, text: &str) -> u32 {
+        if let Some(id) = self.ids.get(text) {
+            return *id;
+        }
+        let (id, text) = (self.list.len() as u32, Arc::<str>::from(text));
+        self.bytes += text.len();
+        self.list.push(text.clone());
+        self.ids.insert(text, id);
+        id
+    }
+}

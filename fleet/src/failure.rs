@@ -1,0 +1,56 @@
+//! The failure that stops a run: a message, and what to do about it.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+use protolog_reader::printable;
+
+/// Something that stops a run.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    message: String,
+    help: Option<String>,
+}
+
+/// A result of a step of a run.
+pub(crate) type Result<T> = std::result::Result<T, Failure>;
+
+impl Failure {
+    /// With this message: lower case, no full stop, the offending text in backticks.
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), help: None }
+    }
+
+    /// A file or directory that can't be read.
+    pub(crate) fn cant_read(path: &Path, error: &dyn fmt::Display) -> Self {
+        Self::new(format!("can't read `{}`: {error}", path.display()))
+    }
+
+    /// A file or directory that can't be written.
+    pub(crate) fn cant_write(path: &Path, error: &io::Error) -> Self {
+        Self::new(format!("can't write `{}`: {error}", path.display()))
+    }
+
+    /// Its lines where the run goes on without what it is about.
+    pub(crate) fn as_warning(&self) -> String {
+        self.to_string().replacen("error", "warning", 1)
+    }
+
+    /// With what to do about it; begins with a verb.
+    #[must_use]
+    pub(crate) fn help(self, help: impl Into<String>) -> Self {
+        Self { help: Some(help.into()), ..self }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Names in it may come from a trace.
+        write!(f, "error: {}", printable(&self.message))?;
+        match &self.help {
+            Some(help) => write!(f, "\nhelp: {}", printable(help)),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! `protologtool-fleet`: logs for many machines, out of traces into what people run.
+//!
+//! ```text
+//! $ protologtool export parquet -o archive traces/
+//! $ protologtool-fleet read archive
+//! ```
+//!
+//! `protologtool export` runs this program. It is apart from that, so that nobody who only reads
+//! logs has to compile Parquet.
+//!
+//! Exit codes: 0 done, 2 usage, or a file that can't be read or written, 3 data that is incomplete.
+
+mod archive;
+mod cli;
+mod failure;
+mod traces;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let done = cli::parse(std::env::args_os()).and_then(cli::Request::run);
+    match done {
+        Ok(end) => ExitCode::from(end as u8),
+        Err(failure) => {
+            eprintln!("{failure}");
+            ExitCode::from(2)
+        }
+    }
+}

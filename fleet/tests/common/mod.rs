@@ -1,0 +1,108 @@
+//! Traces, and what `read-log --format json` prints of them.
+#![allow(dead_code, reason = "each test program uses a part of it")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+use protolog_reader::{JsonWriter, Trace};
+use protolog_rt::{Error, ProtoLogGroup, Session, bridge, d, e, i, v, w, wtf};
+use protolog_testkit::{python, skip, workspace_root};
+use tempfile::TempDir;
+use tracing_subscriber::prelude::*;
+
+#[derive(ProtoLogGroup)]
+enum TestLog {
+    Net,
+    #[protolog(tag = "Files")]
+    Disk,
+}
+
+/// Runs the program.
+pub(crate) fn fleet(args: &[&str], dir: &Path) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_protologtool-fleet"));
+    command.current_dir(dir).args(args).output().unwrap()
+}
+
+/// What a query on an archive returns, a line for each row.
+pub(crate) fn query(archive: &Path, sql: &str) -> Option<String> {
+    let Some(python) = python() else {
+        skip(
+            "SQL on archives",
+            "there is no Python with the wheels; run `cargo xtask setup fleet`",
+        );
+        return None;
+    };
+    let script = workspace_root().join("fleet/tests/query.py");
+    let mut command = Command::new(python);
+    command.env("PYTHONPATH", workspace_root().join("target/tools/fleet"));
+    let output = command.current_dir(archive).arg(script).arg(sql).output().unwrap();
+    assert!(output.status.success(), "{sql}: {}", String::from_utf8_lossy(&output.stderr));
+    Some(String::from_utf8(output.stdout).unwrap())
+}
+
+/// Exports traces, and returns the lines that the archive gives back.
+pub(crate) fn exported(dir: &Path, traces: &[&str]) -> String {
+    let args = [&["parquet", "-o", "archive", "--host", "one"], traces].concat();
+    let output = fleet(&args, dir);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(matches!(output.status.code(), Some(0 | 3)), "{errors}");
+    let output = fleet(&["read", "archive"], dir);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// What `read-log --format json --spans` prints of a trace.
+pub(crate) fn lines_of(trace: &[u8]) -> Option<String> {
+    let log = Trace::from_bytes(trace).with_slices().read().ok()?;
+    let (mut writer, mut out) = (JsonWriter::new(&log), Vec::new());
+    for item in log.items() {
+        writer.write(&item, &mut out);
+    }
+    writer.write_end(&mut out);
+    Some(String::from_utf8(out).unwrap())
+}
+
+/// A trace with values of all kinds, spans and losses.
+pub(crate) fn trace() -> &'static [u8] {
+    static TRACE: OnceLock<Vec<u8>> = OnceLock::new();
+    TRACE.get_or_init(|| {
+        let dir = TempDir::new().unwrap();
+        let path = dir.path().join("app.pftrace");
+        tracing_subscriber::registry().with(bridge::tracing_layer()).init();
+        log_all(&path).unwrap();
+        fs::read(path).unwrap()
+    })
+}
+
+fn log_all(path: &Path) -> Result<(), Error> {
+    let session = Session::builder()
+        .file(path)
+        .enable_all()
+        .collect_stacktrace("Disk")
+        .buffer_size(64 << 10)
+        .start()?;
+    let (host, path) = ("example.org", PathBuf::from("/var/log"));
+    for round in 0..200_i64 {
+        let (unsigned, float) = (u64::MAX - round as u64, round as f64 / 7.0);
+        v!(TestLog::Net, "round %d of %s", round, host);
+        d!(TestLog::Net, "[%05d] [%x] [%o] [%3d] 100%%", -round, -round, round, unsigned);
+        i!(TestLog::Net, "%f %e %g [%8.3f] [%08.2f]", float, float, float, -float, float);
+        w!(TestLog::Net, "%b and %6b, [%12s] [%.3s]", round % 2 == 0, true, "größe", host);
+        let _span = tracing::info_span!("request", id = round, %host).entered();
+        tracing::info!(round, name = "a \"quoted\"\n\u{7f} text", "in a span");
+        let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 1e300][round as usize % 5];
+        e!(TestLog::Net, "odd %f, %g", odd, odd);
+        if round % 50 == 0 {
+            wtf!(TestLog::Disk, "%s is full", path.display());
+        }
+    }
+    // More than the buffer takes.
+    let long = "x".repeat(4 << 10);
+    for round in 0..2_000 {
+        d!(TestLog::Disk, "block %d: %s", round, long);
+    }
+    i!(TestLog::Disk, "done");
+    session.stop().map(drop)
+}
