@@ -13,7 +13,8 @@ use crate::args::values::NO_FORMAT;
 use crate::args::{Check, Completions, Generate, Man, Transform};
 use crate::command::transform;
 use crate::command::{
-    binary, check, configuration, diff, generate, init, lsp, merge, page, read_log, recover, view,
+    binary, check, configuration, diff, export, generate, init, lsp, merge, page, read_log,
+    recover, view,
 };
 use crate::system::System;
 use clap::error::{ContextKind, ContextValue};
@@ -57,6 +58,8 @@ enum Command {
     Merge(merge::MergeArgs),
     /// Compare the logs of two runs.
     Diff(diff::DiffArgs),
+    /// Export logs for many machines: to tables for SQL engines
+    Export(export::ExportArgs),
     /// List and switch the log groups of running programs
     Configuration(configuration::ConfigurationArgs),
     /// Watch the log groups of running programs, and switch them
@@ -127,6 +130,7 @@ impl Command {
             Self::Recover(args) => recover::run(args, system),
             Self::Merge(args) => merge::run(args, system),
             Self::Diff(args) => diff::run(args, system),
+            Self::Export(args) => export::run(args, system),
             Self::Configuration(args) => configuration::run(args, system),
             Self::Top(args) => configuration::run_top(args, system),
             Self::Man(args) => page::manual(args, table(), system),

@@ -32,7 +32,7 @@ pub(crate) use spool::Spool;
 pub use stamp::Stamp;
 
 use protolog_reader::{ByteSource, FoundRecording};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
@@ -232,6 +232,11 @@ pub trait System: Sync {
 
     /// Runs a program without input, and without showing its output; true if it ends with code 0.
     fn succeeds(&self, _program: &Path, _args: &[&OsStr]) -> io::Result<bool> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Runs a program with this process's input and output, and waits for it. Returns its exit code; none if it died of a signal.
+    fn run_program(&self, _program: &OsStr, _args: &[OsString]) -> io::Result<Option<i32>> {
         Err(io::ErrorKind::Unsupported.into())
     }
 

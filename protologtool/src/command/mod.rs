@@ -5,6 +5,7 @@ pub(crate) mod check;
 mod clashes;
 pub(crate) mod configuration;
 pub(crate) mod diff;
+pub(crate) mod export;
 mod fix;
 pub(crate) mod generate;
 pub(crate) mod init;

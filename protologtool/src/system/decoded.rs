@@ -3,7 +3,7 @@
 use super::{DirectoryEntry, Fill, Lock, OutputDirectory, Reader, Staged, Stamp, System};
 use crate::encoding::SourceEncoding;
 use crate::source::Kind;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -134,6 +134,10 @@ impl System for Decoded<'_> {
 
     fn succeeds(&self, program: &Path, args: &[&OsStr]) -> io::Result<bool> {
         self.below.succeeds(program, args)
+    }
+
+    fn run_program(&self, program: &OsStr, args: &[OsString]) -> io::Result<Option<i32>> {
+        self.below.run_program(program, args)
     }
 
     fn variable(&self, name: &str) -> Option<String> {

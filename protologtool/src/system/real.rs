@@ -12,7 +12,7 @@ use protolog_core::escape::controls_output;
 use protolog_files::{Directory, Location, Refused, Root, Tree, read_with_holes};
 use protolog_reader::{ByteSource, FoundRecording};
 use std::borrow::Cow;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{self, IsTerminal, Read, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -260,6 +260,10 @@ impl System for Real {
         let mut command = Command::new(program);
         command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         command.status().map(|status| status.success())
+    }
+
+    fn run_program(&self, program: &OsStr, args: &[OsString]) -> io::Result<Option<i32>> {
+        Ok(Command::new(program).args(args).status()?.code())
     }
 
     fn variable(&self, name: &str) -> Option<String> {

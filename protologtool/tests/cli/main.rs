@@ -2,9 +2,10 @@
 //!
 //! `cases/*.txt` are transcripts of shell sessions with the real program (see [`transcript`]);
 //! `UPDATE_EXPECT=1` rewrites them. [`help`] looks at the help pages; [`options`] holds what AOSP's
-//! tool accepts and refuses; [`memory`] runs the command without touching a disk; [`incremental`],
-//! [`outputs`], [`sarif`] and [`worker`] check what a transcript can't.
+//! tool accepts and refuses; [`memory`] runs the command without touching a disk; [`export`],
+//! [`incremental`], [`outputs`], [`sarif`] and [`worker`] check what a transcript can't.
 
+mod export;
 mod help;
 mod incremental;
 mod memory;

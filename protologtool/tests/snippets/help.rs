@@ -28,11 +28,12 @@ enum Way {
 use Way::{Endless, Ends, Not, TakesAll};
 
 /// The examples that do not end with 0. The first of an example's beginnings counts.
-const EXAMPLES: [(&str, Way); 11] = [
+const EXAMPLES: [(&str, Way); 12] = [
     ("adb ", Not("it takes a device")),
     ("ssh ", Not("it takes another machine")),
     // Its input ends without a goodbye.
     ("protologtool lsp", Ends(1)),
+    ("protologtool export", Not("it takes `protologtool-fleet`, whose tests run it")),
     ("protologtool view app.pftrace --since", Ends(0)),
     ("protologtool view", Endless),
     ("protologtool read-log app.pftrace -n 10 --follow", Endless),

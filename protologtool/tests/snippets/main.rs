@@ -41,6 +41,9 @@ struct Reader {
 /// The test that compiles and runs the library of that page.
 const TESTING_GUIDE: &str = include_str!("../../../protolog-rt/tests/testing_guide.rs");
 
+/// The test that runs the commands and queries of that page.
+const ARCHIVE_GUIDE: &str = include_str!("../../../fleet/tests/guide.rs");
+
 #[test]
 fn readme() {
     try_page("README.md");
@@ -190,8 +193,10 @@ fn pages() -> Vec<String> {
 fn no_page_is_left_out() {
     let tests = include_str!("main.rs");
     for page in pages() {
-        // A page whose program is a library with tests has a test of its own.
+        // A page whose program is a library with tests has a test of its own; so has that of a
+        // package outside the workspace.
         let is_tried = match page.as_str() {
+            "docs/guides/archive.md" => ARCHIVE_GUIDE.contains(&page),
             "docs/guides/testing.md" => TESTING_GUIDE.contains(&page),
             "docs/guides/kotlin.md" | "docs/guides/editor.md" => {
                 tests.contains(&format!("PAGE: &str = \"{page}\""))

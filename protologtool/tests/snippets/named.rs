@@ -78,6 +78,9 @@ fn named(text: &str, is_prose: bool) -> Vec<Named> {
 fn words(command: &str) -> Vec<String> {
     let is_end = |word: &&str| ["|", ">", "#", "\\", "&&", "…", "..."].contains(word);
     let words = command.split_whitespace().take_while(|word| !is_end(word));
+    // What follows is for another program, and tested with that.
+    let mut is_export = false;
+    let words = words.take_while(move |word| !std::mem::replace(&mut is_export, *word == "export"));
     // Of alternatives the first.
     let first = |word: &str| word.split('|').next().unwrap_or_default().to_owned();
     words.map(|word| first(word.trim_matches('\''))).collect()
