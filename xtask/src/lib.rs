@@ -14,6 +14,7 @@ mod cli;
 mod debian;
 mod demo;
 mod fat_jars;
+mod fleet;
 mod fuzz;
 mod gradle;
 pub mod install;

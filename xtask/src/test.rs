@@ -9,13 +9,13 @@ use std::time::Duration;
 use crate::install::{self, Tool};
 use crate::steps::Steps;
 use crate::tools::{
-    AXE, CC, CHROMIUM, CLIPPY, COUNTED_RUST, FISH, GIT, GRADLE, JAVA, JAVA_25, JDK_SOURCE, JQ,
-    KOTLIN, LESS, LINTIAN, LNAV, LOGGERS, MAN, MAVEN, MUSL, NODE, NPM, OLDEST_RUST, PYTHON,
-    RUST_SOURCE, RUSTFMT, TMUX, VALGRIND, WHEELS, ZSH,
+    AXE, CC, CHROMIUM, CLIPPY, COUNTED_RUST, FISH, FLEET_WHEELS, GIT, GRADLE, JAVA, JAVA_25,
+    JDK_SOURCE, JQ, KOTLIN, LESS, LINTIAN, LNAV, LOGGERS, MAN, MAVEN, MUSL, NODE, NPM, OLDEST_RUST,
+    PYTHON, RUST_SOURCE, RUSTFMT, TMUX, VALGRIND, WHEELS, ZSH,
 };
 use crate::{
-    Result, bench, bridges, demo, fat_jars, gradle, instructions, java, maven, platforms, programs,
-    python, release, shell, soak, toolchain, workspace,
+    Result, bench, bridges, demo, fat_jars, fleet, gradle, instructions, java, maven, platforms,
+    programs, python, release, shell, soak, toolchain, workspace,
 };
 
 /// A step of the tests.
@@ -41,7 +41,7 @@ const fn step(
 }
 
 /// The steps in their order.
-pub(crate) const STEPS: [TestStep; 16] = [
+pub(crate) const STEPS: [TestStep; 17] = [
     step(
         "tools",
         "the toolchain is new enough; what the steps need is there, or is installed",
@@ -141,6 +141,12 @@ pub(crate) const STEPS: [TestStep; 16] = [
          tool as a package of Debian's",
         &[CC, GIT, LINTIAN],
         |_, skipped| release::test(skipped),
+    ),
+    step(
+        "fleet",
+        "archives give back what their traces have; SQL has the answers of `read-log`",
+        &[CC, RUSTFMT, CLIPPY, PYTHON, WHEELS, FLEET_WHEELS],
+        |_, skipped| gather_skipped(skipped, fleet::test),
     ),
     step("demo", "the demo runs to its end, on a small tree", &demo::NEEDS, |_, _| {
         // Built as the tests were: a release build of the tool alone takes longer than many steps.

