@@ -57,9 +57,10 @@ fn exports(root: &Path) -> Result<Vec<Export>> {
     for entry in fs::read_dir(&directory).map_err(|error| failed(&error))? {
         let path = entry.map_err(|error| failed(&error))?.path();
         if path.extension().is_some_and(|extension| extension == "json") {
-            let bytes = fs::read(&path).map_err(|error| Failure::cant_read(&path, &error))?;
-            let export: Export =
-                serde_json::from_slice(&bytes).map_err(|error| bad_file(&path, &error))?;
+            let file = open_regular_file(&path);
+            let file = file.map_err(|error| Failure::cant_read(&path, &error))?;
+            let export: Export = serde_json::from_reader(BufReader::new(file))
+                .map_err(|error| bad_file(&path, &error))?;
             all.push(export);
         }
     }
