@@ -143,14 +143,21 @@ pub(crate) const STRING: u8 = tag(message::STR_PARAM_IIDS, WireType::Varint) as 
 pub(crate) const INT: u8 = tag(message::SINT64_PARAMS, WireType::Varint) as u8;
 pub(crate) const BOOL: u8 = tag(message::BOOLEAN_PARAMS, WireType::Varint) as u8;
 
-/// The id of a message, without its values; 0 if it has none.
+/// The id of a message, without its values; 0 if it has none. Of a damaged one it is the id with
+/// which [`visit`] shows it, so that filters and counts see what is shown.
 pub(crate) fn message_id(fields: Reader<'_>) -> u64 {
     // Writers put it first, and once.
     if let Some((id, _)) = outline(fields.rest(), |_| ()) {
         return id;
     }
-    let ids = fields.map_while(Result::ok).filter(|field| field.number == message::MESSAGE_ID);
-    ids.last().and_then(|field| field.as_fixed64().ok()).unwrap_or_default()
+    let mut id = 0;
+    // An error is reported where the message is shown.
+    let _ = visit(fields, |field| {
+        if let MessageField::MessageId(found) = field {
+            id = found;
+        }
+    });
+    id
 }
 
 fn varints(field: Field<'_>, mut visitor: impl FnMut(u64)) -> Result<(), DecodeError> {
@@ -182,4 +189,35 @@ fn doubles(field: Field<'_>, mut visitor: impl FnMut(f64)) -> Result<(), DecodeE
         visitor(f64::from_le_bytes(*bytes));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The id with which a message is shown.
+    fn shown(bytes: &[u8]) -> u64 {
+        let mut id = 0;
+        let _ = visit(Reader::new(bytes), |field| {
+            if let MessageField::MessageId(found) = field {
+                id = found;
+            }
+        });
+        id
+    }
+
+    #[test]
+    fn a_damaged_message_is_counted_under_the_id_with_which_it_is_shown() {
+        let mut message = vec![MESSAGE_ID, 1, 2, 3, 4, 5, 6, 7, 8];
+        message.extend([INT, 0x81, 0x01, STRING, 7, DOUBLE, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f]);
+        message.extend([BOOL, 1, MESSAGE_ID, 8, 7, 6, 5, 4, 3, 2, 1]);
+        for bit in 0..message.len() * 8 {
+            let mut damaged = message.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            for length in [damaged.len(), damaged.len() - 9, damaged.len() - 12] {
+                let damaged = &damaged[..length];
+                assert_eq!(message_id(Reader::new(damaged)), shown(damaged), "{damaged:x?}");
+            }
+        }
+    }
 }
