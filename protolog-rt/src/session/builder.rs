@@ -238,7 +238,7 @@ impl Builder {
         self
     }
 
-    /// As [`Self::keep_newest`], with the first messages: later ones are dropped and counted.
+    /// As [`Self::keep_newest`], with the first messages; once it is full, later ones are counted.
     pub fn keep_first(mut self) -> Self {
         self.fill_policy = FillPolicy::Discard;
         self

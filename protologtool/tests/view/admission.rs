@@ -261,7 +261,9 @@ struct OnTerminal {
 impl OnTerminal {
     /// Starts `view`; none without `script`.
     fn start(desktop: &Desktop, args: &str, trace: &Path) -> Option<Self> {
-        let mut script = desktop.run(tool("script")?);
+        let mut script = desktop.run(tool("env")?);
+        // Where whoever runs the tests ignores hang-ups, `view` would not end with its terminal.
+        script.arg("--default-signal=HUP,INT,TERM").arg(tool("script")?);
         let view = env!("CARGO_BIN_EXE_protologtool");
         let line = format!("exec {view} view {args} {}", trace.display());
         script.args(["-qec", &line, "/dev/null"]).stdin(Stdio::piped()).stdout(Stdio::piped());

@@ -33,11 +33,13 @@ pub(super) fn check(file: &File) -> Vec<Finding> {
     let lines = file.text.lines().enumerate();
     let code = lines.filter(|(_, line)| !line.trim_start().starts_with(['*', '/']));
     let found = code.filter_map(|(index, line)| {
-        let used = line.split_once(PACKAGE)?.1.split(['.', ';']).next()?;
-        let is_package = used.starts_with(|c: char| c.is_ascii_lowercase());
-        let is_allowed = !is_package || used == own || allowed.split(' ').any(|it| it == used);
+        let mut used = line.split(PACKAGE).skip(1).filter_map(|it| it.split(['.', ';']).next());
+        let used = used.find(|used| {
+            let is_package = used.starts_with(|c: char| c.is_ascii_lowercase());
+            is_package && *used != own && allowed.split(' ').all(|it| it != *used)
+        })?;
         let what = format!("`{own}` uses `{used}`, which is not below it; move what is used");
-        (!is_allowed).then_some(Finding { line: index + 1, what })
+        Some(Finding { line: index + 1, what })
     });
     found.collect()
 }
@@ -51,10 +53,14 @@ mod tests {
     fn a_package_uses_what_is_below_it() {
         let text = "package dev.protolog.internal.text;\n\nimport dev.protolog.internal.proto.Utf8;\n\
                     import dev.protolog.internal.ApiAccess;\nimport dev.protolog.internal.session.Sessions;\n\
-                    /** As {@link dev.protolog.internal.write.Call}. */\nclass A {}\n";
+                    /** As {@link dev.protolog.internal.write.Call}. */\nclass A {\n\
+                    void a(dev.protolog.internal.proto.Utf8 a, dev.protolog.internal.write.Call b) {}\n}\n";
         assert_eq!(
             found(check, "java/src/dev/protolog/internal/text/A.java", text),
-            [":5: `text` uses `session`, which is not below it; move what is used"]
+            [
+                ":5: `text` uses `session`, which is not below it; move what is used",
+                ":8: `text` uses `write`, which is not below it; move what is used"
+            ]
         );
         assert_eq!(found(check, "java/test/dev/protolog/internal/text/A.java", text), [""; 0]);
         assert_eq!(found(check, "java/src/dev/protolog/internal/new/A.java", text).len(), 1);

@@ -197,7 +197,7 @@ impl<'a> PackageGraph<'a> {
             for package in promise.packages {
                 let Some(id) = self.id(package) else {
                     findings.push(format!(
-                        "{package} is no member of the workspace; change the tables in xtask/src/toolchain.rs and here"
+                        "{package} is no member of the workspace; change the tables in xtask/src/toolchain.rs and tests/tidy/src/packages.rs"
                     ));
                     continue;
                 };
