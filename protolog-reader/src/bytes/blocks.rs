@@ -1,8 +1,8 @@
 //! The bytes behind a log, and references into them.
 //!
 //! A log refers to several blocks: the trace itself, each inflated bundle of packets, and repaired
-//! strings. They share one address space, so a reference is an address and a length, whatever block
-//! it points into.
+//! strings. They share one address space, so a reference is an address and a length, whichever
+//! block it points into.
 //!
 //! Invariants: blocks don't overlap and don't move; a [`Span`] made from a block's bytes lies
 //! within that block. Any other span would read as empty.
@@ -122,7 +122,7 @@ impl Blocks {
         }
     }
 
-    /// As [`bytes_near`](Self::bytes_near), with what follows them in the block.
+    /// As [`bytes_near`](Self::bytes_near), with the rest of the block.
     #[inline]
     pub(crate) fn window_near(&self, span: Span, hint: &mut BlockHint) -> &[u8] {
         let block = self.sorted.get(hint.0);

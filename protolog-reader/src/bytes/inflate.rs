@@ -1,7 +1,7 @@
 //! Inflates streams up to a limit, because a few bytes can hold gigabytes.
 //!
-//! Invariant: what a broken stream holds before the damage is read, the same bytes whoever reads
-//! them.
+//! Invariant: the bytes of a broken stream before the damage are read, the same ones by every
+//! reader.
 
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 
@@ -25,7 +25,7 @@ pub(crate) enum StreamEnd {
     Broken,
     /// The stream holds more than the limit.
     TooLarge,
-    /// The memory has no room for what it holds.
+    /// The memory has no room for its contents.
     NoRoom,
 }
 
@@ -142,7 +142,7 @@ impl<R: BufRead> Inflater<R> {
         Self { source, form, stream: form.decompressor(), place: StreamPlace::Within }
     }
 
-    /// Inflates what the source has at hand. Returns the number of bytes.
+    /// Inflates the bytes that the source has at hand. Returns the number of bytes.
     fn step(&mut self, to: &mut [u8]) -> io::Result<usize> {
         let input = self.source.fill_buf()?;
         let is_end = input.is_empty();

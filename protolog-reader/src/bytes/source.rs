@@ -1,4 +1,4 @@
-//! The bytes of a trace, wherever they are, for who does not want all of them in memory.
+//! The bytes of a trace, wherever they are, for a reader that does not want all of them in memory.
 
 use std::fmt::Debug;
 use std::fs::File;
@@ -46,7 +46,7 @@ impl Read for SourceReader<'_> {
     }
 }
 
-/// A file of the size that it had when it was opened; what is added to it is left out.
+/// A file of the size that it had when it was opened; later additions are left out.
 #[derive(Debug)]
 pub struct FileBytes {
     file: Mutex<File>,

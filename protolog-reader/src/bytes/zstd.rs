@@ -1,7 +1,7 @@
 //! Streams of zstd frames, as `zstd` writes them, and Perfetto in bundles from v58 on.
 //!
-//! Invariants: what is read is as the frames' checksums say, where they have one; of a broken
-//! frame, all blocks before the damage are read.
+//! Invariants: the bytes read match the checksums of the frames that have one; of a broken frame,
+//! all blocks before the damage are read.
 
 use std::io::{self, BufRead, Read};
 
@@ -13,7 +13,7 @@ pub(crate) struct ZstdFrames<R> {
     source: R,
     /// That of the frame that is being read.
     decoder: Option<Box<FrameDecoder>>,
-    /// The error that comes after what that frame still has.
+    /// The error that comes after the bytes that the frame still has.
     error: Option<io::Error>,
 }
 

@@ -40,7 +40,7 @@ pub(crate) struct Moment {
 }
 
 impl Moment {
-    /// The moment if nothing is known of the time. What has it stands at the first time that
+    /// The moment if nothing is known of the time. Records with it stand at the first time that
     /// follows.
     pub(crate) const UNKNOWN: Self = Self { ns: 0, clock: TRACE_CLOCK, guessed: true };
 

@@ -1,9 +1,9 @@
-//! The budget of what the compressed parts of a trace expand to: a few bytes can hold gigabytes,
-//! and each of those a message.
+//! The budget for the expanded size of the compressed parts of a trace: a few bytes can hold
+//! gigabytes, and each of those a message.
 //!
-//! A bundle is read as far as the budget goes; what follows of it, and all later bundles, are left
-//! out. A trace that is read in two passes is cut at the same place in both, although the second
-//! one reads segments in another order: the first pass says where.
+//! A bundle is read as far as the budget goes; its rest, and all later bundles, are left out. A
+//! trace that is read in two passes is cut at the same place in both, although the second one reads
+//! segments in another order: the first pass says where.
 //!
 //! Invariant: bytes and packets that were taken are never more than the limits, however bundles are
 //! nested.
@@ -13,11 +13,11 @@ use crate::damage::limits::Limits;
 /// See the module.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Expansion {
-    /// What is left.
+    /// The budget that is left.
     room: Room,
     bundle: Option<Cut>,
     cut: Option<Cut>,
-    /// The trace was read once: all fits but what is from this place on.
+    /// The trace was read once: all fits but the bundles from the place of `cut` on.
     is_known: bool,
 }
 
@@ -28,7 +28,7 @@ struct Room {
     packets: u64,
 }
 
-/// The first bundle that did not fit: where it begins in the file, and what there was room for.
+/// The first bundle that did not fit: where it begins in the file, and the room that there was.
 #[derive(Clone, Copy, Debug)]
 struct Cut {
     at: u64,

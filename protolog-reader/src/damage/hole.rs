@@ -2,7 +2,7 @@
 //!
 //! A file gets a hole if another program truncates it while a session writes (`copytruncate` of
 //! logrotate, `> app.pftrace`): the session writes on at its old place, and the file system fills
-//! what is before with zeros. What follows may begin within a packet.
+//! the bytes before it with zeros. The bytes after them may begin within a packet.
 //!
 //! Invariant: bytes after a hole count as packets only if a chain of them leads to the end of the
 //! trace, to another hole, or over [`ENOUGH`] bytes. So no packet is made of the inside of another
@@ -148,8 +148,8 @@ pub(crate) fn first_packet(bytes: &[u8]) -> Option<&[u8]> {
     rest.get(length..)?.get(..usize::try_from(size).ok()?)
 }
 
-/// Returns whether `bytes` begin with a bundle of packets, which may be cut off. What looks like
-/// packets in it is not to be read as it stands.
+/// Returns whether `bytes` begin with a bundle of packets, which may be cut off. Bytes in it that
+/// look like packets are not to be read as they stand.
 pub(crate) fn is_start_of_bundle(bytes: &[u8]) -> bool {
     let Some((&PACKET, rest)) = bytes.split_first() else { return false };
     let Ok((_, length)) = decode_varint(rest) else { return false };

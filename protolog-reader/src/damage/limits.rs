@@ -1,6 +1,6 @@
 //! Limits of the memory and the time that a trace may take.
 
-/// Limits of what a trace can contain beyond its own size. All have generous defaults.
+/// Limits on the contents of a trace beyond its own size. All have generous defaults.
 ///
 /// Apart from these, memory is proportional to the bytes that are read. The trace itself is kept,
 /// an entry takes 48 bytes and 4 for each of its strings, an interned string 16 (its characters
@@ -12,7 +12,7 @@
 pub struct Limits {
     /// Total inflated size of everything that is compressed, in bytes, whatever is nested in what.
     pub inflated_bytes: u64,
-    /// Number of packets in what was compressed. A packet takes time and, if it is a message, 48
+    /// Number of packets in compressed parts. A packet takes time and, if it is a message, 48
     /// bytes, however short it is.
     pub inflated_packets: u64,
     /// Total size of the long texts that messages name, interned texts and templates: a text stands

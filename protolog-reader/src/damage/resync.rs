@@ -4,7 +4,7 @@
 //! fields are there. That is right where only the contents are damaged. Where a length is, packets
 //! are also searched for.
 //!
-//! Invariant: never fewer packets than by that walk; what is found by search is a chain of packets
+//! Invariant: never fewer packets than by that walk; a find of the search is a chain of packets
 //! (see [`hole`]), so it is no string that was logged, unless that is longer than [`ENOUGH`] bytes.
 
 use protolog_core::schema::{packet, trace};

@@ -1,8 +1,8 @@
-//! Keeps what later pages need of earlier ones: entries that are held back, and the strings of
-//! sequences.
+//! Keeps the parts of earlier pages that later ones need: entries that are held back, and the
+//! strings of sequences.
 //!
-//! Invariant: afterwards all references are into one block, which holds nothing else; so what is
-//! kept is as large as what is needed, whatever was read.
+//! Invariant: afterwards all references are into one block, which holds nothing else; so the kept
+//! memory is as large as the needed strings, however much was read.
 
 use foldhash::HashMap;
 
@@ -13,8 +13,8 @@ use crate::decode::collect::{
 use crate::packets::message_fields::{self, MessageField};
 use crate::sequences::sequence_state::SequenceState;
 
-/// Moves the entries of `from` from index `end` on to `to`, which is empty, with what they and
-/// sequences refer to.
+/// Moves the entries of `from` from index `end` on to `to`, which is empty, with the strings that
+/// they and sequences refer to.
 pub(crate) fn compact<'s>(
     from: &mut Collected,
     end: usize,

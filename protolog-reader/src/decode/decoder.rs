@@ -76,7 +76,7 @@ impl Decoder {
         }
     }
 
-    /// Takes what the trace as a whole was inflated to from what it may expand to.
+    /// Takes the size that the whole trace was inflated to from its expansion budget.
     pub(crate) fn take_inflated(&mut self, bytes: u64) {
         self.expansion.take_bytes(bytes);
     }
@@ -97,7 +97,7 @@ impl Decoder {
         self.collected
     }
 
-    /// Decodes what follows in a trace that is being written. Returns the position if decoding
+    /// Decodes the next bytes of a trace that is being written. Returns the position if decoding
     /// ended before the end of `bytes`.
     pub(crate) fn add(&mut self, bytes: &[u8]) -> Option<EndedEarly> {
         let at = self.collected.blocks.reserve(bytes.len());
@@ -207,7 +207,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// Takes what was collected so far, until it is [put back](Self::put_back).
+    /// Takes the collected records so far, until they are [put back](Self::put_back).
     pub(crate) fn take(&mut self) -> Collected {
         std::mem::take(&mut self.collected)
     }
@@ -289,9 +289,9 @@ impl Decoder {
         }
     }
 
-    /// Finds zeros from `offset`, or within the packet there, to the end of what was written so
-    /// far. Returns where the next part begins: with a few of the zeros, since what follows is
-    /// found by them. A packet whose rest has not come yet may have some, too.
+    /// Finds zeros from `offset`, or within the packet there, to the end of the bytes written so
+    /// far. Returns where the next part begins: with a few of the zeros, since the bytes after them
+    /// are found by them. A packet whose rest has not come yet may have some, too.
     fn open_hole(&mut self, bytes: &[u8], offset: u64, depth: u32) -> Option<u64> {
         let rest = bytes.get(offset as usize..).filter(|_| self.is_growing && depth == 0)?;
         let zeros = rest.iter().rev().take_while(|byte| **byte == 0).count();

@@ -2,10 +2,10 @@
 //! threads.
 //!
 //! All others are left out as soon as time and thread are known, before their values are looked at.
-//! So what is wrong with their values is not found either.
+//! So errors in their values are not found either.
 //!
-//! Invariant: it only leaves out what is certain not to be wanted; a caller that wants less filters
-//! the rest by itself.
+//! Invariant: it only leaves out entries that are certainly unwanted; a caller that wants fewer
+//! filters the rest by itself.
 
 use crate::sequences::thread::{Thread, Threads};
 

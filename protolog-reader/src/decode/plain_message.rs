@@ -1,5 +1,5 @@
-//! Plain messages: packets that only have what nearly all of them have. They are read without the
-//! care that the others need, which is several times as fast.
+//! Plain messages: packets that only have the fields that nearly all of them have. They are read
+//! without the care that the others need, which is several times as fast.
 //!
 //! Invariant: a packet that is parsed here says nothing of its sequence but when its message was
 //! logged, and what strings it has; and nothing of the trace.
@@ -112,8 +112,8 @@ impl PlainMessage {
     }
 }
 
-/// The place of bytes with their length before them, as offset in the packet and length, and what
-/// follows them.
+/// The place of bytes with their length before them, as offset in the packet and length, and the
+/// rest.
 #[inline]
 fn skip<'a>(packet: &[u8], rest: &'a [u8]) -> Option<(usize, usize, &'a [u8])> {
     let (length, rest) = varint(rest)?;

@@ -1,6 +1,6 @@
 //! Sorts the records of messages by time.
 //!
-//! A record has 48 bytes, and what a merge sort moves it moves several times. So a key with the
+//! A record has 48 bytes, and a merge sort moves each item several times. So a key with the
 //! record's place is sorted, and then each record moves once.
 //!
 //! Invariant: of one time, the first segment comes first, and of one segment the record that was

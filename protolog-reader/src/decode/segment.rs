@@ -1,4 +1,4 @@
-//! Segments of a trace, with what a survey finds of their entries.
+//! Segments of a trace, with the findings of a survey about their entries.
 //!
 //! Invariant: an entry is no earlier than the span of its segment says, and no later.
 
@@ -21,7 +21,7 @@ pub(crate) struct Segment {
     pub(crate) clock: u32,
     /// Entries are of several clocks.
     pub(crate) has_several_clocks: bool,
-    /// Nothing before an entry has a time: what follows decides where it stands.
+    /// Nothing before an entry has a time: a later time decides where it stands.
     pub(crate) has_unknown_times: bool,
     /// When segments are in the order in which they are read: the place of the first one that has
     /// state of the sequences of these entries.

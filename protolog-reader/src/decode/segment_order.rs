@@ -1,7 +1,7 @@
 //! The order in which segments are read: by time, as far as the states of sequences allow.
 //!
 //! A trace has much of one thread after the other, as its writer found their chunks full, and a
-//! merged one has one input after the other. In the order of the file, whatever is later than the
+//! merged one has one input after the other. In the order of the file, everything later than the
 //! rest would have to be held back; by time, nearly nothing is.
 //!
 //! Invariant: a segment is after all earlier ones with which it has a sequence in common, since the

@@ -1,4 +1,4 @@
-//! Texts as trace_processor parses them: whatever is no bare conversion is literal.
+//! Texts as trace_processor parses them: everything but a bare conversion is literal.
 
 use protolog_core::{Conversion, Piece, Verb};
 

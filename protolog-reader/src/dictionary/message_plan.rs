@@ -214,7 +214,7 @@ fn insert_padding(out: &mut Vec<u8>, start: usize, missing: usize, are_zeros: bo
     let has_sign = are_zeros && out.get(start) == Some(&b'-');
     let (at, end) = (start + usize::from(has_sign), out.len());
     let filler = if are_zeros { b'0' } else { b' ' };
-    // What is padded is mostly short, and so is the padding: moved byte by byte, from the end.
+    // Padded values are mostly short, and so is the padding: moved byte by byte, from the end.
     out.resize(end + missing, filler);
     for index in (at..end).rev() {
         out[index + missing] = mem::replace(&mut out[index], filler);
@@ -248,8 +248,8 @@ fn write_value<W: Write>(out: &mut W, conversion: &Conversion, arg: Arg<'_>) -> 
     protolog_core::render_one(out, conversion, arg)
 }
 
-/// The place of a message's plan, which is made at first use. It is no part of what a message is:
-/// all places are equal.
+/// The place of a message's plan, which is made at first use. It is no part of a message's
+/// identity: all places are equal.
 #[derive(Debug, Default)]
 pub(crate) struct PlanCell(OnceLock<Plan>);
 

@@ -8,7 +8,7 @@ const COPY: usize = 32;
 #[derive(Clone, Debug)]
 pub(crate) struct Snippet {
     text: String,
-    /// The text and what fills it up, if it is no longer than this.
+    /// The text and its padding, if it is no longer than this.
     copied: [u8; COPY],
 }
 
@@ -33,7 +33,7 @@ impl Snippet {
     }
 }
 
-/// Appends the first bytes of a window, which has them and what follows them.
+/// Appends the first bytes of a window, which has them and the bytes after them.
 #[inline]
 pub(crate) fn push_start(out: &mut Vec<u8>, window: &[u8], len: usize) {
     let bytes = window.get(..len).unwrap_or(window);

@@ -33,7 +33,7 @@ impl Inputs {
         self.current = input;
     }
 
-    /// Notes what a packet of this thread has beside a message, and the times of that.
+    /// Notes the fields beside a message in a packet of this thread, and their times.
     pub(crate) fn note(
         &mut self,
         packet: &Packet<'_>,
@@ -49,7 +49,7 @@ impl Inputs {
         if packet.sequence_info.is_some() { self.note_process(field) } else { Ok(()) }
     }
 
-    /// Notes what a packet says of its process.
+    /// Notes the process info of a packet.
     fn note_process(&mut self, packet: Field<'_>) -> Result<(), DecodeError> {
         for field in packet.as_message()? {
             let field = field?;

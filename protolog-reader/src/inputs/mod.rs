@@ -1,4 +1,4 @@
-//! Several traces that are read as one: what is local to one of them and looks the same in another.
+//! Several traces that are read as one: values local to one of them that look the same in another.
 
 pub(crate) mod conflicts;
 pub(crate) mod input_clocks;

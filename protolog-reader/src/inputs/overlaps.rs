@@ -1,4 +1,4 @@
-//! Finds what several inputs have.
+//! Finds the packets that several inputs have.
 //!
 //! A message is the same in two inputs if it is of one thread of one process, of one nanosecond,
 //! and has one id and equal arguments. The result has it as often as the input that has it most
@@ -105,7 +105,7 @@ impl Overlaps {
         for spans in self.ranges.iter().filter(|spans| spans.len() > 1) {
             let mut spans: Vec<TimeRange> = spans.clone();
             spans.sort_by_key(|span| span.first);
-            // Whoever overlaps one of those before overlaps the one that ends last.
+            // An input that overlaps any earlier one overlaps that which ends last.
             let mut latest = spans[0];
             for span in &spans[1..] {
                 if span.first <= latest.last {

@@ -8,7 +8,7 @@ use crate::inputs::thread_ids::mix;
 
 /// The numbers beyond all pids of a machine, which has them up to 2^22.
 const BEYOND: u64 = 1 << 22;
-/// The pids of most first processes and of what they start.
+/// The pids of most first processes and of the processes that they start.
 const SMALL: u64 = 100_000;
 
 /// The pid of a process, by its fingerprint, for readers that know processes by their pids. Its

@@ -1,5 +1,5 @@
-//! Names of threads and hashes that are the same in every trace, so that what several inputs have
-//! is found by them.
+//! Names of threads and hashes that are the same in every trace, so that packets that several
+//! inputs have are found by them.
 
 use crate::sequences::thread::Thread;
 

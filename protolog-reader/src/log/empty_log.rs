@@ -40,7 +40,7 @@ impl Log {
                 NoMessages::without_unknown(filter.default_levels, named, self.session_duration())
             }
         };
-        // Without an end, nobody knows what else was logged.
+        // Without an end, further messages may have been logged.
         let is_certain =
             stats.unended.is_empty() || !matches!(reason, NoMessages::NothingLogged(_));
         is_certain.then(|| (reason.to_string(), reason.help()))

@@ -90,7 +90,7 @@ impl<'a, 'p> FastValues<'a, 'p> {
         })
     }
 
-    /// The next value, if it is a string: its bytes with what follows them, and their number.
+    /// The next value, if it is a string: its bytes with the rest of their block, and their number.
     #[inline]
     pub(crate) fn next_string(&mut self) -> Option<(&'a [u8], usize)> {
         self.next_varint(message_fields::STRING)?;

@@ -99,14 +99,14 @@ impl Log {
         self.next_edge = 0;
     }
 
-    /// The contents of the log, for those who read its pages.
+    /// The contents of the log, for readers of its pages.
     pub(crate) fn collected_mut(&mut self) -> &mut Collected {
         &mut self.collected
     }
 
     /// Makes this the log of the next page: its entries and losses, by time, and the spans that
-    /// begin or end before `limit`; if there is none, all that are left. Returns what the page
-    /// before was made of.
+    /// begin or end before `limit`; if there is none, all that are left. Returns the parts of the
+    /// page before.
     pub(crate) fn turn_page(
         &mut self,
         collected: Collected,
@@ -309,7 +309,7 @@ impl Log {
     }
 
     /// The bytes of the string with this index, which are UTF-8, near where the last ones were:
-    /// those with what follows them, and their number.
+    /// those with the rest of their block, and their number.
     #[inline]
     pub(crate) fn interned_near(&self, index: u32, hint: &mut BlockHint) -> Option<(&[u8], usize)> {
         let span = self.collected.strings.get(index as usize)?;

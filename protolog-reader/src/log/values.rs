@@ -87,7 +87,7 @@ pub fn beginning(text: &str, most: usize) -> &str {
 }
 
 /// The text, or the beginning of one with more bytes than `most`, which says that it is cut: for
-/// what is shown or kept again and again.
+/// texts that are shown or kept again and again.
 pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     if text.len() <= most {
         return text.into();

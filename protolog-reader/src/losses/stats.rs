@@ -51,8 +51,8 @@ pub struct Stats {
     /// Texts of messages that are left out: those that messages name are more than the limit (see
     /// [`Limits`](crate::Limits)): `[CUT_TEXT]`.
     pub cut_texts: u64,
-    /// Bytes of zeros, and of what can't be told from a part of a packet after them: another
-    /// program truncated the file while it was written. What follows was read.
+    /// Bytes of zeros, and bytes after them that can't be told from a part of a packet: another
+    /// program truncated the file while it was written. The bytes after them were read.
     pub skipped_bytes: u64,
     /// Bytes that are damaged, between packets that were read.
     pub damaged_bytes: u64,

@@ -38,7 +38,7 @@ pub(super) struct Copier<'a, 'b> {
     places: Option<Places>,
     /// The packets that sequences of the input hold back, by the sequence's new id.
     held: HashMap<u32, Held>,
-    /// What is changed in the packets of the input.
+    /// The changes in the packets of the input.
     changes: Changes,
     /// New ids of sequences whose state was set up after a hole.
     cleared: HashSet<u32>,
@@ -108,7 +108,7 @@ impl<'a, 'b> Copier<'a, 'b> {
         self.survey.restart();
         self.changes = self.survey.changes(index);
         self.cleared.clear();
-        // Nothing follows that needs what is still held back.
+        // No later packet needs those that are still held back.
         self.held.clear();
         let visitor = &mut |piece: Piece<'_>| match piece {
             Piece::Packet(bytes) => self.packet(index, bytes, (0, inflated)),
@@ -210,7 +210,7 @@ impl<'a, 'b> Copier<'a, 'b> {
         packet.message.is_some() && packet.clock == 0 && !self.cleared.contains(&sequence)
     }
 
-    /// Writes a packet without what the result has from another input.
+    /// Writes a packet without the parts that the result has from another input.
     fn copy_new(
         &mut self,
         index: usize,

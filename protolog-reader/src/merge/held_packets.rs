@@ -46,7 +46,7 @@ pub(super) struct Omitted {
 
 impl Held {
     /// Takes the next packet of the sequence, which may clear the state and may have a message or
-    /// an event, and passes on what is to be written now.
+    /// an event, and passes on the packets to be written now.
     pub(super) fn next<E>(
         &mut self,
         bytes: &[u8],
@@ -120,7 +120,7 @@ impl Held {
     }
 }
 
-/// A packet without what is omitted.
+/// A packet without its omitted parts.
 #[expect(clippy::struct_excessive_bools, reason = "each is a property of the packet")]
 struct Rest {
     /// Without timestamp and sequence id.

@@ -1,7 +1,7 @@
 //! The amount that an input of a merge has expanded to, in one pass over it.
 //!
 //! An input comes as a stream, so its size is not known before: each part that is read makes room
-//! for what it may expand to. Both passes over an input end at the same place.
+//! for its possible expansion. Both passes over an input end at the same place.
 
 use std::cell::Cell;
 use std::io::{self, Read};
@@ -49,7 +49,7 @@ impl InputExpansion {
         Counted { stream, inflated: self }
     }
 
-    /// A stream of what was inflated, which ends with an error where it does not fit.
+    /// A stream of inflated bytes, which ends with an error where they do not fit.
     pub(super) fn limit<R: Read>(&self, stream: R) -> Limited<'_, R> {
         Limited { stream, inflated: self }
     }
@@ -92,7 +92,7 @@ impl<R: Read> Read for Limited<'_, R> {
             self.inflated.bytes.set(self.inflated.bytes.get() + count as u64);
             return Ok(count);
         }
-        // What ends here fits.
+        // A stream that ends here fits.
         match self.stream.read(&mut [0])? {
             0 => Ok(0),
             _ => {

@@ -49,7 +49,7 @@ pub struct Merged {
     /// Names of inputs that end within a packet, or are corrupt from some point on; the part before
     /// is in the result.
     pub truncated: Vec<String>,
-    /// Names of inputs that expand to more than their limit; what is compressed of the rest is left
+    /// Names of inputs that expand to more than their limit; compressed parts of the rest are left
     /// out.
     pub cut: Vec<String>,
     /// Sentences about inputs that [may be left out](MergeInput::may_be_left_out), and were.
@@ -82,7 +82,7 @@ impl Merged {
             && self.malformed + self.malformed_elements + skipped == 0
     }
 
-    /// Sentences about what is missing for another reason than that an input is truncated or
+    /// Sentences about parts that are missing for another reason than that an input is truncated or
     /// malformed.
     pub fn gaps(&self) -> Vec<String> {
         let hole = (self.skipped_bytes > 0).then(|| hole::describe(self.skipped_bytes));

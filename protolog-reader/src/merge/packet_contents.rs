@@ -76,7 +76,7 @@ fn snapshot(snapshot: Field<'_>) -> Result<Option<u64>, DecodeError> {
 }
 
 /// The part of a malformed packet that is read: the good fields before the first one that can't be
-/// decoded. Without what it says of the state of its sequence, the packets after it would mean
+/// decoded. Without its fields about the state of its sequence, the packets after it would mean
 /// something else. None if there is no such field.
 pub(super) fn good_part(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut part = Vec::with_capacity(bytes.len());

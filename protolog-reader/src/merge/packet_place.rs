@@ -1,10 +1,10 @@
 //! Where each packet belongs: its thread, its time, and what it says apart from the ids of its
-//! sequence. Two packets that are equal in all three are the same, whatever trace they are in.
+//! sequence. Two packets that are equal in all three are the same, in whichever traces they are.
 //!
 //! This is the same reading as that of [`crate::decode::collect`], without the log: of a string
 //! only its hash is kept.
 //!
-//! Invariant: what can't be told for certain is none, so that nothing counts as the same by
+//! Invariant: a place that can't be told for certain is none, so that nothing counts as the same by
 //! accident.
 
 use super::packet_contents::fields;
@@ -36,7 +36,7 @@ pub(super) struct Place {
     pub(super) advanced: Option<u32>,
     /// The clocks of the sequence that the packet defines.
     pub(super) defined: Vec<u32>,
-    /// The hash of what was logged; none if nothing was, or if its strings are not known.
+    /// The hash of the logged message; none if there is none, or if its strings are not known.
     pub(super) logged: Option<u64>,
 }
 

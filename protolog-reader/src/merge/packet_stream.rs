@@ -1,4 +1,4 @@
-//! Reads the packets of a trace one at a time, whatever the size of the trace.
+//! Reads the packets of a trace of any size one at a time.
 
 use super::error::MergeError;
 use super::input_expansion::InputExpansion;
@@ -180,8 +180,8 @@ fn all_packets(
     }
 }
 
-/// A stream that ends where it can't be read any further, so that what is before is read as far as
-/// that of one that was cut off.
+/// A stream that ends where it can't be read any further, so that the part before is read as far as
+/// that of a stream that was cut off.
 struct UntilError<R> {
     inner: R,
     error: Option<io::Error>,
@@ -298,7 +298,7 @@ impl<R: BufRead> Ahead<R> {
         Ok(Some(if is_other { Piece::Other } else { Piece::Damage(bytes) }))
     }
 
-    /// Skips a field that is no packet and longer than what was looked at. False if it is cut off,
+    /// Skips a field that is no packet and longer than the bytes looked at. False if it is cut off,
     /// or none.
     fn skip_long_field(&mut self) -> io::Result<bool> {
         let mut head = Vec::with_capacity(MAX_HEAD);

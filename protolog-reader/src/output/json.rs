@@ -28,8 +28,8 @@
 //! JSON can't express are strings.
 
 //!
-//! Invariant: each line is one object, in UTF-8, whatever a trace holds: all text passes through
-//! serde_json, and has escapes for all that a terminal would obey.
+//! Invariant: each line is one object, in UTF-8, for any contents of a trace: all text passes
+//! through serde_json, and has escapes for all that a terminal would obey.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -87,7 +87,7 @@ struct MessageMembers {
     texts: Vec<Snippet>,
 }
 
-/// A value that stands in a line: where, and what it is but for a string.
+/// A value that stands in a line: its place, and the value itself but for a string.
 #[derive(Debug)]
 struct FastArg {
     at: Range<usize>,
@@ -262,7 +262,7 @@ impl<'a> JsonWriter<'a> {
         self.push_time_and_thread(ts, is_guess, thread, out);
     }
 
-    /// Appends what follows a time of the trace's clock.
+    /// Appends the fields after a time of the trace's clock.
     fn push_time_and_thread(&mut self, ts: i64, is_guess: bool, thread: u32, out: &mut Vec<u8>) {
         if is_guess {
             out.extend_from_slice(b",\"ts_guessed\":true");

@@ -66,7 +66,7 @@ const BATCH: usize = 256;
 const FIRST_TRACK: u64 = 0x7072_6f74_6f6c_6f67;
 /// The name of a span of which only the end is known.
 const BEGIN_LOST: &str = "(its begin was lost)";
-/// The sequence of what is added: the traces' own are numbered from 1.
+/// The sequence of the added packets: the traces' own sequences are numbered from 1.
 const SEQUENCE: u32 = 0x7fff_0000;
 
 /// An argument to show as a counter.
@@ -100,8 +100,8 @@ pub struct AddedForUi {
     pub cut_texts: u64,
 }
 
-/// The trace with what the UI shows, in place of what it had of that. Counters that it had stay,
-/// behind those that are asked for.
+/// The trace with the packets that the UI shows, in place of such packets that it had. Counters
+/// that it had stay, behind those that are asked for.
 ///
 /// The texts of messages may be so many times the size of the trace, as [`Limits::of_expansion`]
 /// says.
@@ -138,7 +138,7 @@ pub fn perfetto_ui_packets(trace: &[u8]) -> Result<Vec<u8>, ReadError> {
     Ok(packets)
 }
 
-/// Appends to `out`, which has the trace of `log`, what the UI shows.
+/// Appends the packets that the UI shows to `out`, which has the trace of `log`.
 fn write(log: &Log, counters: &[CounterArg], out: &mut dyn Write) -> io::Result<AddedForUi> {
     let (counter_values, cut_texts) = (vec![0; counters.len()], log.stats().cut_texts);
     let added = AddedForUi { counter_values, cut_texts, ..AddedForUi::default() };
@@ -205,7 +205,7 @@ fn without_perfetto_ui(trace: Vec<u8>) -> (Vec<u8>, Vec<CounterArg>) {
     if from == 0 {
         return (trace, counters);
     }
-    // With what can't be read.
+    // With the rest, which can't be read.
     kept.extend_from_slice(&trace[from..]);
     (kept, counters)
 }

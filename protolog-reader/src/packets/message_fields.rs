@@ -93,7 +93,7 @@ pub(crate) fn outline(bytes: &[u8], mut string: impl FnMut(u64)) -> Option<(u64,
     Some((u64::from_le_bytes(*id), counts))
 }
 
-/// The varint that `bytes` begin with, and what follows it.
+/// The varint that `bytes` begin with, and the bytes after it.
 #[inline]
 pub(crate) fn varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
     match bytes {
@@ -112,7 +112,7 @@ pub(crate) fn varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
     }
 }
 
-/// The first field and what follows it, if it is one that messages usually have, as they have it.
+/// The first field and the bytes after it, if it is a usual field of messages in its usual form.
 #[inline]
 pub(crate) fn usual(bytes: &[u8]) -> Option<(MessageField, &[u8])> {
     let (&first, rest) = bytes.split_first()?;
@@ -144,7 +144,7 @@ pub(crate) const INT: u8 = tag(message::SINT64_PARAMS, WireType::Varint) as u8;
 pub(crate) const BOOL: u8 = tag(message::BOOLEAN_PARAMS, WireType::Varint) as u8;
 
 /// The id of a message, without its values; 0 if it has none. Of a damaged one it is the id with
-/// which [`visit`] shows it, so that filters and counts see what is shown.
+/// which [`visit`] shows it, so that filters and counts see the id that is shown.
 pub(crate) fn message_id(fields: Reader<'_>) -> u64 {
     // Writers put it first, and once.
     if let Some((id, _)) = outline(fields.rest(), |_| ()) {

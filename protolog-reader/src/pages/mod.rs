@@ -2,9 +2,9 @@
 //!
 //! A survey goes over the trace first. It collects the dictionary, the threads, the relations of
 //! clocks and the losses, and of each segment of about 64 KiB the times of its entries. So it is
-//! known how far each page may go: up to the first entry of all segments that follow. What is later
-//! is held back for the next page. A segment also says where the state of its sequences was set up,
-//! so that reading can begin in the middle.
+//! known how far each page may go: up to the first entry of all segments that follow. Later entries
+//! are held back for the next page. A segment also says where the state of its sequences was set
+//! up, so that reading can begin in the middle.
 //!
 //! Segments are read by time, as far as their sequences allow
 //! ([`segment_order`](crate::decode::segment_order)).
@@ -220,7 +220,7 @@ impl Pages {
         &self.log
     }
 
-    /// The log, for what changes it.
+    /// The log, for changes to it.
     pub fn log_mut(&mut self) -> &mut Log {
         &mut self.log
     }
@@ -282,8 +282,8 @@ impl Pages {
         }
     }
 
-    /// Leaves out what is certain to be before `time`, in nanoseconds of the trace's clock. Before
-    /// the first page only.
+    /// Leaves out entries that are certain to be before `time`, in nanoseconds of the trace's
+    /// clock. Before the first page only.
     pub fn skip_to(&mut self, time: i64) {
         if let Some(PageReader::Here(rest)) = self.rest.as_mut().map(|rest| &mut rest.reader) {
             let is_after = |segment: &Segment| segment.span.is_some_and(|(_, last)| last >= time);
@@ -311,8 +311,8 @@ impl Pages {
         }
     }
 
-    /// Leaves out what is certain not to be among the last `count` entries. Before the first page
-    /// only.
+    /// Leaves out entries that are certain not to be among the last `count` entries. Before the
+    /// first page only.
     pub fn skip_to_last(&mut self, count: usize) {
         let Some(PageReader::Here(rest)) = self.rest.as_mut().map(|rest| &mut rest.reader) else {
             return;
@@ -323,13 +323,13 @@ impl Pages {
             Some(before)
         });
         let latest: Vec<i64> = latest.collect();
-        // Only what is later than all before counts.
+        // Only segments later than all before count.
         let has_enough = |begin: &usize| {
             let after = rest.segments[*begin..].iter();
             let later = after.filter(|it| it.span.is_some_and(|(first, _)| first > latest[*begin]));
             later.map(|segment| segment.entries).sum::<u64>() >= count as u64
         };
-        // Most traces end with what is later than all else.
+        // Most traces end with segments later than all others.
         let steps = std::iter::successors(Some(1_usize), |back| back.checked_mul(2));
         let begins = steps.map_while(|back| rest.segments.len().checked_sub(back));
         let begin = begins.take_while(|begin| *begin > 0).find(has_enough);

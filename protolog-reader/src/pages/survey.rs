@@ -1,4 +1,4 @@
-//! The first pass over a trace that is read page by page: its segments, with what they have of
+//! The first pass over a trace that is read page by page: its segments, with facts about their
 //! entries.
 //!
 //! Invariant: a segment begins and ends between packets.

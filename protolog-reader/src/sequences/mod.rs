@@ -1,4 +1,4 @@
-//! What packets say of their writers: the state of a sequence, its thread, its session.
+//! Fields of packets about their writers: the state of a sequence, its thread, its session.
 
 pub(crate) mod process_info;
 pub(crate) mod sequence_state;

@@ -3,7 +3,7 @@
 use protolog_core::schema::sequence_info;
 use protozero::{DecodeError, Field};
 
-/// What a sequence says of its process.
+/// Information about the process of a sequence.
 #[derive(Debug)]
 pub(crate) struct ProcessInfo<'a> {
     /// The pid and the fingerprint.

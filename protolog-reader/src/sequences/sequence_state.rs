@@ -257,8 +257,8 @@ impl Interned {
     }
 }
 
-/// The string argument that interned data begin with, as its id and its bytes, and what follows it:
-/// if it is as writers have it, and short.
+/// The string argument that interned data begin with, as its id and its bytes, and the bytes after
+/// it: if it is as writers have it, and short.
 #[inline]
 pub(crate) fn usual_string_arg(interned: &[u8]) -> Option<(u64, &[u8], &[u8])> {
     let [first, second, size @ ..0x80, rest @ ..] = interned else { return None };

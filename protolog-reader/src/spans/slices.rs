@@ -2,8 +2,8 @@
 //!
 //! A slice is two events on a track, which may be far apart. They are collected with the packets,
 //! and matched by time after the last one. Names and arguments may be interned, as Perfetto's SDK
-//! writes them. Of a trace that is being written, what was collected so far is matched, and the
-//! slices that are open then are kept for the ends that follow.
+//! writes them. Of a trace that is being written, the events so far are matched, and the slices
+//! that are open then are kept for the ends that follow.
 //!
 //! Events of ours have the depth of their slices. So where an end was lost, the next event of the
 //! thread says it: a slice that can't be open then had ended by that time. An end whose begin was
@@ -71,7 +71,7 @@ pub(crate) struct SliceEvents {
     /// They are left out unless they are asked for.
     pub(crate) are_wanted: bool,
     events: Vec<SliceEvent>,
-    /// The memory of what the events have of texts, in bytes.
+    /// The memory of the texts of the events, in bytes.
     text_bytes: usize,
     sequences: HashMap<u32, SequenceNames>,
     /// Slices that were open when the last part of a trace ended, by track, the innermost last;
@@ -85,8 +85,8 @@ type Tracks<T> = HashMap<SliceStack, Vec<T>>;
 /// The place where slices are nested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum SliceStack {
-    /// A track, by its id and what tells processes with one pid apart: these give their tracks the
-    /// same ids.
+    /// A track, by its id and its process's fingerprint: processes with one pid use the same track
+    /// ids.
     Track(u64, Option<u64>),
     /// That of a thread, where an event names no track.
     Thread(u32),
@@ -344,7 +344,7 @@ impl Slices {
     }
 }
 
-/// What the packet of an event has beside it: the number of slices that the thread is in, and the
+/// The fields beside an event in its packet: the number of slices that the thread is in, and the
 /// span.
 fn beside(packet: Field<'_>) -> Result<(Option<u32>, SpanProgress), DecodeError> {
     let (mut entered, mut progress) = (None, SpanProgress::default());

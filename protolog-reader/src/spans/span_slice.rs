@@ -46,7 +46,7 @@ pub(crate) struct SpanProgress {
 }
 
 impl SpanProgress {
-    /// What is known by an end, and else what was known before.
+    /// The progress at an end, with the number from before if the end has none.
     pub(crate) fn or(self, before: Self) -> Self {
         Self { number: self.number.or(before.number), busy: self.busy, age: self.age }
     }

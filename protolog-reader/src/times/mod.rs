@@ -1,4 +1,4 @@
-//! Times for people: display, and parsing of what people write.
+//! Times for people: display, and parsing of times as people write them.
 
 pub(crate) mod ago;
 pub(crate) mod time_writer;

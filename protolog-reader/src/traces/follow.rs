@@ -1,4 +1,4 @@
-//! Reading a trace while it is being written: what has been added becomes a log of its own.
+//! Reading a trace while it is being written: each added part becomes a log of its own.
 //!
 //! The state of sequences, the dictionary, the clocks, the strings and the open spans stay from one
 //! part to the next, so a part reads as it would in the whole trace. Within a part, items are in
@@ -22,7 +22,7 @@ use crate::traces::read_error::{ReadError, ReadErrorKind};
 /// The first byte of every trace.
 const PACKET: u8 = 0x0a;
 
-/// Reads a growing trace, part by part. Of what was read, only the dictionary, the strings that may
+/// Reads a growing trace, part by part. Of earlier parts, only the dictionary, the strings that may
 /// be used again, the open spans and the losses are kept.
 #[derive(Debug)]
 pub struct Follower {
@@ -35,7 +35,7 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// A reader of a trace from its beginning, with dictionaries for what its own lacks.
+    /// A reader of a trace from its beginning, with dictionaries for messages that its own lacks.
     pub fn new(dictionaries: Vec<viewer_config::Dictionary>) -> Self {
         Self {
             decoder: Decoder::new(Limits::default(), false),
@@ -78,8 +78,8 @@ impl Follower {
         (self.decoder, self.known_losses, self.has_begun) = (decoder, 0, false);
     }
 
-    /// Reads what follows, and calls `show` with the log of it. `find` supplies dictionaries that
-    /// the trace names by their hash. Returns the number of bytes that were taken: all, but for a
+    /// Reads the next bytes, and calls `show` with their log. `find` supplies dictionaries that the
+    /// trace names by their hash. Returns the number of bytes that were taken: all, but for a
     /// packet that is not whole. The next part begins behind them.
     ///
     /// # Errors

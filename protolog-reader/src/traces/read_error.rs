@@ -22,7 +22,7 @@ pub enum ReadErrorKind {
     OutOfMemory,
     /// The whole trace is compressed, so that it can't be read while it is being written.
     Compressed,
-    /// A trace that is being written is damaged from this offset on, in bytes of what was read
+    /// A trace that is being written is damaged from this offset on, in bytes of the part read
     /// last.
     Damaged(u64),
 }

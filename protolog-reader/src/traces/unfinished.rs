@@ -1,4 +1,4 @@
-//! Traces that were never ended, and what their recordings complete them with.
+//! Traces that were never ended, and the packets of their recordings that complete them.
 
 use crate::bytes::inflate::{Inflated, StreamEnd, inflate};
 use crate::damage::limits::Limits;
@@ -34,9 +34,9 @@ impl TraceHead {
     }
 }
 
-/// Replaces what follows the valid bytes of `trace` by what its `recording` has: each message is in
-/// the trace once then, and the trace has an end. None of a recording that is not of a session that
-/// streams; `trace` is as it was then.
+/// Replaces the bytes after the valid ones of `trace` by the packets of its `recording`: each
+/// message is in the trace once then, and the trace has an end. None of a recording that is not of
+/// a session that streams; `trace` is as it was then.
 pub fn complete(trace: &mut Vec<u8>, recording: &Recording<'_>) -> Option<io::Result<Recovered>> {
     let valid = recording.trace()?.bytes;
     let missing = valid.saturating_sub(trace.len() as u64);

@@ -14,8 +14,8 @@
 //!   booleans   6  packed
 //! ```
 //!
-//! Invariant: what follows an entry that can't be decoded is a packet that is cut off, so that it
-//! is said to be missing.
+//! Invariant: after an entry that can't be decoded stands a packet that is cut off, so that it is
+//! said to be missing.
 
 use protolog_core::schema::{
     clock, clock_id, clock_snapshot, interned_data, interned_string, message, packet,

@@ -1,7 +1,7 @@
 //! The records of messages: where the bytes of each are, and which strings they refer to.
 //!
-//! The usual message is taken in one pass, with the plan that the dictionary has for it; what
-//! differs is read field by field.
+//! The usual message is taken in one pass, with the plan that the dictionary has for it; any other
+//! is read field by field.
 //!
 //! Invariant: a message that is damaged has a record, too, with the values before the damage.
 
@@ -25,7 +25,7 @@ impl Collected {
             inputs.note_time(self.threads.get(sequence.thread), moment);
         }
         self.order.need_state(self.segment.index, sequence.begun_in);
-        // The guess rests on whatever was read before.
+        // The guess rests on the packets read before.
         if moment.guessed {
             self.order.keep_order_of_file();
         }

@@ -77,7 +77,7 @@ pub(crate) enum Pass {
     Whole,
     /// All but entries and their strings: of the former, only when they were logged.
     Survey,
-    /// Entries and their strings, with what a survey of the same trace has collected before.
+    /// Entries and their strings, with the results of an earlier survey of the same trace.
     Entries,
 }
 
@@ -112,9 +112,9 @@ pub(crate) struct Collected {
     /// What messages may name of them.
     pub(crate) texts: TextBudget,
     pub(crate) threads: Arc<Threads>,
-    /// Names of threads by pid and tid, for those whose sequence names none.
+    /// Names of threads by pid and tid, for threads whose sequence names none.
     pub(crate) thread_names: HashMap<(u32, u32), String>,
-    /// Names of processes by pid, and by what tells several with one pid apart.
+    /// Names of processes by pid, and by the fingerprint that tells several with one pid apart.
     pub(crate) processes: Arc<HashMap<(u32, Option<u64>), String>>,
     /// Pids of descriptors that stand for others; see `merge/processes_apart.rs`.
     pub(crate) told_apart: Arc<BTreeSet<u32>>,
@@ -124,7 +124,7 @@ pub(crate) struct Collected {
     pub(crate) stats: Stats,
     pub(crate) sessions: Arc<Sessions>,
     pub(crate) slices: SliceEvents,
-    /// What is found of several traces that are surveyed as one.
+    /// Findings about several traces that are surveyed as one.
     pub(crate) inputs: Option<Box<Inputs>>,
     fits: KnownFits,
     shared_clocks: CustomClocks,
@@ -256,9 +256,9 @@ impl Collected {
         (self.shared_clocks, self.latest, self.malformed) = Default::default();
     }
 
-    /// Takes what belongs to the page that was read, with all entries, for a log of its own. What
-    /// is of the whole trace is in both. `used` is a page that nobody needs any more, whose memory
-    /// the next one takes.
+    /// Takes the parts of the page that was read, with all entries, for a log of its own. Data of
+    /// the whole trace is in both. `used` is a page that nobody needs any more, whose memory the
+    /// next one takes.
     pub(crate) fn take_page(&mut self, used: Self) -> Self {
         let Self { mut blocks, mut records, mut string_refs, mut strings, .. } = used;
         blocks.clear();
@@ -306,7 +306,7 @@ impl Collected {
             + self.order.table_bytes()
     }
 
-    /// Takes what a packet has of slices.
+    /// Takes the slice events of a packet.
     fn apply_slices(
         &mut self,
         sequence: &SequenceState,

@@ -1,8 +1,8 @@
 //! Where the segments of a trace end while it is surveyed, so that each of them can be read by
 //! itself later.
 //!
-//! A segment has few sequences, since whoever reads it needs the state of each of them, and is
-//! neither much smaller nor much larger than `Collected::least_segment` without a reason.
+//! A segment has few sequences, since its reader needs the state of each of them, and is neither
+//! much smaller nor much larger than `Collected::least_segment` without a reason.
 //!
 //! Invariant: a segment ends between packets of the file, and never within a bundle.
 

@@ -100,8 +100,7 @@ impl Collected {
     }
 }
 
-/// Takes the template of a message from the budget. Returns what stands in place of its stack
-/// trace.
+/// Takes the template of a message from the budget. Returns the text in place of its stack trace.
 pub(super) fn take_template(
     dictionary: &Dictionary,
     id: u64,

@@ -1,4 +1,4 @@
-//! What a packet says of the whole trace: dictionaries, names of processes and threads, statistics.
+//! Fields of packets about the whole trace: dictionaries, process and thread names, statistics.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ const THREAD_NAME: u32 = 2;
 const THREAD_PROCESS: u32 = 3;
 
 impl Collected {
-    /// Applies what a packet of this thread says of the whole trace.
+    /// Applies the fields about the whole trace of a packet of this thread.
     pub(super) fn apply_trace_wide(
         &mut self,
         thread: u32,
