@@ -65,8 +65,7 @@ impl Room {
         bazel
     }
 
-    /// Builds everything, and compares what the program logs and what the dictionary has with these
-    /// messages.
+    /// Builds everything, and compares the messages of the program and the dictionary with these.
     fn check(&self, messages: &[&str]) -> Result<()> {
         shell::run(&mut self.bazel(&[
             "build",

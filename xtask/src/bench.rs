@@ -1,5 +1,5 @@
-//! `cargo xtask bench`: its benches and what they need. The work is that of `bench/runner`, which
-//! only they compile.
+//! `cargo xtask bench`: its benches and their tools. The work is that of `bench/runner`, which only
+//! they compile.
 
 use crate::install::{self, Tool};
 use crate::tools::{
@@ -58,8 +58,8 @@ pub(crate) const BENCHES: [Bench; 8] = [
 /// Tools of the peers of the bench `runtime`. A peer whose tool is missing is left out.
 const PEERS: [Tool; 5] = [CXX, SPDLOG, LTTNG, LTTNG_UST, BABELTRACE];
 
-/// Runs the benches named in `only`, or all, each after the other. With `json` what gives its
-/// tables away is written to a file too.
+/// Runs the benches named in `only`, or all, each after the other. With `json`, tables of benches
+/// that return them are written to a file too.
 pub(crate) fn run(only: &[String], json: bool) -> Result<()> {
     let is_chosen = |name: &str| only.is_empty() || only.iter().any(|word| word == name);
     let chosen = || BENCHES.iter().filter(|(name, ..)| is_chosen(name));

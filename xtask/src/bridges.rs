@@ -13,7 +13,7 @@ use crate::loggers::{self, Loggers};
 use crate::{Result, jar, java, shell, workspace};
 
 /// The messages of the programs' traces: level, tag, template, typed arguments, thread, time, place
-/// and exception, without what differs from run to run.
+/// and exception, without the parts that differ from run to run.
 const EXPECTED: &str = "java/bridges/test/expected.txt";
 /// Those that log by Logback run apart: its SLF4J is another one.
 const PROGRAMS: [BridgedProgram; 4] = [
@@ -75,7 +75,7 @@ const PROGRAMS: [BridgedProgram; 4] = [
     },
 ];
 
-/// Newer ones print what they have done where a part of their configuration is not used.
+/// Newer ones print their steps where a part of their configuration is not used.
 const LOGBACK_OPTIONS: [&str; 2] = [
     "-Dlogback.configurationFile=java/bridges/test-logback/logback.xml",
     "-Dlogback.statusListenerClass=ch.qos.logback.core.status.NopStatusListener",
@@ -109,7 +109,7 @@ const fn way(
     Way { name, option, args, prints }
 }
 
-/// Builds the jars twice, runs programs with all bridges, and compares what their traces say.
+/// Builds the jars twice, runs programs with all bridges, and compares their traces.
 pub(crate) fn test() -> Result<()> {
     let loggers = loggers::find()?;
     let built = jar::build("jars", Some(&loggers))?;
@@ -177,7 +177,7 @@ fn rows(tool: &Path, trace: &Path) -> Result<String> {
     Ok(rows.concat())
 }
 
-/// A message on a line, with what is the same in each run.
+/// A message on a line, with the parts that are the same in each run.
 fn shown(row: &Value) -> String {
     let args = row["args"].as_array().map_or(&[][..], Vec::as_slice);
     let args: Vec<_> = args.iter().map(|arg| stable(arg).to_string()).collect();
@@ -210,7 +210,7 @@ fn millis_of_day(time: &str) -> Option<u64> {
     Some(((hours * 60.0 + minutes) * 60_000.0 + seconds * 1000.0) as u64)
 }
 
-/// An argument without what differs from run to run: times, identities of objects, frames.
+/// An argument without the parts that differ from run to run: times, identities of objects, frames.
 fn stable(arg: &Value) -> Value {
     if arg.as_u64().is_some_and(|number| number > 1 << 40) {
         return "TIME".into();

@@ -4,8 +4,8 @@ use std::process::Command;
 
 use crate::Result;
 
-/// Pattern of the functions within which instructions count, on whatever thread. The programs of
-/// `bench` repeat the measured call in one, and do nothing else there.
+/// Pattern of the functions within which instructions count, on any thread. The programs of `bench`
+/// repeat the measured call in one, and do nothing else there.
 const FUNCTION: &str = "*counted*";
 
 /// Instructions of one of so many repetitions; their number is the last argument of `command`.

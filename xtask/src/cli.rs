@@ -125,7 +125,7 @@ pub(crate) fn parse(words: &[String]) -> Result<Request> {
         "release" => {
             let (only, options) = split(rest, &["--dry-run"])?;
             known("step", &only, "release", release::STEPS.iter().map(|(step, ..)| *step))?;
-            // What it takes to publish is with a person, and so is the deed.
+            // Publishing needs keys that a person has, so a person does it.
             let is_dry = !options.is_empty();
             let request = Request::Release { only };
             is_dry

@@ -158,7 +158,7 @@ fn number(version: &str) -> Option<(u32, u32)> {
     Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
 }
 
-/// Downloads packages and what they need that is not installed; returns the files.
+/// Downloads packages and their dependencies that are not installed; returns the files.
 fn download(packages: &[String], dir: &Path) -> Result<Vec<PathBuf>> {
     let mut plan = Command::new("apt-get");
     plan.args(["install", "--simulate", "--no-install-recommends"]).args(packages);
@@ -202,7 +202,7 @@ fn unpack(package: &Path, dir: &Path) -> Result<()> {
     shell::run_quietly(Command::new("sh").args(["-c", line]).arg(package).arg(dir))
 }
 
-/// Has apt read what there is to install, where that is allowed.
+/// Updates apt's lists of packages, where that is allowed.
 pub(crate) fn update() -> Result<()> {
     if !install::is_root() {
         return Err("apt's lists are old (`apt-get update`)".to_owned());

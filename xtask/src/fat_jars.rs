@@ -1,4 +1,4 @@
-//! What Maven's plugins make of the dictionaries in two jars when they put both into one, as
+//! The result of Maven's plugins for the dictionaries of two jars when they put both into one, as
 //! `docs/guides/java.md` says it.
 //!
 //! Debian's Maven builds the jars offline, in a repository of its own whose other files are links
@@ -67,7 +67,7 @@ pub(crate) fn test() -> Result<()> {
         shell::run_without_output(maven::command(&dir, &project).arg("package"))?;
         let jar = project.join("target").join(fat.jar);
         let mut unzip = Command::new("unzip");
-        // `read` cuts what is white at the end.
+        // `read` cuts white space at the end.
         let found = shell::read(unzip.arg("-p").arg(&jar).arg(DICTIONARY))?;
         if found.trim_end() != fat.dictionary.trim_end() {
             return Err(format!("{}: dictionaries are `{found}`", fat.plugin));

@@ -1,8 +1,8 @@
 //! Running the fuzz targets: built with the coverage that libFuzzer needs, which a stable compiler
 //! has, and run for a while each, from seeds that the tests hold.
 //!
-//! Corpora stay under `fuzz/corpus`, and what fails under `fuzz/artifacts`, where `cargo fuzz` has
-//! them too.
+//! Corpora stay under `fuzz/corpus`, and failing inputs under `fuzz/artifacts`, where `cargo fuzz`
+//! has them too.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -81,7 +81,7 @@ fn fuzz(program: &Path, name: &str, root: &Path) -> Result<()> {
     shell::run(&mut run)
 }
 
-/// Puts what the tests hold into a target's corpus.
+/// Puts the data of the tests into a target's corpus.
 fn seed(name: &str, corpus: &Path, root: &Path) -> Result<()> {
     let add = |number: usize, bytes: &[u8]| {
         fs::write(corpus.join(format!("seed-{number}")), bytes)
@@ -126,7 +126,7 @@ fn seed(name: &str, corpus: &Path, root: &Path) -> Result<()> {
     seeds.iter().enumerate().try_for_each(|(number, bytes)| add(number, bytes))
 }
 
-/// A case of the tests, `title [kind]` and source and what is made of it, as the target takes it.
+/// A case of the tests, `title [kind]` and source and its rewritten form, as the target takes it.
 fn java_seed(case: &str) -> Vec<u8> {
     let (title, rest) = case.split_once('\n').unwrap_or((case, ""));
     let body = rest.split("\n---").next().unwrap_or(rest).replace("CASE", "X");

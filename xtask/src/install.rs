@@ -1,9 +1,9 @@
-//! What the project needs beside Rust: found, installed where that is allowed, named where it is
+//! Tools that the project needs beside Rust: found, installed where that is allowed, named where
 //! not.
 //!
-//! Debian packages are installed when the user is root, Rust components through rustup; what is of
-//! one version only is put under `target/tools`. Nothing is installed silently: what and why is
-//! printed first.
+//! Debian packages are installed when the user is root, Rust components through rustup; tools of
+//! one version only are put under `target/tools`. Nothing is installed silently: the tools and the
+//! reason are printed first.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::PathBuf;
@@ -45,7 +45,7 @@ impl Tool {
     }
 }
 
-/// Makes sure of `wanted`, in this order, installing what is missing where `install` allows it and
+/// Makes sure of `wanted`, in this order, installing missing tools where `install` allows it and
 /// the means are there. Returns those that are still missing after saying so in one line.
 pub fn prepare(wanted: &[Tool], install: bool) -> Vec<Tool> {
     let missing = missing_of(wanted);
@@ -91,7 +91,7 @@ fn names(tools: &[Tool]) -> String {
     tools.iter().map(|tool| tool.name).collect::<Vec<_>>().join(", ")
 }
 
-/// The line about what is not checked without `tool`.
+/// The line about the checks that are skipped without `tool`.
 pub fn skipped(what: &str, tool: &Tool) -> String {
     format!(
         "skipped: {what} because {} is not installed ({})",
@@ -121,7 +121,7 @@ pub fn in_ci() -> bool {
     env::var_os("CI").is_some_and(|value| !value.is_empty())
 }
 
-/// Installs what can be installed here: Debian packages as root, Rust components with rustup.
+/// Installs tools where it can: Debian packages as root, Rust components with rustup.
 fn install_packages(missing: &[Tool]) -> Result<()> {
     let apt = is_root() && found("apt-get");
     let mut packages = Vec::new();

@@ -22,7 +22,7 @@ const HEAD: &str = "\
 # `cargo xtask test instructions` compares, `cargo xtask bless instructions` rewrites the part of this compiler.
 ";
 
-/// Counts and compares; what can't be compared is added to `skipped`.
+/// Counts and compares; programs that can't be compared are added to `skipped`.
 pub(crate) fn compare(skipped: &mut Vec<String>) -> Result<()> {
     let toolchain = match toolchain() {
         Ok(toolchain) => toolchain,
@@ -76,7 +76,7 @@ fn path() -> PathBuf {
     workspace::root().join("bench/instructions.txt")
 }
 
-/// Version of the compiler, and what it compiles for.
+/// Version of the compiler, and its target.
 fn key() -> Result<String> {
     let verbose = shell::read(Command::new("rustc").arg("-vV"))?;
     let version = verbose.lines().next().unwrap_or_default();

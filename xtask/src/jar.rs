@@ -23,7 +23,7 @@ const RUNTIME: &str = "protolog";
 /// The time of all files in a jar; the earliest that the format has.
 const DATE: &str = "1980-01-01T00:00:02Z";
 
-/// What a POM says of a project, for people.
+/// The description of a project in a POM, for people.
 const ABOUT: &str = "  <packaging>jar</packaging>
   <name>@NAME@</name>
   <description>@ABOUT@</description>
@@ -50,7 +50,7 @@ const ABOUT: &str = "  <packaging>jar</packaging>
 /// A jar.
 struct Jar {
     name: &'static str,
-    /// A sentence for who finds it in a repository.
+    /// A sentence for people who find it in a repository.
     about: &'static str,
     /// The folder of its sources, and of `META-INF`.
     folder: &'static str,
@@ -227,7 +227,7 @@ impl Jar {
         workspace::write(dir.join("pom.xml"), self.pom())
     }
 
-    /// The POM: coordinates, dependencies, and what a repository asks for.
+    /// The POM: coordinates, dependencies, and the fields that a repository requires.
     fn pom(&self) -> String {
         let runtime = (self.name != RUNTIME).then_some([GROUP, RUNTIME, VERSION]);
         let needed = |coordinates: [&str; 3], scope| {

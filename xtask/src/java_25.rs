@@ -1,5 +1,5 @@
-//! Java 25 under `target/tools/java-25`: a runtime for tests of what Java 17 lacks, such as virtual
-//! threads.
+//! Java 25 under `target/tools/java-25`: a runtime for tests of features that Java 17 lacks, such
+//! as virtual threads.
 //!
 //! Debian of today has Java 17; the wheel brings Temurin, without a compiler.
 

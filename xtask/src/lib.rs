@@ -1,5 +1,5 @@
-//! The project's build script, as a library: its commands, and what the programs that it starts
-//! share with it, `tests/tidy` and `bench/runner`.
+//! The project's build script, as a library: its commands, and the code shared with programs that
+//! it starts, `tests/tidy` and `bench/runner`.
 //!
 //! It is the first thing that a newcomer compiles, so it has one dependency: JSON, for
 //! `cargo metadata` and dictionaries. It shows each program that it runs as a command that one can
@@ -47,7 +47,7 @@ use cli::Request;
 /// Errors are texts for people: what failed, and where there is one, what to do about it.
 pub type Result<T, E = String> = std::result::Result<T, E>;
 
-/// Does what the command line says.
+/// Runs the command of the command line.
 pub fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let request = match cli::parse(&words) {

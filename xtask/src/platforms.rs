@@ -1,5 +1,5 @@
-//! The runtime and what operators run, on platforms that this machine is not: checked for glibc,
-//! musl and Android, and built, run and tested on musl.
+//! The runtime and the operators' programs, on platforms that this machine is not: checked for
+//! glibc, musl and Android, and built, run and tested on musl.
 //!
 //! The standard library is built anew for each, which takes most of the time. So `test` checks the
 //! platform that differs most, another processor with another C library; `soak` checks all.
@@ -13,8 +13,8 @@ use crate::{Result, install, shell, workspace};
 /// The target that each run of the tests checks: every system call is there, and of the type that
 /// the code gives it.
 const CHECKED: [&str; 1] = ["aarch64-linux-android"];
-/// Targets that only `soak` checks: what they have of their own, Android or musl on this processor
-/// has too, mostly.
+/// Targets that only `soak` checks: Android or musl on this processor mostly has their
+/// peculiarities too.
 const CHECKED_SELDOM: [&str; 2] = ["aarch64-unknown-linux-gnu", "aarch64-unknown-linux-musl"];
 
 /// The target with musl whose programs run on this machine.

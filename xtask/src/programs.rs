@@ -4,7 +4,7 @@
 //! the tests of a program share. So cargo builds them, and they are run here as cargo would: in
 //! their package's directory, with its variables.
 //!
-//! Invariants: all run, whatever fails or hangs; the output of each is printed in one piece, when
+//! Invariants: all run, even if some fail or hang; the output of each is printed in one piece, when
 //! it has ended.
 
 use std::collections::VecDeque;
@@ -117,7 +117,7 @@ fn build(args: &[&str], prepare: impl Fn(&mut Command)) -> Result<Vec<TestProgra
     Ok(lines.lines().filter_map(test_program).collect())
 }
 
-/// The test program of a line of cargo's; none for what else it has built.
+/// The test program of a line of cargo's; none for anything else that it has built.
 fn test_program(line: &str) -> Option<TestProgram> {
     let message: Value = serde_json::from_str(line).ok()?;
     let is_test = message["reason"] == "compiler-artifact" && message["profile"]["test"] == true;

@@ -65,7 +65,7 @@ impl<W: Write> Progress<W> {
         self.write(&mut state, &line);
     }
 
-    /// Writes in place of the moving line. Whoever has closed the output does not want it.
+    /// Writes in place of the moving line. A reader that has closed the output does not want it.
     fn write(&self, state: &mut State<W>, text: &str) {
         let clear = if self.moves { "\r\x1b[K" } else { "" };
         let _ = write!(state.output, "{clear}{text}").and_then(|()| state.output.flush());

@@ -1,7 +1,7 @@
 //! Packages of PyPI and npm: each is taken only if it has the checksum that is written down in this
 //! project.
 //!
-//! A registry, or what stands between it and us, can hand out anything under a name and a version.
+//! A registry, or a proxy between it and us, can hand out anything under a name and a version.
 //! Debian's packages are checked by apt, against lists that Debian signs; toolchains by rustup,
 //! against the checksums of a manifest that it gets by HTTPS; crates by cargo, against
 //! `Cargo.lock`.
@@ -33,8 +33,8 @@ pub(crate) struct NpmFiles {
 
 /// The Kotlin compiler: jars that `java` runs, from the npm package that has the whole
 /// distribution. Debian's package would install some two hundred others, a graphical toolkit among
-/// them, for one test. Taken are the compiler, what it and its programs need to run, and sources to
-/// put log calls into.
+/// them, for one test. Taken are the compiler, the jars that it and its programs need to run, and
+/// sources to put log calls into.
 pub(crate) const KOTLIN: NpmFiles = NpmFiles {
     folder: "kotlin",
     package: NpmPackage {
@@ -58,8 +58,7 @@ pub(crate) const KOTLIN: NpmFiles = NpmFiles {
     ],
 };
 
-/// axe-core: rules for what assistive technology needs of a page, which a test runs in the page of
-/// `view`.
+/// axe-core: rules for the needs of assistive technology, which a test runs in the page of `view`.
 pub(crate) const AXE: NpmFiles = NpmFiles {
     folder: "axe",
     package: NpmPackage {
@@ -111,7 +110,7 @@ impl NpmPackage {
     }
 }
 
-/// A command by which the `python` of an environment installs what `list` names. Each line of the
+/// A command by which an environment's `python` installs the packages of `list`. Each line of the
 /// list has its version and its checksums, and the list is complete: pip looks for nothing else.
 pub(crate) fn pip_install(python: &Path, list: &Path) -> Command {
     let mut pip = Command::new(python);
@@ -184,7 +183,7 @@ print(hashlib.sha256(open(path, 'rb').read()).hexdigest())
             shell::read(&mut pip)
         };
         let with = |checksum: &str| format!("sample==1.0 --hash=sha256:{checksum}\n");
-        // Each digit is another one, whatever the checksum is.
+        // Each digit is another one, for any checksum.
         let other: String =
             checksum.trim().chars().map(|digit| if digit == '0' { '1' } else { '0' }).collect();
         let refused = install("sample==1.0\n").unwrap_err();

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 ///
 /// If the package that runs lies in no workspace.
 pub fn root() -> PathBuf {
-    // Cargo sets the variable when it runs us; the constant serves whoever starts the program by
+    // Cargo sets the variable when it runs us; the constant is for those who start the program by
     // hand.
     let own =
         env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());

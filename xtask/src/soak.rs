@@ -1,5 +1,5 @@
-//! `cargo xtask soak`: what takes longer than a test may, or needs a compiler that not everybody
-//! has. For the night, and for changes to the write path.
+//! `cargo xtask soak`: checks that take longer than a test may, or need a compiler that not
+//! everybody has. For the night, and for changes to the write path.
 //!
 //! Nothing is installed here: a step whose tool is missing says so and counts as skipped.
 
@@ -157,7 +157,7 @@ fn of_tool(args: &str, variable: (&str, &str)) -> Result<()> {
     tests_with(&format!("--package=protolog-tool {args}"), &[variable])
 }
 
-/// Runs cargo's tests with these words and variables, and shows what they print.
+/// Runs cargo's tests with these words and variables, and shows their output.
 fn tests_with(args: &str, variables: &[(&str, &str)]) -> Result<()> {
     let mut test = shell::cargo(&["test", "--locked"]);
     test.args(args.split(' ')).arg("--nocapture").envs(variables.iter().copied());
@@ -217,12 +217,12 @@ pub(crate) fn models(preemptions: Option<u32>) -> Result<()> {
     let target_dir = workspace::target_dir()?.join("loom");
     let packages = ["--package=protolog-rt", "--package=protolog-shmem", "--test=loom"];
     let args = [&["test", "--locked", "--release"], &packages[..], &LOOM_PROFILE].concat();
-    // A bound of one's own is for who has the time.
+    // A bound of one's own is for those who have the time.
     let limit = preemptions.map_or(programs::LIMIT, |_| Duration::from_secs(24 * 60 * 60));
     programs::run(&args, &[], limit, |command| {
         command
             .env("RUSTFLAGS", "--cfg loom")
-            // The models run for seconds: what optimizes across crates takes longer than it saves.
+            // The models run for seconds: optimizing across crates takes longer than it saves.
             .env("CARGO_PROFILE_RELEASE_LTO", "off")
             .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
             .env("CARGO_PROFILE_RELEASE_DEBUG", "0")

@@ -1,8 +1,8 @@
 //! Steps in a row, each with its name, its time and its outcome; a summary at the end.
 //!
 //! A failed step does not stop the next: one run tells everything that is wrong. Beside the time of
-//! a step stands what its programs took of the processors, where the system tells: a step that
-//! takes less than it could is one that waits.
+//! a step stands the processor time of its programs, where the system tells: a step that takes less
+//! than it could is one that waits.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -36,7 +36,7 @@ impl<'a> Steps<'a> {
         Self { only, limit: None, done: Vec::new(), skipped: Vec::new(), begun: Instant::now() }
     }
 
-    /// Ends what a step has started after `limit` of its own time, and says what that was.
+    /// Ends the programs of a step after `limit` of its own time, and names them.
     pub(crate) fn with_limit(mut self, limit: Duration) -> Self {
         self.limit = Some(limit);
         self
@@ -79,7 +79,7 @@ impl<'a> Steps<'a> {
             let time = step.time.as_secs_f64();
             println!("{:<12} {outcome:<6} {time:>7.1} s{}", step.name, cpu.unwrap_or_default());
         }
-        // Once more: who sees only the end of the output sees what to do.
+        // Once more: a reader of only the end of the output sees what to do.
         for step in &self.done {
             if let Some(problem) = &step.failure {
                 println!("{}: {problem}", step.name);

@@ -106,8 +106,8 @@ pub(crate) const STEPS: [TestStep; 17] = [
         cargo_test(&["test", "--locked", "--workspace", "--no-fail-fast", "--doc"], skipped)
     }),
     step("rustdoc", "the documentation builds without warnings", &[CC], |_, _| {
-        // With private items, whose docs are for who works on it: all of the public ones are in
-        // there too.
+        // With private items, whose docs are for those who work on it: all of the public ones are
+        // in there too.
         let doc = ["doc", "--locked", "--workspace", "--no-deps", "--document-private-items"];
         shell::run(shell::cargo(&doc).env("RUSTDOCFLAGS", "-D warnings"))
     }),
@@ -183,8 +183,8 @@ pub(crate) fn run(only: &[String], install: bool) -> Result<()> {
     steps.finish(!install::in_ci())
 }
 
-/// Installs what the steps named in `only` need, all if it is empty; `jar` and `bench` name what
-/// these commands need.
+/// Installs the tools that the steps named in `only` need, all if it is empty; `jar` and `bench`
+/// name the tools of these commands.
 pub(crate) fn setup(only: &[String]) -> Result<()> {
     toolchain::check()?;
     let mut wanted = needs(only);
@@ -239,7 +239,7 @@ pub(crate) struct Have {
 }
 
 impl Have {
-    /// Looks for what the steps named in `only` need, and installs it where that is allowed.
+    /// Looks for the tools of the steps named in `only`, and installs them where that is allowed.
     fn prepare(&mut self, only: &[String], install: bool) -> Result<()> {
         toolchain::check()?;
         let wanted = needs(only);

@@ -28,8 +28,8 @@ pub const LIBRARIES: Promise = Promise {
     ],
 };
 
-/// The command and what it is made of. Clippy refuses newer parts of the standard library in each
-/// run of the tests; the compiler itself is asked by `soak`.
+/// The command and its parts. Clippy refuses newer parts of the standard library in each run of the
+/// tests; the compiler itself is asked by `soak`.
 pub const TOOLS: Promise = Promise {
     version: "1.90",
     packages: &["protolog-viewer-config", "protolog-reader", "protolog-tool"],

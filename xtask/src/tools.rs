@@ -1,6 +1,6 @@
 //! The programs and files that the project needs beside Rust, each with its source.
 //!
-//! Steps and benches name what they need out of this list; [`crate::install`] does the rest.
+//! Steps and benches name the tools they need; [`crate::install`] does the rest.
 
 use std::fs;
 use std::path::{Path, PathBuf};

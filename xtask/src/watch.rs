@@ -1,4 +1,4 @@
-//! Programs that do not end: named with all that they have started, what each waits for, and ended.
+//! Programs that do not end: named with all that they have started and their waits, and ended.
 //!
 //! A machine that runs the tests for us ends a run that takes too long from outside, and then
 //! nothing says where it stood. So a program gets a time that it never needs; one that takes it has
@@ -25,10 +25,10 @@ pub(crate) enum Ended {
     TimeIsOver(String),
 }
 
-/// The time between two looks whether a program has ended: short beside what a test program takes.
+/// The time between two looks whether a program has ended: short beside the time of a test program.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// The longest time between two looks at what a program takes.
+/// The longest time between two looks at the processor time of a program.
 const SAMPLE: Duration = Duration::from_secs(2);
 
 /// The time that a debugger gets to say where a process stands.
@@ -86,8 +86,8 @@ impl Watch {
 
 /// The time that a family of processes had for itself: while a thread of it could run, the
 /// processor time that it got, but no more than has passed; while none could, all that passes. So a
-/// program that others keep from running has as much time as ever, and one that waits for what
-/// never comes does not.
+/// program that others keep from running has as much time as ever, and one that waits for an event
+/// that never comes does not.
 struct OwnTime {
     spent: Duration,
     processor: Duration,
@@ -253,7 +253,7 @@ mod tests {
         assert_eq!(own_time(seconds(10), seconds(2), true), seconds(2));
         // Several threads: no more than has passed.
         assert_eq!(own_time(seconds(10), seconds(15), true), seconds(10));
-        // A program that waits for what never comes.
+        // A program that waits for an event that never comes.
         assert_eq!(own_time(seconds(10), Duration::ZERO, false), seconds(10));
     }
 

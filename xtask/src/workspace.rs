@@ -10,7 +10,7 @@ use serde_json::Value;
 pub use crate::root::root;
 use crate::{Result, shell};
 
-/// The place of downloaded tools, whatever cargo's target directory is: the tests look there too.
+/// The place of downloaded tools, for any target directory of cargo's: the tests look there too.
 pub fn tools_dir() -> PathBuf {
     root().join("target/tools")
 }
@@ -56,8 +56,8 @@ pub fn build_tool() -> Result<PathBuf> {
     Ok(build(&["protolog-tool"], &[])?.join("protologtool"))
 }
 
-/// The project's files, relative to the root, sorted: what git tracks and what it would track (new
-/// files that are not ignored), without those that are deleted.
+/// The project's files, relative to the root, sorted: those that git tracks or would track (new
+/// files that are not ignored), without deleted ones.
 pub fn files() -> Result<Vec<PathBuf>> {
     let mut git = Command::new("git");
     git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).current_dir(root());

@@ -1,4 +1,4 @@
-//! Comparing what two runs printed.
+//! Comparing the output of two runs.
 
 use std::path::Path;
 

@@ -43,7 +43,7 @@ struct DemoStep {
     run: fn(&Layout) -> Result<()>,
 }
 
-/// What the parts need beside Rust.
+/// Tools that the parts need beside Rust.
 pub(crate) const NEEDS: [Tool; 6] =
     [tools::CC, tools::GIT, tools::JAVA, tools::NODE, tools::PYTHON, tools::WHEELS];
 

@@ -1,5 +1,5 @@
 //! The two readers of a trace, `read-log` and Perfetto's `trace_processor`: asking both, and
-//! comparing what they say.
+//! comparing their answers.
 //!
 //! They must agree in time, level and tag of every message, and in its text wherever
 //! `trace_processor` gets the template as it was written: docs/design/reading.md lists where it
@@ -21,7 +21,7 @@ struct Row {
     level: String,
     tag: String,
     text: String,
-    /// False where the template has what `trace_processor` leaves out of it.
+    /// False where the template has parts that `trace_processor` leaves out of it.
     has_plain_template: bool,
 }
 
@@ -48,7 +48,7 @@ pub(super) fn compare(layout: &Layout, trace: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The messages in either form, sorted by what both readers must say alike.
+/// The messages in either form, sorted by the fields that both readers must give alike.
 fn rows(lines: &str) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     for line in lines.lines() {

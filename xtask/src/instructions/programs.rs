@@ -9,7 +9,7 @@ use crate::{Result, callgrind, shell, workspace};
 /// Repetitions of a call: many chunks full.
 const REPETITIONS: u64 = 50_000;
 
-/// Names in the table, and what the programs are to do.
+/// Names in the table, and the work of the programs.
 const CALLS: [(&str, [&str; 2]); 8] = [
     ("switched off", ["turns", "protolog"]),
     ("two integers", ["calls", "two-ints"]),
@@ -21,10 +21,10 @@ const CALLS: [(&str, [&str; 2]); 8] = [
     ("two integers to two sessions", ["calls", "two-sessions"]),
 ];
 
-/// Messages of two traces: the difference of what they take is that of their messages alone.
+/// Messages of two traces: the difference of their instructions is that of their messages alone.
 const MESSAGES: [u64; 2] = [20_000, 60_000];
 
-/// Names in the table, and what the program is to make of a trace.
+/// Names in the table, and the output that the program is to make of a trace.
 const READS: [(&str, &str); 4] = [
     ("a message read to text", "text"),
     ("a message read to JSON", "json"),

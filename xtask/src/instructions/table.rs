@@ -97,7 +97,7 @@ pub(super) fn longer(known: &Part, now: &Part) -> Vec<String> {
                 (Some(_), None) => longer.push(format!(
                     "`{name}` {column} is not in the table; run `cargo xtask bless instructions`"
                 )),
-                // A twentieth of an instruction is what rounding may hide.
+                // Rounding may hide a twentieth of an instruction.
                 (Some(count), Some(before))
                     if *count > before * (1.0 + TOLERANCE / 100.0) + 0.05 =>
                 {

@@ -1,4 +1,4 @@
-//! What a repository of Maven's has of each jar: the jar, its sources, its documentation, a POM and
+//! Files of each jar in a repository of Maven's: the jar, its sources, its documentation, a POM and
 //! the checksums of all; and whether that is all that the central one asks for.
 //!
 //! Signatures are not made here: the keys are a person's.
@@ -29,8 +29,8 @@ const REQUIRED: [&str; 11] = [
 const FILES: [&str; 4] = [".jar", "-sources.jar", "-javadoc.jar", ".pom"];
 const CHECKSUMS: [&str; 2] = ["md5", "sha1"];
 
-/// Fills the folder `repository`, and checks what is in it; without `loggers` there are the jars
-/// that need only the JDK.
+/// Fills the folder `repository`, and checks its files; without `loggers` there are the jars that
+/// need only the JDK.
 pub(crate) fn fill(repository: &Path, loggers: Option<&Loggers>) -> Result<()> {
     workspace::empty_dir(repository)?;
     let built = super::build("jars-of-repository", loggers)?;
@@ -136,7 +136,7 @@ fn write_checksums(file: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What the version in the folder `place` lacks.
+/// Findings on missing and empty files of the version in the folder `place`.
 fn incomplete(place: &Path, name: &str) -> Result<Vec<String>> {
     let mut findings = Vec::new();
     for file in FILES {

@@ -3,9 +3,8 @@
 //!
 //! rustdoc tells in JSON which items there are and where they stand; the signature of each is its
 //! source up to the body. So a list is read like code, and a change of the interface is a change
-//! of a file, which whoever reviews it sees. Items of other crates that a library exports are
-//! listed by name. rustdoc's JSON is for a nightly compiler; the stable one gives it under
-//! `RUSTC_BOOTSTRAP`.
+//! of a file, which its reviewer sees. Items of other crates that a library exports are listed by
+//! name. rustdoc's JSON is for a nightly compiler; the stable one gives it under `RUSTC_BOOTSTRAP`.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
@@ -92,7 +91,7 @@ struct List<'a> {
 }
 
 impl<'a> List<'a> {
-    /// Adds an item and what is in it; `name` is the one under which it is exported.
+    /// Adds an item and the items in it; `name` is the one under which it is exported.
     fn add_item(&mut self, id: &Value, parent: &str, name: Option<&str>) {
         let Some(item) = self.item(id) else { return };
         let (kind, inner) = kind(item);
@@ -200,7 +199,7 @@ impl<'a> List<'a> {
     }
 }
 
-/// The kind of an item and what rustdoc says of that kind.
+/// The kind of an item and rustdoc's data for that kind.
 fn kind(item: &Value) -> (&str, &Value) {
     let inner = item["inner"].as_object().and_then(|inner| inner.iter().next());
     inner.map_or(("", &Value::Null), |(kind, inner)| (kind.as_str(), inner))

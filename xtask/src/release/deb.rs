@@ -61,7 +61,7 @@ pub(super) fn build(tool: &Path) -> Result<PathBuf> {
     Ok(package)
 }
 
-/// Has lintian look at the package, and tries what is in it.
+/// Has lintian look at the package, and tries the files in it.
 pub(super) fn check(package: &Path) -> Result<()> {
     let mut lintian = Command::new("lintian");
     lintian.args(["--allow-root", "--fail-on", "error,warning", "--tag-display-limit", "0"]);
@@ -76,7 +76,7 @@ fn last_commit() -> Command {
     git
 }
 
-/// Unpacks the package and asks the program in it, and the pages for what it says of itself.
+/// Unpacks the package, and prints the version of its program and the number of its pages.
 fn try_installed(package: &Path, root: &Path) -> Result<()> {
     shell::run_quietly(Command::new("dpkg-deb").arg("--extract").arg(package).arg(root))?;
     let said = shell::read(Command::new(root.join("usr/bin/protologtool")).arg("--version"))?;
@@ -127,7 +127,7 @@ fn copyright() -> String {
     )
 }
 
-/// Writes what dpkg reads, and the checksums of all files.
+/// Writes the control file that dpkg reads, and the checksums of all files.
 fn write_control(root: &Path, program: &Path) -> Result<()> {
     let size = fs::metadata(program).map_or(0, |metadata| metadata.len() / 1024);
     let control = format!(

@@ -1,5 +1,5 @@
-//! The lowest versions: what a manifest names must be enough, or a user whose `Cargo.lock` has just
-//! that version can't build.
+//! The lowest versions: those that a manifest names must be enough, or a user whose `Cargo.lock`
+//! has just that version can't build.
 //!
 //! Cargo chooses the lowest version of each direct dependency, and as usual of the others, with an
 //! option for nightly compilers that `RUSTC_BOOTSTRAP` lets the stable one take. That rewrites

@@ -1,8 +1,8 @@
-//! `cargo xtask release --dry-run`: what a release is made of, in its order, and whether all of it
-//! is ready.
+//! `cargo xtask release --dry-run`: the parts of a release, in their order, and whether all are
+//! ready.
 //!
 //! Nothing is sent to a registry: publishing is done by a person, who has the keys, in the order
-//! that the command prints. What only that person can decide or do is listed at the end.
+//! that the command prints. Decisions and steps of that person alone are listed at the end.
 //!
 //! | step | where |
 //! |---|---|
@@ -60,7 +60,7 @@ pub(crate) const STEPS: [ReleaseStep; 11] = [
     ("workflow", "the form of what GitHub would run, by check-jsonschema", workflow),
 ];
 
-/// What a person does.
+/// The steps that a person does.
 const BY_HAND: &str = "\
 by hand, in this order:
   1. a public place: put it into `repository` in Cargo.toml, which packages and POMs name

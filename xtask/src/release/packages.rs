@@ -1,5 +1,5 @@
-//! The packages that are published: which they are, in which order, and that each has what a
-//! registry and its readers ask for.
+//! The published packages: which they are, in which order, and that each has the fields and files
+//! that a registry and its readers ask for.
 //!
 //! All of it is read from `cargo metadata` and from the files that cargo would pack.
 
@@ -59,7 +59,7 @@ pub(super) fn selected(packages: &[Package]) -> Vec<&str> {
 /// Packs the packages, without building them, into `target/package`; returns the archives.
 pub(super) fn pack(packages: &[Package]) -> Result<Vec<PathBuf>> {
     let package = ["package", "--quiet", "--locked", "--allow-dirty", "--no-verify"];
-    // Cargo warns of each bench that it leaves out, which is what the manifests ask for.
+    // Cargo warns of each bench that it leaves out, as the manifests ask.
     let args = [&package[..], &selected(packages)].concat();
     shell::run_without_output(&mut shell::cargo(&args))?;
     let dir = workspace::target_dir()?.join("package");

@@ -1,8 +1,8 @@
 //! The installed tool, the same to a byte wherever it is built.
 //!
-//! A compiler writes the places of sources into what it makes: for the lines of a panic, and in C
-//! for assertions. Two users, two folders, two binaries. Those places are given one name here, as
-//! a distribution does: by `--remap-path-prefix` for Rust and `-ffile-prefix-map` for C. The
+//! A compiler writes the places of sources into its output: for the lines of a panic, and in C for
+//! assertions. Two users, two folders, two binaries. Those places are given one name here, as a
+//! distribution does: by `--remap-path-prefix` for Rust and `-ffile-prefix-map` for C. The
 //! compiler, the options and the locked versions are the same; nothing else may matter.
 
 use std::path::Path;

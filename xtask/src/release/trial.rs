@@ -3,8 +3,8 @@
 //!
 //! Cargo's registry is replaced by a directory: the crates that `Cargo.lock` names, and the
 //! packages as they would be published. The program lies outside of this workspace, its manifest
-//! has versions and nothing else, and cargo has a home of its own. So what a package lacks is
-//! missing here too. Nothing is optimized, and crates from outside are compiled once.
+//! has versions and nothing else, and cargo has a home of its own. So a file that a package lacks
+//! is missing here too. Nothing is optimized, and crates from outside are compiled once.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,7 +13,7 @@ use std::{env, fs};
 use super::packages::{self, Package};
 use crate::{Result, java, shell, workspace};
 
-/// The page with the commands, the program, and what the last command prints.
+/// The page with the commands, the program, and the output of the last command.
 const PAGE: &str = "protolog-rt/README.md";
 /// The number of its commands.
 const COMMANDS: usize = 5;
@@ -22,13 +22,13 @@ const COMMANDS: usize = 5;
 pub(super) struct Trial {
     /// The folder of programs, outside of the workspace; removed at the end.
     dir: PathBuf,
-    /// The home of cargo, with what it installs.
+    /// The home of cargo, with the programs that it installs.
     home: PathBuf,
-    /// The folder of what is built.
+    /// The folder of build outputs.
     target: PathBuf,
 }
 
-/// Runs the commands and compares what the last one prints; returns the tool that they installed.
+/// Runs the commands and compares the output of the last one; returns the tool that they installed.
 pub(super) fn run(packages: &[Package]) -> Result<PathBuf> {
     let trial = Trial::prepare(packages, "trial")?;
     let page = workspace::read(workspace::root().join(PAGE))?;
@@ -54,7 +54,7 @@ pub(super) fn run(packages: &[Package]) -> Result<PathBuf> {
 }
 
 impl Trial {
-    /// Makes a place with packages, and takes away what was built from earlier ones.
+    /// Makes a place with packages, and takes away the build outputs of earlier ones.
     pub(super) fn prepare(packages: &[Package], name: &str) -> Result<Self> {
         let below = workspace::target_dir()?.join("release").join(name);
         let source = below.join("source");
