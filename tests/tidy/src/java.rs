@@ -1,5 +1,5 @@
-//! Java sources open files for writing by one class, `Outputs`, which has the rules on what may be
-//! written; all that is opened, renamed and removed is so by another one, `OpenDirectory`, in a
+//! Java sources open files for writing by one class, `Outputs`, which has the rules on permitted
+//! writes; all that is opened, renamed and removed is so by another one, `OpenDirectory`, in a
 //! directory that is open, wherever its path leads by then.
 //!
 //! It also keeps files from being closed by interrupts: a channel of NIO is closed as soon as an
@@ -11,7 +11,7 @@
 
 use super::{File, Finding, extension};
 
-/// The classes that may, and what.
+/// The exempt classes, and the call that each may have.
 const ALLOWED: [(&str, &str); 18] = [
     ("java/src/dev/protolog/internal/files/OpenDirectory.java", "Files.createLink("),
     ("java/src/dev/protolog/internal/files/OpenDirectory.java", "Files.delete"),
@@ -98,7 +98,7 @@ fn has_no_locale(line: &str) -> Option<String> {
     Some(format!("`{word}` uses the locale of the JVM; name Locale.ROOT"))
 }
 
-/// True for what programs run, and not for tests.
+/// True for sources of the runtime and its bridges, and not for tests.
 fn is_runtime(path: &str) -> bool {
     let of_bridge = || path.starts_with("java/bridges/") && path.contains("/src/");
     extension(path) == "java" && (path.starts_with("java/src/") || of_bridge())

@@ -8,7 +8,7 @@ const FILE_LINES: usize = 500;
 const FUNCTION_LINES: usize = 70;
 const COMMENT_COLUMNS: usize = 100;
 
-/// Where older comments are wider than code. What has none any more goes from here.
+/// Where older comments are wider than code. Entries that have none any more go from here.
 const WIDE: [&str; 14] = [
     "protolog-reader/src/dictionary/mod.rs",
     "protolog-rt/src/init.rs",
@@ -55,7 +55,7 @@ pub(super) fn check(file: &File) -> Vec<Finding> {
     findings
 }
 
-/// One finding for each line of prose that is too wide. Tables and what stands in a fence are none.
+/// One finding for each line of prose that is too wide. Tables and lines in a fence are none.
 fn wide_comments(file: &File) -> Vec<Finding> {
     let (mut found, mut is_fenced, mut is_in_block) = (Vec::new(), false, false);
     for (index, line) in file.text.lines().enumerate() {

@@ -1,5 +1,5 @@
-//! Dependencies point one way, and the runtime stays small: checked on what `cargo metadata`
-//! resolves.
+//! Dependencies point one way, and the runtime stays small: checked on the packages of
+//! `cargo metadata`.
 //!
 //! Dependencies count if they end up in the program that depends on a package: normal and build
 //! dependencies, and of a procedural macro only packages of this workspace (its own parser runs in
@@ -12,8 +12,8 @@ use serde_json::Value;
 use xtask::toolchain::PROMISES;
 
 /// For each package of the layers, without `protolog-`, the packages of this workspace that it may
-/// name. What is not listed here (examples, whole-system tests, tools of the build) may name
-/// anything, and nothing listed here may name it.
+/// name. A package that is not listed here (examples, whole-system tests, tools of the build) may
+/// name anything, and nothing listed here may name it.
 const LAYERS: &[(&str, &str)] = &[
     ("protozero", ""),
     ("protozero-build", "protozero"),

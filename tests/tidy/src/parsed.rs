@@ -86,7 +86,7 @@ impl<'a> Visit<'a> for Parsed {
     }
 }
 
-/// The tokens of each line without literals; nothing for what is no Rust.
+/// The tokens of each line without literals; nothing for text that is no Rust.
 pub(super) fn code_lines(text: &str) -> Vec<String> {
     let mut lines = empty_lines(text);
     if let Ok(tokens) = text.parse::<TokenStream>() {

@@ -1,5 +1,5 @@
 //! Rust sources open, make, rename and remove files by one crate, `protolog-files`, which has the
-//! rules on what may be touched (docs/design/outputs.md).
+//! rules on permitted changes (docs/design/outputs.md).
 //!
 //! The standard library does all of this by path, follows links, waits at pipes, and reads devices
 //! that never end: inputs are read whole by `protologtool/src/system/whole.rs`. So its functions
@@ -85,8 +85,8 @@ pub(super) fn check(file: &File) -> Vec<Finding> {
     findings
 }
 
-/// True for sources of what people run, and not for tests, tools of this repository, benches and
-/// examples.
+/// True for sources of programs that people run, and not for tests, tools of this repository,
+/// benches and examples.
 fn is_product(path: &str) -> bool {
     let of_crate = path.split_once("/src/").is_some_and(|(name, _)| {
         !["xtask", "tests", "fuzz"].contains(&name) && !name.contains('/') && name != "bench"

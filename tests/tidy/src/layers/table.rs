@@ -1,8 +1,8 @@
 //! The layers of each crate that has any: the data of the rule, and nothing else.
 //!
 //! To add a module, put its path (`control`, or `level::page` for one that lies in another layer
-//! than its parent) into the layer that it belongs to; what lies below a module belongs to its
-//! layer. To add a crate, add an entry.
+//! than its parent) into the layer that it belongs to; modules below it belong to its layer. To add
+//! a crate, add an entry.
 
 /// Layers of one crate, from the bottom to the top. Modules of one layer may import each other
 /// (without a cycle of files); those that must not stand in layers of their own. The crate's root
@@ -20,7 +20,7 @@ pub(super) const LAYERS: &[Layers] = &[RT, READER, TOOL];
 const RT: Layers = Layers {
     package: "protolog-rt",
     layers: &[
-        // Atomics, the standard library's or those of the models; what everybody may use.
+        // Atomics, the standard library's or those of the models; for use by every module.
         ("base", &["sync", "error", "names", "paths"]),
         // Every system call, behind safe functions.
         ("sys", &["sys"]),
@@ -74,7 +74,7 @@ const READER: Layers = Layers {
         ("dictionary", &["dictionary"]),
         ("losses", &["losses"]),
         ("spans", &["spans"]),
-        // Several traces as one: what a merge and the decoder both have to know of them.
+        // Several traces as one: facts about them that both a merge and the decoder need.
         ("inputs", &["inputs"]),
         ("merge", &["merge"]),
         // From packets to records.
@@ -108,19 +108,19 @@ const TOOL: Layers = Layers {
         ),
         // Everything outside the process: files, environment, output.
         ("system", &["system"]),
-        // What is wrong, and how it is shown.
+        // Problems, and how they are shown.
         ("diagnostic", &["diagnostic"]),
-        // What a run reads and makes, whatever the language.
+        // Inputs and results of a run, for any language.
         ("model", &["groups", "ids", "call", "lint", "rewrite"]),
         ("languages", &["lang"]),
         // The class that rewritten Android code calls; the way of one source.
         ("pipeline", &["inject", "pipeline"]),
-        // Runs over many sources, and what comes of them.
+        // Runs over many sources, and their results.
         ("runs", &["args", "binary", "output", "target", "incremental"]),
         // The logs that commands read, and the filter of their entries.
         ("logs", &["logs"]),
         ("commands", &["command"]),
-        // What programs call.
+        // Entry points for programs.
         ("entry", &["cli", "worker"]),
     ],
 };

@@ -97,7 +97,7 @@ struct Surroundings {
 }
 
 impl Reader {
-    /// Visits something with attributes; they hold for what is in there.
+    /// Visits a node with attributes; they hold for all nodes in it.
     fn within(&mut self, attributes: &[Attribute], visit: impl FnOnce(&mut Self)) {
         let before = self.around.clone();
         self.around.is_test |= is_test(attributes);
@@ -200,8 +200,8 @@ impl Reader {
     }
 }
 
-/// Visits nodes whose attributes hold for all that is in them, and defines what `$list` and
-/// `$words` say.
+/// Visits nodes whose attributes hold for all that is in them, and adds their definitions to
+/// `$list`, with the words that `$words` finds.
 macro_rules! nodes {
     ($($visit:ident $node:ident $($list:ident $words:expr)?;)*) => {$(
         fn $visit(&mut self, node: &'a syn::$node) {

@@ -1,7 +1,7 @@
 //! The crates of the workspace as trees of modules, with the imports between their files: for the
 //! rules on structure.
 //!
-//! Invariant: an import leads to the file that defines what it names, through any number of
+//! Invariant: an import leads to the file that defines the item it names, through any number of
 //! re-exports, or to the last module that could be followed where a macro or another crate defines
 //! it.
 

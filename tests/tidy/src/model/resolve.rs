@@ -1,4 +1,4 @@
-//! Paths followed to the module that defines what they name.
+//! Paths followed to the module that defines the items they name.
 
 use std::collections::BTreeMap;
 

@@ -2,7 +2,7 @@
 //! programs.
 //!
 //! `cargo deny` checks the same and more by `deny.toml`, but takes 196 s of CPU time to install, a
-//! sixth of what `cargo xtask test` may take. So the lists of that file are read here, one entry a
+//! sixth of the budget of `cargo xtask test`. So the lists of that file are read here, one entry a
 //! line. Advisories need a database from the network: `cargo xtask soak deny` asks it.
 //!
 //! | rule | where |
@@ -26,11 +26,11 @@ use xtask::Result;
 /// The configuration of `cargo deny`.
 const DENY: &str = "deny.toml";
 
-/// The place that cargo gives to what it gets from crates.io.
+/// The place that cargo gives to packages from crates.io.
 const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
-/// Findings on what `cargo metadata` resolves for all platforms and for one, and on each
-/// `Cargo.lock`.
+/// Findings on the packages that `cargo metadata` resolves for all platforms and for one, and on
+/// each `Cargo.lock`.
 pub(super) fn check(all: &Value, one: &Value, sources: &Sources) -> Result<Vec<String>> {
     Ok([check_origins(all, sources)?, unsafe_code::check(one)?].concat())
 }

@@ -21,8 +21,8 @@ const RUNTIME: &str = "protolog-rt";
 const TRUSTED: [(&str, &str); 2] =
     [("libc", "declares the system's calls"), ("xxhash-rust", "computes ids of messages")];
 
-/// Findings on what `cargo metadata` resolves for one platform: a crate that is not in the list, or
-/// no longer needs to be.
+/// Findings on the packages that `cargo metadata` resolves for one platform: a crate that is not in
+/// the list, or no longer needs to be.
 pub(super) fn check(metadata: &Value) -> Result<Vec<String>> {
     let graph = PackageGraph::new(metadata);
     let mut found = Vec::new();
