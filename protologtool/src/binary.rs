@@ -65,8 +65,8 @@ pub fn strip(bytes: &mut [u8], hash: u64) -> Result<(), BinaryError> {
         return Err(BinaryProblem::Signed.into());
     }
     let mut notes = Vec::new();
-    // A call may read its id from its note; what is shorter than what is put in its place has no
-    // content to take out.
+    // A call may read its id from its note; a note shorter than its replacement has no content to
+    // take out.
     let end_of_id = HEADER_SIZE + size_of::<u64>();
     let end_of_hash = end_of_id + size_of::<u64>();
     layout.for_each(bytes, &mut |range, parsed| {

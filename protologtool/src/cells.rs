@@ -1,5 +1,5 @@
 //! Parts of a text by the cells of a terminal that it takes: two for most characters of East Asia
-//! and for emoji, none for what combines.
+//! and for emoji, none for combining characters.
 //!
 //! Invariant: characters are counted one by one. Some terminals draw several of them as one, such
 //! as emoji of a family, which takes fewer cells.
@@ -18,7 +18,7 @@ pub(crate) fn end_of(text: &str, cells: usize) -> &str {
     let mut left = cells;
     let over = text.char_indices().rev().find(|(_, character)| !take(&mut left, *character));
     let Some((at, character)) = over else { return text };
-    // What combines with a character that is not there.
+    // A combining character without a character before it.
     text[at + character.len_utf8()..].trim_start_matches(|it: char| it.width() == Some(0))
 }
 

@@ -1,4 +1,4 @@
-//! The sequences that change colours on a terminal, which obeys no others in what is printed for
+//! The sequences that change colours on a terminal, which obeys no others in text printed for
 //! people.
 
 pub(crate) const RESET: &str = "\x1b[0m";

@@ -3,7 +3,7 @@
 //! Everything else here works on UTF-8: a source is decoded when it is read, and a rewritten one is
 //! encoded when it is whole. Kotlin and Rust are always UTF-8.
 //!
-//! Invariant: what was decoded is encoded to the same bytes.
+//! Invariant: decoded text is encoded to the same bytes.
 
 use std::str::FromStr;
 

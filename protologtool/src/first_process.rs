@@ -3,8 +3,7 @@
 //! The kernel keeps process 1 of a namespace from dying of a signal. So Ctrl-C and `docker stop`
 //! would leave a command running there that does nothing about signals by itself.
 //!
-//! Invariant: a signal that whoever started this program had it ignore, as `nohup` does, stays
-//! ignored.
+//! Invariant: a signal that this program's parent had it ignore, as `nohup` does, stays ignored.
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::sync::atomic::{AtomicBool, Ordering};

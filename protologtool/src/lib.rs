@@ -7,9 +7,9 @@
 //! dialect a run has, [`system`] is everything outside: files, environment, output. [`worker`] runs
 //! many commands in one process.
 //!
-//! Invariants: bytes outside an edit never change, no line moves, rewriting what was rewritten
-//! changes nothing; every problem of every file is found in one run; outputs are written whole, all
-//! of them, or not at all; nothing in here prints or exits except through [`system::System`].
+//! Invariants: bytes outside an edit never change, no line moves, rewriting rewritten code changes
+//! nothing; every problem of every file is found in one run; outputs are written whole, all of
+//! them, or not at all; nothing in here prints or exits except through [`system::System`].
 #![forbid(unsafe_code)]
 
 mod args;
@@ -41,6 +41,6 @@ pub mod system;
 mod target;
 pub mod worker;
 
-/// What a connection to `view` returns to any bytes, for the fuzz target.
+/// The response of a connection to `view` to any bytes, for the fuzz target.
 #[cfg(fuzzing)]
 pub use command::view::exchange;

@@ -1,4 +1,4 @@
-//! Calls that are right but hardly meant so: warnings, whatever the language.
+//! Calls that are right but hardly meant so: warnings, for all languages.
 //!
 //! The rules are those of Android's lint for ProtoLog that can be told without types.
 

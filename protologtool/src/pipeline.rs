@@ -419,7 +419,7 @@ fn rewrite<L: Language>(
     }
 }
 
-/// Removes what stands before in the list.
+/// Removes repeated positions, all but the first of each.
 fn keep_first(positions: &mut Vec<usize>) {
     let mut seen = HashSet::new();
     positions.retain(|position| seen.insert(*position));
@@ -438,7 +438,7 @@ fn message_of<S>(call: &Call<S>, id: u64, template: &Template<'_>, group: &Group
     }
 }
 
-/// The template of a call, or what is wrong with it.
+/// The template of a call, or the problem with it.
 fn checked<'c, S>(
     call: &'c Call<S>,
     source: &'c Source,

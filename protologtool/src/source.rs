@@ -77,7 +77,7 @@ impl Source {
         &self.bytes[range.start.min(end)..end]
     }
 
-    /// The text in `range`, with what is no UTF-8 replaced.
+    /// The text in `range`, with invalid UTF-8 replaced.
     pub fn text(&self, range: Range<usize>) -> String {
         String::from_utf8_lossy(self.slice(range)).into_owned()
     }

@@ -90,7 +90,7 @@ fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Option
     let lower = wanted.to_lowercase();
     let most = (lower.chars().count() / 3).max(1);
     let distance = |name: &str| strsim::osa_distance(&lower, &name.to_lowercase());
-    // A name that is much longer is not looked at: whoever gave it may have given it any length.
+    // A name that is much longer is not looked at: its giver may have given it any length.
     let longest = 4 * (lower.len() + most);
     let ends = names.into_iter().map(|name| end(name, segments(wanted)));
     let ends = ends.filter(|name| name.len() <= longest);

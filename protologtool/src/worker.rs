@@ -8,8 +8,8 @@
 //!
 //! A request's arguments come behind those of the command line. Requests are answered one after the
 //! other, in their order. Invariants: standard output carries responses and nothing else; every
-//! request has one response; requests share no state, so that each writes what a process of its own
-//! would.
+//! request has one response; requests share no state, so that each writes the files that a process
+//! of its own would.
 
 use crate::cli::{self, Exit};
 use crate::system::Captured;

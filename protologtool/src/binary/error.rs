@@ -11,7 +11,7 @@ pub struct BinaryError(BinaryProblem);
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BinaryProblem {
-    /// No ELF file; what it is, if that is known.
+    /// No ELF file; its kind, if that is known.
     Foreign(Option<FileKind>),
     /// An object file that is not linked yet.
     Object,

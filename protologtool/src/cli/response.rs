@@ -120,7 +120,7 @@ impl Expanded {
             return Err(Failure::new(format!("{at}response file `{shown}` names itself"))
                 .help("remove the `@` argument that closes the cycle"));
         }
-        // What a person named may be a pipe; what a file names may not.
+        // A file that a person named may be a pipe; one that a file names may not.
         let bytes = if open.is_empty() {
             read_named(&path, system)
         } else {
@@ -200,8 +200,7 @@ fn words(bytes: &[u8]) -> Result<Vec<Word>, Unterminated> {
     Ok(words)
 }
 
-/// Appends what stands between the quote at `start` and its partner; gives the offset after that
-/// one.
+/// Appends the text between the quote at `start` and its partner; gives the offset after that one.
 fn quoted(bytes: &[u8], start: usize, out: &mut Vec<u8>) -> Option<usize> {
     let quote = bytes[start];
     let mut at = start + 1;

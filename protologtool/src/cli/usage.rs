@@ -231,7 +231,7 @@ fn operand(item: &str, command: &clap::Command) -> Option<String> {
     Some(words[..1].to_lowercase() + &words[1..])
 }
 
-/// A flag without what it takes.
+/// A flag without its value.
 fn name(flag: &str) -> &str {
     if flag.starts_with('-') { flag.split([' ', '=', '[']).next().unwrap_or(flag) } else { flag }
 }

@@ -1,7 +1,7 @@
 //! `generate-viewer-config --from-binary`: programs in, dictionary out, and with `--strip-to` a
 //! program without texts.
 //!
-//! A command of its own in the table, since it takes nothing of what sources need; [`route`] sends
+//! A command of its own in the table, since it takes none of the flags for sources; [`route`] sends
 //! the arguments here.
 
 use super::clashes;
@@ -143,8 +143,8 @@ fn generate(
     output::write(&outputs, &[], &dictionary, system)
 }
 
-/// The dictionary of all programs and what is to be added; none if they contradict each other,
-/// which was shown.
+/// The dictionary of all programs and of the dictionaries to merge; none if they contradict each
+/// other, which was shown.
 fn collect(
     args: &BinaryArgs,
     reporter: &mut Reporter<'_>,

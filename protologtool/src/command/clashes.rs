@@ -1,4 +1,4 @@
-//! Showing what refuses a dictionary, at the call that brought it about.
+//! Showing the reason why a dictionary is refused, at the call that brought it about.
 
 use crate::diagnostic::{Code, Diagnostic, Notice, Reporter, Severity};
 use crate::groups::GroupClash;

@@ -1,8 +1,7 @@
 //! `export`: runs `protologtool-fleet`, the program for many machines, as cargo runs its external
 //! commands.
 //!
-//! That is a program of its own, so that whoever installs this one compiles neither Parquet nor
-//! HTTP.
+//! That is a program of its own, so that installing this one compiles neither Parquet nor HTTP.
 
 use crate::exit::{Exit, Failure};
 use crate::output::reason;

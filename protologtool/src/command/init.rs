@@ -1,8 +1,8 @@
 //! `init`: the fragment of a build file that has the tool process a project's log calls, for the
 //! build that the project has.
 //!
-//! It prints, or writes a file that is not there yet; it never changes one that is. What stands
-//! between the fragment and a build that works is said on standard error.
+//! It prints, or writes a file that is not there yet; it never changes one that is. Obstacles
+//! between the fragment and a build that works are reported on standard error.
 
 mod build;
 mod fragment;
@@ -138,7 +138,7 @@ fn write_new(file: &Path, fragment: &str, system: &dyn System) -> Result<(), Fai
     staged.and_then(Staged::commit).map_err(failed)
 }
 
-/// The findings, and what is left to do.
+/// The findings, and the steps that are left.
 fn notes(build: Build, survey: &Survey, output: Option<&Path>) -> String {
     let mut text = String::new();
     let calls = match survey.sources_with_calls() {

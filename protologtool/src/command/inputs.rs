@@ -79,7 +79,7 @@ fn process_decoded(
         warn_of_nothing(&sources.files, reporter);
     }
     if run.code.is_none() {
-        // Whoever writes code refuses a file that is named twice; here it would be reported twice.
+        // Commands that write code refuse a file named twice; here it would be reported twice.
         let mut seen = HashSet::with_capacity(files.len());
         let first: Vec<bool> = files.iter().map(|file| seen.insert(file.as_path())).collect();
         let mut first = first.into_iter();
@@ -256,8 +256,8 @@ impl<'a> JavaClasses<'a> {
     }
 }
 
-/// Looks through the Rust sources; gives what is known of them, and all groups. None if their
-/// groups are wrong, which was shown.
+/// Looks through the Rust sources; gives the facts about them, and all groups. None if their groups
+/// are wrong, which was shown.
 fn survey(
     sources: &Sources,
     files: &[PathBuf],
@@ -296,7 +296,7 @@ fn fingerprint(settings: &Settings, source_root: Option<&Path>, system: &dyn Sys
     protolog_core::hash(format!("{all:?}").as_bytes())
 }
 
-/// The files of a run, and what is known of the last.
+/// The files of a run, and the state of the last.
 struct Among<'a> {
     files: &'a [PathBuf],
     output: Option<&'a Path>,
@@ -305,7 +305,7 @@ struct Among<'a> {
     are_written: bool,
 }
 
-/// Takes the files through the pipeline and shows what is wrong with them. Files that can't be read
+/// Takes the files through the pipeline and shows the problems in them. Files that can't be read
 /// end the run, after all others were looked at.
 fn take_through(
     sources: &Sources,
@@ -350,8 +350,8 @@ fn take_through(
     unreadable.map_or(Ok(()), Err)
 }
 
-/// Warns of directories without sources. Whoever removes the last source of a module has its
-/// outputs removed all the same.
+/// Warns of directories without sources. If the last source of a module is removed, its outputs are
+/// removed all the same.
 fn warn_of_nothing(named: &[PathBuf], reporter: &mut Reporter<'_>) {
     let named: Vec<String> = named.iter().map(|path| format!("`{}`", path.display())).collect();
     reporter.notice(&Notice {
@@ -441,7 +441,7 @@ pub(super) fn changed_meanwhile(path: &Path) -> Failure {
         .help("run the command again")
 }
 
-/// Shows what is wrong with a file, and what is hardly meant so, in source order.
+/// Shows the errors in a file, and its doubtful calls, in source order.
 fn show_file(
     file: &mut Processed,
     reporter: &mut Reporter<'_>,
@@ -471,8 +471,8 @@ fn show(report: &Report, reporter: &mut Reporter<'_>) {
     }
 }
 
-/// A file that can't be parsed stays as it is, and what can't be parsed is a warning; its calls are
-/// listed and not judged.
+/// A file that can't be parsed stays as it is, and the part that can't be is a warning; its calls
+/// are listed and not judged.
 fn pass_over(file: &mut Processed, is_written: bool) {
     let Some(report) = &mut file.report else { return };
     if report.diagnostics.iter().any(|diagnostic| diagnostic.code == Code::Syntax) {

@@ -1,6 +1,6 @@
 //! The opinion of javac on sources that can't be parsed here, as rules of Android 17 want it: an
-//! error of the syntax is javac's to report, in its own step, and what javac accepts is a defect of
-//! this tool.
+//! error of the syntax is javac's to report, in its own step, and code that javac accepts is a
+//! defect of this tool.
 //!
 //! javac is run through the program that Soong provides, since a rule may run nothing else.
 

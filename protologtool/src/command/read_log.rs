@@ -6,7 +6,7 @@
 //! --follow             groups …                              --count-by, --top, …      standard output
 //! ```
 //!
-//! Entries and losses go to standard output in the order of time; what is missing is summed up on
+//! Entries and losses go to standard output in the order of time; missing parts are summed up on
 //! standard error. Output is written in blocks while it is rendered, and a reader that goes away
 //! ends the run quietly.
 //!
@@ -34,12 +34,12 @@ use page_source::PageSource;
 use paged_logs::PagedLogs;
 use printer::Printer;
 
-/// Reads the logs that are named, and prints what is asked for.
+/// Reads the logs that are named, and prints the requested form.
 pub(crate) fn run(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Failure> {
     args.form.check()?;
     system.print_error(&args.form.warning(system));
     once(&args.traces, "trace", system)?;
-    // Inputs, page by page: what is there, or what is added to it.
+    // Inputs, page by page: the messages so far, or the additions.
     let mut pages: Box<dyn PageSource + '_> = if args.follow {
         Box::new(GrowingLogs::open(args, system)?)
     } else {

@@ -2,7 +2,7 @@
 //!
 //! The tool decodes traces and embeds columns ([`columns`]) in a page ([`page`]) whose script shows
 //! them. Decoding is Rust's, since the reader stands here already, and so `cargo install` needs
-//! neither a target for WebAssembly nor npm; the script renders and filters what is shown.
+//! neither a target for WebAssembly nor npm; the script filters and renders messages.
 
 mod admission;
 mod columns;
@@ -132,7 +132,7 @@ pub(crate) fn run(args: &ViewArgs, system: &dyn System) -> Result<Exit, Failure>
     }
     let files = LogFiles::new(&args.traces, system);
     let view = View { args, system, files, is_followed: Cell::new(false) };
-    // Before the log is read: what is added meanwhile makes another version.
+    // Before the log is read: additions meanwhile make another version.
     let version = view.version();
     let read = view.read()?;
     for line in read.log.summary().to_string().lines() {

@@ -7,9 +7,9 @@
 //! ```
 //!
 //! Lines and columns count from 1, columns in characters, bytes from 0; the end is the first one
-//! that does not belong to the range any more. What has no place has no `path`, `start` and `end`;
-//! what has no help or no fixes has none. A fix puts `text` in the place of its range; one that is
-//! not `certain` is for people to choose.
+//! that does not belong to the range any more. A problem without a place has no `path`, `start` and
+//! `end`; one without help or fixes has none. A fix puts `text` in the place of its range; one that
+//! is not `certain` is for people to choose.
 
 use super::{Diagnostic, Notice, Region};
 use crate::source::{Position, Source};
@@ -72,7 +72,7 @@ pub(super) fn diagnostic(diagnostic: &Diagnostic, source: &Source) -> String {
     })
 }
 
-/// The line for what has no place in a source, with its line end.
+/// The line for a problem that has no place in a source, with its line end.
 pub(super) fn notice(notice: &Notice) -> String {
     line(&DiagnosticLine {
         severity: notice.severity.to_string(),

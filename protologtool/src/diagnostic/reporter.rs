@@ -1,7 +1,7 @@
 //! Showing the problems of a run, in the format that was asked for, and counting them.
 //!
-//! For people: as they come, on standard error. For tools: on standard output. What stops a run
-//! goes to standard error in every format, since it is no part of the result.
+//! For people: as they come, on standard error. For tools: on standard output. A failure that stops
+//! a run goes to standard error in every format, since it is no part of the result.
 
 use super::render::counts;
 use super::{
@@ -16,7 +16,7 @@ use protolog_reader::printable_json;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// The problems of a run, for who does not print them.
+/// The problems of a run, for callers that do not print them.
 #[derive(Debug, Default)]
 pub(crate) struct Gathered {
     /// Those in sources, each with its file.
@@ -104,7 +104,7 @@ impl<'s> Reporter<'s> {
         }
     }
 
-    /// Shows what is wrong in a source.
+    /// Shows a problem in a source.
     pub(crate) fn diagnostic(&mut self, diagnostic: &Diagnostic, source: &Source) {
         if let Some(gathered) = &mut self.gathered {
             let path = source.path().to_path_buf();
@@ -128,7 +128,7 @@ impl<'s> Reporter<'s> {
         }
     }
 
-    /// Shows what has no place in a source.
+    /// Shows a problem that has no place in a source.
     pub(crate) fn notice(&mut self, notice: &Notice) {
         let severity = self.count(notice.severity);
         if let Some(gathered) = &mut self.gathered {
@@ -151,7 +151,7 @@ impl<'s> Reporter<'s> {
         }
     }
 
-    /// Shows what stops the run, while there may be more of it.
+    /// Shows a failure that stops the run, while there may be more.
     pub(crate) fn failure(&mut self, failure: &Failure) {
         self.failed = true;
         if let Some(gathered) = &mut self.gathered {

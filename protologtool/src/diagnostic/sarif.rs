@@ -1,7 +1,7 @@
 //! Diagnostics as one SARIF 2.1.0 log, which code review and editors show.
 //!
 //! One run, with all kinds of problems as its rules, so that each result can name its rule by
-//! position too. What stops the run is a notification of its one invocation.
+//! position too. A failure that stops the run is a notification of its one invocation.
 
 use super::{Code, Diagnostic, Fix, Notice, Region, Severity};
 use crate::exit::Exit;

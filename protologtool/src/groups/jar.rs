@@ -1,6 +1,6 @@
-//! Groups from a jar, without a JVM: the class files are read and what they do is evaluated.
+//! Groups from a jar, without a JVM: the class files are read and their code is evaluated.
 //!
-//! An enum's groups are what its `values()` returns. Of another class they are its static final
+//! An enum's groups are the elements of its `values()`. Of another class they are its static final
 //! fields whose values are groups. A group is an object with `isEnabled()`, `isLogToLogcat()` or
 //! `isLogToText()`, and `getTag()`; `getId()` is asked where there is one.
 //!
@@ -48,7 +48,7 @@ pub enum JarError {
         /// Why it can't be.
         fault: Fault,
     },
-    /// An object that lacks what a group has.
+    /// An object that lacks a method of groups.
     NotAGroup {
         /// The object's name.
         name: String,
@@ -121,7 +121,7 @@ fn check_unique(groups: &[Group]) -> Result<(), JarError> {
     Ok(())
 }
 
-/// The class with this name; a dot may stand for the `$` between a class and what is nested in it.
+/// The class with this name; a dot may stand for the `$` between a class and a nested one.
 fn find_class<'j>(machine: &mut Machine<'j>, class: &str) -> Result<Option<Rc<Class<'j>>>, Fault> {
     let mut name = class.replace('.', "/");
     loop {
@@ -283,8 +283,7 @@ impl Getters<'_, '_> {
 /// The class files of a jar, read when they are asked for.
 struct Jar<'a> {
     archive: RefCell<ZipArchive<Cursor<&'a [u8]>>>,
-    /// The content of each entry that was read; a cell is filled once, so that what is borrowed
-    /// stays.
+    /// The content of each entry that was read; a cell is filled once, so that borrowed bytes stay.
     entries: Vec<OnceCell<Vec<u8>>>,
     left: Cell<u64>,
 }
@@ -356,7 +355,7 @@ impl ClassSource for Jar<'_> {
 
 impl JarError {
     /// Returns whether the jar, or a class file in it, is nothing that can be decoded; other errors
-    /// are about what it says.
+    /// are about its contents.
     pub fn is_undecodable(&self) -> bool {
         match self {
             Self::NotAJar(_) => true,

@@ -18,8 +18,8 @@ pub struct Group {
     pub name: String,
     /// The result of its `name()`: of a constant the same, of another object any text.
     pub own_name: String,
-    /// The name in dictionaries. The full name: its class's canonical name, a dot, what it calls
-    /// itself; after [`Groups::for_android`] the latter alone.
+    /// The name in dictionaries. The full name: its class's canonical name, a dot, its own name;
+    /// after [`Groups::for_android`] the latter alone.
     pub full_name: String,
     /// The group's id, from its full name.
     pub id: u32,
@@ -43,7 +43,7 @@ pub struct Groups {
     own: usize,
     /// None: ids are made from full names, and dictionaries hold the groups in use.
     numbers: Option<GroupNumbers>,
-    /// Why it is not known what `getId()` returns, though there is one.
+    /// Why the value of `getId()` is not known, though there is one.
     unknown_ids: Option<Box<Diagnostic>>,
 }
 
@@ -100,7 +100,7 @@ impl Groups {
         Ok(Self { numbers: Some(numbers), unknown_ids: self.unknown_ids, ..groups })
     }
 
-    /// With a warning for those who want what `getId()` returns.
+    /// With a warning for users who want the value of `getId()`.
     #[must_use]
     pub(crate) fn with_unknown_ids(self, why: Option<Diagnostic>) -> Self {
         Self { unknown_ids: why.map(Box::new), ..self }
@@ -220,7 +220,7 @@ impl Group {
         Self { name, own_name, full_name, id, declared_id: None, enabled, log_to_text, tag }
     }
 
-    /// With what `getId()` returns.
+    /// With the value of `getId()`.
     #[must_use]
     pub fn with_declared_id(self, id: i32) -> Self {
         Self { declared_id: Some(id as u32), ..self }

@@ -1,5 +1,5 @@
-//! Runs after a first one into the same directory: only what may have another result is processed
-//! again.
+//! Runs after a first one into the same directory: only inputs whose results may differ are
+//! processed again.
 //!
 //! ```text
 //! state        of each source that the last run took: hash and stamp of its text and of its output, messages, lookups, functions that pass templates on
@@ -7,10 +7,10 @@
 //! again        new texts; problems; files whose lookups a file may answer that came, went or changed; outputs that are not as left
 //! ```
 //!
-//! Invariant: the outputs are those of a run without a state. Whatever is not certain is done
-//! again: a file with a warning (which is to be shown again), all files where the settings, the
-//! groups, the program or the order of the inputs are others or where the functions that pass
-//! templates on are, and all files of Rust, whose modules depend on each other.
+//! Invariant: the outputs are those of a run without a state. Uncertain files are processed again:
+//! a file with a warning (which is to be shown again), all files where the settings, the groups,
+//! the program or the order of the inputs are others or where the functions that pass templates on
+//! are, and all files of Rust, whose modules depend on each other.
 
 mod passes;
 mod result;
@@ -36,8 +36,8 @@ pub(crate) struct Incremental {
     old: Option<RunState>,
     /// The stamps of sources before they were read, by their position.
     sources: Vec<Option<Stamp>>,
-    /// By the position of its source, what stays: the position of its result in the old state, and
-    /// the stamp of its output.
+    /// Unchanged sources by position: the position of the result in the old state, and the stamp of
+    /// the output.
     kept: HashMap<usize, (usize, Option<Stamp>)>,
     /// The results of this run, in their order.
     new: Vec<New>,
@@ -99,7 +99,7 @@ impl Incremental {
     }
 
     /// The state for the next run. `outputs` are the names of all sources below `root`, each with
-    /// the hash of what was written.
+    /// the hash of the written bytes.
     pub(crate) fn state(
         &self,
         root: &Path,

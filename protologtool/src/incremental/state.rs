@@ -224,7 +224,7 @@ mod tests {
             damaged[length] ^= 4;
             assert_eq!(RunState::read(&damaged), None, "damage at {length}");
         }
-        // The right sum over what is no state.
+        // The right sum over bytes that are no state.
         let fields = [0x0a, 0x05];
         let foreign = [MAGIC, &hash(&fields).to_le_bytes(), &fields].concat();
         assert_eq!(RunState::read(&foreign), None);

@@ -1,5 +1,5 @@
-//! The class that rewritten Android code calls: a copy of `ProtoLogImpl`, the template, with what
-//! only the build knows put in.
+//! The class that rewritten Android code calls: a copy of `ProtoLogImpl`, the template, with the
+//! values that only the build knows put in.
 //!
 //! ```text
 //! public class ProtoLogImpl {                    public class ProtoLogImpl_454675969 {

@@ -1,5 +1,5 @@
-//! Reading a template: its fields that are to be filled in, and the methods that say what calls
-//! must look like.
+//! Reading a template: its fields that are to be filled in, and the methods that set the form of
+//! calls.
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::lang::java::lexer;
@@ -80,7 +80,7 @@ struct Method {
 }
 
 impl ImplTemplate {
-    /// Returns whether a source looks like a template: by its file name and by what it mentions.
+    /// Returns whether a source looks like a template: by its file name and the names in it.
     pub fn is_template(path: &Path, bytes: &[u8]) -> bool {
         path.file_name().is_some_and(|name| name == "ProtoLogImpl.java")
             && memmem::find(bytes, ANNOTATION.as_bytes()).is_some()

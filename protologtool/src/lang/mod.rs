@@ -1,5 +1,5 @@
-//! Languages. Each finds log calls in its sources and emits the edits that rewrite them; what is
-//! the same for all, such as checking templates and making ids, is in [`crate::pipeline`].
+//! Languages. Each finds log calls in its sources and emits the edits that rewrite them; work that
+//! is the same for all, such as checking templates and making ids, is in [`crate::pipeline`].
 //!
 //! To add one: a directory here, a type that implements [`Language`], a [`Kind`] with its line in
 //! [`crate::pipeline`], and pairs of texts under `tests/`.
@@ -39,7 +39,7 @@ pub struct Inputs<'a> {
     /// The functions that pass templates on; none before the files were looked at.
     pub(crate) wrappers: Option<&'a Wrappers>,
     paths: &'a [PathBuf],
-    /// The names that log calls rely on, and what else in the inputs has them.
+    /// The names that log calls rely on, and other declarations in the inputs with these names.
     names: Vec<String>,
     rivals: OnceLock<Rivals>,
     /// The constants of Java that Kotlin asked for.
@@ -216,8 +216,7 @@ pub struct Found<S> {
     pub unread: UnreadCalls,
     /// Edits outside the calls, such as those of group enums.
     pub edits: Vec<Edit>,
-    /// The problems of calls that can't be rewritten, and what else the user should know of the
-    /// file.
+    /// The problems of calls that can't be rewritten, and other findings on the file for the user.
     pub diagnostics: Vec<Diagnostic>,
     /// True if the file names the class of the calls, as far as can be told.
     pub names_class: bool,

@@ -1,4 +1,4 @@
-//! Completes traces of processes that died with what the recording of their session's buffer has.
+//! Completes traces of dead processes with the packets of their session's recording.
 //!
 //! Invariant: a recording that a process still writes to is left alone.
 

@@ -142,7 +142,7 @@ impl Filters {
         Some(TimeLimits { since: point(&self.since)?, until: point(&self.until)? })
     }
 
-    /// An error for a time that is none, whatever the log.
+    /// An error for a text that is no time in any log.
     pub(crate) fn check_times(&self, times: &Times, now: i64) -> Result<(), Failure> {
         let mut texts = [&self.since, &self.until].into_iter().flatten();
         match texts.find(|text| !times.is_time(text, now)) {

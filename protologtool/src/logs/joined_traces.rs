@@ -4,8 +4,8 @@
 //! sequences, threads and clocks in one way. Traces of several sessions stay several to the reader,
 //! which keeps their sequences apart. It refuses those that only a merge can make one.
 //!
-//! A file that is opened for each part that is read of it may be gone after the survey. What is
-//! left of it is passed over then, and said.
+//! A file that is opened for each part that is read of it may be gone after the survey. The rest of
+//! it is passed over then, and reported.
 //!
 //! Invariants: segments are of one session, each is there once, and they are in the order of its
 //! writing; nothing is passed over before the survey is done, since it has to know what it reads.

@@ -1,4 +1,4 @@
-//! What is said of a merge: why it failed, and what is missing of its inputs.
+//! The report of a merge: why it failed, and the missing parts of its inputs.
 
 use crate::args::Expansion;
 use crate::exit::Failure;
@@ -6,7 +6,7 @@ use crate::output::{cant_read, reason};
 use protolog_reader::{MergeError, Merged, printable};
 use std::path::Path;
 
-/// Lines about what is missing of the inputs.
+/// Lines about missing parts of the inputs.
 pub(crate) fn problems(merged: &Merged, expansion: Expansion) -> Vec<String> {
     let cut = |name: &String| format!("warning: `{}` ends within a packet\n", printable(name));
     let mut lines: Vec<String> = merged.truncated.iter().map(cut).collect();

@@ -1,8 +1,8 @@
 //! Several traces as one: those that are named, and those in directories that are.
 //!
-//! A directory is whatever it is at a moment: programs rename and remove segments in it, and others
-//! put there what is no trace. So what can't be read of it is left out with a warning, and the rest
-//! is shown.
+//! The contents of a directory change: programs rename and remove segments in it, and others put
+//! files there that are no traces. So files that can't be read are left out with a warning, and the
+//! rest is shown.
 //!
 //! Invariant: the number of open files has a limit, however many traces there are.
 
@@ -37,8 +37,8 @@ pub(crate) fn gather_whole(
     Ok((bytes, merged))
 }
 
-/// Makes one trace of several, and says what is not in it. `note` gets what is said. What was found
-/// in a directory, and is not among those that were `named`, may be left out.
+/// Makes one trace of several, and gives `note` lines about missing parts. A trace found in a
+/// directory, and not among those that were `named`, may be left out.
 pub(crate) fn gather(
     (paths, named): (&[PathBuf], &[PathBuf]),
     expansion: Expansion,
@@ -131,7 +131,7 @@ impl<'a> Opener<'a> {
     }
 }
 
-/// A trace under the name of what it was made of.
+/// A trace under the names of the traces that it was made of.
 pub(crate) struct MadeTrace<'a> {
     /// The name in messages.
     pub(crate) name: Cow<'a, str>,

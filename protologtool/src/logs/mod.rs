@@ -1,4 +1,4 @@
-//! The logs that commands read: what a command line names, as one log, and the filter of its
+//! The logs that commands read: the files of a command line, as one log, and the filter of its
 //! entries.
 //!
 //! ```text

@@ -40,7 +40,7 @@ pub(crate) struct PagedLog {
 /// A log that is in memory as a whole.
 pub(crate) struct WholeLog {
     pub(crate) log: Log,
-    /// What of several traces was left out when they became one, a line each.
+    /// Parts of several traces left out when they became one, a line each.
     pub(crate) missing: Vec<String>,
     /// False if something was left out.
     pub(crate) has_all: bool,
@@ -56,7 +56,7 @@ impl<'a> NamedLogs<'a> {
         loop {
             let traces = expand(self.paths, system)?;
             let opened = open_traces(self, &traces, system);
-            // Who rotates may have removed all that was found.
+            // A rotation may have removed all that was found.
             let has_directory = self.paths.iter().any(|path| system.is_directory(path));
             let is_gone = has_directory && !traces.iter().any(|trace| system.is_file(trace));
             if opened.is_ok() || !is_gone || listings.next().is_none() {
@@ -137,8 +137,8 @@ fn open_traces(
     Ok(PagedLog::new(texts.pages(trace, path)?, true))
 }
 
-/// As [`open_traces`], of several: side by side, or else by a merge, which leaves out what is gone
-/// meanwhile.
+/// As [`open_traces`], of several: side by side, or else by a merge, which leaves out traces that
+/// are gone meanwhile.
 fn open_several(
     logs: &NamedLogs<'_>,
     traces: &[PathBuf],

@@ -1,11 +1,11 @@
 //! Traces that come through a pipe or standard input, and are read to their end.
 //!
-//! Whoever named the wrong thing may have named one without an end (`/dev/zero`), which would fill
-//! the memory or the disk; and who writes what begins as a trace need not end it.
+//! A user who names the wrong file may name one without an end (`/dev/zero`), which would fill the
+//! memory or the disk; and the writer of bytes that begin as a trace need not end it.
 //!
 //! Invariants
-//! - Of what is no trace, only as much is read as it takes to see that.
-//! - What is kept in memory has a limit ([`MOST_IN_MEMORY`]), and what is kept on the disk one that
+//! - Of an input that is no trace, only as much is read as it takes to see that.
+//! - Bytes kept in memory have a limit ([`MOST_IN_MEMORY`]), and bytes kept on the disk one that
 //!   leaves others as much room ([`spool`]).
 
 use crate::system::{Spool, System};
@@ -29,7 +29,7 @@ pub(crate) fn read(path: &Path, system: &dyn System) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The same, for who reads parts of them: many bytes are in a file without a name.
+/// The same, for a caller that reads parts of them: many bytes are in a file without a name.
 pub(crate) fn spool(path: &Path, system: &dyn System) -> io::Result<Spool> {
     let mut spool = Spool::new();
     let most = MOST_IN_MEMORY.max(Spool::room() / 2);
@@ -52,7 +52,7 @@ pub(crate) fn read_up_to(most: u64, from: &mut impl Read, to: &mut impl Write) -
     Ok(())
 }
 
-/// Copies a trace of up to so many bytes; of what is none, its beginning.
+/// Copies a trace of up to so many bytes; of any other input, its beginning.
 fn copy(from: &mut impl Read, to: &mut impl Write, most: u64) -> io::Result<()> {
     let (mut part, mut copied) = (Vec::new(), 0);
     loop {

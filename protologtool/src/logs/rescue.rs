@@ -1,4 +1,4 @@
-//! Traces that recordings make, or complete, and what is said of them.
+//! Traces that recordings make, or complete, and the lines about them.
 //!
 //! Invariant: nothing is written.
 
@@ -62,7 +62,7 @@ pub(crate) fn counted(count: u64, one: &str, many: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
 }
 
-/// Reports what was recovered, and warns of what is wrong with it. False where something is.
+/// Reports the recovered messages, and warns of flaws in them. False where there are any.
 pub(crate) fn report_recovered(
     path: &Path,
     report: &Recovered,

@@ -28,8 +28,7 @@ fn still_written(path: &Path) -> String {
     format!("note: `{shown}` is still being written; messages of the last second may be missing\n")
 }
 
-/// The trace at `path`, `-` for standard input. `note` gets lines about what is not as it stands in
-/// the file.
+/// The trace at `path`, `-` for standard input. `note` gets lines about differences from the file.
 pub(crate) fn read_trace(
     path: &Path,
     system: &dyn System,
@@ -87,7 +86,7 @@ pub(crate) struct Parts {
 }
 
 /// The bytes of a file that is a trace as it stands, in parts; none of anything else. `note` gets
-/// lines about what it lacks.
+/// lines about missing parts.
 pub(crate) fn parts_of(
     path: &Path,
     expansion: Expansion,
@@ -154,7 +153,7 @@ pub(crate) fn source_of(
     Some(source)
 }
 
-/// The trace of a file that was read whole: as it is, or what a recording makes.
+/// The trace of a file that was read whole: as it is, or the trace that a recording makes.
 pub(crate) fn made_of(
     path: &Path,
     bytes: Vec<u8>,
@@ -178,7 +177,7 @@ fn read_recording(
 ) -> Result<Vec<u8>, Failure> {
     let RescuedTrace { trace, report, completes } = rescue_bytes(path, bytes, system)?;
     let recovered = |line: &str| note(&format!("note: recovered in memory: {line}"));
-    // Flaws are warnings here: what is readable is shown.
+    // Flaws are warnings here: the readable parts are shown.
     let _ = report_recovered(path, &report, true, system, recovered, note);
     let shown = path.display();
     let output = if completes { "" } else { " -o TRACE" };

@@ -8,11 +8,11 @@
 //! out/.protologtool/staged/     what is not in its place yet; whatever a killed run left is removed by the next
 //! ```
 //!
-//! A file that has its content already is left alone, so that its modification time stays and what
-//! depends on it is not built again. The manifest names a file before it is put in its place, so
-//! that a run that is killed leaves nothing that the next one would not know for its own.
+//! A file that has its content already is left alone, so that its modification time stays and its
+//! dependents are not built again. The manifest names a file before it is put in its place, so that
+//! a run that is killed leaves nothing that the next one would not know for its own.
 //!
-//! Invariant: nothing outside the directory is read, written or removed, whatever links it holds.
+//! Invariant: nothing outside the directory is read, written or removed, even through links in it.
 
 use super::manifest::Manifest;
 use super::{Content, OutputEntry, cant_read, cant_write, cant_write_or};
@@ -92,7 +92,7 @@ impl std::fmt::Debug for Previous {
     }
 }
 
-/// Stages all files that differ from what is there. `is_locked`: by [`Previous`].
+/// Stages all files that differ from those in the directory. `is_locked`: by [`Previous`].
 pub(super) fn stage(
     root: &Path,
     entries: &[OutputEntry<'_>],
@@ -164,8 +164,8 @@ fn stage_below(
 }
 
 impl Change {
-    /// Puts everything in its place and removes what an earlier run wrote and this one does not;
-    /// then writes the state that `state` makes of the hashes of all entries.
+    /// Puts everything in its place and removes files that an earlier run wrote and this one does
+    /// not; then writes the state that `state` makes of the hashes of all entries.
     pub(super) fn commit(
         self,
         state: &mut dyn FnMut(&[u64]) -> Option<Vec<u8>>,

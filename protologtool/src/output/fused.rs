@@ -1,8 +1,8 @@
 //! A sink that fails once: after the first error it takes everything and writes nothing.
 //!
 //! The archive writer finishes its archive when it is dropped, and prints to standard error if that
-//! fails. What a library prints is nothing for our users; so the error is kept here, and the writer
-//! is left to finish in peace.
+//! fails. The output of a library is nothing for our users; so the error is kept here, and the
+//! writer is left to finish in peace.
 
 use crate::system::Sink;
 use std::io::{self, Seek, SeekFrom, Write};

@@ -1,5 +1,5 @@
 //! Outputs that would be written over an input or over each other are refused before anything is
-//! written; so are inputs that are given twice, where that would double what they say.
+//! written; so are inputs that are given twice, where that would double their messages.
 
 use crate::exit::Failure;
 use crate::system::System;
@@ -29,8 +29,8 @@ enum Directory {
 
 /// Refuses outputs that are inputs as well, or that are there twice.
 ///
-/// An output takes the place of a name in a directory, whatever that name led to; so two paths are
-/// the same file here if they have the same last part and their directories are the same. Only
+/// An output takes the place of a name in a directory, wherever that name led; so two paths are the
+/// same file here if they have the same last part and their directories are the same. Only
 /// directories of equal names are looked at.
 pub(super) fn check(
     outputs: &[PathBuf],

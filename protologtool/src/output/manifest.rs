@@ -1,4 +1,4 @@
-//! The list of what a run wrote into an output directory, kept there for the next run.
+//! The list of files that a run wrote into an output directory, kept there for the next run.
 //!
 //! ```text
 //! # Files that protologtool wrote here: XXH3-64 of the content, name. Replaced by each run.
@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Invariant: a file is only ever taken for one of ours if both its name and its content are those
-//! of a line. What someone else put there, or changed, stays.
+//! of a line. Files that someone else put there, or changed, stay.
 
 use protolog_core::hash;
 use std::collections::BTreeSet;
@@ -23,7 +23,7 @@ pub(super) struct Manifest {
 }
 
 impl Manifest {
-    /// The lines of a file; what is no such line is passed over.
+    /// The lines of a file; malformed ones are passed over.
     pub(super) fn parse(text: &str) -> Self {
         let line = |line: &str| {
             let (hash, name) = line.split_once(' ')?;

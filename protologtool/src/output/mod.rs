@@ -1,4 +1,4 @@
-//! Writing what came of a run: sources into an archive or a directory, dictionaries, a makefile.
+//! Writing the results of a run: sources into an archive or a directory, dictionaries, a makefile.
 //!
 //! Invariants: everything is staged before anything is committed, so that a failure leaves no
 //! output at all (a failure of one of the final renames excepted, which is reported). No output is
@@ -49,7 +49,7 @@ pub(crate) struct Outputs<'a> {
     pub(crate) statements: Option<&'a Statements>,
     /// A program whose texts are in the dictionary.
     pub(crate) program: Option<OutputProgram<'a>>,
-    /// A makefile that says what the outputs depend on.
+    /// A makefile with the dependencies of the outputs.
     pub(crate) depfile: Option<&'a Path>,
     /// All files that were read.
     pub(crate) inputs: Vec<PathBuf>,

@@ -6,7 +6,7 @@ use crate::call::Call;
 use protolog_core::{Level, Template};
 use std::ops::Range;
 
-/// A call that can be rewritten, for who shows it.
+/// A call that can be rewritten, for display.
 #[derive(Clone, Debug)]
 pub struct ShownCall {
     /// The whole call.

@@ -1,5 +1,5 @@
-//! The real machine, with what is printed kept: for a process that runs many commands and hands out
-//! what each of them says.
+//! The real machine, with its output kept: for a process that runs many commands and hands out the
+//! output of each.
 
 use super::{
     DirectoryEntry, Fill, Lock, OpenFile, OutputDirectory, Reader, Real, Staged, Stamp, System,

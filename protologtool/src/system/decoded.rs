@@ -1,4 +1,4 @@
-//! The file system with sources of Java as UTF-8, whatever they are encoded in.
+//! The file system with sources of Java as UTF-8, from any encoding.
 
 use super::{DirectoryEntry, Fill, Lock, OutputDirectory, Reader, Staged, Stamp, System};
 use crate::encoding::SourceEncoding;

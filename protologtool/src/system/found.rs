@@ -1,6 +1,6 @@
-//! Files that were found in a directory, and not named by whoever runs the program.
+//! Files that were found in a directory, and not named by the user.
 //!
-//! Whoever may write to such a directory could put a link in a file's place between the look and
+//! A user who may write to such a directory could put a link in a file's place between the look and
 //! the opening, and so have root read and show a file of its own. So these paths are remembered,
 //! and opened by the rule by which they were looked at.
 //!

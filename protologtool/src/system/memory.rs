@@ -6,7 +6,7 @@ use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Files, variables and what was printed. Clones share their state.
+/// Files, variables and printed output. Clones share their state.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     state: Arc<Mutex<State>>,
@@ -18,7 +18,7 @@ struct State {
     variables: BTreeMap<String, String>,
     refused: Vec<PathBuf>,
     terminal: bool,
-    /// Sizes of the parts in which standard input comes; what is left comes at once.
+    /// Sizes of the parts in which standard input comes; the rest comes at once.
     input_parts: Vec<usize>,
     now: i64,
     out: String,

@@ -1,4 +1,4 @@
-//! A file that stays open, whatever becomes of its name.
+//! A file that stays open, even when it is renamed or removed.
 
 use protolog_files::read_with_holes;
 use std::fs::File;

@@ -1,11 +1,11 @@
 //! Reading many files one after the other: into the same memory, and with the directory of the last
 //! one at hand.
 //!
-//! Half of what reading a small file costs is finding it; neighbours are found from the directory
+//! Half of the cost of reading a small file is finding it; neighbours are found from the directory
 //! that both are in.
 //!
-//! Invariant: a reader is for one run. Who replaces a directory meanwhile may get files of the one
-//! that was there.
+//! Invariant: a reader is for one run. If a directory is replaced meanwhile, files may be of the
+//! one that was there.
 
 use super::{Stamp, too_large, whole};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, open, openat, stat, statat};
@@ -82,7 +82,7 @@ impl Reader {
     /// The file at `path`, and its size.
     fn open(&mut self, path: &Path) -> io::Result<(File, u64)> {
         let Some(file) = self.open_neighbour(path) else {
-            // Where anything goes wrong the whole path says what.
+            // Where anything fails, opening by the whole path gives the error.
             let file = whole::open(path)?;
             let size = file.metadata()?.len();
             return Ok((file, size));

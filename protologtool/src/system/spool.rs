@@ -34,7 +34,7 @@ impl Spool {
         found.map_or(0, |found| found.f_bavail.saturating_mul(found.f_frsize))
     }
 
-    /// The bytes that were written, for who reads parts of it.
+    /// The bytes that were written, for a caller that reads parts of them.
     pub(crate) fn into_source(self) -> io::Result<Box<dyn ByteSource>> {
         let spooled = self.0.into_inner().map_err(io::IntoInnerError::into_error)?;
         Ok(match spooled.into_inner() {

@@ -1,11 +1,10 @@
 //! Inputs that are read whole: sources, dictionaries, jars, binaries, settings.
 //!
-//! Whoever wrote a checkout chose what its names lead to: a device that never ends, a pipe that
+//! The author of a checkout chose the targets of its names: a device that never ends, a pipe that
 //! nobody writes, a file of gigabytes.
 //!
-//! Invariant: what is read is a regular file, or a descriptor that this process was given and that
-//! the path names as one; it is read up to a limit, and nothing is waited for but such a
-//! descriptor.
+//! Invariant: an input is a regular file, or a descriptor that this process was given and that the
+//! path names as one; it is read up to a limit, and nothing is waited for but such a descriptor.
 
 use super::{found, too_large};
 use protolog_files::read_with_holes;
@@ -73,7 +72,7 @@ pub(super) fn open(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// An error for what is no regular file.
+/// An error for anything but a regular file.
 pub(super) fn check(found: &Metadata) -> io::Result<()> {
     match found.file_type() {
         kind if kind.is_file() => Ok(()),

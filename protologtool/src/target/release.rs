@@ -119,7 +119,7 @@ impl Evidence<'_> {
         self.template.map_or(form.clone(), |template| template.completed(form))
     }
 
-    /// The error for what speaks of Android while the class does not.
+    /// The error for a flag or template that is Android's while the class is not.
     fn contradiction(&self) -> Option<Failure> {
         let what = match (self.template, self.flags.any) {
             (Some(template), _) => format!("`{}` is", template.source().path().display()),
@@ -161,7 +161,7 @@ mod tests {
         Evidence { class, dialect, template: None, flags }.release().ok()
     }
 
-    /// Whatever flags a run has, its ids are those of every other one of its class and dialect, or
+    /// With any flags, the ids of a run are those of every other one of its class and dialect, or
     /// it fails.
     #[test]
     fn ids_depend_on_class_and_dialect_alone() {

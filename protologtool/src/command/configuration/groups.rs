@@ -1,5 +1,5 @@
-//! `groups list` and `groups status`: the groups, with what is printed of each, and which sessions
-//! of which program trace it.
+//! `groups list` and `groups status`: the groups, with the printed levels of each, and which
+//! sessions of which program trace it.
 
 use super::process::ProcessName;
 use super::programs::{Programs, warn_all};
@@ -50,9 +50,9 @@ struct SessionOfGroup<'a> {
     levels: Vec<&'static str>,
 }
 
-/// The groups and sessions of a program. A program of another user answers what it likes, so a name
-/// that comes again is left out, and nothing looks at each session for each group: work and memory
-/// are in proportion to the answer.
+/// The groups and sessions of a program. The answer of another user's program may be anything, so a
+/// name that comes again is left out, and nothing looks at each session for each group: work and
+/// memory are in proportion to the answer.
 struct ProcessGroups {
     process: ProcessName,
     groups: Vec<Group>,
@@ -92,7 +92,7 @@ impl ProcessGroups {
         Self { process, groups, sessions, by_group }
     }
 
-    /// The sessions that record a group, with the levels that are left of what they enable.
+    /// The sessions that record a group, with the levels that are left of those they enable.
     fn tracing<'a>(&'a self, group: &Group) -> Option<Vec<(&'a Session, u8)>> {
         let sessions = self.sessions.as_ref()?;
         let allowed = switch::allowed_levels(group.word);
@@ -175,8 +175,8 @@ pub(super) fn list(programs: &mut Programs, json: bool, system: &dyn System) {
 /// `groups names`: for shells. The last segments, where they mean one group, since shells part
 /// words at colons.
 ///
-/// A shell puts what it is given into a line that it obeys, and a program of another user may give
-/// a group any name. So names with a character that any shell takes for more than itself are left
+/// A shell puts its completions into a line that it obeys, and a program of another user may give a
+/// group any name. So names with a character that any shell takes for more than itself are left
 /// out.
 pub(super) fn names(programs: &mut Programs, system: &dyn System) {
     system.print(&names_for_shells(&unknown::names(programs, system)));

@@ -36,8 +36,8 @@ pub(super) struct Programs {
 }
 
 impl Programs {
-    /// Finds those that are meant, which may be none only if `may_miss` says so. What can't be
-    /// asked is said.
+    /// Finds those that are meant, which may be none only if `may_miss` says so. Programs that
+    /// can't be asked are reported.
     pub(super) fn find(
         choice: &Choice,
         may_miss: bool,
@@ -94,7 +94,7 @@ impl Programs {
         Ok(programs)
     }
 
-    /// Says what of other users is not looked at.
+    /// Reports the sockets and directories of other users that are left out.
     fn tell_left_out(&mut self, found: &Found, system: &dyn System) {
         for (user, count) in &found.left_out {
             let what = format!("{count} sockets and directories of user {user} are left out");
@@ -131,7 +131,7 @@ impl Programs {
         warn_all(self.all.iter().filter_map(claim).collect(), system);
     }
 
-    /// Says that there are programs of other users among them. Who names a process id knows that.
+    /// Says that there are programs of other users among them. A named process id implies that.
     fn tell_other_users(&self, choice: &Choice, system: &dyn System) {
         let others = self.all.iter().filter(|program| program.is_other_users());
         let users: BTreeSet<u32> = others.clone().map(Program::user).collect();
@@ -173,8 +173,8 @@ impl Programs {
         }
     }
 
-    /// Asks each program, many at once, and gives the answers in their order. What goes wrong is
-    /// said, and a program that does not answer in time is not among them any more.
+    /// Asks each program, many at once, and gives the answers in their order. Failures are
+    /// reported, and a program that does not answer in time is not among them any more.
     pub(super) fn each<T: Send + 'static>(
         &mut self,
         ask: impl Fn(&mut Program) -> Result<T, Error> + Send + Sync + 'static,
@@ -238,7 +238,7 @@ impl Drop for Programs {
 /// Closes connections where nobody waits for it.
 pub(super) fn close(programs: Vec<Program>) {
     if !programs.is_empty() {
-        // What cannot be closed now is when this process ends.
+        // Connections that can't be closed now are when this process ends.
         let _ = std::thread::Builder::new().spawn(move || drop(programs));
     }
 }

@@ -4,7 +4,7 @@
 //! the new file replaces the old one as a whole.
 //!
 //! Invariants
-//! - What was said last holds at the next start. A new setting takes the same levels out of earlier
+//! - The last setting holds at the next start. A new setting takes the same levels out of earlier
 //!   ones of its pattern, and one for `*` out of all, in programs that it covers; and it stands
 //!   after all others that it meets. An earlier one of another pattern stays, since that may name
 //!   groups that the new one does not: `app::net` has `app::net::Log::Tcp`, which is no `Net`.
@@ -34,7 +34,7 @@ pub(super) struct Kept {
     pub(super) groups: Vec<String>,
     pub(super) programs: Vec<String>,
     pub(super) setting: Setting,
-    /// True if what is printed changes only where the file has something printed.
+    /// True if printing changes only where the file has something printed.
     pub(super) only_printed: bool,
 }
 
@@ -137,7 +137,7 @@ impl Kept {
         if new == Setting::default() {
             return;
         }
-        // Sections come after what is for all programs, so theirs would win.
+        // Sections come after the settings for all programs, so theirs would win.
         let meets = |old: &Setting| {
             old.trace.is_some() && new.trace.is_some() || old.text.is_some() && new.text.is_some()
         };

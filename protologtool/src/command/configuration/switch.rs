@@ -25,7 +25,7 @@ pub(super) struct LevelChange {
     /// None for all.
     groups: Vec<String>,
     setting: Setting,
-    /// True if what is printed changes only where something is printed now.
+    /// True if printing changes only where something is printed now.
     only_printed: bool,
     /// `Toggling logcat logging`, and `to true`
     what: (&'static str, String),
@@ -43,7 +43,7 @@ impl LevelChange {
         Self { groups, setting, only_printed: false, what }
     }
 
-    /// Traces, and prints what is printed, from a level on.
+    /// Traces, and prints where it prints already, from a level on.
     pub(super) fn level(group: &str, from: Option<Level>, text: bool, trace: bool) -> Self {
         let levels = levels_at_least(from);
         let setting =
@@ -91,8 +91,8 @@ impl LevelChange {
         Ok((named(groups), named(out), done))
     }
 
-    /// The settings that have it hold at the next start. What a program prints by itself, as the
-    /// state file can't know, is a setting of its own.
+    /// The settings that have it hold at the next start. Printing that a program does by itself,
+    /// which the state file can't know, is a setting of its own.
     fn kept(&self, programs: &mut Programs, choice: &Choice, system: &dyn System) -> Vec<Kept> {
         let &Self { setting, only_printed, .. } = self;
         let (groups, names) = (self.groups.clone(), choice.name.clone());
@@ -168,7 +168,7 @@ fn pattern(given: &str) -> String {
     if given == "*" || is_quoted(given) { given.to_owned() } else { Quoted(given).to_string() }
 }
 
-/// Switches, and reports what was switched in which program.
+/// Switches, and reports the changes in each program.
 pub(super) fn run(
     programs: &mut Programs,
     change: &LevelChange,

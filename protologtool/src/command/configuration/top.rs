@@ -130,7 +130,7 @@ fn draw(args: &TopArgs, watch: &mut Watch) -> std::io::Result<()> {
                     // The time that it was stopped is no interval.
                     last = watch.sample();
                     next = Instant::now() + interval;
-                    // What was typed before it is answered no more.
+                    // Keys typed before it are answered no more.
                     break;
                 }
                 screen::Answer::Switch(row, change) => {

@@ -235,7 +235,7 @@ fn show(
 /// The sessions in the reply of a program.
 pub(super) fn sessions(process: &ProcessName, lines: &[String]) -> Vec<Session> {
     let mut all: Vec<Session> = Vec::new();
-    // Places of groups in the last session: what a program answers may be any number of lines.
+    // Places of groups in the last session: the answer of a program may be any number of lines.
     let mut places: HashMap<&str, usize> = HashMap::new();
     for line in lines {
         match Reply::parse(line) {

@@ -2,7 +2,7 @@
 //! order in which they are reported: new, vanished, counts, values, order. Within each, the most
 //! telling comes first: severe levels, great changes.
 //!
-//! Invariant: what differs among good runs by itself is no difference.
+//! Invariant: a value that differs among good runs by itself is no difference.
 
 use super::DiffArgs;
 use super::noise::ArgKind;

@@ -1,7 +1,7 @@
 //! Arguments that differ between any two runs of a program: ids of processes and threads,
 //! addresses, times, durations.
 //!
-//! What an argument is, its template says (`took %d ms`, `pid=%d`, `0x%x`) or its value
+//! The kind of an argument shows in its template (`took %d ms`, `pid=%d`, `0x%x`) or its value
 //! (`0x7ffd5e8a1c40`, the id of the thread that logged it). Where neither does, it is compared like
 //! any other.
 

@@ -152,7 +152,7 @@ mod tests {
         let names: Vec<String> = (0..200).map(|number| format!("user {}", number % 100)).collect();
         let texts = column(names.iter().map(|name| Arg::Str(name)));
         assert_eq!((texts.few(), texts.range(), texts.texts()), (None, None, 100));
-        // Of what is a number at one call and a text at the next there is no range.
+        // There is no range of values that are a number at one call and a text at the next.
         assert_eq!(column((0..=100).map(Arg::Int).chain([Arg::Str("none")])).range(), None);
     }
 }

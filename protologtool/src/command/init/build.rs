@@ -22,8 +22,8 @@ pub(crate) enum Build {
     Soong,
 }
 
-/// Names of build files. Whoever has several of them builds with the first: a project of Bazel or
-/// Soong often carries manifests for other tools.
+/// Names of build files. A project with several of them builds with the first: a project of Bazel
+/// or Soong often carries manifests for other tools.
 const FILES: [(&str, Build); 10] = [
     ("Android.bp", Build::Soong),
     ("MODULE.bazel", Build::Bazel),

@@ -1,5 +1,5 @@
-//! The fragments, as texts with places for what was found. Where a build of `integrations/` is run
-//! by a test, the fragment is a part of it, which another test compares.
+//! The fragments, as texts with places for the findings. Where a build of `integrations/` is run by
+//! a test, the fragment is a part of it, which another test compares.
 
 use super::build::Build;
 use super::survey::{GroupClass, Survey};
@@ -52,8 +52,8 @@ fn groups(survey: &Survey) -> GroupClass {
     survey.all_groups().first().map_or_else(none, |found| (*found).clone())
 }
 
-/// Returns a name that a fragment would hold and that would not be text in it: builds run what
-/// stands between quotes and parentheses, and whoever made the project has chosen its names.
+/// Returns a name that a fragment would hold and that would not be text in it: builds run text
+/// between quotes and parentheses, and the author of the project has chosen its names.
 pub(super) fn unsuitable_name(build: Build, survey: &Survey) -> Option<String> {
     let names: Vec<PathBuf> = match build {
         Build::Cargo => Vec::new(),

@@ -1,7 +1,7 @@
 //! The sources of a project, as far as a build rule names them: which have log calls, and where the
 //! groups are.
 //!
-//! A look at words, without parsing: what is found is shown to a person, who knows the project.
+//! A look at words, without parsing: the findings are shown to a person, who knows the project.
 
 use super::build::Build;
 use crate::exit::Failure;

@@ -1,7 +1,7 @@
 //! The list of sources: files that are named, and those of directories.
 //!
-//! Invariant: what a run writes is no input of the next, even where the output directory is below
-//! one of the sources.
+//! Invariant: a file that a run writes is no input of the next, even where the output directory is
+//! below one of the sources.
 
 use crate::exit::Failure;
 use crate::lang::Kind;
@@ -13,7 +13,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// The sources that the arguments name, in their order; those of a directory in the order of their
-/// paths' bytes. What a directory brings comes once, and not if it is named itself. Directories may
+/// paths' bytes. A file of a directory comes once, and not if it is named itself. Directories may
 /// have no sources, and be missing if `may_be_missing`.
 pub(super) fn files(
     named: &[PathBuf],

@@ -15,7 +15,7 @@ pub(super) struct Document {
 }
 
 impl Document {
-    /// Makes the changes, one after the other. What no range of the text is, is cut to it.
+    /// Makes the changes, one after the other. A range outside the text is cut to it.
     pub(super) fn change(
         &mut self,
         changes: Vec<TextDocumentContentChangeEvent>,

@@ -16,7 +16,7 @@ use crate::system::System;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// The settings, and what they were read from.
+/// The settings, and the arguments that they were read from.
 #[derive(Debug, Default)]
 pub(super) struct EditorFolders {
     args: Option<LspArgs>,
@@ -55,7 +55,7 @@ impl EditorFolders {
         Self { args: Some(args), ..Self::default() }
     }
 
-    /// Reads groups and files anew; gives what stands in the way and has no place in a source.
+    /// Reads groups and files anew; gives the failures that have no place in a source.
     pub(super) fn read(&mut self, system: &dyn System) -> Vec<String> {
         let Some(args) = &self.args else { return Vec::new() };
         let reporting = Reporting { message_format: MessageFormat::Human, deny_warnings: false };

@@ -1,6 +1,6 @@
 //! Messages of an editor, by their header and content.
 //!
-//! Invariant: memory is in proportion to what has come, whatever a header says of what will.
+//! Invariant: memory is in proportion to the bytes received, not to the length in a header.
 
 use lsp_server::Message;
 use std::io::{self, BufRead, Read};

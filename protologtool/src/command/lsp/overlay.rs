@@ -1,7 +1,6 @@
 //! The file system as the editor shows it: open documents have the editor's text, saved or not.
 //!
-//! Directories that hold what tools have made are left out: hidden ones, and those with a
-//! `CACHEDIR.TAG`.
+//! Directories of generated files are left out: hidden ones, and those with a `CACHEDIR.TAG`.
 
 use crate::system::{DirectoryEntry, Fill, Lock, OutputDirectory, Staged, System};
 use std::collections::HashMap;

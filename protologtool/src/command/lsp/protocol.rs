@@ -4,7 +4,7 @@
 //! takes as long to compile as the rest of the server, and reading what clients can do, of which
 //! two answers count, is half a megabyte of code.
 //!
-//! Invariant: what is not named here is ignored, as the protocol wants it.
+//! Invariant: fields that are not named here are ignored, as the protocol wants it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -39,7 +39,7 @@ pub(super) struct Location {
 #[serde(rename_all = "camelCase")]
 pub(super) struct InitializeParams {
     pub(super) capabilities: ClientCapabilities,
-    /// What clients without folders say.
+    /// The root, from clients without folders.
     pub(super) root_uri: Option<Uri>,
     pub(super) workspace_folders: Option<Vec<WorkspaceFolder>>,
     pub(super) initialization_options: Option<Value>,

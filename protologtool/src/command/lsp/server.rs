@@ -22,7 +22,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, TryRecvError};
 
-/// The name by which the client knows who found a problem.
+/// The name by which the client knows the source of a problem.
 const SOURCE: &str = "protologtool";
 
 /// The files whose changes on disk matter.
@@ -269,7 +269,7 @@ impl<'s> Server<'s> {
         self.publish(&document.uri, None, &document.source, &[])
     }
 
-    /// One piece of what is to be done when no message waits.
+    /// One piece of the work to do when no message waits.
     fn work(&mut self) -> io::Result<()> {
         self.refresh()?;
         let Some(path) = self.changed.pop_first() else { return Ok(()) };

@@ -10,8 +10,8 @@ use std::fmt::Write;
 /// The limit on the characters of an argument in the example.
 const MAX_ARGUMENT: usize = 30;
 
-/// The message as Markdown: level, group, id, template, an example of its text, and what becomes of
-/// the group.
+/// The message as Markdown: level, group, id, template, an example of its text, and the fate of the
+/// group.
 pub(super) fn markdown(call: &ShownCall, group: &Group, source: &Source) -> String {
     let mut shown = String::new();
     let ShownCall { level, id, template, .. } = call;
@@ -38,7 +38,7 @@ fn state(group: &Group) -> String {
     format!("Group {name} is compiled in and {printed}; its tag is {tag}.")
 }
 
-/// The text as it is, for Markdown: who wrote the sources chose it, and an editor may load the
+/// The text as it is, for Markdown: the author of the sources chose it, and an editor may load the
 /// pictures that Markdown names.
 fn code(text: &str) -> String {
     let line = on_one_line(text);

@@ -1,7 +1,7 @@
 //! The output of a log: blocks of lines, to a pager or to standard output.
 //!
-//! Invariant: a block is written when it is full, and whatever is left when the log ends, or waits
-//! for more.
+//! Invariant: a block is written when it is full, and a partial one when the log ends, or waits for
+//! more.
 
 mod line_budget;
 mod pager;
@@ -37,7 +37,7 @@ pub(crate) struct BlockOutput<'a> {
 }
 
 impl<'a> BlockOutput<'a> {
-    /// Bounds the lines by what is read: a trace may expand to so many times its size.
+    /// Bounds the lines by the size of the input: a trace may expand to so many times its size.
     pub(crate) fn new(pager: &'a Pager<'a>, expansion: Expansion) -> Self {
         let block = Vec::with_capacity(2 * BLOCK);
         Self { pager, block, budget: LineBudget::new(expansion) }

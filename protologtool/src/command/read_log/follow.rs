@@ -1,8 +1,8 @@
-//! `read-log --follow`: what is there, then what is added, until nobody reads it any more.
+//! `read-log --follow`: the messages so far, then each new one, until nobody reads them any more.
 //!
 //! A session writes its file at least once a second while there is something to write, and a
-//! recording at once. What several logs have is shown as it comes: in the order of time within what
-//! one of them had at one look.
+//! recording at once. Messages of several logs are shown as they come: in the order of time within
+//! those that one log had at one look.
 
 mod file;
 mod held;
@@ -43,7 +43,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// A log that grows.
 trait Growing {
-    /// Reads what was added, and shows it part by part.
+    /// Reads the added bytes, and shows them part by part.
     fn read(
         &mut self,
         show: &mut GrowingPages<'_, '_>,
@@ -145,7 +145,7 @@ impl Reading {
     }
 }
 
-/// What is followed.
+/// The logs and directories that are followed.
 struct Logs {
     growing: Vec<Box<dyn Growing>>,
     /// Directories, with the names in them and the sessions of segments that are followed.
@@ -237,7 +237,7 @@ impl Logs {
         }
     }
 
-    /// Adds what is new in directories. The segments of a session are one log.
+    /// Adds the new files of directories. The segments of a session are one log.
     fn look_into_directories(&mut self, system: &dyn System) {
         for index in 0..self.directories.len() {
             let directory = self.directories[index].0.clone();
@@ -287,9 +287,9 @@ impl Logs {
     }
 }
 
-/// A failure if the trace that a recording names is not of the recording's owner. Whoever wrote the
-/// recording chose that name, and may put something else there at any moment: so it is opened as
-/// what was found in a directory is.
+/// A failure if the trace that a recording names is not of the recording's owner. The writer of the
+/// recording chose that name, and may put something else there at any moment: so it is opened as a
+/// file found in a directory is.
 fn check_named(trace: &Path, recording: &Path, system: &dyn System) -> Result<(), Failure> {
     let refused = |reason: &str| {
         let [trace, recording] = [trace, recording].map(|it| it.display());
@@ -321,7 +321,7 @@ fn is_pipe(path: &Path, system: &dyn System) -> bool {
     path == Path::new("-") || system.is_pipe(path)
 }
 
-/// Prints the parts of all logs: what is added to one at a look is a page.
+/// Prints the parts of all logs: the additions to one at a look are a page.
 struct GrowingPages<'a, 'b> {
     filter: PageFilter<'a>,
     printer: Printer<'b>,
@@ -384,7 +384,7 @@ impl GrowingPages<'_, '_> {
         shown.map(|()| taken)
     }
 
-    /// Shows what was held back, and writes all.
+    /// Shows the items held back, and writes all.
     fn flush(&mut self) -> Result<(), Stopped> {
         self.system.print_error(&self.printer.left_out());
         self.printer.flush()

@@ -5,7 +5,7 @@ use super::args::ReadLogArgs;
 use crate::system::System;
 use protolog_reader::{Log, Stats, printable};
 
-/// Reports what is to be said of a log.
+/// Reports the notes about a log.
 pub(super) fn report(log: &Log, args: &ReadLogArgs, system: &dyn System) {
     explain(log, args.spans, system);
     if args.spans && log.slices().is_empty() && log.slices_without_begin() == 0 {

@@ -11,8 +11,8 @@ pub(super) trait PageSource<'a> {
     /// The filter of the pages.
     fn filter(&self) -> Result<PageFilter<'a>, Failure>;
 
-    /// Hands what the filter is about to the printer, page by page, until the log ends or nobody
-    /// reads it.
+    /// Hands the entries in the filter's range to the printer, page by page, until the log ends or
+    /// nobody reads it.
     fn print(&mut self, filter: PageFilter<'a>, printer: Printer<'_>) -> Result<(), Stopped>;
 
     /// Reports what is missing, and returns the exit code.

@@ -67,7 +67,7 @@ impl<'a> Printer<'a> {
         self.output.left_out()
     }
 
-    /// Prints what is selected of a page.
+    /// Prints the selected items of a page.
     pub(super) fn page(&mut self, log: &Log, filter: &Filter<'_>) -> Result<(), Stopped> {
         let Self { form, system, links, content, marks_gaps, output } = self;
         output.grow_budget(log.size());
@@ -114,7 +114,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Prints what was held back, and writes all. What follows is printed as it comes.
+    /// Prints the items held back, and writes all. Later items are printed as they come.
     pub(super) fn flush(&mut self) -> Result<(), Stopped> {
         let Self { content, marks_gaps, output, .. } = self;
         if let Printed::Lines { selector, .. } = content {
@@ -123,7 +123,7 @@ impl<'a> Printer<'a> {
         output.flush()
     }
 
-    /// Prints what stands at the end, and returns the lines that say that some was left out.
+    /// Prints the part at the end, and returns the lines that say that some was left out.
     pub(super) fn finish(mut self, log: &Log) -> Result<String, Stopped> {
         self.flush()?;
         let left_out = self.output.left_out();

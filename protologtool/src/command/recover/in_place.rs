@@ -1,13 +1,13 @@
-//! `recover` without `-o`: appends to trace files what their recordings have, as the program's own
-//! recovery does.
+//! `recover` without `-o`: appends the packets of recordings to their trace files, as the program's
+//! own recovery does.
 //!
 //! Invariants
 //! - Nobody else has the recording or the trace, from the first look until the recording is gone:
 //!   both are open, and locked as sessions lock theirs. So a program that starts meanwhile waits,
 //!   or is refused, and loses nothing.
 //! - Directories are found as those of outputs are, by way of no link of another user's that leads
-//!   elsewhere (docs/design/outputs.md), and opened once. What is written and removed is what was
-//!   looked at, in the directory that it was found in, whatever the paths lead to by then. The
+//!   elsewhere (docs/design/outputs.md), and opened once. The files written and removed are those
+//!   looked at, in the directory that they were found in, wherever the paths lead by then. The
 //!   trace keeps owner and mode.
 //! - Trace and recording are regular files of one user, and the trace has one name: another user
 //!   may have given it more, in directories of theirs. The path in a recording is followed only if
@@ -39,7 +39,7 @@ pub(super) const HEAD: u64 = 1 << 20;
 const TIMEOUT: Duration = Duration::from_secs(5);
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-/// A trace file with what completes it, both locked.
+/// A trace file with the recording that completes it, both locked.
 pub(super) struct Incomplete {
     place: FoundFile,
     trace: File,
@@ -107,7 +107,7 @@ impl FoundFile {
     }
 }
 
-/// Finds what the file that was named, a trace or a recording, lacks or has.
+/// Finds the packets that a named trace lacks, or a named recording has.
 pub(super) fn find(named: &Path, system: &dyn System) -> Result<(Incomplete, Recovered), Failure> {
     let failed = |error| cant_read(named, &error);
     let place = FoundFile::find(named, true).map_err(failed)?;
@@ -171,7 +171,7 @@ fn find_of_recording(path: &Path) -> Result<(Incomplete, Recovered), Failure> {
     Err(completes_nothing())
 }
 
-/// A trace that is locked, with what it lacks.
+/// A trace that is locked, with the packets it lacks.
 struct Lacking {
     place: FoundFile,
     trace: File,
@@ -187,7 +187,7 @@ impl Lacking {
     }
 }
 
-/// Locks the trace and finds what it lacks; none if it is not the one of the recording.
+/// Locks the trace and finds the packets it lacks; none if it is not the one of the recording.
 fn look(
     place: FoundFile,
     recording: &LockedRecording,
@@ -208,7 +208,7 @@ fn look(
     if !lock_trace(&trace) {
         return Err(still_written(path));
     }
-    // What follows the valid bytes is written again.
+    // The bytes after the valid ones are written again.
     let mut bytes = read_with_holes(&trace, 0, file.bytes).map_err(failed)?;
     let head = bytes.get(..HEAD as usize).unwrap_or(&bytes);
     if session_id(head) != parsed.header().session_id {
@@ -295,9 +295,9 @@ fn lock_recording(
 /// Locks a trace in both ways that sessions look for; false if somebody else has it. Where a file
 /// system has no locks, nobody has it.
 ///
-/// Whoever may read the trace can have a lock on it, and keep it: where that may be another user,
-/// it is enough that nobody has the lock of those who write it. The recording, which is private,
-/// keeps others away who complete it.
+/// Any reader of the trace can have a lock on it, and keep it: where that may be another user, it
+/// is enough that nobody has the lock of those who write it. The recording, which is private, keeps
+/// away other programs that complete it.
 fn lock_trace(trace: &File) -> bool {
     let is_shared = trace.metadata().map_or(true, |found| found.mode() & 0o077 != 0);
     let is_marked = matches!(trace.try_lock(), Err(TryLockError::WouldBlock));

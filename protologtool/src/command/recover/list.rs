@@ -3,9 +3,9 @@
 //!
 //! Invariants: only regular files of this user are opened, never through a link, nor by way of one
 //! of another user's that leads elsewhere (docs/design/outputs.md). A directory is opened once, and
-//! files are removed in it, whatever its path leads to by then. What a process records to is never
-//! removed: it holds a lock on the file, and so does this command when it removes one. It holds
-//! none while it reads: the program that starts again would wait for it.
+//! files are removed in it, wherever its path leads by then. A file that a process records to is
+//! never removed: it holds a lock on the file, and so does this command when it removes one. It
+//! holds none while it reads: the program that starts again would wait for it.
 
 use crate::args::values::age;
 use crate::exit::{Exit, Failure};
@@ -104,7 +104,7 @@ struct OpenRecording<'a> {
 }
 
 impl Inventory {
-    /// Returns whether this is what is asked for.
+    /// Returns whether listing or removal is asked for.
     pub(super) fn is_asked_for(&self) -> bool {
         self.list || self.prune
     }

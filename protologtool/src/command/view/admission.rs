@@ -222,7 +222,7 @@ fn random_text() -> Result<String, Failure> {
     Ok(hex(&random))
 }
 
-/// Fills `bytes` with what nobody can guess.
+/// Fills `bytes` with random ones that nobody can guess.
 pub(super) fn random_bytes(bytes: &mut [u8]) -> Result<(), Failure> {
     getrandom::fill(bytes).map_err(|error| Failure::new(format!("no random numbers: {error}")))
 }

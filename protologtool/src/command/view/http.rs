@@ -112,8 +112,8 @@ impl HttpServer {
         let cant = |error| Failure::new(format!("can't serve the page: {error}"));
         let runtime = Builder::new_current_thread().enable_all().build().map_err(cant)?;
         listener.set_nonblocking(true).map_err(cant)?;
-        // More than the standard library has wait: whoever comes in a crowd waits for his turn, and
-        // is not turned away.
+        // A longer queue than the standard library's: a client that comes in a crowd waits for its
+        // turn, and is not turned away.
         rustix::net::listen(&listener, BACKLOG).map_err(|error| cant(error.into()))?;
         let entered = runtime.enter();
         let listener = TcpListener::from_std(listener).map_err(cant)?;
@@ -314,7 +314,7 @@ async fn accept(listener: TcpListener, gate: Rc<Gate>, mut stop: oneshot::Receiv
                 let user = own.as_ref().ok().and_then(|own| users.of(address, *own));
                 let comer = Comer::new(user, address.ip());
                 connections.add(comer, |lease| serve(stream, lease, gate.clone()));
-                // What has arrived by now is read before another one can take its place.
+                // Bytes that have arrived by now are read before another one can take its place.
                 yield_now().await;
             }
             Some(Err(_)) => sleep(PAUSE).await,

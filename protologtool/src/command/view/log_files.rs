@@ -1,7 +1,7 @@
 //! The files of a log, watched for changes.
 //!
 //! A file that is written to has another size or time. Two do not: a recording is memory that its
-//! process maps, and a trace becomes longer when its process dies, by what its recording has.
+//! process maps, and a trace becomes longer when its process dies, by the packets of its recording.
 //! Directories have files that change, and others later.
 //!
 //! Invariant: reads the contents of recordings that are shown and in use alone; all else are facts
@@ -35,7 +35,7 @@ struct Recordings {
 /// A recording.
 struct LogRecording {
     path: PathBuf,
-    /// True if the log is what it has, and not only what it adds to a trace when its process is
+    /// True if the log is its content, and not only its addition to a trace when its process is
     /// dead.
     is_shown: bool,
 }

@@ -27,7 +27,7 @@ const STARTED: Duration = Duration::from_secs(120);
 /// The time in which a user has to open an address that was printed.
 const PRINTED: Duration = Duration::from_secs(600);
 
-/// A page that is served, and who may come.
+/// A page that is served, and its admission rule.
 pub(super) struct Opening {
     pub(super) admission: Arc<Admission>,
     address: SocketAddr,

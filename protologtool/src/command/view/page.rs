@@ -12,7 +12,7 @@ const STYLE: &str = include_str!("page/style.css");
 /// The part of a script that asks the server.
 pub(super) const SESSION: &str = include_str!("page/session.js");
 
-/// The parts of the script, each after what it needs.
+/// The parts of the script, each after the parts that it needs.
 const SCRIPT: [&str; 15] = [
     SESSION,
     include_str!("page/data.js"),

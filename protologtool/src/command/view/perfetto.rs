@@ -2,8 +2,8 @@
 //!
 //! A page over loopback opens the UI, asks it by `postMessage` until it answers that it listens,
 //! and hands the trace over: the way of Perfetto's own scripts, which needs no port that the UI's
-//! policy admits, and no server but this one. The UI gets what `merge --perfetto-ui` writes, since
-//! it shows messages nowhere by itself.
+//! policy admits, and no server but this one. The UI gets the trace that `merge --perfetto-ui`
+//! writes, since it shows messages nowhere by itself.
 //!
 //! The page is served at 127.0.0.1: the UI takes traces of pages there, and of other addresses only
 //! after a question.
@@ -61,7 +61,7 @@ pub(super) fn address(text: &str) -> Result<String, String> {
     }
 }
 
-/// The trace of all that are given, with what the UI shows of it.
+/// The trace of all that are given, with the packets that the UI shows.
 fn made_for_ui(
     args: &ViewArgs,
     traces: &[PathBuf],

@@ -25,8 +25,7 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// Data, of a version that was asked for before they were read: what is added meanwhile is
-    /// noticed.
+    /// Data, of a version that was asked for before they were read: later additions are noticed.
     pub(super) fn new(version: String, data: Vec<u8>) -> Self {
         let reply = PageReply::new(data, "application/octet-stream");
         let reply = reply.with_tag(format!("\"{version}\""));

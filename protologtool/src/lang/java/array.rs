@@ -50,7 +50,7 @@ impl MemberCalls<'_, '_, '_> {
     }
 
     /// The text between the braces of an array that is made on the spot, if it has one dimension
-    /// and elements. By its tokens: the tree leaves out what is between braces and holds no call.
+    /// and elements. By its tokens: the tree leaves out code between braces that holds no call.
     fn elements(&self, node: Node<'_>) -> Option<String> {
         let written = self.unit.str(&node.byte_range());
         let of_kind = |byte| {

@@ -85,8 +85,8 @@ pub(crate) fn unclosed_literal(text: &[u8], tokens: &[Token]) -> Option<Fault> {
     Some(Fault { range: start..start + 1, kind: FaultKind::Literal })
 }
 
-/// The tokens without comments. What a text block or comment without an end has taken along is code
-/// from the next line on.
+/// The tokens without comments. The text after the first line of a text block or comment without an
+/// end is code.
 fn tokens(text: &[u8]) -> (Vec<Token>, Vec<Fault>) {
     let (mut tokens, mut faults, mut at) = (Vec::new(), Vec::new(), 0);
     while let Some(token) = lexer::tokens_from(text, at).next() {
@@ -276,8 +276,7 @@ impl Repair<'_> {
         self.statement = None;
     }
 
-    /// Ends blocks that what begins at `start` can't stand in: it is indented no deeper than they
-    /// are.
+    /// Ends blocks that the code at `start` can't stand in: it is indented no deeper than they are.
     fn end_braces_before(&mut self, start: usize) {
         let indentation = self.line.indentation;
         while self.missing > 0
@@ -348,7 +347,7 @@ impl Line {
 mod tests {
     use super::*;
 
-    /// The tokens in a row, and what is said to be wrong.
+    /// The tokens in a row, and the reported errors.
     fn shown(text: &str) -> String {
         let (tokens, faults) = repaired(text.as_bytes());
         assert!(pair(&tokens, &mut Vec::new()), "{text}: the brackets do not balance");

@@ -83,7 +83,7 @@ fn describe(unit: &Unit<'_>, member: &Range<usize>, fault: Node<'_>) -> Diagnost
     let text = unit.text();
     let start = fault.start_byte().clamp(member.start, member.end - 1);
     if fault.is_missing() {
-        // Point at what comes before, since that is where one would write it.
+        // Point at the text before, since that is where one would write it.
         let at = text[..start].trim_ascii_end().len().saturating_sub(1);
         let message = format!("expected `{}` after this", fault.kind());
         return Diagnostic::error(Code::Syntax, at..at + 1, message).help(

@@ -23,8 +23,7 @@ const TOO_LONG: &str = "is too long, or takes too many steps for its file";
 /// The meaning of a name that is no constant: parameters, fields, methods such as `name()`.
 pub(crate) type KnownValue<'k> = dyn Fn(Node<'_>) -> Option<Result<Value, NotConstant>> + 'k;
 
-/// The meaning of a method call, in whatever file it stands; the last argument goes to
-/// [`Evaluator::nested`].
+/// The meaning of a method call, in any file; the last argument goes to [`Evaluator::nested`].
 pub(crate) type Calls =
     fn(&Evaluator<'_, '_, '_, '_>, Node<'_>, usize) -> Option<Result<Value, NotConstant>>;
 
@@ -259,7 +258,7 @@ impl<'u> Evaluator<'_, 'u, '_, '_> {
         if self.needed.is_some_and(|needed| needed.holds(id, field)) {
             return Err(not_constant(node, "needs its own value"));
         }
-        // It is parsed anew, with what stands beside its value.
+        // It is parsed anew, with the code beside its value.
         let length = resolver.unit.outline.members[member.0].range.len();
         if !self.resolver.constants().spend(length) {
             return Err(not_constant(node, TOO_LONG));

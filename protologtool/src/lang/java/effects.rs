@@ -1,6 +1,6 @@
 //! Assignments in arguments. An unprocessed call always evaluates its arguments, a rewritten one
-//! only if it is enabled; so what an argument changes is a warning, and an error where the change
-//! is read later.
+//! only if it is enabled; so a change by an argument is a warning, and an error where the change is
+//! read later.
 //!
 //! "Later" is after the call while the variable is in scope, and anywhere in a loop around the call
 //! that does not declare it.
@@ -100,7 +100,7 @@ impl<'t> Changes<'t> {
 /// The first change from `at` on that was not taken.
 fn next(rest: &mut [usize], mut at: usize) -> usize {
     while rest[at] != at {
-        // Halves the way for those who come later.
+        // Halves the way for later look-ups.
         rest[at] = rest[rest[at]];
         at = rest[at];
     }

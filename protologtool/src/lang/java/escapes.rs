@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Files whose tokens are the same either way are read as they are, since literals translate their
-//! own escapes. The others are translated as a whole, and what is found in the translation is
-//! mapped back to the file.
+//! own escapes. The others are translated as a whole, and findings in the translation are mapped
+//! back to the file.
 
 use super::lexer::{self, TokenKind};
 use memchr::memmem::{self, Finder};
@@ -109,7 +109,7 @@ impl Spelling {
             Some((at, u8::try_from(unit).ok()?))
         });
         letters.any(|(at, letter)| {
-            // If this is the first escape in the name, what comes before it is spelt plainly.
+            // If this is the first escape in the name, the part before it is spelt plainly.
             let places = name.iter().enumerate().filter(|(_, byte)| **byte == letter);
             let mut starts = places.filter_map(|(before, _)| at.checked_sub(before));
             starts.any(|start| is_spelt(&text[start..], name))

@@ -47,7 +47,7 @@ pub(super) struct FileCalls {
 }
 
 impl FileCalls {
-    /// Adds the call whose method's name is at `name` with its warnings, or what is wrong with it.
+    /// Adds the call whose method's name is at `name` with its warnings, or the problem with it.
     fn add(&mut self, name: Range<usize>, read: CallResult) {
         match read {
             Ok((call, warnings)) => {
@@ -318,8 +318,7 @@ impl CallFinder<'_, '_> {
         wrong.flatten().collect()
     }
 
-    /// Says of a member that it can't be parsed, and what else is wrong in it, if it holds log
-    /// calls.
+    /// Reports that a member can't be parsed, and other errors in it, if it holds log calls.
     fn unparsable(
         &mut self,
         candidates: &[Candidate],

@@ -90,7 +90,7 @@ fn add_rest(statement: Node<'_>, source: &[u8], scope: &mut Vec<Range<usize>>) {
     }
 }
 
-/// Returns whether what follows a statement can be reached through it (JLS 14.22, for a statement
+/// Returns whether the code after a statement can be reached through it (JLS 14.22, for a statement
 /// that is reached itself).
 fn can_complete(statement: Node<'_>, source: &[u8]) -> bool {
     let all = |node| blocks(node).all(|block| can_complete(block, source));

@@ -21,8 +21,8 @@ pub struct Forms {
 }
 
 impl Forms {
-    /// The forms of the arguments `args`; `with_blocks` are the same with what stands between
-    /// braces, if a switch is among it.
+    /// The forms of the arguments `args`; `with_blocks` are the same with the code between braces,
+    /// if a switch is in it.
     pub(super) fn of(args: &[Node<'_>], with_blocks: &[Node<'_>]) -> Self {
         let inferred = args.iter().enumerate().filter(|(_, arg)| is_inferred(**arg));
         let inferred = inferred.map(|(index, _)| index).collect();
@@ -35,7 +35,7 @@ impl Forms {
     }
 }
 
-/// Returns whether javac infers the type of an expression from what the parameter allows.
+/// Returns whether javac infers the type of an expression from the parameter's type.
 fn is_inferred(expression: Node<'_>) -> bool {
     let mut results = vec![expression];
     while let Some(node) = results.pop().map(unparenthesized) {

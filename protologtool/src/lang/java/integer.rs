@@ -92,9 +92,9 @@ pub(super) fn binary(
     computed.map(Value::Number).ok_or_else(|| not_constant(node, "is not a constant"))
 }
 
-/// A shift has the type of what is shifted.
+/// A shift has the type of its left operand.
 fn shift(operator: &str, left: Number, right: Number) -> Option<Number> {
-    // Of the right side the lowest 5 or 6 bits count, which is what these methods take.
+    // Of the right side the lowest 5 or 6 bits count, as these methods take them.
     let by = right.value() as u32;
     Some(match (operator, left) {
         ("<<", Number::Int(value)) => Number::Int(value.wrapping_shl(by)),

@@ -62,8 +62,8 @@ pub(crate) fn references(unit: &Unit<'_>, class: &str) -> Vec<(String, Range<usi
     found.collect()
 }
 
-/// The first token of the name whose last part is at `index`; none if it is a field or type of what
-/// an expression gives.
+/// The first token of the name whose last part is at `index`; none if it is a field or type of an
+/// expression's value.
 fn first_of_path(unit: &Unit<'_>, index: usize) -> Option<usize> {
     let tokens = &unit.tokens;
     let mut first = index;
@@ -107,7 +107,7 @@ fn qualified(unit: &Unit<'_>, index: usize) -> Option<Candidate> {
 }
 
 /// Returns whether the word at `index`, before a parenthesis, may be a statically imported method
-/// of the class. A wildcard imports whatever the class has: its log methods and `isEnabled`.
+/// of the class. A wildcard imports all that the class has: its log methods and `isEnabled`.
 fn unqualified(unit: &Unit<'_>, index: usize, class: &str) -> bool {
     let name = unit.str(&unit.tokens[index].range());
     let is_known = || Level::from_method(name).is_some() || name == "isEnabled";

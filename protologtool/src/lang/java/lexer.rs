@@ -1,7 +1,7 @@
 //! Java tokens, comments included, without a tree.
 //!
-//! Enough to find the package, brackets and comments. Total: every byte sequence has tokens; what
-//! is unfinished ends where its line or the text ends.
+//! Enough to find the package, brackets and comments. Total: every byte sequence has tokens; an
+//! unfinished token ends where its line or the text ends.
 
 use std::ops::Range;
 

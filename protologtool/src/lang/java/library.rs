@@ -1,10 +1,10 @@
 //! Classes of other inputs, which are read when a name leads to them: superclasses, whose members
 //! hide imports, and classes with constants.
 //!
-//! A class is looked for where Java compilers look: in the file called by its name. What is read is
-//! kept for the files that come next, up to a limit. Classes of the same package may also stand in
+//! A class is looked for where Java compilers look: in the file called by its name. The classes
+//! read are kept for later files, up to a limit. Classes of the same package may also stand in
 //! files of other names: see [`super::secondary`]. The answers do not depend on the order of the
-//! questions. [`Recorded`] keeps what a file has asked.
+//! questions. [`Recorded`] keeps the questions of a file.
 
 use super::outline::TypeId;
 use super::secondary::Secondary;

@@ -61,7 +61,7 @@ fn translate(inner: &str, offset: usize) -> Result<Vec<CodeUnit>, BadLiteral> {
             continue;
         }
         let Some((unit, length)) = code_unit(&inner[at..]) else {
-            // A backslash and what it escapes, which may be a backslash that is then not eligible.
+            // A backslash and the byte after it, which may be a backslash, then not eligible.
             units.push(CodeUnit { char, at: offset + at });
             at += 1;
             if inner[at..].starts_with('\\') {

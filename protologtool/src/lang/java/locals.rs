@@ -91,7 +91,7 @@ impl<'t> Locals<'t> {
         });
     }
 
-    /// Notes what `node` declares.
+    /// Notes the declarations of `node`.
     fn enter(&mut self, node: Node<'t>, around: &[Node<'t>]) {
         let Some(parent) = around.last().copied() else { return };
         // The head that a member is parsed in is not of the source.
@@ -230,7 +230,7 @@ impl<'t> Locals<'t> {
 }
 
 impl<'t> Declaration<'t> {
-    /// The type as it is written; none of what a `catch` declares, and where it is inferred.
+    /// The type as it is written; none for a variable of a `catch`, and where it is inferred.
     pub(crate) fn written_type<'s>(&self, source: &'s [u8]) -> Option<&'s str> {
         let of = |node: Node<'_>| {
             let written = node.child_by_field_name("type").map(|of| of.byte_range());
@@ -316,7 +316,7 @@ fn record_components(declaration: Node<'_>) -> impl Iterator<Item = Node<'_>> {
     list.into_iter().flat_map(children).filter(|node| node.kind() == "formal_parameter")
 }
 
-/// The names of what a type extends and implements.
+/// The names of the types that a type extends and implements.
 fn supertypes(declaration: Node<'_>, source: &[u8]) -> Vec<String> {
     let clauses = children(declaration).filter(|node| {
         matches!(node.kind(), "superclass" | "super_interfaces" | "extends_interfaces")

@@ -7,7 +7,7 @@ use crate::lang::jvm::looks;
 use crate::pipeline::{Settings, process_source};
 use crate::source::Source;
 
-/// Shapes of a class: what is before, a part for each number in place of `#`, what is after. Each
+/// Shapes of a class: the code before, a part for each number in place of `#`, the code after. Each
 /// part has one log call; `LOG` is its beginning.
 const SHAPES: [(&str, &str, &str, &str); 14] = [
     ("calls of one method", "void f(int n) {", "LOG\"sent %d #\", n);", "}"),

@@ -1,6 +1,6 @@
 //! Stretches of a text that were looked at for assignments and switches, which few arguments hold.
 //!
-//! Calls stand in the arguments of others, so that what is said of one argument is soon asked of a
+//! Calls stand in the arguments of others, so that a question about one argument is soon asked of a
 //! part of it: no byte is looked at twice as long as the questions come in source order.
 
 use std::ops::Range;

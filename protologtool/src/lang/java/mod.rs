@@ -182,7 +182,7 @@ impl Java {
         Some(at..at + name.len())
     }
 
-    /// The texts of a source that are parsed, which is nearly all the work: for who measures the
+    /// The texts of a source that are parsed, which is nearly all the work: for measurements of the
     /// rest.
     pub fn parsed(&self, source: &Source) -> Vec<Vec<u8>> {
         find::parsed(self, source)

@@ -1,8 +1,8 @@
 //! The meaning of names in a file, as far as its package and imports say.
 //!
 //! Without a class path a name can't be resolved, but whether it *can* mean one given class can be
-//! told: a single-type import decides; else the file's package and wildcard imports are tried. What
-//! declarations hide is the business of [`super::resolve`].
+//! told: a single-type import decides; else the file's package and wildcard imports are tried.
+//! Hiding by declarations is the business of [`super::resolve`].
 
 use super::lexer::{self, Token, TokenKind};
 

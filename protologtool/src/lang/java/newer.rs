@@ -11,7 +11,7 @@
 //! ```
 //!
 //! The names that a pattern declares stay: of several patterns in a label none declares any, so the
-//! first is enough. What is blanked has no part in the meaning of any name.
+//! first is enough. The blanked tokens have no part in the meaning of any name.
 
 use super::lexer::TokenKind;
 use super::unit::Unit;
@@ -26,7 +26,7 @@ pub(super) struct Masked {
     pub(super) names: Vec<Range<usize>>,
 }
 
-/// What to mask in the tokens `tokens` of a file.
+/// The parts to mask in the tokens `tokens` of a file.
 pub(super) fn masked(unit: &Unit<'_>, tokens: Range<usize>) -> Masked {
     let names = tokens.clone().filter_map(|at| label(unit, at)).collect();
     Masked { blanks: blanks(unit, tokens), names }
@@ -54,8 +54,8 @@ const KEYWORDS_IN_PLACES: [&str; 15] = [
 const ASSIGNMENTS: [&str; 12] =
     ["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", ">>>="];
 
-/// The label at this token, or what ends by it, if its name means something in other places; or
-/// `this` as a resource.
+/// The label at this token, declared or named by `break` or `continue`, if its name means something
+/// in other places; or `this` as a resource.
 fn label(unit: &Unit<'_>, at: usize) -> Option<Range<usize>> {
     let word = |at: usize| unit.tokens.get(at).filter(|it| it.kind == TokenKind::Word);
     let range = word(at)?.range();
@@ -178,7 +178,7 @@ impl PatternReader<'_, '_> {
         }
     }
 
-    /// Blanks the parentheses that open at `open` if what is in them is assigned to.
+    /// Blanks the parentheses that open at `open` if the expression in them is assigned to.
     fn assigned(&mut self, mut open: usize) {
         let mut close = self.unit.partners[open] as usize;
         let after = close + 1;
@@ -277,7 +277,7 @@ impl PatternReader<'_, '_> {
         }
     }
 
-    /// Blanks these tokens, and what is between them.
+    /// Blanks these tokens, and the bytes between them.
     fn blank(&mut self, tokens: Range<usize>) {
         if tokens.start < tokens.end {
             let all = &self.unit.tokens[tokens];

@@ -6,9 +6,9 @@
 //! A: field · E: constant · constant · method
 //! ```
 //!
-//! This is what makes it possible to parse only the declarations that hold calls. Brackets balance,
-//! by guess if need be. For sources that javac accepts the outline is exact; of others every token
-//! still belongs to at most one member, and parsing that tells what is wrong.
+//! So only the declarations that hold calls need to be parsed. Brackets balance, by guess if need
+//! be. For sources that javac accepts the outline is exact; of others every token still belongs to
+//! at most one member, and parsing that reports the error.
 
 use super::lexer::{Token, TokenKind};
 use crate::lang::jvm::looks;

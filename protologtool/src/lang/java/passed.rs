@@ -43,7 +43,7 @@ pub(super) fn candidates(unit: &Unit<'_>, wrappers: &[Wrapper]) -> Vec<Candidate
         {
             first -= 2;
         }
-        // A method of what an expression gives.
+        // A method of an expression's value.
         if first == index || is(first.checked_sub(1), b'.') {
             return None;
         }
@@ -103,7 +103,7 @@ impl MemberCalls<'_, '_, '_> {
         owner.is_some_and(|owner| wrapper.is_of([&*self.unit.canonical(owner)]))
     }
 
-    /// The call `call` of the method `meant`; or why it stays as it is, or what is wrong with it.
+    /// The call `call` of the method `meant`; or why it stays as it is, or the problem with it.
     pub(super) fn passed(
         &self,
         meant: Meant<'_>,

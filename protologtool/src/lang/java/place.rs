@@ -37,10 +37,10 @@ pub(super) struct OtherCall {
     pub(super) arguments: usize,
 }
 
-/// A call with warnings, or what is wrong with it.
+/// A call with warnings, or the problem with it.
 pub(super) type CallResult = Result<(Call<JavaShape>, Vec<Diagnostic>), Vec<Diagnostic>>;
 
-/// A declaration that hides what a name begins with.
+/// A declaration that hides the first part of a name.
 struct Hidden<'n> {
     /// The kind of the declaration.
     by: &'static str,
@@ -161,7 +161,7 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
         Some(OtherCall { class: call.class_range(), method, arguments })
     }
 
-    /// The call and what is to be warned of, or what is wrong with it.
+    /// The call and its warnings, or the problem with it.
     pub(super) fn call(
         &self,
         call: &Invocation<'_>,
@@ -242,7 +242,7 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
         list.is_some_and(|list| marks.in_range(self.unit.text(), list.byte_range()).assignment)
     }
 
-    /// Adds warnings and errors about what the arguments of a log call change. Of calls within the
+    /// Adds warnings and errors about changes by the arguments of a log call. Of calls within the
     /// arguments of others the inner ones come first: each change is looked at once.
     pub(super) fn add_effects(&self, candidate: &Candidate, read: &mut CallResult) {
         let Some(call) = self.whole_call(candidate) else { return };

@@ -27,7 +27,7 @@ const MAX_SUPERTYPES: (usize, usize) = (8, 100);
 pub(crate) struct Resolver<'u> {
     pub(crate) unit: Handle<'u>,
     pub(crate) library: Option<&'u dyn Classes>,
-    /// The package of the type that inherits what is looked for here.
+    /// The package of the type that inherits the members looked for here.
     heir: Option<String>,
     memo: Memo<'u>,
     effort: Rc<Effort>,
@@ -46,7 +46,7 @@ struct Memo<'u> {
 
 type AnswersByName<T> = RefCell<HashMap<(Option<TypeId>, String), T>>;
 
-/// The type that has a field, and what declares it.
+/// The type that has a field, and its declaration.
 type FieldResult<'u> = (TypeRef<'u>, Declared);
 
 /// The meaning of a type's name outside of members.
@@ -56,7 +56,7 @@ enum TypeOutside<'u> {
     Declared(TypeRef<'u>),
 }
 
-/// What the constants of the file that asks take; the depth to which names of supertypes need
+/// The effort for the constants of the file that asks; the depth to which names of supertypes need
 /// supertypes, and their number: classes may extend each other in circles.
 struct Effort {
     constants: ConstantEffort,
@@ -79,7 +79,7 @@ impl<'u> Resolver<'u> {
     pub(crate) fn variable<'t>(&self, name: &str, site: Site<'_, 't>) -> Option<Variable<'u, 't>> {
         let local = site.locals.and_then(|locals| locals.variable(name, site.offset));
         let within = local.map_or(usize::MAX, |local| local.scope.len());
-        // A field that the body of a local class inherits hides what is declared around that body.
+        // A field that the body of a local class inherits hides declarations around that body.
         let inherited = self.inherited_by_bodies(site, within, (Inherited::Variable, name), |of| {
             self.above(of).member_variable(of.id, name, true)
         });

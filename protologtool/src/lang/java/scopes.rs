@@ -75,7 +75,7 @@ pub(crate) enum Inherited {
     Method,
 }
 
-/// The bodies of local and anonymous classes, and of each the names of what it extends.
+/// The bodies of local and anonymous classes, and of each the names of the types that it extends.
 #[derive(Debug, Default)]
 pub(crate) struct Bodies {
     /// In source order.

@@ -1,6 +1,6 @@
 //! Parsing Java with tree-sitter, and reading its trees.
 //!
-//! The parser sees a copy of the text in which what its grammar does not know is masked by as many
+//! The parser sees a copy of the text in which syntax unknown to its grammar is masked by as many
 //! other bytes, so that offsets stay valid and everybody else reads the original text. Masked are
 //! the contents of literals with escapes or control characters, names that are not ASCII, lone
 //! carriage returns (line ends in Java), numbers such as `0_7` and `1__0`, zeros that begin other
@@ -41,7 +41,7 @@ pub(crate) fn parse_member(unit: &Unit<'_>, member: &Member) -> Option<Tree> {
     parse_ranges(&masked, start, slice::from_ref(&(start..start + masked.len())))
 }
 
-/// Parses one member of a type without what stands between braces that hold none of the places
+/// Parses one member of a type without the code between braces that hold none of the places
 /// `wanted`, which are sorted. Declarations there are of no concern to those places.
 pub(crate) fn parse_around(unit: &Unit<'_>, member: &Member, wanted: &[usize]) -> Option<Tree> {
     let (masked, start) = member_text(unit, member);
@@ -153,7 +153,7 @@ fn java_parser() -> Option<Parser> {
     Some(parser)
 }
 
-/// Masks what the grammar does not know of each token in turn.
+/// Masks syntax unknown to the grammar in each token in turn.
 #[derive(Default)]
 struct Mask {
     last: NumberPart,
@@ -166,7 +166,7 @@ enum NumberPart {
     None,
     Digits,
     Dot,
-    /// What ends with the letter of an exponent, whose sign follows.
+    /// A token that ends with the letter of an exponent, whose sign follows.
     BeforeSign,
     Sign,
 }
@@ -176,7 +176,7 @@ impl Mask {
         let is_unknown = |byte: &u8| *byte == b'\\' || *byte < b' ' && !byte.is_ascii_whitespace();
         let last = self.last;
         let is_hexadecimal = matches!(text, [b'0', b'x' | b'X', ..]) || last == NumberPart::Dot;
-        // What begins a literal that does not end may be empty.
+        // The beginning of a literal that does not end may be empty.
         let begins = text.first().is_some_and(u8::is_ascii_digit);
         let is_number = begins || last == NumberPart::Dot;
         self.last = match token.kind {
@@ -235,8 +235,8 @@ fn mask_line_ends(text: &mut [u8]) {
     }
 }
 
-/// Puts letters in the place of what stands between the quotes of a literal; white space stays,
-/// since a text block needs its line ends. An unfinished literal stays as it is.
+/// Puts letters in the place of the text between the quotes of a literal; white space stays, since
+/// a text block needs its line ends. An unfinished literal stays as it is.
 fn mask_content(literal: &mut [u8]) {
     let quotes = if literal.starts_with(b"\"\"\"") { 3 } else { 1 };
     let length = literal.len();

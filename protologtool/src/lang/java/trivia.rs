@@ -7,7 +7,7 @@ use super::lexer::{TokenKind, tokens};
 /// that follows them), and nothing else. Begins with a space where a comment comes first.
 ///
 /// Where an escape such as `\u002f` stands for a character of the syntax, only the line ends stay,
-/// since comments are not what they look like.
+/// since comments there differ from their looks.
 pub(crate) fn kept_trivia(text: &[u8]) -> String {
     let mut kept = String::new();
     if escapes::hides_syntax(text) {

@@ -32,7 +32,7 @@ pub(crate) struct Unit<'s> {
     /// The names that tokens look like declarations of arrays of. Made when one is asked for.
     arrays: OnceLock<HashSet<String>>,
     fields: Fields,
-    /// The types by what they are in and the hashes of their names, in their order.
+    /// The types by their owners and the hashes of their names, in their order.
     types: OnceLock<TypesByName>,
 }
 
@@ -232,7 +232,7 @@ impl<'s> Unit<'s> {
         found
     }
 
-    /// What the field `member` declares, as `read` says when it is asked for first.
+    /// The declarations of the field `member`, as `read` gives them at the first question.
     pub(super) fn field_types(
         &self,
         member: MemberId,

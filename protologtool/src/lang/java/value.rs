@@ -30,7 +30,7 @@ pub(crate) enum Number {
 }
 
 impl Number {
-    /// Its value, whatever its type.
+    /// Its value, of any type.
     pub(crate) fn value(self) -> i64 {
         match self {
             Self::Int(value) => value.into(),

@@ -49,7 +49,7 @@ impl ArgumentType {
         }
     }
 
-    /// What it is, in words, and the conversion that takes it.
+    /// Its kind, in words, and the conversion that takes it.
     const fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::Text => ("a string", "%s"),

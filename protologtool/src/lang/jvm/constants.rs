@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Invariants: time and memory are in proportion to the length of the file that asks; whether a
-//! constant has a value does not depend on what was asked before, since what is remembered of it
-//! has its height and its steps.
+//! constant has a value does not depend on earlier questions, since the remembered value has its
+//! height and its steps.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -20,7 +20,7 @@ pub(crate) const MAX_DEPTH: usize = 400;
 /// Steps that any file may take, and those for each of its bytes.
 const STEPS: (usize, usize) = (100_000, 64);
 
-/// What was done for the constants that one file asks for.
+/// The work done for the constants that one file asks for.
 #[derive(Debug)]
 pub(crate) struct ConstantEffort {
     all: Cell<usize>,
@@ -45,8 +45,8 @@ impl ConstantEffort {
         Self { all: Cell::new(all), left: Cell::new(all), deepest, is_over }
     }
 
-    /// Takes no more than this, before anything is asked: what the one has left who asks. Returns
-    /// whether that is less than before.
+    /// Takes no more than this, before anything is asked: the steps that the asker has left.
+    /// Returns whether that is less than before.
     pub(crate) fn limit(&self, most: usize) -> bool {
         let is_less = most < self.left.get();
         let all = self.left.get().min(most);
@@ -73,7 +73,7 @@ impl ConstantEffort {
         depth <= MAX_DEPTH
     }
 
-    /// What the question took.
+    /// The effort that the question took.
     pub(crate) fn taken(&self) -> EffortTaken {
         let steps = self.all.get() - self.left.get();
         EffortTaken { deepest: self.deepest.get(), steps, is_over: self.is_over() }
@@ -103,10 +103,10 @@ struct KnownConstant {
 
 impl KnownConstants {
     /// The value of the constant `canonical`, which is asked for at `depth`. `find` gives it with
-    /// what that took of its own file, which is to be [limited](ConstantEffort::limit) to what this
-    /// one has left.
+    /// the effort of its own file, which is to be [limited](ConstantEffort::limit) to the steps
+    /// left here.
     ///
-    /// Whoever asks pays for all steps, also if others have asked before.
+    /// The asker pays for all steps, also if others have asked before.
     pub(crate) fn get(
         &self,
         canonical: &str,
@@ -142,7 +142,7 @@ impl KnownConstants {
     }
 }
 
-/// What was found of a constant.
+/// The findings about a constant.
 #[derive(Debug)]
 pub(crate) struct FoundConstant {
     pub(crate) text: Option<String>,

@@ -4,7 +4,7 @@
 //! Types are not resolved here. A call that passes one argument more than its template takes is
 //! wrong, unless that argument is evidently an exception: by its declared type, or by its name
 //! where none is declared. Rewritten code hands it to a method that takes only exceptions, so
-//! whoever is wrong here is corrected by the compiler.
+//! the compiler corrects a wrong guess.
 
 /// Endings of the names of types that are exceptions.
 const TYPES: [&str; 3] = ["Exception", "Error", "Throwable"];

@@ -1,4 +1,4 @@
-//! The rules that a class of groups keeps, whatever language it is written in.
+//! The rules that a class of groups keeps, in any language of the JVM.
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::groups::{Group, Groups};

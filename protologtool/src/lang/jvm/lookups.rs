@@ -1,5 +1,5 @@
 //! The classes of other files that the calls of a file lead to, whether they were found or not:
-//! what the result of one file depends on besides its own text.
+//! the dependencies of one file's result besides its own text.
 //!
 //! ```text
 //! class(com.foo.Base.LIMIT)    any file called `com`, `foo`, `Base` or `LIMIT` may answer

@@ -8,7 +8,7 @@
 //!
 //! Which of them a compiler chooses depends on types that are not known here. So where one could be
 //! reached, a call is listed, rather than rewritten. The inputs are searched once, when the first
-//! call could reach one; what libraries declare is not known.
+//! call could reach one; declarations of libraries are not known.
 
 use crate::source::Kind;
 use crate::system::{Reader, System};

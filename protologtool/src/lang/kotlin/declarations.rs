@@ -21,10 +21,9 @@ pub(crate) fn declarations(file: &KotlinFile<'_>) -> Vec<DeclaredName> {
 struct Body {
     close: usize,
     kind: BodyKind,
-    /// The class or object around what is declared here.
+    /// The class or object around these declarations.
     owner: Option<String>,
-    /// The bytes in which what a companion declares is known without its name: the class that has
-    /// it.
+    /// The bytes in which a companion's members are known without its name: the class that has it.
     outer: Option<Range<usize>>,
 }
 
@@ -239,7 +238,7 @@ impl DeclarationReader<'_, '_> {
         name.map(|name| (name, at))
     }
 
-    /// The type after a colon at `at`, up to what can't be of it; and the position of that.
+    /// The type after a colon at `at`, up to the first token beyond it; and its position.
     fn written_type(&self, at: usize, limit: usize) -> (Option<Range<usize>>, usize) {
         let file = self.file;
         if !file.is_punct(at, b':') {

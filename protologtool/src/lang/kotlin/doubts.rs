@@ -43,7 +43,7 @@ impl CallReader<'_, '_> {
         Some(Diagnostic::note(Code::NotRewritten, range, message).help(help))
     }
 
-    /// What else the imported method `name` may be.
+    /// Other declarations that the imported method `name` may be.
     fn called_by_name(
         &self,
         name: &str,

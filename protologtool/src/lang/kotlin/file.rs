@@ -1,8 +1,8 @@
 //! A Kotlin file by its tokens: brackets in pairs, package and imports.
 //!
 //! There is no syntax tree. A rewritten call is an expression that may stand wherever the call
-//! stood, so that what is around it makes no difference; and the grammar of tree-sitter reads
-//! `"$n"` as text, and would add 3.4 MB to the program.
+//! stood, so that code around it makes no difference; and the grammar of tree-sitter reads `"$n"`
+//! as text, and would add 3.4 MB to the program.
 
 use super::lexer::{Lexeme, LexemeKind, lex};
 use crate::lang::jvm::looks;
@@ -27,8 +27,8 @@ pub(crate) struct FileParts {
     comments: Vec<Range<usize>>,
     pub(crate) package: String,
     pub(crate) imports: Vec<Import>,
-    /// The name of the class that holds what is outside of classes, where `@file:JvmName` gives
-    /// one.
+    /// The name of the class that holds declarations outside of classes, where `@file:JvmName`
+    /// gives one.
     pub(crate) jvm_name: Option<String>,
     /// The place of the first bracket without a partner.
     pub(crate) unbalanced: Option<Range<usize>>,

@@ -1,6 +1,6 @@
 //! Kotlin's tokens, those within the `${…}` of texts included.
 //!
-//! A text is several tokens: what opens and closes it, its constant parts, and between them
+//! A text is several tokens: its opening and closing quotes, its constant parts, and between them
 //! references (`$name`) and expressions (`${…}`) with tokens of their own. So brackets pair up
 //! across all of it, and a log call within a text is found like any other. No input fails: bytes
 //! that are of no token are punctuation.
@@ -150,7 +150,7 @@ impl Lexer<'_> {
         self.modes.push(Mode::Text { quotes, dollars: dollars.max(1) });
     }
 
-    /// One constant part of a text and what ends it.
+    /// One constant part of a text and the token that ends it.
     fn text_part(&mut self, quotes: usize, dollars: usize) {
         let (text, start) = (self.text, self.at);
         let mut at = start;
@@ -159,8 +159,8 @@ impl Lexer<'_> {
             let next = match rest[0] {
                 b'\\' if quotes == 1 => 2,
                 b'\n' | b'\r' if quotes == 1 => {
-                    // Never closed: the line is the text's, and no bracket pairs with what opened
-                    // it.
+                    // Never closed: the line is the text's, and no bracket pairs with its opening
+                    // bracket.
                     self.part(start, at);
                     self.modes.pop();
                     return;

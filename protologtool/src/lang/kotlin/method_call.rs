@@ -31,7 +31,7 @@ pub(super) fn method_calls(named: &ScopedFile<'_>, class: &str) -> Vec<MethodCal
         }
         let before = first.checked_sub(1);
         let offset = file.tokens[first].range().start;
-        // A member of what an expression gives, or the declaration of a function, a class or a
+        // A member of an expression's value, or the declaration of a function, a class or a
         // constant of an enum.
         let is_other = |at| {
             file.raw(at) == "." || file.is_punct(at, b':') && at > 0 && file.is_punct(at - 1, b':')
@@ -60,7 +60,7 @@ fn may_have_parameters(kind: DeclaredKind) -> bool {
     matches!(kind, DeclaredKind::Function | DeclaredKind::Type | DeclaredKind::EnumEntry)
 }
 
-/// The references to log methods of `class`, such as `ProtoLog::d`: those who have one log by it.
+/// The references to log methods of `class`, such as `ProtoLog::d`: code that holds one logs by it.
 /// Each as its tokens.
 pub(super) fn references(named: &ScopedFile<'_>, class: &str) -> Vec<Range<usize>> {
     let file = &named.file;

@@ -67,7 +67,7 @@ pub(crate) struct ScopedFile<'s> {
     /// Whether code runs when an object is made, by the object's offset; that of the file has none.
     /// Each is looked at once.
     pub(super) initialisers: Mutex<HashMap<Option<usize>, bool>>,
-    /// What its constants take.
+    /// The effort for its constants.
     pub(super) effort: ConstantEffort,
     pub(crate) others: Option<&'s dyn OtherFiles>,
 }
@@ -80,7 +80,7 @@ pub(crate) struct FileNames {
     braces: OnceLock<Nest>,
 }
 
-/// What a file was taken apart into, without its text.
+/// The parts of a parsed file, without its text.
 #[derive(Debug)]
 pub(crate) struct ParsedFile {
     parts: Arc<FileParts>,
@@ -118,7 +118,7 @@ impl<'s> ScopedFile<'s> {
         Self { others, ..Self::with(file, Arc::clone(&parsed.names)) }
     }
 
-    /// What the text was taken apart into.
+    /// The parts of the text.
     pub(crate) fn parsed(&self) -> ParsedFile {
         ParsedFile { parts: self.file.parts(), names: Arc::clone(&self.names) }
     }
@@ -259,8 +259,8 @@ impl<'s> ScopedFile<'s> {
         (with(&around), of_class.then(|| with(&around[1..])))
     }
 
-    /// The canonical name of the class by which Java knows what the file, at `path`, declares
-    /// outside of classes.
+    /// The canonical name of the class by which Java knows the declarations outside of classes of
+    /// the file at `path`.
     pub(crate) fn facade(&self, path: &Path) -> String {
         let named = self.file.jvm_name.clone();
         let simple = named.unwrap_or_else(|| {

@@ -118,7 +118,7 @@ impl CallReader<'_, '_> {
         class.chain([&*self.groups.list()[group].name]).map(str::to_owned).collect()
     }
 
-    /// The first argument because of which nobody can tell what the call passes on, and why.
+    /// The first argument that leaves the passed values of the call unknown, and why.
     fn unknown_argument<'e>(
         &self,
         elements: &'e [Range<usize>],

@@ -22,7 +22,7 @@ pub(super) struct CallReader<'a, 's> {
     pub(super) named: &'a ScopedFile<'s>,
 }
 
-/// A call with warnings, or what is wrong with it.
+/// A call with warnings, or the problem with it.
 pub(super) type ReadCall = Result<(Call<KotlinShape>, Vec<Diagnostic>), Vec<Diagnostic>>;
 
 /// The template and the arguments in the order of its conversions.
@@ -41,7 +41,7 @@ pub(crate) struct Order {
     pub(crate) moved: Vec<usize>,
 }
 
-/// A declaration that hides what a name begins with.
+/// A declaration that hides the first part of a name.
 pub(super) struct HiddenPackage<'n> {
     /// The kind of the declaration.
     by: &'static str,
@@ -367,7 +367,7 @@ impl CallReader<'_, '_> {
                     let value = part.as_str();
                     let parsed = Template::parse(value);
                     if parsed.is_err() && pieces.len() == 1 {
-                        // Whoever checks the whole says all that is wrong with it.
+                        // The check of the whole reports all that is wrong with it.
                         text.append(part.clone());
                         continue;
                     }

@@ -1,4 +1,4 @@
-//! Receivers around a place, whose members come before what the file declares.
+//! Receivers around a place, whose members come before the declarations of the file.
 
 use super::file::KotlinFile;
 use super::names::ScopedFile;

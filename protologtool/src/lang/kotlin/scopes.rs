@@ -81,7 +81,7 @@ pub(crate) struct Nest {
 }
 
 impl Nest {
-    /// Those of `ranges`, with the positions of what they belong to.
+    /// Those of `ranges`, with the positions of their owners.
     pub(crate) fn new(ranges: impl Iterator<Item = (Range<usize>, usize)>) -> Self {
         let mut ranges: Vec<_> = ranges.map(|(range, position)| (range, position, None)).collect();
         ranges.sort_by_key(|(range, ..)| (range.start, std::cmp::Reverse(range.end)));

@@ -186,7 +186,7 @@ fn written_class(named: &ScopedFile<'_>, declared: &DeclaredName) -> Option<Vec<
     let is_name = |part: &String| {
         !part.is_empty() && part.chars().all(|it| it.is_alphanumeric() || it == '_')
     };
-    // `name: a.Type` and what follows.
+    // `name: a.Type` and the tokens after it.
     let after = named.token_at(declared.offset) + 1 + 2 * path.len();
     let last = declared.value.as_ref().map_or(after, |value| value.end);
     let runs = [after, last].iter().any(|at| matches!(file.raw(*at), "by" | "get" | "set"));

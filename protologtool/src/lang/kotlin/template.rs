@@ -19,7 +19,7 @@ pub(crate) enum Piece {
     Expression(Range<usize>),
 }
 
-/// A template that has no value: the bytes that have none, why, and what to do.
+/// A template that has no value: the bytes that have none, why, and a remedy.
 #[derive(Clone, Debug)]
 pub(crate) struct NoTemplate {
     pub(crate) range: Range<usize>,
@@ -63,7 +63,7 @@ pub(crate) fn constant(
 struct TemplateReader<'n, 's> {
     named: &'n ScopedFile<'s>,
     pieces: Vec<Piece>,
-    /// Sums and texts around what is read.
+    /// Sums and texts around the expression that is read.
     nesting: usize,
     /// The constants whose values are being read, by offset.
     needed: Vec<usize>,
@@ -79,7 +79,7 @@ impl<'s> TemplateReader<'_, 's> {
         self.pieces.push(Piece::Text(text));
     }
 
-    /// A reader of what is within.
+    /// A reader of a nested expression.
     fn within(&self) -> Self {
         let (named, needed) = (self.named, self.needed.clone());
         Self { named, pieces: Vec::new(), nesting: self.nesting, needed }
@@ -362,7 +362,7 @@ impl<'s> TemplateReader<'_, 's> {
         }
     }
 
-    /// The error for what is called on a literal, such as `.trimIndent()`.
+    /// The error for a call on a literal, such as `.trimIndent()`.
     fn computed(&self, tokens: Range<usize>) -> NoTemplate {
         let range = self.named.file.bytes_of(&tokens);
         let text = String::from_utf8_lossy(&self.named.file.text[range.clone()]).into_owned();

@@ -131,8 +131,8 @@ impl FunctionHead<'_> {
     }
 }
 
-/// Reads what stands before the function with its name at `name`; none if it has a receiver or type
-/// parameters.
+/// Reads the modifiers before the function with its name at `name`; none if it has a receiver or
+/// type parameters.
 fn modifiers<'s>(named: &ScopedFile<'s>, name: usize) -> Option<FunctionHead<'s>> {
     const KEYWORDS: [&str; 15] = [
         "private",

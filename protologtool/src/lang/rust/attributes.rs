@@ -1,8 +1,8 @@
-//! Attributes as the compiler sees them: what `#[cfg_attr(…)]` brings stands beside the others,
-//! each with its conditions.
+//! Attributes as the compiler sees them: those of `#[cfg_attr(…)]` stand beside the others, each
+//! with its conditions.
 //!
 //! Conditions are the texts of `cfg` predicates. Which of them hold, nobody knows here, so that
-//! what is made of them is again a predicate, for the compiler to decide.
+//! their combination is again a predicate, for the compiler to decide.
 
 use super::tokens::{Spans, content, is_punct, is_word, shown, split_at_commas};
 use proc_macro2::{Delimiter, TokenTree};
@@ -52,8 +52,8 @@ impl Attribute {
     }
 }
 
-/// When there is what has these attributes: the predicate of its `cfg`s, unless it is always there.
-/// `known` conditions hold.
+/// The condition of an item with these attributes: the predicate of its `cfg`s, unless it is always
+/// there. `known` conditions hold.
 pub(crate) fn presence(attributes: &[Attribute], known: &[String]) -> Option<String> {
     let parts = attributes.iter().filter_map(|attribute| {
         let predicate = shown(&list_of(&attribute.trees, "cfg")?);
@@ -92,7 +92,7 @@ impl Removal<'_> {
         if self.take(&content(body), &mut removed) { written.to_vec() } else { removed }
     }
 
-    /// Returns whether a whole attribute goes; if not, what goes of it.
+    /// Returns whether a whole attribute goes; if not, its parts that go.
     fn take(&self, trees: &[TokenTree], removed: &mut Vec<TokenTree>) -> bool {
         if is_word(trees.first(), "protolog") {
             return true;
@@ -110,8 +110,8 @@ impl Removal<'_> {
     }
 }
 
-/// Takes those parts of a list that `goes` names, with commas, so that what stays is a list.
-/// Returns true if all from the part `first` on go; then none of them is taken here.
+/// Takes those parts of a list that `goes` names, with commas, so that the rest is a list. Returns
+/// true if all from the part `first` on go; then none of them is taken here.
 fn take_parts(
     list: &[TokenTree],
     first: usize,
@@ -134,8 +134,8 @@ fn take_parts(
     let mut rest = list;
     for (index, part) in parts.iter().enumerate() {
         let comma = rest.get(part.len());
-        // A comma goes with what stands before it; behind the last that stays only if nothing
-        // follows any more.
+        // A comma goes with the part before it; behind the last part that stays, it goes only if
+        // nothing follows.
         let is_last = index == last_kept && index + 1 < parts.len() && !ends_in_comma;
         if flags[index] {
             removed.extend_from_slice(part);

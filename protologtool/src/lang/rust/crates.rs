@@ -1,4 +1,4 @@
-//! The crates of a run: which file is which module of which crate, and what modules declare.
+//! The crates of a run: which file is which module of which crate, and the declarations of modules.
 //!
 //! A crate's name and root come from the command line or from Cargo's manifest above the file; its
 //! modules are followed from the root. That costs a second look at the files of crates that log,
@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A module of a crate, and what it declares.
+/// A module of a crate, and its declarations.
 #[derive(Clone, Debug)]
 pub(super) struct Module {
     pub(super) krate: usize,
@@ -117,7 +117,7 @@ impl Crates {
         let is_given = given.len();
         self.first_in.entry(package.directory.clone()).or_insert(self.list.len());
         for (index, target) in given.into_iter().chain(other).enumerate() {
-            // Roots that are no inputs are asked only for what the others do not reach.
+            // Roots that are no inputs are asked only for files that the others do not reach.
             let below = |file: &&PathBuf| file.starts_with(&package.directory);
             let is_lost = |file: &PathBuf| !self.places.contains_key(&*normal(file));
             if index >= is_given && !wanted.iter().filter(below).any(is_lost) {
@@ -262,7 +262,7 @@ impl Crates {
         Some(table)
     }
 
-    /// Keeps what a file declares, which is known already.
+    /// Keeps the declarations of a file, which are known already.
     pub(super) fn keep(&self, file: &Path, table: &Arc<Table>) {
         let mut kept = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
         kept.entry(normal(file).into_owned()).or_insert_with(|| table.clone());

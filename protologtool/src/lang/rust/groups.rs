@@ -1,13 +1,13 @@
-//! Groups from Rust: enums that derive `ProtoLogGroup`, and what becomes of the derive.
+//! Groups from Rust: enums that derive `ProtoLogGroup`, and the expansion of the derive.
 //!
 //! ```text
 //! #[derive(Clone, ProtoLogGroup)] enum AppLog { Net, #[protolog(tag = "DISK")] Disk }
 //! #[derive(Clone, )] enum AppLog { Net,  Disk } ::protolog_rt::__rewritten_groups!(ProtoLogGroup; AppLog; Net, 0, …;);
 //! ```
 //!
-//! The rules for enums and settings are those of the derive. What is there on conditions stays so:
-//! the expansion repeats them, and a group's number among the groups is the sum of those before it
-//! that are there.
+//! The rules for enums and settings are those of the derive. A group that is there on conditions
+//! stays so: the expansion repeats them, and a group's number among the groups is the sum of those
+//! before it that are there.
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::groups::Group;
@@ -71,7 +71,7 @@ struct Variant {
     group: Group,
 }
 
-/// Reads an enum of crate `krate` that derives the groups, and says what is wrong with it.
+/// Reads an enum of crate `krate` that derives the groups, and reports the problems in it.
 pub(crate) fn read(
     found: &EnumFound<'_>,
     krate: &str,
@@ -270,7 +270,7 @@ impl EnumReader<'_> {
         if let [TokenTree::Literal(literal)] = &value[..]
             && let Some(text) = literal::text(&literal.to_string(), 0)
         {
-            // On one line, whatever it was written on.
+            // On one line, however it was written.
             return Some((format!("{:?}", text.as_str()), text.as_str().to_owned()));
         }
         let message = format!("`{key} = {}` is not a string", text(value));

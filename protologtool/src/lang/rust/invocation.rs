@@ -1,4 +1,4 @@
-//! The parts of a log call: level, group, template, arguments; and what is wrong with them.
+//! The parts of a log call: level, group, template, arguments; and the problems in them.
 //!
 //! The rules are those of the runtime's macros, which see the call where it is not rewritten.
 
@@ -196,8 +196,8 @@ impl InvocationReader<'_> {
         Some(as_log_call(text.as_str(), &arguments).to_string())
     }
 
-    /// Refuses what `println!` takes and a log call would not: values in braces, and arguments with
-    /// names.
+    /// Refuses arguments that `println!` takes and a log call would not: values in braces, and
+    /// arguments with names.
     fn check_values(
         &self,
         template: &Text,

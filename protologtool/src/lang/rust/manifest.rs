@@ -1,7 +1,7 @@
 //! Cargo's manifests: which crates a package has, what they are called and where their roots are.
 //!
-//! Only what names crates is read. Targets that Cargo finds by their place are found in the same
-//! places; dependencies that say `workspace = true` are what the workspace's manifest says.
+//! Only tables that name crates are read. Targets that Cargo finds by their place are found in the
+//! same places; dependencies that say `workspace = true` are what the workspace's manifest says.
 
 use super::paths::normal;
 use std::path::{Path, PathBuf};
@@ -76,8 +76,8 @@ impl Package {
         });
     }
 
-    /// The crates, those whose roots are not among `files` last. Of what Cargo would find by its
-    /// place, what is in `files`, which are sorted.
+    /// The crates, those whose roots are not among `files` last. Of the targets that Cargo would
+    /// find by their place, those in `files`, which are sorted.
     pub(super) fn targets(&self, files: &[PathBuf]) -> Vec<CargoTarget> {
         let mut targets = vec![self.library()];
         for (kind, directory) in KINDS {

@@ -67,7 +67,7 @@ const LEVELS: &str = "levels";
 const LEVEL_NAMES: [(&str, &str); 6] =
     [("trace", "v"), ("debug", "d"), ("info", "i"), ("warn", "w"), ("error", "e"), ("wtf", "wtf")];
 
-/// Rust, with what is known of the crates of a run.
+/// Rust, with facts about the crates of a run.
 #[derive(Clone, Debug)]
 pub struct Rust {
     crates: Arc<Crates>,

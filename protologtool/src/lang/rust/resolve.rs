@@ -2,8 +2,8 @@
 //! enums.
 //!
 //! Names are looked up as the compiler does it, as far as log calls and groups need it: blocks from
-//! the inside out, then the module, there items before imports before globs, then crates. What the
-//! run knows nothing about is a path into another crate.
+//! the inside out, then the module, there items before imports before globs, then crates. A path
+//! that the run does not know leads into another crate.
 
 use super::RUNTIME;
 use super::crates::{Crates, Module};
@@ -73,7 +73,7 @@ struct Visited {
 }
 
 impl PathResolver<'_> {
-    /// The name, in the runtime, of what a path leads to there.
+    /// The name, in the runtime, of the item that a path leads to there.
     pub(super) fn runtime_item(
         &self,
         scopes: &[Scope],
@@ -394,7 +394,7 @@ impl PathResolver<'_> {
     }
 }
 
-/// Returns whether something may be a macro: what another crate holds may be anything.
+/// Returns whether something may be a macro: an item of another crate may be anything.
 fn is_macro(entity: Option<&Entity>) -> bool {
     matches!(entity, Some(Entity::Extern(_) | Entity::Macro))
 }

@@ -37,7 +37,7 @@ pub struct GroupsFound {
     pub reports: Vec<Report>,
 }
 
-/// Looks through the inputs. Files that can't be read are left to who reads them next.
+/// Looks through the inputs. Files that can't be read are left to their next reader.
 pub fn survey(
     system: &dyn System,
     files: &[PathBuf],
@@ -98,8 +98,8 @@ pub fn survey(
     (rust, found)
 }
 
-/// Looks at all files, and keeps what may have something to rewrite, by normal path. What can't be
-/// read is among it.
+/// Looks at all files, and keeps those that may have something to rewrite, by normal path. Files
+/// that can't be read are among them.
 fn look_at_all(
     system: &dyn System,
     files: &[PathBuf],

@@ -33,7 +33,7 @@ pub(super) enum Item {
     Enum(Arc<[String]>),
     /// A constant whose value is a path, or a type that is one.
     Const(Path),
-    /// Something else, which hides what else has the name.
+    /// Something else, which hides other items of the name.
     Other,
 }
 
@@ -233,7 +233,7 @@ pub(super) fn too_deep_import(tree: &[TokenTree]) -> Option<Group> {
 }
 
 /// Returns whether an item may begin after this token: not after the mark of `'static`, and not
-/// after what stands before the parameter `const N: usize` or in `*const T`.
+/// after the tokens before the parameter `const N: usize` or in `*const T`.
 fn may_begin_item(before: Option<&TokenTree>) -> bool {
     match before {
         Some(TokenTree::Punct(punct)) => punct.as_char() == ';',

@@ -9,7 +9,7 @@ use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use std::ops::Range;
 use unicode_normalization::{UnicodeNormalization as _, is_nfc};
 
-/// Deeper groups are not looked into: who reads them would need a larger stack.
+/// Deeper groups are not looked into: reading them would need a larger stack.
 pub(crate) const MAX_DEPTH: usize = 200;
 
 /// Why a file has no tokens.
@@ -66,8 +66,8 @@ impl FileTokens {
     }
 }
 
-/// The same tokens with identifiers as the compiler has them, who compares composed characters: `ü`
-/// may be written as one or as two.
+/// The same tokens with identifiers as the compiler has them, which compares composed characters:
+/// `ü` may be written as one or as two.
 fn normalised(stream: TokenStream) -> Box<dyn Iterator<Item = TokenTree>> {
     Box::new(stream.into_iter().map(|tree| match tree {
         TokenTree::Ident(ident) => {
@@ -96,7 +96,7 @@ pub(crate) fn forget() {
 }
 
 /// Number of bytes before the first token that are none of the language's: a byte order mark, a
-/// `#!` line that is no attribute, and what stands between lines of `---` for Cargo.
+/// `#!` line that is no attribute, and the text between lines of `---` for Cargo.
 fn header(text: &str) -> usize {
     let mark = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let line_end = |from: usize| text[from..].find('\n').map_or(text.len(), |at| from + at);
@@ -290,7 +290,7 @@ pub(crate) fn deep_group<'t>(trees: impl IntoIterator<Item = &'t TokenTree>) -> 
     None
 }
 
-/// Tokens as text on one line; what is nested too deeply is left out.
+/// Tokens as text on one line; tokens nested too deeply are left out.
 pub(crate) fn shown(trees: &[TokenTree]) -> String {
     shown_within(trees, 0)
 }

@@ -101,7 +101,7 @@ impl Walker<'_> {
         }
     }
 
-    /// Takes what begins at `at`; gives where to go on.
+    /// Takes the construct at `at`; gives the index to go on from.
     fn step(&mut self, trees: &[TokenTree], at: usize) -> usize {
         match &trees[at] {
             TokenTree::Punct(punct) if punct.as_char() == '#' => after_attribute(trees, at),

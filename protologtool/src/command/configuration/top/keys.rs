@@ -1,6 +1,6 @@
 //! Keys, as a terminal sends them.
 //!
-//! Invariant: what is pasted is no key, in however many parts it comes.
+//! Invariant: pasted text is no key, in however many parts it comes.
 
 /// A key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,20 +15,20 @@ pub(super) enum Key {
     End,
 }
 
-/// The marks between which terminals send what is pasted.
+/// The marks between which terminals send pasted text.
 const PASTE_BEGINS: &[u8] = b"\x1b[200~";
 const PASTE_ENDS: &[u8] = b"\x1b[201~";
 
-/// Reads keys from what the terminal sends.
+/// Reads keys from the bytes of the terminal.
 #[derive(Debug, Default)]
 pub(super) struct KeyReader {
-    /// The beginning of what is not whole yet.
+    /// The beginning of a sequence that is not whole yet.
     held: Vec<u8>,
     is_in_paste: bool,
 }
 
 impl KeyReader {
-    /// The keys in what the terminal sent at once, of which more may follow without a pause.
+    /// The keys in the bytes that the terminal sent at once, which more may follow without a pause.
     pub(super) fn read(&mut self, bytes: &[u8], may_follow: bool) -> Vec<Key> {
         let all = [std::mem::take(&mut self.held), bytes.to_vec()].concat();
         let (mut rest, mut keys) = (&all[..], Vec::new());
@@ -56,7 +56,7 @@ impl KeyReader {
         keys
     }
 
-    /// What follows the paste, or the beginning of its end is held.
+    /// The bytes after the paste, or the beginning of its end is held.
     fn skip_paste<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
         let end = bytes.windows(PASTE_ENDS.len()).position(|part| part == PASTE_ENDS);
         if let Some(end) = end {

@@ -1,4 +1,4 @@
-//! The picture: a head, the groups, and a line of keys; what is chosen, and what keys do.
+//! The picture: a head, the groups, and a line of keys; the chosen group, and the actions of keys.
 //!
 //! Invariants: no line is longer than the screen is wide, and none more than it is high; a terminal
 //! obeys nothing in them.
@@ -44,7 +44,7 @@ pub(super) struct Screen {
     /// The group that stands out in the last picture.
     drawn: RefCell<Option<(u32, String)>>,
     asks: Option<SwitchedPart>,
-    /// What the next key confirms.
+    /// The change that the next key confirms.
     unconfirmed: Option<(Box<GroupRow>, LevelChange)>,
     is_paused: bool,
     note: Option<String>,
@@ -81,7 +81,7 @@ impl Screen {
         self.note = None;
         let place = self.place(sample);
         let asked = (self.unconfirmed.take(), self.asks.take());
-        // Who asked for one group means no other one.
+        // A user who asked for one group means no other one.
         let chosen = self.chosen_place(sample);
         match (key, asked) {
             (Key::End, _) => return Answer::End,
@@ -109,7 +109,7 @@ impl Screen {
     }
 
     fn ask(&mut self, part: SwitchedPart, sample: &Sample) {
-        // What was seen, also if lines have moved since.
+        // The line that the user saw, also if lines have moved since.
         let seen = self.drawn.take();
         if seen.is_some() {
             self.chosen = seen;
@@ -190,7 +190,7 @@ impl Screen {
     }
 }
 
-/// What is to be confirmed, with the group: the chosen line may be another one's by now.
+/// The question to confirm, with the group: the chosen line may be another one's by now.
 fn question(row: &GroupRow, width: usize) -> String {
     let pid = row.process.pid;
     let line = format!("records less: y to do it, any other key to leave it: pid {pid} ");

@@ -20,7 +20,7 @@ const SIGNALS: Duration = Duration::from_millis(250);
 /// The most bytes of keys that are read at once.
 const MOST: usize = 4096;
 
-/// The alternate screen, without the cursor; what is pasted comes between marks. A line that takes
+/// The alternate screen, without the cursor; pasted text comes between marks. A line that takes
 /// more cells here than this terminal says, as names of other programs may, goes over no other one.
 const BEGIN: &[u8] = b"\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[?2004h";
 const END: &[u8] = b"\x1b[?2004l\x1b[?7h\x1b[?25h\x1b[?1049l";

@@ -210,7 +210,7 @@ impl Watch {
         Sample { at, rows, problems }
     }
 
-    /// Switches the group of a row, and says what was done.
+    /// Switches the group of a row, and reports the change.
     pub(super) fn switch(&mut self, row: &GroupRow, change: &LevelChange) -> String {
         let process = &row.process;
         let is_it = |program: &Program| ProcessName::of(program) == *process;

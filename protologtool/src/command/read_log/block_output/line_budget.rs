@@ -1,11 +1,11 @@
 //! The budget of the lines of a log: each repeats names that stand in the trace once, and a name
 //! may be as long as the trace.
 //!
-//! Lines that are held back, as for `--reverse`, are in memory, so these have the limit of what the
-//! trace may expand to.
+//! Lines that are held back, as for `--reverse`, are in memory, so these have the limit of the
+//! trace's expansion.
 //!
-//! Invariant: lines are at most [`LINES`] times what the trace may expand to, and at least
-//! [`LEAST`] bytes of them are shown.
+//! Invariant: lines are at most [`LINES`] times the trace's expansion limit, and at least [`LEAST`]
+//! bytes of them are shown.
 
 use crate::args::Expansion;
 use protolog_reader::Limits;

@@ -1,8 +1,8 @@
 //! A trace file that is followed.
 //!
 //! When its process dies, the messages that did not reach it are taken from the recording of its
-//! session. When the program starts again, the file may be replaced, or written anew: what is left
-//! of the old one is shown first, and then the new one is followed from its beginning.
+//! session. When the program starts again, the file may be replaced, or written anew: the rest of
+//! the old one is shown first, and then the new one is followed from its beginning.
 //!
 //! ```text
 //!   same content           read on; if nothing comes, ask whether the process lives
@@ -47,7 +47,7 @@ pub(super) struct GrowingFile {
     /// Looks since the last change.
     idle: u32,
     recording: Option<PathBuf>,
-    /// Its process died, and what its recording has is shown.
+    /// Its process died, and the messages of its recording are shown.
     is_complete: bool,
 }
 
@@ -162,7 +162,7 @@ impl GrowingFile {
         }
     }
 
-    /// Shows what did not reach the file, if its process has died.
+    /// Shows the messages that did not reach the file, if its process has died.
     fn complete(
         &mut self,
         show: &mut GrowingPages<'_, '_>,
@@ -200,14 +200,14 @@ impl GrowingFile {
         Ok(())
     }
 
-    /// Reads what was added to this file. True if there is another one in its place, which is next.
+    /// Reads the additions to this file. True if there is another one in its place, which is next.
     fn look(
         &mut self,
         show: &mut GrowingPages<'_, '_>,
         system: &dyn System,
     ) -> Result<bool, Stopped> {
         let failed = |path: &Path, error: &io::Error| cant_read(path, error);
-        // Before it is read: what was added until then is read.
+        // Before it is read: all bytes added until then are read.
         let is_replaced = self.held.is_replaced(system);
         let content = self.held.compare().map_err(|error| failed(self.held.path(), &error))?;
         if content == Comparison::Other {

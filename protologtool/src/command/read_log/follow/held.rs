@@ -9,7 +9,7 @@
 //!  |head ...              ...tail|taken            end
 //! ```
 //!
-//! Invariant: what follows `taken` is decoded only if the bytes before it are those that were
+//! Invariant: the bytes after `taken` are decoded only if the bytes before it are those that were
 //! decoded.
 
 use crate::system::{OpenFile, System};
@@ -31,7 +31,7 @@ pub(super) struct HeldFile {
     taken: u64,
 }
 
-/// The content of a file, compared with what was read of it.
+/// The content of a file, compared with the bytes read of it before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Comparison {
     /// It is the same one, perhaps with more behind it.
@@ -87,7 +87,7 @@ impl HeldFile {
         matches!((there, self.file().and_then(OpenFile::id)), (Ok(there), Ok(own)) if there != own)
     }
 
-    /// Compares the content with what was read of it.
+    /// Compares the content with the bytes read of it before.
     pub(super) fn compare(&self) -> io::Result<Comparison> {
         let head = self.file()?.read_at(0, self.head.len())?;
         // Another program truncated it, and the writer goes on where it was: a hole is before that.
@@ -105,7 +105,7 @@ impl HeldFile {
         Ok(if is_same { Comparison::Same } else { Comparison::Other })
     }
 
-    /// The bytes that follow what was taken, `most` of them.
+    /// The bytes after the taken ones, `most` of them.
     pub(super) fn read(&self, most: usize) -> io::Result<Vec<u8>> {
         self.file()?.read_at(self.taken, most)
     }
@@ -119,7 +119,7 @@ impl HeldFile {
         self.file.as_deref().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    /// Says that these bytes, which follow what was taken, are decoded.
+    /// Says that these bytes, which follow the taken ones, are decoded.
     pub(super) fn take(&mut self, bytes: &[u8]) {
         let missing = HEAD.saturating_sub(self.head.len()).min(bytes.len());
         if self.head.len() as u64 == self.taken {

@@ -1,4 +1,4 @@
-//! A log that is followed, part by part: the decoder's state, and what was said about it.
+//! A log that is followed, part by part: the decoder's state, and the reports about it.
 
 use crate::logs::rescue::counted;
 use protolog_reader::{Follower, Log, printable};
@@ -9,7 +9,7 @@ pub(super) struct FollowedLog {
     pub(super) follower: Follower,
     /// Its entries have times that can't be compared with those that are asked for, which was said.
     pub(super) is_left_out: bool,
-    /// What was not read, of which it was said; see [`Self::unread`].
+    /// The unread parts that were reported; see [`Self::unread`].
     pub(super) known: [u64; 3],
     /// All of it was read; see [`Log::is_complete`].
     pub(super) is_whole: bool,
@@ -38,7 +38,7 @@ impl FollowedLog {
         [bundles, stats.cut_texts, stats.skipped_bytes + stats.damaged_bytes]
     }
 
-    /// The warnings for more of what is not read.
+    /// The warnings for further unread parts.
     pub(super) fn warning(unread: [u64; 3], known: [u64; 3], path: &Path) -> String {
         let shown = printable(&path.to_string_lossy());
         let [bundles, texts, bytes] =

@@ -37,7 +37,7 @@ impl Pipe {
         Ok(Self { path: path.to_owned(), input, log, part, rest, awaited: 0 })
     }
 
-    /// Shows what is whole.
+    /// Shows the packets that are whole.
     fn show(&mut self, show: &mut GrowingPages<'_, '_>) -> Result<(), Stopped> {
         let taken = show.read(&mut self.log, &self.rest, &self.path)?;
         self.rest.drain(..taken);

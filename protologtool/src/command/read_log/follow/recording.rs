@@ -39,7 +39,7 @@ impl GrowingRecording {
 }
 
 impl GrowingRecording {
-    /// Reads what was added to the file that is open. False if it is none yet.
+    /// Reads the additions to the file that is open. False if it is none yet.
     fn look(
         &mut self,
         file: &dyn OpenFile,

@@ -298,7 +298,7 @@ fn marked_formulas(text: &str) -> Cow<'_, str> {
     let starts = text.match_indices(PARTS).map(|(at, part)| at + part.len());
     let is_cell = |at: &usize| {
         let cell = &text[*at..];
-        // What follows the next mark is of the next cell; behind quotes, those are taken off.
+        // The text after the next mark is of the next cell; behind quotes, those are taken off.
         let cell = cell.find(PARTS).map_or(cell, |end| &cell[..end]);
         is_formula(cell.trim_start_matches(['"', ' ']))
     };

@@ -1,7 +1,7 @@
 //! Names of functions, as people write them.
 //!
 //! A symbol of C++ refers to its own parts: 300 bytes stand for a name in which each type has two
-//! of the one before, and that would take all memory. Whoever made the program has chosen its
+//! of the one before, and that would take all memory. The maker of the program has chosen its
 //! symbols.
 //!
 //! Invariant: a name is made of at most [`LONGEST`] bytes; one that is longer stays as it is in the

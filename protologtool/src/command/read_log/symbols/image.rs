@@ -3,8 +3,8 @@
 //!
 //! The image is in memory, and sections are parts of it. Debug information may be in further files,
 //! packed beside the image (`app.dwp`) or one for each unit (`.dwo`), which are found as images
-//! are. A section that is compressed takes of their limit what it expands to; one for which there
-//! is no room counts as missing.
+//! are. A compressed section takes its expanded size from their limit; one for which there is no
+//! room counts as missing.
 
 use super::images::Images;
 use addr2line::{Context, Frame, LookupContinuation as _, LookupResult, SplitDwarfLoad};
@@ -53,8 +53,8 @@ impl Image {
         self.symbols.get(after.checked_sub(1)?).map(|(_, name)| name.as_str())
     }
 
-    /// Calls `visit` with the functions of an address, those that were inlined first. What can't be
-    /// parsed counts as missing.
+    /// Calls `visit` with the functions of an address, those that were inlined first. Data that
+    /// can't be parsed counts as missing.
     pub(super) fn frames(
         &self,
         address: u64,

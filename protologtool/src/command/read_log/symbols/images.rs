@@ -1,11 +1,11 @@
 //! The programs and libraries that a trace names, as files of this machine or below a directory.
 //!
-//! Whoever wrote the trace chose their paths. So nothing but regular files is opened, without
+//! The writer of the trace chose their paths. So nothing but regular files is opened, without
 //! waiting and within a limit of bytes for all of them; and as root, who may read everything, only
 //! below a directory that the operator names. The same goes for files that an image names: those
 //! with its split debug information.
 //!
-//! Invariant: no memory beyond the limit is taken for what a file says of its size.
+//! Invariant: no memory beyond the limit is taken for the size that a file claims.
 
 use crate::exit::Failure;
 use crate::output::reason;

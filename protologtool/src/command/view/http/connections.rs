@@ -4,7 +4,7 @@
 //! - There are at most [`MOST`], and [`MOST_OF_ONE`] of one user; where the kernel does not say
 //!   whose one is, of one address. One more of somebody else than this user is closed at once.
 //!   Otherwise it is let in all the same, and the oldest one that has proven nothing is closed for
-//!   it: of the same user, or of the other one who has most; never one of this user. So strangers
+//!   it: of the same user, or of the other one with most; never one of this user. So strangers
 //!   can't keep a browser out by holding connections, and those of other users can't by any number
 //!   of new ones.
 //! - A connection that has proven nothing has [`STRANGER`] in all. One that has is closed when
@@ -77,7 +77,7 @@ impl Lease {
     }
 }
 
-/// Who has connected.
+/// The peer of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Comer {
     /// This user.

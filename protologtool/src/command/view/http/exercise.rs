@@ -1,5 +1,5 @@
-//! A connection in memory, for tests and the fuzz target: any bytes in, in any pieces, and what
-//! comes back.
+//! A connection in memory, for tests and the fuzz target: any bytes in, in any pieces, and the
+//! response.
 //!
 //! Invariant, which is checked here: nothing but the request that has a proof reaches the log.
 
@@ -17,7 +17,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::runtime::Builder;
 use tokio::task::LocalSet;
 
-/// Stands in what is sent for the header that proves `GET /data`.
+/// Stands in the sent bytes for the header that proves `GET /data`.
 const PROOF: &[u8] = b"@PROOF@";
 
 /// The bytes that a connection returns, to bytes that are sent in pieces of so many and then end.
@@ -72,7 +72,7 @@ fn replace(sent: &[u8], header: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The looks after which the client goes: it waits for what it asked for.
+/// The looks after which the client goes: it waits for the response.
 const LOOKS: u32 = 16;
 
 struct Wire {
@@ -137,7 +137,7 @@ mod tests {
             parts.map(|part| part[..3].to_owned()).collect::<Vec<_>>()
         };
         let (by_byte, whole) = (all(1), all(usize::MAX));
-        // A client that has sent all and is gone gets what was begun.
+        // A client that has sent all and is gone gets the response that was begun.
         assert!(by_byte.starts_with(&whole) && whole.is_empty() == by_byte.is_empty(), "{sent}");
         by_byte
     }

@@ -59,7 +59,7 @@ impl<S: AsyncWrite + Unpin> Write for Stream<S> {
         Poll::Ready(Ok(written))
     }
 
-    /// Otherwise hyper copies what is to be written into a buffer of its own.
+    /// Otherwise hyper copies the bytes to write into a buffer of its own.
     fn is_write_vectored(&self) -> bool {
         true
     }

@@ -4,7 +4,7 @@
 //! - A signal that ends the program does so, after redirect files were removed; one that was
 //!   ignored from the start stays so.
 //! - Standard input is read only if it is a terminal, and this program the one in front of it:
-//!   whatever else it is may be meant for another program, and a program in the background would be
+//!   any other input may be meant for another program, and a program in the background would be
 //!   stopped.
 
 use super::Opening;

@@ -31,7 +31,7 @@ pub(super) fn write(address: &str) -> io::Result<(TempDir, PathBuf)> {
 /// The directories to try.
 ///
 /// A browser that is a snap sees a directory of its own in place of /tmp, none of the user's
-/// runtime directory, and in the home directory only what does not begin with a dot.
+/// runtime directory, and in the home directory only names that do not begin with a dot.
 fn places(has_snaps: bool) -> Vec<PathBuf> {
     let home = std::env::var_os("HOME").map(PathBuf::from).filter(|_| has_snaps);
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
@@ -42,7 +42,7 @@ fn places(has_snaps: bool) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Returns whether nobody but this user and root can rename what this user makes in a directory, or
+/// Returns whether nobody but this user and root can rename this user's files in a directory, or
 /// that directory.
 fn is_safe(real: &Path) -> bool {
     let user = rustix::process::geteuid().as_raw();

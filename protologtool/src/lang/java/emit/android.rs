@@ -76,7 +76,7 @@ fn needs_block(form: &Android, call: &Call<JavaShape>) -> bool {
     form.guard != Guard::None && call.shape.context != Context::Statement
 }
 
-/// The declaration of a local up to its value, and what closes the value.
+/// The declaration of a local up to its value, and the text that closes the value.
 fn local(
     kind: ParamKind,
     name: &str,

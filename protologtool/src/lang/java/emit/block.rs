@@ -1,5 +1,4 @@
-//! A call with its arguments in locals: a block on the first line, whatever its guard and its types
-//! are.
+//! A call with its arguments in locals: a block on the first line, with any guard and any types.
 //!
 //! ```text
 //! ProtoLog.d(NET,               { long protoLogParam0 = n; IMPL.d(NET, 12L, 1L, protoLogParam0);
@@ -29,7 +28,7 @@ pub(super) struct Block {
     pub(super) head: String,
     /// The space between statements.
     pub(super) space: &'static str,
-    /// For each argument the declaration of its local up to its value, and what closes the value.
+    /// For each argument the declaration of its local up to its value, and its closing text.
     pub(super) locals: Vec<(String, &'static str)>,
     /// The call of the implementation, without semicolon.
     pub(super) invocation: String,
@@ -100,7 +99,7 @@ struct Lines<'s> {
 }
 
 impl Lines<'_> {
-    /// Keeps those of `range`; what of them is to stand there.
+    /// Keeps those of `range`; returns the part of them that is to stand there.
     fn keep(&mut self, range: Range<usize>) -> String {
         let text = self.source.slice(range);
         if self.in_place {

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-/// The literal, with its quotes. What does not print is escaped; what is not ASCII stays, as
-/// sources are UTF-8.
+/// The literal, with its quotes. Characters that do not print are escaped; others beyond ASCII
+/// stay, as sources are UTF-8.
 pub(crate) fn quoted(text: &str) -> String {
     let mut literal = String::with_capacity(text.len() + 2);
     literal.push('"');

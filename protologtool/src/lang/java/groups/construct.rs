@@ -2,8 +2,8 @@
 //! statement.
 //!
 //! Assignments of known values, local variables, blocks, `if` with a known condition and `return`
-//! are run. What any other statement assigns, or may set by a call, is unknown from there on; a
-//! getter that needs it has no value.
+//! are run. Fields that any other statement assigns, or may set by a call, are unknown from there
+//! on; a getter that needs one has no value.
 //!
 //! Invariant: a field has a value here only if it has that value when the class is initialised.
 
@@ -36,7 +36,7 @@ struct Frame {
 }
 
 impl<'t> Object<'_, 't, '_> {
-    /// Runs the constructor that takes what is given, and the body of the constant.
+    /// Runs the constructor that takes the given arguments, and the body of the constant.
     pub(super) fn construct(&self, given: Vec<Given>) -> Result<(), NotConstant> {
         for (name, field) in fields_of(self.declaration, self.source) {
             let value = default_of(field_text(field, "type", self.source), field);
@@ -254,7 +254,7 @@ impl<'t> Object<'_, 't, '_> {
         branch.map_or(Flow::Next, |branch| self.run_all(&[branch], frame))
     }
 
-    /// Runs an assignment; of any other expression what it may change is unknown.
+    /// Runs an assignment; fields that any other expression may change become unknown.
     fn run_expression(&self, expression: Node<'t>, frame: &mut Frame) {
         let expression = unparenthesized(expression);
         let is_plain = expression.kind() == "assignment_expression"
@@ -274,7 +274,7 @@ impl<'t> Object<'_, 't, '_> {
         self.assign(unparenthesized(left), value, frame);
     }
 
-    /// Makes unknown what the parts of a statement or an expression assign, or may set by a call.
+    /// Makes unknown the fields that parts of a statement or expression assign, or calls may set.
     fn effects(&self, code: Node<'t>, frame: &mut Frame) {
         for node in descendants(code) {
             if let Some(left) = target(node) {
@@ -285,14 +285,14 @@ impl<'t> Object<'_, 't, '_> {
         self.disturb(code);
     }
 
-    /// Makes unknown what calls within `code` may set.
+    /// Makes unknown the fields that calls within `code` may set.
     fn disturb(&self, code: Node<'t>) {
         for (name, why) in self.settable.by_call(self.resolver, self.declaration, code) {
             self.fields.borrow_mut().insert(name.to_owned(), Err(why));
         }
     }
 
-    /// Makes unknown what any code may set.
+    /// Makes unknown the fields that any code may set.
     fn forget(&self, reason: &str) {
         for name in self.settable.by_any_call() {
             let why = not_constant(self.made, reason);

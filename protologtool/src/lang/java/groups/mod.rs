@@ -45,7 +45,7 @@ use tree_sitter::Node;
 /// hashes of names.
 const ANDROID_GROUP: &str = "ProtoLogGroup";
 
-/// The groups of the class `class`, which `source` declares; or what is wrong with it.
+/// The groups of the class `class`, which `source` declares; or the problem with it.
 pub fn from_java_source(source: &Source, class: &str) -> Result<Groups, Vec<Diagnostic>> {
     let unit = Unit::of(source.bytes());
     let in_source = |diagnostic: Diagnostic| Diagnostic {
@@ -151,7 +151,7 @@ struct GroupReader<'r, 't, 's> {
     settable: RefCell<HashMap<usize, Rc<SettableFields>>>,
 }
 
-/// A group with a warning about its id, or what is wrong with it.
+/// A group with a warning about its id, or the problem with it.
 type GroupResult = Result<(Group, Option<Diagnostic>), Diagnostic>;
 
 impl<'t> GroupReader<'_, 't, '_> {

@@ -2,7 +2,7 @@
 //! makes.
 //!
 //! The constructor that fits its arguments is run ([`construct`](super::construct)); then the
-//! getters are evaluated over the fields. Only what a getter asks for must be known, so a
+//! getters are evaluated over the fields. Only values that a getter asks for must be known, so a
 //! constructor may do other things too. What is not understood makes the fields unknown that it may
 //! set, and an unknown field that is asked for is a problem that names its place; but `getId()`
 //! need not be known, since the ids of a dictionary can be counted.
@@ -29,11 +29,11 @@ const MAX_STEPS: usize = 32;
 /// AOSP's interface has the first, ours the second.
 const TEXT_METHODS: [&str; 2] = ["isLogToLogcat", "isLogToText"];
 
-/// Values of arguments, parameters or fields: what they are, or why that is not known.
+/// Values of arguments, parameters or fields, or why they are not known.
 pub(super) type Given = Result<Value, NotConstant>;
 pub(super) type Variables = BTreeMap<String, Given>;
 
-/// One group while it is evaluated. Fields hold what the constructor gave them.
+/// One group while it is evaluated. Fields hold the values from the constructor.
 pub(super) struct Object<'e, 't, 's> {
     pub(super) source: &'s [u8],
     pub(super) resolver: &'e Resolver<'s>,
@@ -73,7 +73,7 @@ impl<'e, 't, 's> Object<'e, 't, 's> {
     }
 
     /// The group, which calls write as `name`, of the class with this canonical name; and, where
-    /// that has `getId()`, why what it returns is not known. `given` are the arguments of the
+    /// that has `getId()`, why its value is not known. `given` are the arguments of the
     /// constructor.
     pub(super) fn group(
         &self,
@@ -201,8 +201,8 @@ impl<'e, 't, 's> Object<'e, 't, 's> {
         })
     }
 
-    /// The value of the first of these getters that the class has, or what the runtime's interface
-    /// returns.
+    /// The value of the first of these getters that the class has, or the value of the runtime's
+    /// interface.
     fn flag(&self, getters: &[&str], default: bool) -> Result<bool, NotConstant> {
         for getter in getters {
             match self.getter(getter, 0) {

@@ -1,5 +1,5 @@
-//! The fields of a group that something else than its construction may set: what a call, or a
-//! static initialiser, makes unknown.
+//! The fields of a group that something else than its construction may set: a call, or a static
+//! initialiser, makes them unknown.
 //!
 //! ```java
 //! Log(boolean on) { this.on = on; if (DEBUG) enable(); }     the call of `enable` may set `on`
@@ -111,7 +111,7 @@ impl SettableFields {
         found
     }
 
-    /// Adds what static initialisers may do, which run when all constants are made.
+    /// Adds the effects of static initialisers, which run when all constants are made.
     fn add_static(&mut self, resolver: &Resolver<'_>, declaration: Node<'_>) {
         let body = declaration.child_by_field_name("body");
         let is_static = |node: &Node<'_>| match node.kind() {
@@ -259,7 +259,7 @@ fn is_harmful(resolver: &Resolver<'_>, declaration: Node<'_>, call: Node<'_>) ->
         "identifier" | "field_access" | "scoped_identifier" => {
             let written = dotted(object, source).unwrap_or_default();
             let first = written.split('.').next().unwrap_or_default();
-            // A method of what a variable holds is none of this file.
+            // A method of a variable's value is none of this file.
             let is_type = first.chars().next().is_some_and(char::is_uppercase)
                 || written.split('.').count() > 1;
             is_type

@@ -25,7 +25,7 @@ use value::Unknown;
 /// A group, the token that names it, and why its id is not known.
 type ReadGroup = Result<(Group, usize, Option<Unknown>), Diagnostic>;
 
-/// The groups of the class `class`, which `source` declares; or what is wrong with it.
+/// The groups of the class `class`, which `source` declares; or the problem with it.
 pub fn from_kotlin_source(source: &Source, class: &str) -> Result<Groups, Vec<Diagnostic>> {
     let named = &ScopedFile::of(source.bytes());
     let class = &canonical(class);

@@ -1,8 +1,8 @@
-//! One group in Kotlin source: what its properties and functions give, from the arguments of its
-//! constructor.
+//! One group in Kotlin source: the values of its properties and functions, from the arguments of
+//! its constructor.
 //!
-//! A property that is looked for is one of the body of an enum's constant, of its class, of what
-//! that extends in the same file, or a parameter of the constructor.
+//! A property that is looked for is one of the body of an enum's constant, of its class, of a class
+//! that it extends in the same file, or a parameter of the constructor.
 
 use super::value::{Evaluated, KotlinEvaluator, KotlinValue, Members, Unknown};
 use crate::groups::Group;
@@ -182,8 +182,8 @@ impl Members for KotlinObject<'_, '_> {
     fn variable(&self, name: &str, is_initial: bool, depth: usize) -> Option<Evaluated> {
         if let Some(found) = self.member(name, false) {
             return Some(found.and_then(|it| {
-                // Before an object is made, what a getter reads, or another class overrides, may
-                // not be set yet.
+                // Before an object is made, a property that a getter reads, or another class
+                // overrides, may not be set yet.
                 let is_unset = is_initial && (!it.is_initial || self.is_overridden(name));
                 if is_unset {
                     return Err(Unknown { tokens: it.tokens });
@@ -211,8 +211,7 @@ impl Members for KotlinObject<'_, '_> {
 }
 
 /// The supertype of a class, or of one that it extends in the same file, whose members are not
-/// known: it is of another file, and none of the interfaces of groups. So is what members are
-/// delegated to.
+/// known: it is of another file, and none of the interfaces of groups. So is a delegate of members.
 fn foreign(named: &ScopedFile<'_>, class: &DeclaredName, depth: usize) -> Option<Unknown> {
     let file = &named.file;
     let name = named.token_at(class.offset);
@@ -268,7 +267,7 @@ fn changes(named: &ScopedFile<'_>, keyword: usize, name: &str) -> Option<usize> 
     (0..file.tokens.len()).find(is_changed)
 }
 
-/// The bodies of a class and of what it extends in the same file.
+/// The bodies of a class and of the classes that it extends in the same file.
 fn bodies_of(named: &ScopedFile<'_>, class: &DeclaredName, depth: usize) -> Vec<usize> {
     let mut bodies: Vec<usize> = class.body.iter().map(|body| named.token_at(body.start)).collect();
     if depth < MAX_SUPERTYPES {

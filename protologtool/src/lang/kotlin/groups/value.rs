@@ -226,7 +226,7 @@ fn operation(
         (">", Int(left), Int(right)) => Bool(left > right),
         ("<=", Int(left), Int(right)) => Bool(left <= right),
         (">=", Int(left), Int(right)) => Bool(left >= right),
-        // The types decide what becomes of more than an `Int` holds.
+        // The types decide the result for more than an `Int` holds.
         ("+", Int(left), Int(right)) => Int(i32::try_from(left + right).ok()?.into()),
         ("-", Int(left), Int(right)) => Int(i32::try_from(left - right).ok()?.into()),
         ("+", Text(left), right) => Text(format!("{left}{right}")),
