@@ -1,7 +1,7 @@
-//! Changes the packets of one input where they say something that looks the same in another input
-//! and means something else: the pid of a container's first process, the trace's own clock, clocks
-//! that a trace defines for all of its sequences, and all clocks but that on the wall where inputs
-//! are of several boots, or machines. In the result each has one meaning.
+//! Changes the packets of one input where a value looks the same in another input and means
+//! something else. These are the pid of a container's first process, the trace's own clock, and
+//! clocks that a trace defines for all of its sequences. Where inputs are of several boots, or
+//! machines, so are all clocks but that on the wall. In the result each has one meaning.
 //!
 //! - Threads of processes with one pid get the fingerprint of their process, which the session's
 //!   own sequence has anyway. For readers that do not know it, they get other pids and tracks

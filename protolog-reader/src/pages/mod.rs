@@ -19,7 +19,7 @@
 //! and the threads are shared.
 //!
 //! Invariants: the items of all pages are those of the whole trace, in the same order, but that a
-//! run of malformed packets is a loss of each page that it is in; memory is at most a constant
+//! run of malformed packets is a loss of each page that it is in. Memory is at most a constant
 //! factor times the bytes of a page, of the entries that are held back, of the strings and states
 //! of sequences, and of the losses.
 
