@@ -8,8 +8,8 @@
 //! many commands in one process.
 //!
 //! Invariants: bytes outside an edit never change, no line moves, rewriting rewritten code changes
-//! nothing; every problem of every file is found in one run; outputs are written whole, all of
-//! them, or not at all; nothing in here prints or exits except through [`system::System`].
+//! nothing. Every problem of every file is found in one run. Outputs are written whole, all of
+//! them, or not at all. Nothing in here prints or exits except through [`system::System`].
 #![forbid(unsafe_code)]
 
 mod args;

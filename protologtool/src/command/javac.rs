@@ -1,4 +1,4 @@
-//! The opinion of javac on sources that can't be parsed here, as rules of Android 17 want it: an
+//! The opinion of javac on sources that can't be parsed here, as rules of Android 17 want it. An
 //! error of the syntax is javac's to report, in its own step, and code that javac accepts is a
 //! defect of this tool.
 //!

@@ -133,9 +133,9 @@ pub(crate) fn run(args: &RecoverArgs, system: &dyn System) -> Result<Exit, Failu
     Ok(if is_whole { Exit::Done } else { Exit::Incomplete })
 }
 
-/// The files to recover for one that was named: of a directory, those that have a recording, or are
-/// one that is to be written elsewhere; of the name that a session with segments was given, the
-/// segments that are not complete.
+/// The files to recover for one that was named. Of a directory: those that have a recording, or are
+/// one that is to be written elsewhere. Of the name of a session with segments: the segments that
+/// are not complete.
 fn candidates(path: &Path, has_output: bool, system: &dyn System) -> Result<Vec<PathBuf>, Failure> {
     if system.is_directory(path) {
         let is_left = |path: &PathBuf| {

@@ -8,9 +8,9 @@
 //! ```
 //!
 //! Invariant: the outputs are those of a run without a state. Uncertain files are processed again:
-//! a file with a warning (which is to be shown again), all files where the settings, the groups,
-//! the program or the order of the inputs are others or where the functions that pass templates on
-//! are, and all files of Rust, whose modules depend on each other.
+//! a file with a warning (which is to be shown again), and all files of Rust, whose modules depend
+//! on each other. All files are uncertain if the settings, the groups, the program, the order of
+//! the inputs or the functions that pass templates on differ.
 
 mod passes;
 mod result;

@@ -172,8 +172,8 @@ impl ImplTemplate {
         &self.source
     }
 
-    /// The form that calls must have: a text after the mask where the methods take one, a mask of
-    /// the type that they take, and as guard the cache, if there is one to fill, or else
+    /// The form that calls must have: a text after the mask where the methods take one, and a mask
+    /// of the type that they take. The guard is the cache, if there is one to fill, or else
     /// `isEnabled(group)`, if there is such.
     pub fn form(&self) -> Android {
         let guard = if self.updates_cache() {

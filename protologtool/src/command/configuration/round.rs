@@ -1,14 +1,14 @@
 //! A round of questions: many programs asked at once, and waited for until a deadline only.
 //!
-//! A program of another user can keep a peer of its socket for longer than any timeout of a read:
-//! before Linux 6.16 it sends an open file whose end takes time (a connection that lingers), and
+//! A program of another user can keep a peer of its socket for longer than any timeout of a read.
+//! Before Linux 6.16 it sends an open file whose end takes time (a connection that lingers), and
 //! the next read or the end of the connection waits for that. So all that touches a peer, the end
 //! of its connection included, happens on a thread that nobody waits for after the deadline. A
 //! thread that is stuck then is left behind, and ends with the process.
 //!
-//! Invariants: a round takes at most [`ROUND`], and the system's time to start and end; there are
+//! Invariants: a round takes at most [`ROUND`], and the system's time to start and end. There are
 //! at most [`AT_ONCE`] threads of a round, of which the programs of one user have at most
-//! [`OF_ONE_USER`]; those of this user come first, and then the others in turn.
+//! [`OF_ONE_USER`]. Those of this user come first, and then the others in turn.
 
 use protolog_control::REPLY_TIMEOUT;
 use std::collections::VecDeque;

@@ -1,7 +1,7 @@
 //! `view --perfetto`: the trace in the Perfetto UI, in another window of the browser.
 //!
 //! A page over loopback opens the UI, asks it by `postMessage` until it answers that it listens,
-//! and hands the trace over: the way of Perfetto's own scripts, which needs no port that the UI's
+//! and hands the trace over. Perfetto's own scripts do the same; this needs no port that the UI's
 //! policy admits, and no server but this one. The UI gets the trace that `merge --perfetto-ui`
 //! writes, since it shows messages nowhere by itself.
 //!

@@ -1,6 +1,6 @@
-//! Calls of which the sources do not tell whether they are log calls: another static import has the
-//! method's name, and javac chooses by the types of arguments; or a superclass is one of Kotlin,
-//! whose members are not known here.
+//! Calls of which the sources do not tell whether they are log calls. Either another static import
+//! has the method's name, and javac chooses by the types of arguments; or a superclass is one of
+//! Kotlin, whose members are not known here.
 
 use super::invocation::Candidate;
 use super::place::MemberCalls;

@@ -1,9 +1,9 @@
 //! The value of a Java string literal or text block, as javac computes it.
 //!
 //! In javac's order: `\u` escapes are translated first (a backslash counts only after an even
-//! number of backslashes); a text block then loses its incidental white space (line ends become LF,
-//! the common indentation of all lines that are not blank and of the last line goes, and so do
-//! trailing blanks); other escapes come last, so `\n` and `\s` survive.
+//! number of backslashes); a text block then loses its incidental white space. Its line ends become
+//! LF, the common indentation of all lines that are not blank and of the last line goes, and so do
+//! trailing blanks. Other escapes come last, so `\n` and `\s` survive.
 
 use crate::call::Text;
 use std::ops::Range;

@@ -1,5 +1,5 @@
 //! The stretches of a member in which declarations are in scope, in an order in which the innermost
-//! one around an offset is found without looking at all: members that a program has written may
+//! one around an offset is found without looking at all. Members that a program has written may
 //! have thousands of one name, or classes nested hundreds deep.
 
 use std::cell::RefCell;

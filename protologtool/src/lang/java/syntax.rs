@@ -3,9 +3,9 @@
 //! The parser sees a copy of the text in which syntax unknown to its grammar is masked by as many
 //! other bytes, so that offsets stay valid and everybody else reads the original text. Masked are
 //! the contents of literals with escapes or control characters, names that are not ASCII, lone
-//! carriage returns (line ends in Java), numbers such as `0_7` and `1__0`, zeros that begin other
-//! numbers than octal ones (`08d`), and in members `super(` and `this(`, which may come after other
-//! statements, and parts of patterns ([`newer`]).
+//! carriage returns (line ends in Java), numbers such as `0_7` and `1__0`, and zeros that begin
+//! other numbers than octal ones (`08d`). So are, in members, `super(` and `this(`, which may come
+//! after other statements, and parts of patterns ([`newer`]).
 //!
 //! A member is parsed alone, between the head of a class or enum and its end. Its nodes have the
 //! offsets that they have in the file: the head takes the place of the bytes before it, of which

@@ -1,7 +1,7 @@
 //! The file that leads a browser to the page.
 //!
 //! Invariant: the file can be read by this user alone, and is in a new directory that only this
-//! user can enter, in one where nobody else can rename it ([`is_safe`]); so nobody else can have
+//! user can enter, in one where nobody else can rename it ([`is_safe`]). So nobody else can have
 //! put anything in its place.
 
 use std::fs::{self, OpenOptions, Permissions};
