@@ -1,5 +1,5 @@
 //! Java sources open files for writing by one class, `Outputs`, which has the rules on permitted
-//! writes; all that is opened, renamed and removed is so by another one, `OpenDirectory`, in a
+//! writes. All that is opened, renamed and removed is so by another one, `OpenDirectory`, in a
 //! directory that is open, wherever its path leads by then.
 //!
 //! It also keeps files from being closed by interrupts: a channel of NIO is closed as soon as an
