@@ -10,7 +10,7 @@
 //! Invariants
 //! - *continuous*: a piece starts at the end of the one before, or later and higher.
 //! - *monotonic*: [`Reader::now`] never goes back within one reader.
-//! - *causal*: a thread that has seen what another thread did after reading the time reads no
+//! - *causal*: a thread that has seen an effect of another thread after its reading reads no
 //!   earlier time itself. A processor may read the counter before an earlier load has its value, so
 //!   a fence precedes it, except on processors that need none, and while a single writer logs
 //!   ([`bias`]).

@@ -6,8 +6,8 @@
 //! A program with more rights than its caller, such as a set-user-id program, ignores all variables. An error quotes a file only if
 //! the file belongs to the user that started the program.
 //!
-//! A mistake in the variable is a warning on standard error, unless the program asks for an error ([`Init::strict`]): whoever starts
-//! the program made it, not whoever wrote it.
+//! A mistake in the variable is a warning on standard error, unless the program asks for an error ([`Init::strict`]): the user who
+//! starts the program made it, not its author.
 //!
 //! Invariant: a step that fails keeps no other from being done; the error lists all failures.
 
@@ -60,7 +60,7 @@ struct InitServer {
 /// $ PROTOLOG='net=debug,text' app                      # prints group Net from DEBUG on
 /// $ protologtool configuration logcat disable Net      # and stops
 /// $ PROTOLOG=debug,text app                            # prints all groups from DEBUG on
-/// $ PROTOLOG=warn app                                  # records nothing below WARN, whatever sessions enable
+/// $ PROTOLOG=warn app                                  # records nothing below WARN, whatever is enabled
 /// ```
 ///
 /// A part of the variable that is wrong is left out, and reported on standard error; [`Init::strict`] makes it an error.

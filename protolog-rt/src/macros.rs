@@ -2,8 +2,8 @@
 //!
 //! A call expands in three steps: `d!` → `protolog_macros::call!` (checks the template) →
 //! [`__site!`](crate::__site) (the code). The `macro_rules` at both ends have two advantages: the
-//! compiler's own parser separates the arguments, and `$crate` finds this crate by whatever name a
-//! program imports it.
+//! compiler's own parser separates the arguments, and `$crate` finds this crate by any name that a
+//! program imports it by.
 //!
 //! Rewritten calls have `@`, an id and argument kinds in place of the template, and skip the proc
 //! macro: see [`crate::rewritten`].
@@ -20,17 +20,17 @@
 /// protolog_rt::d!(AppLog::Net, "sent %d bytes to %s in %.1f ms", n, host, ms);
 /// ```
 ///
-/// The first argument is the group, a constant path. The template is a string literal; its
+/// The first argument is the group, a constant path. The template is a string literal. Its
 /// conversions are `%d %o %x` for integers, `%f %e %g` for floats, `%b` for booleans, and `%s` for
 /// strings and everything that is `Display`, with width, zero padding and precision as in C: `%5d`,
 /// `%05d`, `%8.3f`, `%.20s`. There are no other flags, a width aligns to the right, and `%%` prints
 /// a per cent sign. Arguments are borrowed, as by `println!`, and evaluated once if the level is
 /// enabled for the group, otherwise not at all.
 ///
-/// Braces print as they are written: `"{\"a\": %d}"`. What `println!` takes for a value, such as
-/// `{n}`, `{}` or `{:?}`, is an error that says what to write in its place; and to print it, double
-/// the braces, as in `println!`: `"{{n}}"` prints `{n}`. So doubled braces around something print
-/// as one.
+/// Braces print as they are written: `"{\"a\": %d}"`. A value in the syntax of `println!`, such as
+/// `{n}`, `{}` or `{:?}`, is an error that says what to write instead. To print it, double the
+/// braces, as in `println!`: `"{{n}}"` prints `{n}`. So doubled braces around something print as
+/// one.
 ///
 /// ```
 /// # #[derive(protolog_rt::ProtoLogGroup)]

@@ -4,8 +4,8 @@
 //! costs the same, whether it adds two numbers or copies 128 bytes. A program has thousands of
 //! calls, so this code is flat, and hashes the note's bytes in place (the id is the hash of the
 //! bytes that follow the note's header). Odd-looking code saves statements: `a += b` is half of
-//! `a = a + b`, which also copies `a` and then the sum; a named constant is looked up in each call,
-//! a number is not; rare cases have functions of their own, since entering a function takes time
+//! `a = a + b`, which also copies `a` and then the sum. A named constant is looked up in each call,
+//! a number is not. Rare cases have functions of their own, since entering a function takes time
 //! for each of its statements.
 //!
 //! Invariants
@@ -333,7 +333,7 @@ pub const fn new_note<const N: usize>(
     // SAFETY: `texts` has `texts_length` bytes; *room*: so has the draft; a local draft overlaps no
     // string.
     unsafe { core::ptr::copy_nonoverlapping(from, bytes as *mut u8, texts_length) };
-    // The excess of these copies is overwritten by what follows, or is zero, or lies behind the
+    // The excess of these copies is overwritten by the next bytes, or is zero, or lies behind the
     // note.
     *view_mut!(bytes, texts_length, [u8; 8]) = level.name;
     *view_mut!(bytes, group_at, [u8; 64]) = group.part.block;

@@ -11,7 +11,7 @@
 //!
 //! # Slow outputs
 //!
-//! Whoever reads the text holds up no log call. Where the system can be asked for a write
+//! A reader of the text holds up no log call. Where the system can be asked for a write
 //! that does not wait, as for pipes and sockets, the text is written before the call returns. All
 //! else, such as terminals, files and sinks, goes through a queue of about 1 MiB to a thread that
 //! this library starts then. Meanwhile a call waits for its own text, for at most 50 ms, so that a
@@ -24,7 +24,7 @@
 //! or aborts is lost; traces do not depend on it. [`flush`] waits.
 //!
 //! Invariants: text is rendered on the calling thread; a wrong template or a sink that panics never
-//! hurts the program; what the system takes at once is written to standard error without an
+//! hurts the program; text that the system takes at once is written to standard error without an
 //! allocation.
 
 mod datagram;

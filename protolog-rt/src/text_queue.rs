@@ -16,13 +16,13 @@
 //!
 //! Invariants
 //! - A caller waits for at most [`ON_TIME`] from the time at which the writer was last idle; for
-//!   the lock only as long as somebody copies or writes what the kernel takes at once. None of the
-//!   program's code runs under the lock.
+//!   the lock only as long as another thread copies text or writes bytes that the kernel takes at
+//!   once. None of the program's code runs under the lock.
 //! - Texts of one thread are written in their order; none is written twice, none is left out
 //!   uncounted.
 //! - A signal handler that interrupts a caller, or a fork's handler, finds the lock taken by its
 //!   own thread: what the kernel does not take at once is then dropped, and counted.
-//! - A forked child begins with an empty queue and no writer: what was queued is the parent's.
+//! - A forked child begins with an empty queue and no writer: queued text is the parent's.
 
 mod queue;
 mod writer;
@@ -67,7 +67,7 @@ thread_local! {
     static IS_WRITER: Cell<bool> = const { Cell::new(false) };
 }
 
-/// A message for the text sink, with what is known of it only on the thread that logs it.
+/// A message for the text sink, with the facts that only the thread that logs it knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct QueuedMessage<'a> {
     /// The level, as the owner of the sink numbers them.
@@ -137,7 +137,7 @@ pub(crate) fn flush(limit: Duration) -> bool {
     }
 }
 
-/// Waits, for at most a second, for what is queued, at a point that may be the last one or comes
+/// Waits, for at most a second, for the queued text, at a point that may be the last one or comes
 /// before lines of others. Not where that was in vain before, and nothing was written since:
 /// sessions may end, and threads panic, often.
 pub(crate) fn flush_at_end() {

@@ -16,7 +16,7 @@
 //! | [`mod@slice`], [`track`], [`stack`] | packets with more than a message |
 //! | [`drops`] | counting messages that are dropped |
 //! | [`own`], [`state`], [`split`] | chunks: taking, setting up, completing; packets larger than one |
-//! | [`gate`], [`reclaim`] | who else may touch a chunk |
+//! | [`gate`], [`reclaim`] | other threads that may touch a chunk |
 //!
 //! Invariants
 //! - *busy*: `own` is touched by the writer's own thread only, and only within a message or while the thread is guarded or

@@ -3,8 +3,8 @@
 //! A processor that may read its counter before an earlier load has its value needs a fence in
 //! front of the counter, or a thread could give a message an earlier time than the message whose
 //! effect it has already seen. The fence takes half as long as the rest of a message. It is needed
-//! only where that load may have shown what another thread did after a message of its own, so not
-//! while nobody else logs.
+//! only where that load may have shown an action of another thread after a message of its own, so
+//! not while no other thread logs.
 //!
 //! One word of the process says which writer the clock is biased to, as a biased lock is to its
 //! owner; each message looks at it. The biased writer leaves the fence out; any other writer
@@ -21,7 +21,7 @@
 //! times from before the bias was granted, and the next message of another writer revokes the bias
 //! before it reads the clock. A writer that is within a message when the word is claimed is seen to
 //! be busy after the heavy barrier, and one that begins a message later sees the claim. So while a
-//! writer still sees the word as its own, it has not seen what another thread did after a message.
+//! writer still sees the word as its own, it has seen no action of another thread after a message.
 
 use crate::sync::{AtomicU64, Ordering};
 

@@ -252,8 +252,8 @@ impl Answers {
             // A device that takes nothing has its name by right, and nothing belongs beside it.
             Err(error) if is_device(Path::new(&file)) => return Err(Error::from(error).into()),
             Err(error) => {
-                // Somebody may have taken the name since the start, as anybody can in `/tmp`: what
-                // is kept is worth more.
+                // Somebody may have taken the name since the start, as anybody can in `/tmp`: the
+                // kept messages are worth more.
                 let other = earlier_runs::unknown_sibling(Path::new(&file));
                 let Ok(summary) = session.try_stop_at(&other) else {
                     // It can be stopped again.

@@ -9,8 +9,8 @@
 //!
 //! Invariants
 //! - No socket is made in a directory that another user owns, can enter or can replace.
-//! - The directory that was checked stays open: the socket is made and removed there, whatever the
-//!   path leads to by then.
+//! - The directory that was checked stays open: the socket is made and removed there, even if the
+//!   path leads elsewhere by then.
 
 use super::ServeError;
 use crate::clock;

@@ -80,8 +80,8 @@ impl WatchedSettings {
 #[derive(Debug, Default)]
 pub(crate) struct SettingsText {
     pub(crate) text: String,
-    /// True where whoever started the program may read the text anyway, so that errors may quote
-    /// it.
+    /// True where the user who started the program may read the text anyway, so that errors may
+    /// quote it.
     pub(crate) may_quote: bool,
 }
 

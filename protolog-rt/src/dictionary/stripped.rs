@@ -2,8 +2,8 @@
 //! `$PROTOLOG_DICTIONARIES`. Each file is named by its hash, as
 //! `protologtool generate-viewer-config --from-binary PROGRAM --strip-to OTHER` writes it.
 //!
-//! Invariants: a file is read once, when the first of its messages is printed, and stays in memory;
-//! a file that can't be read, or does not have the hash in its name, counts as missing; no thread
+//! Invariants: a file is read once, when the first of its messages is printed, and stays in memory.
+//! A file that can't be read, or does not have the hash in its name, counts as missing. No thread
 //! waits for another that reads one.
 
 use super::{fields, message_id};

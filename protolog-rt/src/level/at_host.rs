@@ -39,7 +39,7 @@ impl AtHost {
         switch::session_levels(self.word()) & 1 << level.severity() != 0
     }
 
-    /// Passes a message on. `stack`: with the thread's stack trace, whatever sessions ask for.
+    /// Passes a message on. `stack`: with the thread's stack trace, even if no session asks for it.
     pub(crate) fn message(&self, level: Level, id: u64, args: &[Arg<'_>], stack: bool) {
         self.host.message((self.handle, level.severity()), id, args, stack);
     }
@@ -60,7 +60,7 @@ impl AtHost {
         self.host.intern(self.handle, template)
     }
 
-    /// Has the host take over what operators or the library have set.
+    /// Has the host take over the settings of operators or the library.
     pub(super) fn switch(&self, word: u32) {
         let levels = |word| (switch::allowed_levels(word), switch::text_levels(word));
         if levels(word) != levels(self.word()) {

@@ -1,5 +1,5 @@
 //! Enums of one name. Groups are known by crate, enum and variant, so two enums of one name in two
-//! modules of a crate share the groups whose variants have one name: in traces, and for whoever
+//! modules of a crate share the groups whose variants have one name: in traces, and for anyone who
 //! switches groups by name.
 //!
 //! That may be meant. Where they are declared differently it is not: traces have one of the tags.

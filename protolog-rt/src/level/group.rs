@@ -141,7 +141,7 @@ impl GroupInfo {
         switch::text_levels(self.word())
     }
 
-    /// Returns what the enum says of the group, in words.
+    /// Returns the enum's description of the group, in words.
     pub(super) fn declaration(&self) -> String {
         let [off, text] = [(!self.compiled, ", compiled out"), (self.log_to_text, ", printed")]
             .map(|(is, words)| if is { words } else { "" });

@@ -133,7 +133,7 @@ pub(crate) fn switch_guest(group: &'static GroupInfo, allowed: u8, text: u8) {
     group.set_text(text);
 }
 
-/// Takes over what the host has set.
+/// Takes over the settings of the host.
 fn follow_host() {
     let Some(registry) = RegistryGuard::lock() else { return };
     for set in sets(registry.guard.newest) {
@@ -144,7 +144,7 @@ fn follow_host() {
     notify_change();
 }
 
-/// Has the host take over what was set here.
+/// Has the host take over the settings made here.
 fn lead_host() {
     let Some(newest) = RegistryGuard::lock().map(|registry| registry.guard.newest) else { return };
     sets(newest).for_each(GroupSet::lead_host);

@@ -14,8 +14,8 @@
 //! A word that changed between 1 and 2 would change back. None does, by *locked*.
 //!
 //! Invariants
-//! - *switches*: the page holds nothing but switches, so whatever others write there switches
-//!   levels and no more.
+//! - *switches*: the page holds nothing but switches, so any write of others there switches levels
+//!   and no more.
 //! - *one address*: the page stays readable and writable at its address for as long as its module
 //!   is loaded.
 //! - *locked*: this process changes words only under the registry's lock, which `share` holds too;

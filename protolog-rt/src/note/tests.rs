@@ -99,7 +99,7 @@ fn texts_of_every_length_are_copied() {
         let note = call.note::<1024>();
         let of_core = core_note(&call);
         assert_eq!(id(&note), of_core.id, "{length}");
-        // The size is that of the array, so the parser takes what follows for padding of ours.
+        // The size is that of the array, so the parser takes the next bytes for padding of ours.
         let (parsed, _) = Note::parse(&note.0).unwrap();
         assert_eq!(parsed, ParsedNote::Note(of_core), "{length}");
         assert!(note.0[of_core.size()..].iter().all(|byte| *byte == 0), "{length}");

@@ -78,8 +78,8 @@ impl Builder {
     }
 
     /// Sets the file of the trace. A relative path refers to the directory that is current now.
-    /// What the last run left there gets another name ([`Self::keep_previous`]), unless another
-    /// session is writing it, in this process or another one
+    /// The file that the last run left there gets another name ([`Self::keep_previous`]), unless
+    /// another session is writing it, in this process or another one
     /// ([`Error::FileInUse`](crate::Error::FileInUse)): give each process a name of its own, with
     /// [`std::process::id`] for example.
     ///
@@ -156,8 +156,8 @@ impl Builder {
     /// (`None`): a full name (`app::AppLog::Net`), its last segments (`Net`), which have to mean
     /// one group unless others begin with them (`net`, a crate; then all are meant), or its first
     /// ones (`app`), in any case, as in the variable `PROTOLOG`. The closest name counts: the full
-    /// one, then an end, then the longest beginning. It keeps the level that it has here, whatever
-    /// is called later for all groups; of several calls with one name the last wins. See
+    /// one, then an end, then the longest beginning. It keeps the level that it has here, even if a
+    /// later call sets all groups; of several calls with one name the last wins. See
     /// [`Config::group_overrides`].
     ///
     /// A name that no group has is no error, since its group may come with a library. If none came
@@ -254,7 +254,7 @@ impl Builder {
     /// while the session runs: see [`Self::record_at`]. To remove or rename it does no harm.
     ///
     /// Format strings are in the file before the first message that needs them. Those of a library
-    /// that is loaded later are added before the first message of its own groups; if it only logs
+    /// that is loaded later are added before the first message of its own groups. If it only logs
     /// to groups of other libraries, which is possible where the runtime itself is a shared
     /// library, call [`Session::flush`](crate::Session::flush) once it is loaded.
     ///

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | nothing | WTF |
 //! | everything ([`TracingMode::EnableAll`]) | VERBOSE and up |
-//! | a default level | that level and up, whatever the mode |
+//! | a default level | that level and up, in every mode |
 //! | a group override | for that group its own level and up, higher or lower than the default; or nothing |
 //!
 //! An override has a [pattern](protolog_core::control::matches_group) of names, as `PROTOLOG` and
@@ -109,7 +109,7 @@ impl Filter {
             match candidates[..] {
                 [] => {}
                 [full] => overrides.push((full.clone(), false, levels)),
-                // There is no other name for all that begins so: `net` is a crate, whatever groups
+                // There is no other name for all that begins so: `net` is a crate, even if groups
                 // are called `Net`.
                 _ if is_beginning => {}
                 _ => {

@@ -6,15 +6,15 @@
 //!
 //! | room | of |
 //! |---|---|
-//! | `packets`, `filter`, `file` | the parts: packets between chunks and files, which levels are recorded, files and claims on them |
-//! | `recording`, `arbiter` | the buffer in a file that outlives the process; what a session shares with the threads that write |
-//! | `earlier` | what earlier runs left at a path |
+//! | `packets`, `filter`, `file` | the parts: packets between chunks and files, levels that are recorded, files and claims on them |
+//! | `recording`, `arbiter` | the buffer in a file that outlives the process; the state shared with the threads that write |
+//! | `earlier` | files that earlier runs left at a path |
 //! | `finish` | reports at the end |
 //! | `stream`, `ring` | sessions that stream to a file, and those that keep messages in memory |
 //! | `life`, `builder` | sessions from start to end, also in forked children; their settings |
 //!
-//! Invariants: a call is enabled if a running session records it, and each session gets what it records; starting and
-//! stopping may fail, logging never does.
+//! Invariants: a call is enabled if a running session records it, and each session gets the messages it records;
+//! starting and stopping may fail, logging never does.
 
 pub(crate) mod arbiter;
 mod builder;
@@ -126,7 +126,7 @@ use std::sync::Arc;
 ///
 /// Its message is recorded, unless it interrupts another message of the same thread: then it is dropped and counted as
 /// [`LossCause::Reentrant`](crate::LossCause::Reentrant), and the interrupted message is whole. It neither allocates, nor frees, nor
-/// waits for a lock, whatever the handler interrupted and whenever sessions start and stop, on three conditions:
+/// waits for a lock, at any point of the program and whenever sessions start and stop, on three conditions:
 ///
 /// - A message of the thread was recorded before, or it has called [`prepare_thread`](crate::prepare_thread); and so has a call to the handler's
 ///   enum of groups, [`is_enabled`](crate::ProtoLogGroup::is_enabled) included. Either allocates the first time.
@@ -313,7 +313,7 @@ impl Session {
         ThreadScope::new(&self.active.core.arbiter)
     }
 
-    /// Returns the session of this process: itself, or what goes on for it in a forked child and starts now unless it runs. An error
+    /// Returns the session of this process: itself, or its heir in a forked child, which starts now unless it runs. An error
     /// if it is the parent's alone: its locks may be held by threads that do not exist here.
     fn here(&self) -> Result<Arc<Active>, Error> {
         if self.active.core.pid != std::process::id() && forked::is_inherited() {

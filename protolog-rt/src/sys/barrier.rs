@@ -1,7 +1,7 @@
 //! A full memory barrier on all running threads of the process, by the system call `membarrier`.
 //!
-//! Invariant: after [`heavy`] each other thread has either not yet done what it does after its next
-//! light barrier, or what it did before its last one is visible here.
+//! Invariant: after [`heavy`] each other thread has either not yet acted after its next light
+//! barrier, or its actions before its last one are visible here.
 use crate::sync::{AtomicBool, Ordering, fence};
 
 /// True once the system lets the process use it.

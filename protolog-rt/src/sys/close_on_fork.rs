@@ -2,9 +2,9 @@
 //! not have. A peer would wait for an answer from a program that closed the connection or ended,
 //! and a socket would look as if somebody listened.
 //!
-//! Invariant: *listed*: what is open is in the list. Descriptors are opened and closed with the
-//! list locked, and a fork waits for that lock, so a child closes what its parent had open and
-//! nothing else.
+//! Invariant: *listed*: every open descriptor is in the list. Descriptors are opened and closed
+//! with the list locked, and a fork waits for that lock, so a child closes the descriptors that its
+//! parent had open and nothing else.
 
 use super::fork::{ForkLock, Order};
 use super::process;

@@ -12,10 +12,10 @@
 //! ```
 //!
 //! The offset needs no relocation. Linkers put notes of one alignment into one segment, so this
-//! one, whose alignment is 8, is not among those of calls: nobody reads their pages to find it.
+//! note, of alignment 8, is not among the notes of calls: nobody reads their pages to find it.
 //!
 //! Invariants
-//! - *announced*: what a note of this name, type and version leads to is an [`Interface`], and
+//! - *announced*: a note of this name, type and version leads to an [`Interface`], which
 //!   lives as long as its module.
 //! - *kept*: the host's module is never unloaded, from before its interface is used on.
 
@@ -179,7 +179,7 @@ fn first_copy() -> Option<First> {
     let mut first = None;
     modules::visit(&mut |module| {
         first = announcement_in(module).and_then(|(version, slot)| {
-            // What another version leads to is nothing that is known here.
+            // The target of another version's note is of a form unknown here.
             let address = if version == VERSION { interface_at(module, slot)? } else { 0 };
             Some(First { version, address, module: module.name() })
         });
@@ -215,8 +215,8 @@ fn is_apart(module: &Module<'_>) -> bool {
     announcement_in(module).is_some_and(|(version, _)| version != VERSION)
 }
 
-/// Returns the version and the address of what leads to the interface, as the first announcement of
-/// a module has them.
+/// Returns the version and the address of the pointer to the interface, as the first announcement
+/// of a module has them.
 fn announcement_in(module: &Module<'_>) -> Option<(u32, usize)> {
     module.note_segments_at(ALIGNMENT).find_map(|(start, segment)| {
         let (at, description) = modules::description(&segment, NAME, TYPE)?;

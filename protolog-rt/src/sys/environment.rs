@@ -1,7 +1,7 @@
 //! Variables of the environment, which a program that runs with more rights than its caller does
 //! not believe.
 //!
-//! Invariant: whoever starts a set-user-id program, or one with capabilities of its own, can't
+//! Invariant: the caller of a set-user-id program, or of one with capabilities of its own, can't
 //! choose by a variable which files it reads, where it listens, or what it logs: all of the runtime
 //! asks here, as the C library does for its own variables.
 

@@ -18,7 +18,7 @@ pub(crate) enum Step {
 static FUNCTIONS: [ForkOnce<fn()>; 2] = [const { ForkOnce::new() }; 2];
 
 /// The module's last function. A library that is unloaded has it called as well; then no function
-/// is registered, since whoever registers one keeps the library loaded.
+/// is registered, since a registered function keeps the library loaded.
 #[used]
 #[unsafe(link_section = ".fini_array")]
 static AT_END: extern "C" fn() = run;
@@ -26,7 +26,7 @@ static AT_END: extern "C" fn() = run;
 /// Runs `function` when the process exits: by `exit`, or by the return of `main`. Later functions
 /// for the same step are ignored.
 pub(crate) fn at_exit(step: Step, function: fn()) {
-    // What the linker has not kept would not run.
+    // A function that the linker has not kept would not run.
     std::hint::black_box(&AT_END);
     if let Some(slot) = FUNCTIONS.get(step as usize) {
         slot.get_or_make(|| function);

@@ -94,7 +94,7 @@ pub(crate) fn is_open(device: u64, inode: u64, own: Option<&File>) -> bool {
     })
 }
 
-/// Returns what tells a file from others: device and inode.
+/// Returns the identity of a file: device and inode.
 pub(crate) fn id_of(file: &File) -> io::Result<(u64, u64)> {
     let metadata = file.metadata()?;
     Ok((metadata.dev(), metadata.ino()))
@@ -146,7 +146,7 @@ pub(crate) fn memory_file(name: &CStr, size: u64) -> io::Result<File> {
     // SAFETY: the descriptor is new, and nobody else has it.
     let file = unsafe { File::from_raw_fd(fd) };
     file.set_len(size)?;
-    // The kernel makes it everybody's, for whoever finds it in `/proc`.
+    // The kernel makes it accessible to every user who finds it in `/proc`.
     file.set_permissions(Permissions::from_mode(PRIVATE))?;
     let seals = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
     // SAFETY: the file is open; no memory of ours is involved.

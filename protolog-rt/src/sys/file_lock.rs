@@ -32,8 +32,8 @@ impl FileLock {
         Self::new(file, libc::F_WRLCK)
     }
 
-    /// Locks a file that can be read against those who have it [alone](Self::exclusive); none if
-    /// somebody does.
+    /// Locks a readable file against holders that have it [alone](Self::exclusive); none if there
+    /// is one.
     pub(crate) fn shared(file: &File) -> Option<Self> {
         Self::new(file, libc::F_RDLCK)
     }

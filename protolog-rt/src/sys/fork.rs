@@ -6,8 +6,8 @@
 //! changed. In the child it runs each lock's action, last taken first, and releases the lock; in
 //! the parent it only releases them. Locks of the C library are not ours to take: where one may be
 //! held by this library during a fork and the C library does not free it in the child (the zone's,
-//! in some also the loader's), a `ForkLock` is held around our own calls. What other code of the
-//! program holds in there stays held in the child; so does what Rust's library locks while a thread
+//! in some also the loader's), a `ForkLock` is held around our own calls. Locks that other code of
+//! the program holds in there stay held in the child. So do locks of Rust's library while a thread
 //! starts or ends, and then no thread starts in the child, nor does a session that needs one.
 //!
 //! A fork in a signal handler may find a lock held by its own thread, or by a thread that waits for
@@ -74,7 +74,7 @@ fn thread_actions() -> Option<&'static ThreadActions> {
 /// True where forks run the handlers.
 static IS_INSTALLED: AtomicBool = AtomicBool::new(false);
 
-/// The process one of whose threads installs them, by its id. Not `Once`, for which a child would
+/// The id of the process in which a thread installs them. Not `Once`, for which a child would
 /// wait whose parent was forked within it.
 static INSTALLER: AtomicU32 = AtomicU32::new(0);
 
@@ -151,7 +151,7 @@ extern "C" fn in_child() {
     for_each_held(|order, lock, handlers| {
         // SAFETY: *registered*; this thread holds it.
         unsafe { (handlers.run_in_child)(lock) };
-        // The outer fork, which goes on in this child, releases what it has taken.
+        // The outer fork, which goes on in this child, releases the locks that it has taken.
         if !is_inner {
             // SAFETY: *registered*; this thread holds it.
             unsafe { (handlers.release)(lock) };
@@ -223,7 +223,7 @@ pub(crate) mod testing {
     }
 
     /// Forks in a process of its own for the test `name`, after `prepare`. The child runs `child`,
-    /// which must be true; the parent runs what `prepare` returned.
+    /// which must be true; the parent runs the function that `prepare` returned.
     pub(crate) fn check_child(
         name: &str,
         prepare: impl FnOnce() -> Box<dyn FnOnce()>,

@@ -4,7 +4,7 @@
 //! - *mapped*: `len` bytes from `base` are readable and writable for as long as the value lives.
 //! - *listed*: every mapping is in the list of mappings, from before anybody has its address until
 //!   it is unmapped.
-//! - *private*: what a forked child writes disturbs nobody: before it runs, all mappings of its
+//! - *private*: a forked child's writes disturb nobody: before it runs, all mappings of its
 //!   parent become memory of its own, zeroed, at the same addresses.
 
 use super::fork::{ForkLock, Order};
@@ -56,8 +56,8 @@ impl Mapping {
     }
 
     /// Maps `len` bytes of `file` from `at` on, a multiple of the size of a page, which are all
-    /// there; so are their pages in memory. What is written is in the file at once, for whoever
-    /// reads it, and stays there when the process dies.
+    /// there; so are their pages in memory. A written byte is in the file at once, for any reader
+    /// of it, and stays there when the process dies.
     pub(crate) fn shared(file: &File, at: usize, len: usize) -> io::Result<Self> {
         Self::map(len, libc::MAP_SHARED | libc::MAP_POPULATE, file.as_raw_fd(), at)
     }
@@ -132,9 +132,9 @@ fn detach(mappings: &mut Vec<(usize, usize)>) {
     }
 }
 
-/// Maps `len` bytes of a file from an offset on, or zeros of the process's own, in place of what is
-/// mapped at `start`, in one step: a thread that reads there meanwhile sees what was there before
-/// or what is there now. Allocates nothing.
+/// Maps `len` bytes of a file from an offset on, or zeros of the process's own, in place of the
+/// mapping at `start`, in one step: a thread that reads there meanwhile sees either the old bytes
+/// or the new ones. Allocates nothing.
 ///
 /// # Safety
 /// The range is whole pages of the caller's, and what stands there after the call is valid for

@@ -1,15 +1,15 @@
 //! The operating system: every call to it and everything that depends on which one it is, behind
 //! safe functions.
 //!
-//! - [`thread_end`], [`exit`]: what runs last on a thread, and in the process.
+//! - [`thread_end`], [`exit`]: functions that run last on a thread, and in the process.
 //! - [`process`], [`thread`]: ids, the process's user, a thread's name, which signals it handles.
 //! - [`environment`]: variables, which a set-user-id program does not believe.
 //! - [`time`]: clocks, the boot id. [`zone`]: the time zone.
 //! - [`mapping`]: memory, of a process's own or of a file.
-//! - [`mod@file`]: room in a file, whose it is, files in memory; [`create`]: files that only their
+//! - [`mod@file`]: room in a file, its owner, files in memory; [`create`]: files that only their
 //!   user may read; [`file_lock`]: locks by which other processes see who writes a file.
 //! - [`output`]: standard error. [`futex`]: waiting for a word to change.
-//! - [`poll`], [`socket`]: waiting for several descriptors, what a socket has besides bytes.
+//! - [`poll`], [`socket`]: waiting for several descriptors, the ancillary data of a socket.
 //! - [`barrier`]: a memory barrier on all threads.
 //! - [`modules`]: the program and the libraries that are loaded, their notes; stack traces.
 //! - [`copies`]: other copies of this runtime in the process. [`pin`]: libraries that are never
@@ -52,7 +52,7 @@ pub(crate) mod zone;
 
 use std::io;
 
-/// True on a system whose log daemon is Android's.
+/// True on a system with Android's log daemon.
 pub(crate) const HAS_LOGD: bool = cfg!(target_os = "android");
 
 /// Turns the result of a system call that is negative where it failed into an error.

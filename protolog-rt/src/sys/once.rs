@@ -1,13 +1,13 @@
 //! Values that are made once, and that no forked child waits for.
 //!
 //! A thread that finds [`OnceLock`] being set waits; a child whose parent was forked meanwhile
-//! would wait for ever. So what is set here is set while a [`ForkLock`] is held, which a fork waits
+//! would wait for ever. So a value here is set while a [`ForkLock`] is held, which a fork waits
 //! for.
 
 use super::fork::{ForkLock, Order};
 use std::sync::OnceLock;
 
-/// Held by whoever sets one.
+/// Held by the thread that sets one.
 static SETTING: ForkLock<()> = ForkLock::new(Order::Once, ());
 
 /// A value that is made once. It stands in a static, or in something that does.

@@ -127,7 +127,7 @@ pub(crate) fn fingerprint() -> Option<u64> {
     Some(protolog_core::hash(&parts))
 }
 
-/// Returns whether what is in shared memory ends with the container that the process runs in: it is
+/// Returns whether shared memory ends with the container that the process runs in: it is
 /// a file system of the container's own, as container engines make it (`shm`), or the root is one
 /// that they put together (`overlay`).
 pub(crate) fn has_memory_of_container() -> bool {

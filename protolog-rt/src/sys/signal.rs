@@ -1,5 +1,5 @@
-//! Signals that end the process: a thread of ours hears of them, and then they do what they did
-//! before.
+//! Signals that end the process: a thread of ours hears of them, and then they take their previous
+//! effect.
 //!
 //! ```text
 //! handler     one byte into a pipe; calls the handler that was there before, if there was one
@@ -7,10 +7,10 @@
 //! ```
 //!
 //! Invariants
-//! - The handler does nothing but what a handler may do: it reads atomics, writes to the pipe,
+//! - The handler does nothing that a handler may not do: it reads atomics, writes to the pipe,
 //!   calls the one before it.
-//! - In a forked child, whose parent has the thread, the handler leaves the signal to what was
-//!   there before.
+//! - In a forked child, whose parent has the thread, the handler leaves the signal to the previous
+//!   action.
 
 use super::checked;
 use super::thread::block_signals;
@@ -87,7 +87,7 @@ fn install(index: usize, signal: libc::c_int) -> io::Result<()> {
     action(signal, Some(&new)).map(drop)
 }
 
-/// Returns what a signal does, and makes it do `new`, if given.
+/// Returns the action of a signal, and sets it to `new`, if given.
 fn action(signal: libc::c_int, new: Option<&libc::sigaction>) -> io::Result<libc::sigaction> {
     // SAFETY: plain numbers and bits, for which zero is a value.
     let mut before: libc::sigaction = unsafe { mem::zeroed() };

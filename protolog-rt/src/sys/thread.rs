@@ -24,8 +24,8 @@ impl Thread {
     /// No thread.
     pub(crate) const NONE: Self = Self { id: 0, name: [0; NAME_LEN], name_len: 0 };
 
-    /// The calling thread. Its name is the kernel's, of at most 15 bytes, which is also what other
-    /// tools show.
+    /// The calling thread. Its name is the kernel's, of at most 15 bytes, which other tools show,
+    /// too.
     pub(crate) fn current() -> Self {
         let mut name = [0; NAME_LEN];
         // SAFETY: the kernel writes at most 16 bytes, which is the array's size.
@@ -112,9 +112,9 @@ pub(crate) fn without_signals<T>(f: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Runs `write`, which writes to a file, so that its error is what says that the file would be too
-/// large (`ulimit -f`) or that nobody reads the pipe: not a signal, which by default ends the
-/// program. Changes nothing for other threads.
+/// Runs `write`, which writes to a file, so that its error says that the file would be too large
+/// (`ulimit -f`) or that nobody reads the pipe: not a signal, which by default ends the program.
+/// Changes nothing for other threads.
 pub(crate) fn without_write_signals<T>(
     write: impl FnOnce() -> std::io::Result<T>,
 ) -> std::io::Result<T> {

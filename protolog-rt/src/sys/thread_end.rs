@@ -1,9 +1,9 @@
 //! The end of a thread, after the destructors of its thread-local values.
 //!
-//! Such destructors may log. What Rust calls at a thread's end runs among them, in an order of the
-//! system's. The C library's own thread-specific values come after them, or with them in rounds: a
-//! value that its destructor sets again has another round. So what runs here waits for the last but
-//! one.
+//! Such destructors may log. The functions that Rust calls at a thread's end run among them, in an
+//! order of the system's. The C library's own thread-specific values come after them, or with them
+//! in rounds: a value that its destructor sets again has another round. So the functions here wait
+//! for the last round but one.
 //!
 //! Invariant: *pinned*: the library that has this code is never unloaded once a thread has a value.
 

@@ -17,10 +17,10 @@ pub(crate) enum Clock {
     Boottime,
 }
 
-/// What a time namespace adds to MONOTONIC and BOOTTIME, in nanoseconds.
+/// The offsets that a time namespace adds to MONOTONIC and BOOTTIME, in nanoseconds.
 static ADDED: [AtomicI64; 2] = [const { AtomicI64::new(0) }; 2];
 
-/// Finds out what this process's time namespace adds to the clocks; before any time is used.
+/// Finds out the offsets of this process's time namespace; before any time is used.
 pub(crate) fn prepare_clocks() {
     let offsets = std::fs::read_to_string("/proc/self/timens_offsets").unwrap_or_default();
     for (added, found) in ADDED.iter().zip(added_by(&offsets)) {
@@ -28,7 +28,7 @@ pub(crate) fn prepare_clocks() {
     }
 }
 
-/// Returns what is added to MONOTONIC and BOOTTIME by lines of a clock, seconds and nanoseconds.
+/// Returns the offsets of MONOTONIC and BOOTTIME from lines of a clock, seconds and nanoseconds.
 fn added_by(offsets: &str) -> [i64; 2] {
     let of = |name: &str| {
         let field = |line: &str| {

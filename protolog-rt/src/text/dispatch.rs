@@ -83,7 +83,7 @@ pub(super) fn show(level: Level, tag: &str, fill: impl FnOnce(&mut dyn Write) ->
     }
 }
 
-/// Shows the message that `fill` writes where the text of the program goes, whose runtime this copy
+/// Shows the message that `fill` writes in the text output of the program whose runtime this copy
 /// has joined.
 fn show_at(
     host: &Interface,

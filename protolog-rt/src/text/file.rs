@@ -1,7 +1,7 @@
 //! Text in a file that is rotated when it is full.
 //!
-//! Invariants: a line is whole in one file, unless the disk was full in the middle of it; a file
-//! that can't be written costs lines, and never stops the program; a rotation that fails, however
+//! Invariants: a line is whole in one file, unless the disk was full in the middle of it. A file
+//! that can't be written costs lines, and never stops the program. A rotation that fails, however
 //! often, takes no older file away but the oldest.
 
 use super::lines::{Output, print};
@@ -78,7 +78,7 @@ impl RotatingFile {
     /// Appends to the file at `path`, which is rotated before it grows beyond `max_bytes`. `keep`
     /// older files are kept.
     ///
-    /// New files are their owner's only, since messages may hold secrets; a file that is there
+    /// New files are their owner's only, since messages may hold secrets. A file that is there
     /// keeps its permissions, unless others may have put it there: in a directory of another user,
     /// or one that others may write to, it is rotated if it has more of them. A link is refused,
     /// and so is a file, pipe or device of another user. Only a regular file is rotated.
@@ -126,7 +126,7 @@ impl RotatingFile {
     /// Renames the file, and begins a new one, which is open before anything is renamed.
     fn rotate(&self, state: &mut State) -> io::Result<()> {
         let place = state.place.location()?;
-        // Whatever has its name by now is not this file.
+        // A file that has its name by now is not this one.
         if !place.is_of(&state.file) {
             return self.reopen(state);
         }
@@ -156,8 +156,8 @@ impl RotatingFile {
 }
 
 /// Opens the file at `place`, or creates it, and claims it; without a claim if somebody writes it.
-/// One that lets others read more than `mode` is set aside, unless only this user and root can have
-/// put it there: whoever else did may have it open. So is one on which a reader has a lock.
+/// A file that lets others read more than `mode` is set aside, unless only this user and root can
+/// have put it there: another user may have it open. So is a file on which a reader has a lock.
 fn open_to_append(
     place: &FilePlace,
     mode: u32,
@@ -189,8 +189,8 @@ fn open_to_append(
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// Gives the file and older ones other names. What an earlier attempt has renamed stays: of those
-/// that were kept, at most the oldest goes, however many attempts there are.
+/// Gives the file and older ones other names. Files that an earlier attempt has renamed stay: of
+/// the files that were kept, at most the oldest goes, however many attempts there are.
 fn free_name(place: &Location, file: &File, keep: usize) -> io::Result<()> {
     if keep == 0 {
         return place.remove_if(file).map(drop);
@@ -209,7 +209,7 @@ fn free_name(place: &Location, file: &File, keep: usize) -> io::Result<()> {
 }
 
 /// The numbers of older files, up to the first that is free; with the oldest file where none is.
-/// Those of whatever is no file of this user or of root are left out.
+/// Numbers of entries that are no file of this user or of root are left out.
 fn numbers(place: &Location, keep: usize) -> io::Result<(Vec<usize>, Option<Identity>)> {
     let (mut numbers, mut oldest) = (Vec::new(), None);
     for number in 1..=keep {

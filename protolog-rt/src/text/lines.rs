@@ -11,7 +11,7 @@ use super::sink::TextLine;
 use core::fmt::{self, Write};
 use protolog_core::escape::Form;
 
-/// The most bytes of a line, its end included: what a pipe takes whole.
+/// The most bytes of a line, its end included: a pipe takes so many whole.
 pub(super) const LINE: usize = 4096;
 /// Shorter tags are padded to this width.
 const TAG_WIDTH: usize = 8;

@@ -1,7 +1,7 @@
 //! The local time of a line.
 //!
 //! Invariants: nothing is allocated, and no lock is taken but where the zone is asked for, so that
-//! a signal handler may print; the zone is asked for at most once in a quarter of an hour, since
+//! a signal handler may print. The zone is asked for at most once in a quarter of an hour, since
 //! offsets change at no other times.
 
 use crate::sys::zone;

@@ -1,7 +1,7 @@
 //! The bytes of the queue: entries in their order, each with a header.
 //!
 //! Invariants: at most [`LIMIT`] bytes; memory is asked for as entries come, and given back when
-//! none are left; whoever gets none drops the entry.
+//! none are left; a caller that gets none drops the entry.
 
 use super::QueuedMessage;
 use std::collections::VecDeque;

@@ -31,13 +31,13 @@ pub(crate) struct Consumer {
 }
 
 thread_local! {
-    /// True if the sink could not write what it has.
+    /// True if the sink could not write the text that it has.
     pub(super) static HAS_FAILED: Cell<bool> = const { Cell::new(false) };
 }
 
 static CONSUMER: ForkOnce<Consumer> = ForkOnce::new();
 
-/// Names who takes messages. Later ones are ignored.
+/// Sets the consumer of messages. Later calls are ignored.
 pub(crate) fn set_consumer(consumer: Consumer) {
     if CONSUMER.get().is_none() {
         CONSUMER.get_or_make(|| consumer);
@@ -48,8 +48,8 @@ pub(crate) fn set_consumer(consumer: Consumer) {
 pub(super) fn start() -> bool {
     pin::keep_runtime_loaded();
     thread::start(c"protolog-text", || {
-        // The process shall not end by a fault of ours, which would be one: what a sink panics with
-        // is caught.
+        // The process shall not end by a fault of ours, which would be one: a sink's panic is
+        // caught.
         let _ = catch_unwind(run);
     })
 }
@@ -63,8 +63,8 @@ fn run() {
     }
 }
 
-/// Writes until nothing is queued. The thread calls it, or, where none can be started, whoever
-/// queues text.
+/// Writes until nothing is queued. The thread calls it, or, where none can be started, the caller
+/// that queues text.
 pub(super) fn write_queued() {
     let was_writer = IS_WRITER.replace(true);
     let mut taken = Taken::default();
@@ -95,7 +95,7 @@ fn take(taken: &mut Taken, is_broken: bool) -> bool {
     has_taken
 }
 
-/// Writes what was taken. False if the last of it could not be written.
+/// Writes the entries taken. False if the last of it could not be written.
 fn write(taken: &Taken) -> bool {
     let mut is_written = true;
     if taken.count > 0 {
@@ -123,7 +123,7 @@ fn write(taken: &Taken) -> bool {
     is_written
 }
 
-/// Counts entries as written, for those who wait.
+/// Counts entries as written, for callers that wait.
 fn finish(count: u32) {
     WRITTEN.fetch_add(count, Ordering::SeqCst);
     futex::wake_all(&WRITTEN);
@@ -155,7 +155,7 @@ fn report(count: u64) -> bool {
     write_to_stderr(line.as_bytes())
 }
 
-/// Returns what `show` does; none if it panics, or could not write everything.
+/// Returns the result of `show`; none if it panics, or could not write everything.
 fn shown<R>(show: impl FnOnce() -> R) -> Option<R> {
     HAS_FAILED.set(false);
     let result = catch_unwind(AssertUnwindSafe(show)).ok();

@@ -8,12 +8,12 @@
 //!
 //! Invariants
 //! - *stop*: once `stopped` is set or the epoch changed, every registered writer's limit is 0 or becomes 0 before its next
-//!   message, because who changes them clears the limits after it, and a writer that sets its limit looks at both after
-//!   it, with a full fence between on both sides.
+//!   message, because the thread that changes them clears the limits after it, and a writer that sets its limit looks at
+//!   both after it, with a full fence between on both sides.
 //! - *arrivals*: a writer that registers goes to the head of `arrivals`, without a lock; only who holds the lock on the
 //!   writers takes arrivals off, all at once. The last thing in the list is null, or [`closed`] once no more may come.
 //! - A sequence belongs to one writer at a time. Beyond [`FEW_SEQUENCES`], those whose writers have ended are used again before new
-//!   ones, and go on from their last chunk id, time and number of messages. Each chunk says whose it is.
+//!   ones, and go on from their last chunk id, time and number of messages. Each chunk names its sequence.
 #![allow(unsafe_code)] // Arrivals are counted references in an atomic pointer.
 
 use super::level_cache::LevelCache;
@@ -334,7 +334,7 @@ impl Arbiter {
 
     /// Waits for a chunk, as long as the owner's buffer-exhausted policy allows.
     pub(crate) fn acquire_late(&self, layout: PageLayout, payload: usize) -> Option<WriteChunk> {
-        // In a forked child there is nobody who frees anything.
+        // In a forked child nobody frees anything.
         if self.pid != std::process::id() {
             return None;
         }
@@ -415,7 +415,7 @@ impl Arbiter {
     /// might take one unnoticed.
     pub(crate) fn begin_sleep(&self) -> bool {
         self.is_asleep.store(true, Ordering::Relaxed);
-        // Whoever takes a chunk from now on sees the mark, and who has taken one before is seen here.
+        // A thread that takes a chunk from now on sees the mark; an earlier taker is seen here.
         let is_asleep = barrier::heavy() && self.buffer.is_free();
         if !is_asleep {
             self.end_sleep();

@@ -9,7 +9,7 @@ use crate::value::{Bool, Float, Int, Str, Uint};
 use protolog_core::{Arg, MAX_PARAMS};
 use protozero::wire::zigzag;
 
-/// Arguments whose number and kinds are known at run time only. They always take the slow path.
+/// Arguments of a number and kinds known at run time only. They always take the slow path.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ArgSlice<'a>(pub(crate) &'a [Arg<'a>]);
 

@@ -294,8 +294,8 @@ impl Str<'_> {
         to.short_bytes(self.0.as_bytes());
     }
 
-    /// As [`Self::encode_interned`], for all strings. Returns the places of the string and of what follows: by value, so that the
-    /// caller's cursor stays in a register.
+    /// As [`Self::encode_interned`], for all strings. Returns the places of the string and of the next field: by value, so that
+    /// the caller's cursor stays in a register.
     #[inline(never)]
     fn encode_long(self, tag: u128, mut to: Cursor, iid: u32, max: usize) -> (*mut u8, Cursor) {
         let (kept, ellipsis) = cut(self.0, max);

@@ -1,6 +1,6 @@
-//! A cursor over a packet in the making. Stores are wide: the next one covers what was too much of the one before.
+//! A cursor over a packet in the making. Stores are wide: the next one covers the excess of the one before.
 //!
-//! Invariant *room*: whoever creates a cursor proves that everything that is appended through it and its copies fits into
+//! Invariant *room*: the creator of a cursor proves that everything that is appended through it and its copies fits into
 //! memory that is the caller's to write, with [`SLACK`] bytes to spare. What [`Packet`](super::packet::Packet),
 //! [`Args`](super::args::Args) and [`FastArgs`](super::fast::FastArgs) append, their contracts say. So the functions that
 //! append are safe, and a debug build checks each store.
@@ -39,7 +39,7 @@ pub struct Cursor {
     end: usize,
 }
 
-/// A byte that is filled in later: the size of what follows it.
+/// A byte that is filled in later: the size of the bytes after it.
 #[derive(Debug)]
 pub(super) struct SizeByte(*mut u8);
 

@@ -15,7 +15,7 @@ impl<const N: usize> Fields<N> {
         Self { memory: [0; N], length: 0 }
     }
 
-    /// Adds what `fill` sets.
+    /// Adds the fields that `fill` sets.
     pub(crate) fn add(&mut self, fill: impl FnOnce(&mut Message<'_, Fixed<'_>>)) {
         let free = self.memory.get_mut(self.length..).unwrap_or_default();
         let mut writer = protozero::Writer::new(Fixed::new(free));

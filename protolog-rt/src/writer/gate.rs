@@ -11,8 +11,8 @@
 //! the thread sees the reclaimer's limit of 0 and goes out of line, where the cell says who was first.
 //!
 //! Invariants
-//! - *offered*: from [`Gate::offer`] on the chunk is in the cell, and belongs to whoever takes it out. Meanwhile its thread
-//!   writes to it only between the light barrier and the end of `busy`, below the limit that it saw there.
+//! - *offered*: from [`Gate::offer`] on the chunk is in the cell, and belongs to the thread that takes it out. Meanwhile
+//!   its thread writes to it only between the light barrier and the end of `busy`, below the limit that it saw there.
 //! - One reclaimer at a time: the one that holds the lock on the session's writers.
 #![allow(unsafe_code)] // A look at a chunk that may be another one by now.
 
@@ -41,7 +41,7 @@ impl Gate {
         light_barrier();
     }
 
-    /// Ends it. Whoever sees that it ended sees what was written.
+    /// Ends it. A thread that sees the end sees the bytes written.
     #[inline]
     pub(crate) fn exit(&self) {
         self.busy.store(false, Ordering::Release);
@@ -63,10 +63,10 @@ impl Gate {
         self.limit.store(0, Ordering::Relaxed);
     }
 
-    /// Lets messages into the chunk, up to `limit`, and reclaimers at it; then a full fence, so that whoever closed the gate
-    /// before is seen by what follows, or sees the limit.
+    /// Lets messages into the chunk, up to `limit`, and reclaimers at it; then a full fence, so that the steps after it see
+    /// a thread that closed the gate before, or that thread sees the limit.
     pub(crate) fn offer(&self, chunk: WriteChunk, limit: usize) {
-        // The limit first: who requests the chunk once it is offered takes back this limit, and none that comes after.
+        // The limit first: a request for the offered chunk takes back this limit, and none that comes after.
         self.limit.store(limit, Ordering::Relaxed);
         self.cell.offer(chunk);
         fence(Ordering::SeqCst);
@@ -99,8 +99,8 @@ impl Gate {
         self.cell.requested()
     }
 
-    /// Second half: takes the chunk, and returns with it what `read` returns. The chunk stays offered where the thread is
-    /// within a message, or where there was no barrier. `read` sees what the thread left when it last was in a message.
+    /// Second half: takes the chunk, and returns it with `read`'s result. The chunk stays offered where the thread is
+    /// within a message, or where there was no barrier. `read` sees the state after the thread's last message.
     pub(crate) fn take<T>(
         &self,
         request: Request,

@@ -10,7 +10,7 @@
 //!   written a string. [`InternTable::reset`] forgets all entries when the writer begins another chunk.
 //! - *readable*: no thread of this process changes those bytes as long as a [`ChunkStrings`] lives. Only [`Place`] reads them.
 //! - *shared*: another process may have a recording's memory mapped too, and change it. So no reference to the bytes exists, and
-//!   each is read by volatile loads: whatever stands there, a string is at worst taken for another one.
+//!   each is read by volatile loads: with any bytes there, a string is at worst taken for another one.
 #![allow(unsafe_code)] // Reads committed bytes of the chunk through pointers.
 #![allow(clippy::inline_always)] // One function per signature: its parts must not be calls.
 
@@ -128,7 +128,7 @@ impl InternTable {
         Self { start: std::ptr::null(), entries: [EMPTY; ENTRIES] }
     }
 
-    /// Forgets all strings, and begins with a chunk whose packets start at `start`.
+    /// Forgets all strings, and begins with a chunk with packets from `start` on.
     pub(super) fn reset(&mut self, start: *const u8) {
         *self = Self { start, ..Self::new() };
     }

@@ -11,7 +11,7 @@
 //!   [c0 3e bits]                          ours: which arguments are unsigned, where it shows
 //! ```
 //!
-//! `docs/design/wire-format.md` says what readers make of them.
+//! `docs/design/wire-format.md` describes how readers interpret them.
 
 use protolog_core::schema;
 use protozero::wire::{WireType, packed_varint, tag};

@@ -52,7 +52,7 @@ const _: () = assert!(
 // The count can't overflow, so that a message need not look at it: with its size it takes at least 15 bytes.
 const _: () = assert!(MAX_PAYLOAD / 15 + 2 < MAX_PACKETS as usize);
 
-/// See the module. As with [`Writer`], what each message touches comes first.
+/// See the module. As with [`Writer`], the fields that each message touches come first.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Own {

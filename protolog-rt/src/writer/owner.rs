@@ -1,7 +1,7 @@
 //! The interface between trace writers and the owner of their buffer.
 //!
 //! The buffer, its fill policy and the drop counters are in the [`Arbiter`](super::arbiter::Arbiter) that owner and writers
-//! share; this trait is the rest: what only the owner knows or can do. A session implements it.
+//! share; this trait is the rest: the part that only the owner knows or can do. A session implements it.
 //!
 //! Invariant: no method logs. Those that a signal handler may reach say so.
 

@@ -26,7 +26,7 @@ pub(crate) unsafe trait Packet: Sized {
     /// The plan's knowledge of the arguments.
     type Measured: Copy;
 
-    /// True of what counts as a message.
+    /// True of a packet that counts as a message.
     const IS_MESSAGE: bool;
 
     /// False where there are never strings.

@@ -1,4 +1,4 @@
-//! The write path, top to bottom: from a call whose group is enabled to committed bytes in the thread's chunk.
+//! The write path, top to bottom: from a call of an enabled group to committed bytes in the thread's chunk.
 //!
 //! ```text
 //!   1 enabled?    one load and test of the group's word, in the call itself      (crate::level)
@@ -23,7 +23,7 @@
 //!                     no session or several: write_to_each, which finds out where the next message goes
 //! ```
 //!
-//! The bytes are shown in [`super::layout`], what makes this sound in [`super`] and [`super::thread_state`].
+//! The bytes are shown in [`super::layout`], the invariants in [`super`] and [`super::thread_state`].
 #![allow(unsafe_code)] // Reads what belongs to the thread; makes cursors over its chunk.
 #![allow(clippy::inline_always)] // One function per signature: its parts must not be calls.
 
@@ -48,8 +48,8 @@ use crate::sys::copies;
 use std::borrow::Borrow;
 use std::num::NonZeroU64;
 
-/// Writes a message, the fast path in line. `args` are the arguments or a reference to them: what is passed by value to
-/// functions out of line need not be in memory for those in line.
+/// Writes a message, the fast path in line. `args` are the arguments or a reference to them: a value passed to
+/// functions out of line need not be in memory for the inlined ones.
 #[inline(always)]
 pub(crate) fn write_message<A: FastArgs, R: Borrow<A> + Copy>(head: Head, args: R) {
     // SAFETY: the state is used here only, on this thread.

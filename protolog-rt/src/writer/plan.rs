@@ -182,7 +182,7 @@ pub(super) fn is_short(text: &str, iid: u32, max: usize) -> bool {
     iid < 0x80 && text.len() < 0x80 - 4 && text.len() <= max
 }
 
-/// The part of a string that is kept, and what stands for the rest.
+/// The part of a string that is kept, and the mark in place of the rest.
 #[inline]
 pub(super) fn cut(text: &str, max: usize) -> (&str, &'static str) {
     if text.len() <= max { (text, "") } else { shorten(text, max) }

@@ -14,7 +14,7 @@ use protolog_shmem::Buffer;
 /// The time for which a chunk must be idle, in nanoseconds.
 pub(crate) const POLL_NANOS: u64 = 2_000_000;
 
-/// Takes back the idle chunks of what `writers` iterates over, a list that the caller has locked, and completes them for the reader. Returns their
+/// Takes back the idle chunks of the writers in `writers`, a list that the caller has locked, and completes them for the reader. Returns their
 /// number. `count` gets the messages of each before anybody can take it: those in it, and all of its sequence until then.
 pub(crate) fn reclaim<'a, I: Iterator<Item = &'a Writer>>(
     buffer: &Buffer,
@@ -35,7 +35,7 @@ pub(crate) fn reclaim<'a, I: Iterator<Item = &'a Writer>>(
 impl Writer {
     /// Returns whether its chunk, if it has one, is as it was at the last call.
     fn is_idle(&self, buffer: &Buffer) -> bool {
-        // The chunk may be another one by now; then it is not idle, whatever this finds.
+        // The chunk may be another one by now; then it is not idle, no matter what this finds.
         let Some(mark) = self.gate.mark(buffer) else { return false };
         self.polled.swap(mark, Ordering::Relaxed) == mark
     }

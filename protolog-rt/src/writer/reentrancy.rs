@@ -2,7 +2,7 @@
 //! take: what a signal handler logs on it then is dropped as nested. A thread that forks is guarded from before the fork
 //! until it is known which of its state is the child's.
 //!
-//! Invariant: the thread's phase is `GUARDED` meanwhile, and afterwards what it was.
+//! Invariant: the thread's phase is `GUARDED` meanwhile, and afterwards the earlier one.
 
 use super::thread_state::{EXITED, READY, ThreadState, UNATTRIBUTED, UNROUTED, WRITING};
 use crate::loss::LossCause;

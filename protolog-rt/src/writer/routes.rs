@@ -6,7 +6,7 @@
 //! Invariants
 //! - A message that a session does not record never reaches its writer from here.
 //! - Only a thread's first message of all, which makes the thread known, allocates or takes a lock: later on the thread takes
-//!   what [`super::spares`] has for it.
+//!   the routes that [`super::spares`] has for it.
 
 use super::entered::Entered;
 use super::packet::Packet;
@@ -77,7 +77,7 @@ fn end_thread() {
     });
 }
 
-/// Prepares the calling thread for signal handlers that log: what its first message allocates is allocated now. A thread that
+/// Prepares the calling thread for signal handlers that log: the memory of its first message is allocated now. A thread that
 /// has logged needs no preparation.
 ///
 /// ```
@@ -103,8 +103,8 @@ pub fn prepare_thread() {
     look();
 }
 
-/// Makes the thread find out at its next message where it goes, and takes what that needs now, unless it is within a message or has
-/// exited.
+/// Makes the thread find out at its next message where it goes, and takes the routes for that now, unless it is within a message or
+/// has exited.
 pub(super) fn look_again() {
     if matches!(ThreadState::with(ThreadState::phase), READY | UNROUTED) {
         look();
@@ -124,7 +124,7 @@ pub(super) struct Routes {
     /// Sessions keep spares for it.
     is_known: bool,
     epoch: u32,
-    /// The number of sessions that run, of whatever threads.
+    /// The number of sessions that run, of any threads.
     running: usize,
     first: Option<Box<Route>>,
 }
@@ -144,7 +144,7 @@ impl Routes {
         !is_current && self.follow(entered)
     }
 
-    /// Makes the thread known, or takes and leaves what came and went.
+    /// Makes the thread known, or takes new routes and leaves old ones.
     #[cold]
     #[inline(never)]
     fn follow(&mut self, entered: &Entered) -> bool {

@@ -1,15 +1,15 @@
 //! The arbiters of this process that record.
 //!
 //! Threads look here only when the epoch says that something changed since they last looked. A thread that is known looks
-//! without a lock, at a list that whoever starts or stops a session publishes: the message may be a signal handler's, and
-//! whoever has the lock may wait for the allocator, which the handler's thread has.
+//! without a lock, at a list that each start or stop of a session publishes: the message may be a signal handler's, and
+//! the lock's holder may wait for the allocator, which the handler's thread has.
 //!
 //! Invariants
 //! - *published*: [`CURRENT`] is null or an `Arc`'s pointer. A list that was replaced is dropped when no thread that may have
 //!   its address is left: [`READERS`] was 0 after the exchange.
 //! - *epoch*: it changes with each start and stop, before any group's word tells of the start and after all words tell of
-//!   the stop; then the limits of the other arbiters' writers are cleared, so that every thread looks again before it
-//!   writes with what it knew.
+//!   the stop. Then the limits of the other arbiters' writers are cleared, so that every thread looks again before it
+//!   writes with its old list.
 //! - Messages that a signal handler logs on the thread that holds the lock do not wait for it: they count as nested.
 
 use super::arbiter::Arbiter;
@@ -25,7 +25,7 @@ use protolog_core::Level;
 use std::ptr;
 use std::sync::Arc;
 
-/// An arbiter that records, and what it has for the threads that may come.
+/// An arbiter that records, and its spare routes for the threads that may come.
 #[derive(Clone, Debug)]
 pub(super) struct RunningArbiter {
     pub(super) arbiter: Arc<Arbiter>,
@@ -136,7 +136,7 @@ impl ReadMark {
 
 impl Drop for ReadMark {
     fn drop(&mut self) {
-        // A child does not count those who read before the fork.
+        // A child does not count the readers from before the fork.
         let left = |now: u64| (now >> FORKS_SHIFT == self.0).then(|| now - 1);
         let _ = READERS.fetch_update(Ordering::SeqCst, Ordering::Relaxed, left);
     }
@@ -240,8 +240,8 @@ pub(crate) fn levels_of_any_group() -> u8 {
 }
 
 /// Returns whether no writer but `writer` is within a message, after a barrier on all threads. False where that can't be told
-/// at once; allocates nothing, waits for nobody. Writers of a session that has ended are not asked: what they still finish is
-/// in another trace than what `writer` writes.
+/// at once; allocates nothing, waits for nobody. Writers of a session that has ended are not asked: the messages that they
+/// still finish are in another trace than those of `writer`.
 pub(super) fn is_alone(writer: &Writer) -> bool {
     guarded(|| {
         let Some(running) = RUNNING.try_lock() else { return false };

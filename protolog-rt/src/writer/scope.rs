@@ -5,12 +5,12 @@
 //! by side in one process.
 //!
 //! ```text
-//! group's word      the union of what all sessions record, of whatever threads: a call tests it as ever
+//! group's word      the union of what all sessions record, of any threads: a call tests it as ever
 //! thread's routes   sessions of the process, and those that the thread has entered: the others get nothing from it
 //! ```
 //!
 //! The list of entered sessions is the thread's own, and is read where a thread follows the list of running sessions, out of line. So
-//! nothing is new on the way of a message, and nothing is shared between threads. What follows from it:
+//! nothing is new on the way of a message, and nothing is shared between threads. The consequences:
 //!
 //! - *one* of [`super::thread_state`] needs more than one route: while any other session runs, be it one of other threads, a group's
 //!   word says more than the one writer's session records. So only a thread whose one route leads to the only running session writes

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! 5a n {…}    track_event
-//! …           what stands beside it
+//! …           the fields beside it
 //! 40 delta    timestamp; not first, since a packet that begins with it is a message
 //! ```
 //!

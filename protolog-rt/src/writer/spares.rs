@@ -4,13 +4,13 @@
 //! ```text
 //! start of a session ──> Spares: one route for each known thread ──take──> the thread's list
 //!                                                                            │ the session ended
-//! whoever may free memory <── RETIRED <──────────────retire──────────────────┘
+//! a thread that may free  <── RETIRED <──────────────retire──────────────────┘
 //! ```
 //!
 //! Invariants
 //! - *enough*: a session starts with a spare for each thread that is known, a thread takes one of them, and a thread that
 //!   becomes known brings routes to the sessions that run.
-//! - *spare*: a slot is null or points to a route that nobody else has; whoever swaps it out owns it.
+//! - *spare*: a slot is null or points to a route that nobody else has; a swap takes ownership.
 //! - *retired*: the list owns its routes; it is taken whole, so that no route comes back to it while a thread looks at it.
 #![allow(unsafe_code)] // Owning pointers in atomics.
 #![allow(clippy::unnecessary_box_returns)] // A route stays where it was allocated.
@@ -91,8 +91,8 @@ impl Route {
         self.is_registered.then_some(&self.writer)
     }
 
-    /// Registers the writer for this thread, which it is not yet; false if there are as many as can be told apart. It waits for others
-    /// who look for a free sequence only if it may.
+    /// Registers the writer for this thread, which it is not yet; false if there are as many as can be told apart. It waits for other
+    /// threads that look for a free sequence only if it may.
     #[cold]
     #[inline(never)]
     pub(super) fn register(&mut self, epoch: u32, may_wait: bool) -> bool {

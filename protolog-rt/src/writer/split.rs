@@ -10,7 +10,7 @@ use super::{Head, Writer};
 use crate::loss::LossCause;
 use protolog_shmem::PAGE;
 
-/// The most bytes of a message without its strings, and of what stands around each string.
+/// The most bytes of a message without its strings, and of the fields around each string.
 const MAX_WITHOUT_STRINGS: usize = 1024;
 const MAX_AROUND_STRING: usize = 32;
 
@@ -19,7 +19,7 @@ const SIZE_FIELD: usize = 4;
 
 impl Own {
     /// Writes a packet that does not fit a chunk, from the present chunk on; or one that does, into a new chunk that was closed the
-    /// moment it was begun, because a session starts or stops. False where the buffer is full; what was written of the packet is
+    /// moment it was begun, because a session starts or stops. False where the buffer is full; the written part of the packet is
     /// then marked as abandoned.
     #[cold]
     pub(super) fn write_split<P: Packet>(
@@ -110,7 +110,7 @@ impl Own {
     }
 }
 
-/// Counts a message whose strings were cut.
+/// Counts a message with strings that were cut.
 fn count_cut(writer: &Writer, head: Head, plan: &Plan) {
     if plan.cut() > 0 {
         writer.losses.add(head.group().id, LossCause::Truncated, 1);

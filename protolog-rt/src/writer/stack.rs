@@ -8,7 +8,7 @@
 //! #01 pc 00000000000a0f00  /usr/bin/app
 //! ```
 //!
-//! The address is relative to the module, and that of the call rather than of what follows it.
+//! The address is relative to the module, and that of the call rather than of the code after it.
 //!
 //! Invariant: nothing here runs while a writer is busy.
 #![allow(unsafe_code)] // Stores into the chunk.

@@ -108,7 +108,7 @@ impl Rig {
         self.is_kept(|| write(&self.writer, args))
     }
 
-    /// The same for what always takes the slow path.
+    /// The same for arguments that always take the slow path.
     fn write_packet<P: Packet>(&self, packet: &P) -> bool {
         self.is_kept(|| self.writer.write(HEAD, packet))
     }
@@ -297,7 +297,7 @@ fn a_gap_in_the_chunk_ids_costs_all_that_follows() {
 
 #[test]
 fn a_lost_chunk_leaves_no_gap() {
-    // A buffer that is full again and again: what can't be written takes no chunk id.
+    // A buffer that is full again and again: a message that can't be written takes no chunk id.
     let rig = Rig::new(2);
     let mut service = Service::default();
     let (mut all, mut expected) = (Vec::new(), Vec::new());
@@ -378,7 +378,7 @@ fn a_sequence_that_is_used_again_goes_on() {
     rig.finish();
     let images = rig.chunks();
     assert_eq!(kept(&images), upto(100));
-    // From 0 again: what has the id of an earlier chunk is taken for that one.
+    // From 0 again: a chunk with the id of an earlier one is taken for that one.
     let first = images.iter().position(|image| kept(std::slice::from_ref(image)).contains(&50));
     let (earlier, later) = images.split_at(first.expect("the successor's chunk"));
     let restarted: Vec<Image> = later

@@ -18,9 +18,9 @@
 //!
 //! Invariants
 //! - *pointer*: it is read only on its own thread and while the phase is [`WRITING`], and changed only while it is
-//!   [`GUARDED`] or the thread exits; what it points to lives until it is changed, since the `Arc` in [`super::routes`] holds it.
+//!   [`GUARDED`] or the thread exits. Its target lives until it is changed, since the `Arc` in [`super::routes`] holds it.
 //! - *one*: where the pointer is not null, the group's word is the filter of that writer's session, since no other one
-//!   runs, of whatever threads; whoever starts another closes the limit first.
+//!   runs, of any threads; the start of another closes the limit first.
 //! - No user code runs while the phase is [`WRITING`].
 #![allow(unsafe_code)] // The pointer to the writer.
 
@@ -64,7 +64,7 @@ impl ThreadState {
         THREAD_STATE.with(f)
     }
 
-    /// The calling thread's state. ([`Self::with`] would keep what uses it from being inlined.)
+    /// The calling thread's state. ([`Self::with`] would keep its users from being inlined.)
     ///
     /// # Safety
     /// The reference is used on the calling thread only.

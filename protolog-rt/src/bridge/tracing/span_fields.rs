@@ -22,7 +22,7 @@ const AROUND: usize = 9;
 /// Texts are not cut to fewer bytes than this, with the mark.
 const SHORTEST: usize = 16;
 
-/// Stands for what is cut off.
+/// Stands for the part that is cut off.
 const MARK: char = '…';
 
 /// The name of the annotation that counts fields that are left out.
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
     use protozero::{Heap, Reader, Writer};
 
-    /// The fields as a reader finds them: name and text, or the number of bytes of what is no text.
+    /// The fields as a reader finds them: name and text, or its number of bytes if it is no text.
     fn shown(fields: &SpanFields, after: u32) -> Vec<(String, String)> {
         let mut writer = Writer::new(Heap::new());
         fields.append(after, &mut writer.message());

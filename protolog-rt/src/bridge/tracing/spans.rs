@@ -104,7 +104,7 @@ struct SpanProgress {
     times: Option<(u64, u64)>,
 }
 
-/// What the end of a slice says.
+/// The fields of the end of a slice.
 #[derive(Default)]
 struct SpanEnd {
     /// Encoded fields of the event.
@@ -245,7 +245,7 @@ impl Span {
         set.err().unwrap_or(new)
     }
 
-    /// Returns what the end of a slice says that begun so.
+    /// Returns the fields of the end of a slice that begun so.
     fn end(&mut self, layer: u32, begun: Begun) -> SpanEnd {
         let mut fields = Vec::new();
         if self.fields.recorded() > begun.recorded {
@@ -326,7 +326,7 @@ fn write(
     true
 }
 
-/// Encodes what stands beside the event of a slice, and returns its length.
+/// Encodes the fields beside the event of a slice, and returns their length.
 fn encode_beside(depth: u32, span: SpanProgress, to: &mut [u8]) -> Option<usize> {
     let mut writer = Writer::new(Fixed::new(to));
     let mut fields = writer.message();

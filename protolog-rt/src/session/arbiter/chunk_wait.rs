@@ -1,5 +1,4 @@
-//! Waiting for a free chunk: the buffer-exhausted policy of sessions whose owner chose waiting over
-//! dropping.
+//! Waiting for a free chunk: the buffer-exhausted policy of sessions that wait instead of dropping.
 //!
 //! ```text
 //! writer   waiting + 1, fence, acquire a chunk; none: sleep, unless something was freed since
@@ -63,7 +62,7 @@ impl ChunkWait {
         self.timeout.is_some() && !NEVER_WAITS.get()
     }
 
-    /// Returns what `take` gives, as soon as it gives something; none where the wait is over
+    /// Returns the result of `take`, as soon as there is one; none where the wait is over
     /// before.
     pub(in crate::session) fn wait<T>(
         &self,

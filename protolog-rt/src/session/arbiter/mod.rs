@@ -1,5 +1,5 @@
-//! What a session shares with the threads that write: the arbiter of their writers, its chunks, and
-//! requests to the thread that reads them.
+//! The state that a session shares with the threads that write: the arbiter of their writers, its
+//! chunks, and requests to the thread that reads them.
 
 pub(crate) mod chunk_wait;
 pub(crate) mod requests;

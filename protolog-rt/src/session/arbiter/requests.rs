@@ -71,7 +71,7 @@ pub(in crate::session) struct SoFar {
     pub(in crate::session) earlier: Vec<GroupStats>,
     /// The messages in this file.
     pub(in crate::session) counts: Counts,
-    /// What no file reports yet.
+    /// The losses that no file reports yet.
     pub(in crate::session) unreported: Gap,
 }
 
@@ -82,12 +82,12 @@ impl Requests {
         self.flushed.notify_all();
     }
 
-    /// Returns what the thread holds while it runs: should it panic, nobody waits for it.
+    /// Returns the guard that the thread holds while it runs: should it panic, nobody waits for it.
     pub(in crate::session) fn running(self: &Arc<Self>) -> DrainGuard {
         DrainGuard(Arc::clone(self))
     }
 
-    /// Wakes the thread with `wake`, so that it writes what is committed, and waits for it.
+    /// Wakes the thread with `wake`, so that it writes the committed packets, and waits for it.
     pub(in crate::session) fn flush(&self, wake: impl FnOnce()) -> io::Result<()> {
         let mut state = self.lock();
         state.flushes_requested += 1;

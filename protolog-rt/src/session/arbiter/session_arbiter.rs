@@ -19,7 +19,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread::Thread;
 use std::time::Duration;
 
-/// The shared part of a session: what its writers know of, and the rest.
+/// The shared part of a session: the part that its writers know of, and the rest.
 #[derive(Debug)]
 pub(crate) struct Core {
     pub(in crate::session) arbiter: Arc<Arbiter>,
@@ -67,7 +67,7 @@ struct DrainThread {
 }
 
 impl SessionOwner {
-    /// A session that starts now, and records what `filter` lets through.
+    /// A session that starts now, and records the messages that `filter` lets through.
     pub(crate) fn new(filter: Filter) -> Self {
         Self {
             session_id: random_id(),
@@ -194,8 +194,8 @@ impl Core {
         self.owner.filter.levels(group)
     }
 
-    /// Takes the writers whose threads have ended off the list. Frees what threads have left in any
-    /// session, which they don't.
+    /// Takes the writers whose threads have ended off the list. Frees the memory that threads have
+    /// left in any session, which they don't.
     pub(in crate::session) fn take_ended(&self) -> Vec<Arc<Writer>> {
         free_retired();
         self.arbiter.take_ended()
@@ -206,12 +206,12 @@ impl Core {
         self.owner.waits.announce();
     }
 
-    /// Ends the session for its writers, and gives them a moment to finish what they are at.
+    /// Ends the session for its writers, and gives them a moment to finish their messages.
     pub(in crate::session) fn stop(&self) {
         let writers = self.stop_writers();
         self.owner.waits.end_all();
-        // A message is a matter of nanoseconds, unless its thread was preempted; what comes later
-        // is after the stop.
+        // A message is a matter of nanoseconds, unless its thread was preempted; a later one is
+        // after the stop.
         for _ in 0..100 {
             if !writers.iter().any(|writer| writer.is_busy()) {
                 break;
@@ -220,8 +220,8 @@ impl Core {
         }
     }
 
-    /// Makes the session's thread write what is committed, and waits for it, unless this is that
-    /// thread.
+    /// Makes the session's thread write the committed packets, and waits for it, unless this is
+    /// that thread.
     pub(in crate::session) fn flush_within(&self, limit: Duration) {
         let Some(drain) = self.owner.drain.get() else { return };
         if drain.thread.id() != std::thread::current().id() {

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 impl Builder {
     /// Goes on in forked children: each child that logs gets a session of its own with these
     /// settings, and a file of its own. That of the child with the process id 4711 is
-    /// `app-4711.pftrace` beside the parent's `app.pftrace`; or, if somebody has put there what may
-    /// not be written, such as a link or a file of another user, one with a random number in its
-    /// name, too.
+    /// `app-4711.pftrace` beside the parent's `app.pftrace`; or, if somebody has put there an entry
+    /// that may not be written, such as a link or a file of another user, one with a random number
+    /// in its name, too.
     ///
     /// ```
     /// # use protolog_rt::{ProtoLogGroup, Session};
@@ -50,7 +50,7 @@ impl Builder {
         self.follows_forks && !self.is_scoped && !self.is_for_operator
     }
 
-    /// The same for a forked child, whose files have `label` in their names.
+    /// The same for a forked child, with `label` in the names of its files.
     pub(in crate::session) fn for_child(mut self, label: &str) -> Self {
         self.path = self.path.map(|path| of_child(&path, label));
         if let Some(RecordingPath::At(path)) = &mut self.record {

@@ -57,7 +57,7 @@ impl Heirs {
         self.wills.push(Will { session, process, settings });
     }
 
-    /// Returns what goes on for `active`, in whatever process.
+    /// Returns the heir of `active`, in any process.
     fn next(&self, active: &Active) -> Option<&Arc<Active>> {
         let session = active.core.owner.session_id;
         self.heirs.iter().find(|heir| heir.of == session).map(|heir| &heir.active)
@@ -148,7 +148,7 @@ pub(in crate::session) fn of(active: &Arc<Active>) -> Option<Arc<Active>> {
     .flatten()
 }
 
-/// A session has ended: whoever is forked from now on has nothing to go on with.
+/// A session has ended: a child forked from now on has nothing to go on with.
 pub(in crate::session) fn forget(ended: &Arc<Active>) {
     revoke(ended);
     locked(|all| all.heirs.retain(|heir| !Arc::ptr_eq(&heir.active, ended)));

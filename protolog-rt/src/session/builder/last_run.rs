@@ -1,15 +1,15 @@
-//! What becomes of the trace that the last run left at a session's path.
+//! The treatment of the trace that the last run left at a session's path.
 
 use crate::session::builder::Builder;
 use crate::session::earlier::earlier_runs::Earlier;
 
 impl Builder {
     /// Sets how many traces of earlier runs are kept, 1 by default. When a session begins to write
-    /// its file, what is there is renamed: `app.pftrace` to `app.1.pftrace`, and that to
+    /// its file, a trace there is renamed: `app.pftrace` to `app.1.pftrace`, and that to
     /// `app.2.pftrace`. Older ones are removed.
     ///
     /// Of a run that crashed, the trace is first completed from its recording, as by
-    /// [`recover_previous`](crate::recover_previous). It is kept whatever `count` is, read-only,
+    /// [`recover_previous`](crate::recover_previous). It is kept for any `count`, read-only,
     /// until those of all crashed runs take more than 256 MiB or are more than 64; the newest one
     /// stays in any case. One line on standard error says so ([`Self::report_losses`]). With
     /// `count` 0 only those are kept. A smaller disk stays full of them until somebody removes
@@ -37,7 +37,7 @@ impl Builder {
     /// A file under such a name that is no trace of this program is left alone, and its number left
     /// out. Where the trace can't be renamed, as in a directory that this user may not write to, it
     /// is overwritten, and the line says so. Segments have names of their own
-    /// ([`Self::segment_bytes`]), and snapshots replace what is there.
+    /// ([`Self::segment_bytes`]), and snapshots replace the file there.
     pub fn keep_previous(mut self, count: usize) -> Self {
         self.earlier = Earlier { keep: count, truncates: false };
         self

@@ -51,9 +51,9 @@ impl Builder {
     /// logs out (`RemoveIPC`), unless that is a system user: such a program, too, has its recording
     /// beside the trace.
     ///
-    /// Beside the trace, what [`Self::record_at`] says of disks holds. On file systems that copy
-    /// what they write (btrfs, ZFS), a disk that is full can end the program (`SIGBUS`), so there
-    /// it is in memory by default in a container, too.
+    /// Beside the trace, the notes on disks of [`Self::record_at`] hold. On file systems that copy
+    /// on write (btrfs, ZFS), a disk that is full can end the program (`SIGBUS`), so there it is in
+    /// memory by default in a container, too.
     ///
     /// [`Session::recording`]: crate::Session::recording
     ///
@@ -114,8 +114,8 @@ impl Builder {
     /// shares of that half.
     ///
     /// A message of more than 4 KiB is put together before it is divided among chunks, and a value
-    /// of more than 1 KiB is formatted before that, so they allocate as much memory for a moment;
-    /// without it, strings are truncated. Other messages allocate nothing once their thread has
+    /// of more than 1 KiB is formatted before that, so they allocate as much memory for a moment.
+    /// Without it, strings are truncated. Other messages allocate nothing once their thread has
     /// logged to the session, except for templates interned at run time.
     pub fn max_string_bytes(mut self, bytes: usize) -> Self {
         self.max_string_bytes = bytes;

@@ -1,5 +1,5 @@
-//! What earlier runs left at the path of a trace: it gets another name before the path is written
-//! again.
+//! Files that earlier runs left at the path of a trace: they get other names before the path is
+//! written again.
 //!
 //! ```text
 //! app.pftrace      the run that begins
@@ -17,7 +17,7 @@
 //! Invariants
 //! - A file under one of these names is renamed or removed only if it is a trace of this program
 //!   and user that nobody has. Others keep their names, and their numbers are left out; nothing of
-//!   another user is read. Whatever others put there, a session starts.
+//!   another user is read. A session starts no matter which files others put there.
 //! - Files are renamed from the oldest to the newest, each to a name that is free by then. If that
 //!   ends half-way, all are there.
 //! - No file gets more permissions than it had, and the new one has those that the session asks
@@ -58,7 +58,7 @@ const TAIL: u64 = 512;
 /// The end of the numbers: those of segments have four digits.
 const LAST: u64 = 1000;
 
-/// What becomes of the trace that the last run left.
+/// The treatment of the trace that the last run left.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::session) struct Earlier {
     /// The number of traces that are kept, but for those of runs that crashed.
@@ -73,8 +73,7 @@ impl Default for Earlier {
     }
 }
 
-/// What stands in the place of a number in a name where all are taken, before 16 hexadecimal
-/// digits.
+/// The text in place of a number in a name where all are taken, before 16 hexadecimal digits.
 const RUN: &str = "run-";
 
 /// A trace of an earlier run under one of the names.
@@ -97,9 +96,9 @@ enum Label {
     Run,
 }
 
-/// Gives what is at `place` another name, unless `earlier` says that it may go, or it is empty.
-/// What can't get one is emptied. With `reports`, a line says so, and that the run crashed if it
-/// did. [`Error::FileInUse`] if somebody writes it.
+/// Gives the file at `place` another name, unless `earlier` says that it may go, or it is empty. A
+/// file that can't get one is emptied. With `reports`, a line says so, and that the run crashed if
+/// it did. [`Error::FileInUse`] if somebody writes it.
 pub(in crate::session) fn keep(
     place: &FilePlace,
     earlier: Earlier,
@@ -110,13 +109,13 @@ pub(in crate::session) fn keep(
     if earlier.truncates {
         return Ok(());
     }
-    // What is refused has its error when it is opened.
+    // A refused file has its error when it is opened.
     let Some(found) = own(place).filter(|found| found.metadata().len() > 0) else { return Ok(()) };
     let found = found.identity();
     // If it can't be completed, its recording stays, and completes it under the other name.
     let recovered = complete(place, path).ok().flatten().map(|(trace, _)| trace.messages);
     let Some(held) = hold(place, path)? else { return Ok(()) };
-    // Whoever may write to the directory may have put another one there.
+    // A user who may write to the directory may have put another one there.
     let is_same = |found| Identity::of_file(held.file()).is_ok_and(|held| held == found);
     if !is_same(found) || !own(place).is_some_and(|now| is_same(now.identity())) {
         return Ok(());
@@ -153,14 +152,14 @@ pub(in crate::session) fn keep_segments(place: &FilePlace, earlier: Earlier, rep
     }
 }
 
-/// Looks at what is at `place`; none unless it is a regular file of this user with one name.
+/// Looks at the file at `place`; none unless it is a regular file of this user with one name.
 fn own(place: &Location) -> Option<Entry> {
     let found = place.look().ok()?;
     (found.is_regular() && found.owner() == user() && found.links() == 1).then_some(found)
 }
 
-/// Returns whether the session that wrote a trace was ended, as far as a look tells. What is no
-/// trace has no session.
+/// Returns whether the session that wrote a trace was ended, as far as a look tells. A file that is
+/// no trace has no session.
 fn is_ended(held: &Held) -> io::Result<bool> {
     let length = held.file().metadata()?.len();
     if survey_of_head(held.file())?.session_id == [0; 16] {
@@ -193,7 +192,7 @@ fn give_name(
     place.rename_to_free(&name)?;
     let found = held.file().metadata()?;
     if is_crash {
-        // What can't be marked is kept as long as others.
+        // A trace that can't be marked is kept as long as others.
         let _ = held.file().set_permissions(Permissions::from_mode(found.mode() & 0o444));
     }
     let newest = is_crash.then_some(found.len());
@@ -262,7 +261,7 @@ fn needless(
     kept
 }
 
-/// Finds the traces of earlier runs beside `place`, and the numbers of what else has such names.
+/// Finds the traces of earlier runs beside `place`, and the numbers of other files with such names.
 fn find(place: &Location, path: &Path) -> io::Result<(Vec<EarlierRun>, Vec<u64>)> {
     let (mut all, mut foreign) = (Vec::new(), Vec::new());
     for name in place.siblings()? {
@@ -277,7 +276,7 @@ fn find(place: &Location, path: &Path) -> io::Result<(Vec<EarlierRun>, Vec<u64>)
 }
 
 impl EarlierRun {
-    /// Returns what is at `place` if it is a trace of this program and user that nobody has.
+    /// Returns the file at `place` if it is a trace of this program and user that nobody has.
     fn open(place: &Location, path: &Path, label: Label) -> Option<Self> {
         // Nothing of somebody else is read.
         let identity = own(place)?.identity();
@@ -307,7 +306,7 @@ impl EarlierRun {
     }
 }
 
-/// Returns whether a process was called as this one is, whatever the directory.
+/// Returns whether a process was called as this one is, in any directory.
 fn is_this_program(name: &[u8]) -> bool {
     let own = std::env::args_os().next().unwrap_or_default();
     let base = |name: &OsStr| Path::new(name).file_name().map(OsStr::to_owned);

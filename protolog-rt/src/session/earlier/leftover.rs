@@ -52,7 +52,7 @@ impl Default for Keep {
     }
 }
 
-/// A recording whose process is dead.
+/// A recording of a dead process.
 #[derive(Debug)]
 struct Leftover {
     place: Location,
@@ -120,8 +120,8 @@ fn remove(beside: &Location, program: &str, keep: Keep, has_room: bool) {
 }
 
 impl Leftover {
-    /// Returns what is at `place`, with the file, which nobody else has until it is closed; none if
-    /// it is not to be touched.
+    /// Returns the recording at `place`, with the file, which nobody else has until it is closed;
+    /// none if it is not to be touched.
     fn find(place: Location) -> Option<(File, Self)> {
         if Claim::is_taken_at(&place, None) {
             return None;
@@ -241,8 +241,8 @@ mod tests {
         }
         let old = File::options().read(true).open(&needed[0]).expect("open");
         old.set_modified(SystemTime::now() - 8 * DAY).expect("set the time");
-        // Nobody needs one whose trace is gone; it is found later than the others of this kind
-        // were.
+        // Nobody needs a recording without its trace; it is found later than the others of this
+        // kind were.
         fs::remove_file(dir.path().join("app-2.pftrace")).expect("remove");
         remove_in(dir.path(), "app", Keep::default(), true);
         assert!(!needed[0].exists() && left(&needed[2..]) == 17);

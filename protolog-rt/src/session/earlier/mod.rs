@@ -1,4 +1,4 @@
-//! What earlier runs left: traces at a session's path, recordings of processes that died.
+//! Files that earlier runs left: traces at a session's path, recordings of processes that died.
 
 pub(crate) mod earlier_runs;
 pub(crate) mod leftover;

@@ -6,7 +6,7 @@
 //!   recording is removed when the trace is complete on the disk; until then the same can be done
 //!   again, with the same outcome.
 //! - Only files of this user are read or written, and only the trace that has the id of the
-//!   recording's session: whatever another user put beside them, and whatever a recording says.
+//!   recording's session: no matter what another user put beside them, and what a recording says.
 //! - That nothing is found means that nothing can be completed, not that somebody looked at the
 //!   recording at the same time.
 
@@ -52,7 +52,7 @@ pub struct RecoveredTrace {
 
 /// Completes the trace file of an earlier run of the program that did not end it, since it was
 /// killed or crashed: every message whose call had returned is in the file afterwards, once.
-/// Returns what was completed; nothing if the run ended its trace, is still going on, or has left
+/// Returns the completed trace; nothing if the run ended its trace, is still going on, or has left
 /// no recording (the machine was shut down meanwhile). Files of other users are no trace and no
 /// recording of it.
 ///
@@ -116,8 +116,8 @@ pub fn recover_previous(path: impl AsRef<Path>) -> Result<Vec<RecoveredTrace>, E
 }
 
 /// Completes the segments of `place` that earlier runs left incomplete, and marks them as those of
-/// runs that crashed: they are read-only. What can't be completed stays as it is, with its
-/// recording.
+/// runs that crashed: they are read-only. A segment that can't be completed stays as it is, with
+/// its recording.
 pub(in crate::session) fn complete_segments(place: &Location, path: &Path) -> Vec<RecoveredTrace> {
     let (mut recovered, mut sessions) = (Vec::new(), Vec::new());
     let parts = segments::incomplete(place);
@@ -130,7 +130,7 @@ pub(in crate::session) fn complete_segments(place: &Location, path: &Path) -> Ve
                 let mode = file.metadata()?.mode();
                 file.set_permissions(Permissions::from_mode(mode & 0o444))
             };
-            // What can't be marked is kept as long as others.
+            // A trace that can't be marked is kept as long as others.
             let _ = trace.path.file_name().map(mark);
             recovered.push(trace);
             sessions.push(session);
@@ -145,7 +145,7 @@ pub(in crate::session) fn complete_segments(place: &Location, path: &Path) -> Ve
 }
 
 /// Removes a segment that had just been begun when its process died: one without a message, of a
-/// session whose trace was completed.
+/// session with a completed trace.
 fn remove_if_begun(part: &Location, path: &Path, sessions: &[[u8; 16]]) -> io::Result<()> {
     if sessions.is_empty() {
         return Ok(());
@@ -294,7 +294,7 @@ fn claim_dead(place: &Location, path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Appends what the trace at `path` lacks, which is `held`.
+/// Appends the packets that the trace at `path` lacks, which are `held`.
 fn append(
     (place, path): (&Location, &Path),
     mut held: Held,

@@ -1,12 +1,12 @@
 //! Claims on files: a file is written by one session, recording or text sink at a time, and
 //! replaced by none meanwhile.
 //!
-//! Within the process a table says who has which file. Other processes, and other copies of this
-//! library in this one, see a lock on it ([`FileLock`]), and on a recording the mark of a living
-//! process (`flock`), too. A session that keeps its messages claims the name of its file, since the
-//! file itself appears only at the end; other processes can't see that claim.
+//! Within the process a table says which session has which file. Other processes, and other copies
+//! of this library in this one, see a lock on it ([`FileLock`]), and on a recording the mark of a
+//! living process (`flock`), too. A session that keeps its messages claims the name of its file,
+//! since the file itself appears only at the end; other processes can't see that claim.
 //!
-//! Whoever may read a file can have a lock on it, also another user, and keep it for ever: locks
+//! Any user who may read a file can have a lock on it, and keep it for ever: locks
 //! like those of readers ([`FileLock::shared`]), and marks. So marks count on private files only,
 //! which recordings are; and where a reader's lock is all that is in the way of a claim
 //! ([`Claim::is_obstructed`]), a session takes another file: nobody writes that one.
@@ -16,8 +16,8 @@
 //! inode. In a forked child the files of its parent stay claimed, which may still write them, but
 //! for recordings, which are closed there.
 //!
-//! Invariant: *closed first*: whoever has a claim on a file and closes the file does so before the
-//! claim goes, or a lock of the process on the file, which programs in Java have, would go with it.
+//! Invariant: *closed first*: a holder of a claim that closes the file does so before the claim
+//! goes, or a lock of the process on the file, which programs in Java have, would go with it.
 
 use crate::error::Error;
 use crate::session::file::file_place::FilePlace;
@@ -105,7 +105,7 @@ impl Claim {
         Ok(claim.and_then(|claim| claim.with_lock(FileLock::exclusive(file), file)))
     }
 
-    /// Claims a file that is open, whose lock is to follow.
+    /// Claims a file that is open, before it is locked.
     fn of_file(file: &File, id: FileId) -> Option<Self> {
         forget_closed(&id, Some(file));
         Self::of(id)
@@ -118,8 +118,8 @@ impl Claim {
         (self.lock.is_some() && !is_marked()).then_some(self)
     }
 
-    /// Returns whether a file that can't be claimed is one that nobody writes: somebody who may
-    /// read it has a lock on it.
+    /// Returns whether a file that can't be claimed is one that nobody writes: a user who may read
+    /// it has a lock on it.
     pub(crate) fn is_obstructed(file: &File) -> bool {
         let Some(id) = file.metadata().ok().filter(fs::Metadata::is_file).map(|it| file_id(&it))
         else {
@@ -143,7 +143,7 @@ impl Claim {
 
     /// As [`Self::is_taken`].
     pub(in crate::session) fn is_taken_at(location: &Location, own: Option<&Self>) -> bool {
-        // What it was looked at by is closed by then, or it would count as open.
+        // The descriptor that looked at it is closed by then, or it would count as open.
         let found = location.look().map(|entry| entry.metadata().clone());
         let is_named = |id| is_in_table(&id) && own.is_none_or(|own| own.id != id);
         found.is_ok_and(|found| is_file_taken(&found)) || name_id(location).is_ok_and(is_named)
@@ -176,7 +176,7 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        // First, or who claims the file next would find it locked.
+        // First, or the next claim of the file would find it locked.
         drop(self.lock.take());
         writer::guarded(|| CLAIMED.lock().remove(self.number));
     }
@@ -196,9 +196,9 @@ impl Held {
         &self.file
     }
 
-    /// Holds the file against others who hold it, too, to write it by `file`, which is the same
-    /// one; false if somebody else has it. Where other users may read it, one of them may hold it
-    /// for ever: there it is enough that nobody writes it.
+    /// Holds the file against other holders, to write it by `file`, which is the same file; false
+    /// if somebody else has it. Where other users may read it, one of them may hold it for ever:
+    /// there it is enough that nobody writes it.
     pub(in crate::session) fn hold_alone(&mut self, file: &File) -> bool {
         // The lock of this one would be in the way.
         drop(self.claim.lock.take());
@@ -212,8 +212,8 @@ impl Held {
 /// regular file or can't be read. [`Error::FileInUse`] if somebody writes it. `path` is for errors.
 pub(in crate::session) fn hold(place: &Location, path: &Path) -> Result<Option<Held>, Error> {
     let in_use = || Error::FileInUse { path: path.to_path_buf() };
-    // Not even opened, as for `is_taken`. What it was looked at by is closed by then, or it would
-    // count as open.
+    // Not even opened, as for `is_taken`. The descriptor that looked at it is closed by then, or it
+    // would count as open.
     match place.look().map(|entry| entry.metadata().clone()) {
         Ok(metadata) if !metadata.is_file() => return Ok(None),
         Ok(metadata) if is_in_table(&file_id(&metadata)) => return Err(in_use()),
@@ -280,8 +280,8 @@ fn is_in_table(id: &FileId) -> bool {
 /// Forgets a claim on a file that this process has not open, but for `own`, which asks.
 fn forget_closed(id: &FileId, own: Option<&File>) {
     let FileId::File(device, inode) = *id else { return };
-    // Its number is looked up before it is asked what is open: the claim of who opens the file
-    // meanwhile has another one.
+    // Its number is looked up before it is asked what is open: a claim that opens the file
+    // meanwhile has another number.
     let claimed = writer::guarded(|| CLAIMED.lock().number(id));
     if let Some(number) = claimed.filter(|_| !is_open(device, inode, own)) {
         writer::guarded(|| CLAIMED.lock().remove(number));

@@ -1,8 +1,8 @@
 //! The end of a trace that its owner makes: packets that are appended to a file when it is
 //! complete, made of all that is in it.
 //!
-//! So a session can write what only a reader of its trace knows, and the runtime needs no reader:
-//! who wants it brings the function.
+//! So a session can write data that only a reader of its trace knows, and the runtime needs no
+//! reader: the program brings the function.
 //!
 //! Invariants: the calls of threads that log never come here; after an error the file is as it was,
 //! and whole.

@@ -56,7 +56,7 @@ impl FilePlace {
         false
     }
 
-    /// Opens what is here, or creates the file with `mode`.
+    /// Opens the file here, or creates it with `mode`.
     pub(crate) fn open(&self, access: OutputAccess, mode: u32) -> io::Result<Output> {
         match &self.location {
             Some(location) => location.open_or_create(access, mode),

@@ -9,7 +9,7 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 pub(in crate::session) const HEAD: u64 = 1 << 20;
 
 /// The most bytes that the bundles of that part may have, and how many times the size of a trace
-/// those of all of it: who made the file may have made it to keep programs busy that start.
+/// those of all of it: its author may have made the file to keep programs busy that start.
 const EXPANDED_HEAD: u64 = 16 << 20;
 const EXPANSION: u64 = 64;
 

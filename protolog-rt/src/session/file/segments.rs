@@ -9,8 +9,8 @@
 //! Numbers count up over all runs of the program, so that no segment is overwritten.
 //!
 //! Invariants: files of other users are not read, and their numbers count for nothing but that
-//! their names are taken: whoever may put files there can have taken the highest one; a name
-//! without `.part` is that of a complete file; only files whose names have this form, and that say
+//! their names are taken: a user who may put files there can have taken the highest one. A name
+//! without `.part` is that of a complete file. Only files whose names have this form, and that say
 //! that they are segments, are ever removed: the number in another one's name may be that of a
 //! process, or a date. An empty one with `.part` is one, too: its program died before it wrote.
 

@@ -1,10 +1,10 @@
-//! Temporary files: what appears under its name when it is complete stands beside it until then.
+//! Temporary files: a file that appears under its name once complete stands beside it until then.
 //!
 //! A process that dies leaves its temporary file behind. The next one that writes the same file
 //! removes it: a living one has its file locked (`flock`).
 //!
-//! Invariant: only this user's regular files are removed, whose names have the form of temporary
-//! ones, and that nobody has.
+//! Invariant: only this user's regular files are removed, with names in the form of temporary ones,
+//! and that nobody has.
 
 use crate::sys::create::{is_own, is_temporary_of, temporary_name};
 use crate::sys::file::{self, claim};

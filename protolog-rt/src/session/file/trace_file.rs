@@ -1,6 +1,6 @@
 //! A trace file in the making: packets become `Trace.packet` fields with the id of their sequence.
 //!
-//! The file grows as the session goes on, under its own name: what is written before a crash can be
+//! The file grows as the session goes on, under its own name: packets written before a crash can be
 //! read, since every packet is whole but the last, which readers skip.
 //!
 //! Invariant: after an error the file ends with a whole packet, the last one that there was room
@@ -74,7 +74,7 @@ pub(in crate::session) struct TraceFile {
     place: Option<Location>,
     /// It had a name when it was opened.
     linked: bool,
-    /// The offset of its first byte, of a descriptor: what is before is not its own.
+    /// The offset of its first byte, of a descriptor: bytes before it are not its own.
     start: Option<u64>,
     /// The first `used` bytes are not written yet.
     buffer: Vec<u8>,
@@ -150,7 +150,7 @@ pub(in crate::session) struct Finished {
 
 impl TraceFile {
     /// Creates the file with `mode`, or empties an existing one that has it; one with another mode
-    /// is replaced, and one on which somebody who may only read it has a lock. [`Error::FileInUse`]
+    /// is replaced, and one on which a user who may only read it has a lock. [`Error::FileInUse`]
     /// if another session writes it, or is going to.
     pub(in crate::session) fn create(place: &FilePlace, mode: u32) -> Result<Self, Error> {
         let path = place.path();
@@ -211,7 +211,7 @@ impl TraceFile {
             return Err(exists());
         };
         if links(&file) == 0 {
-            // Removed by who took it for one that a dead process left. *closed first*
+            // Removed by a process that took it for one that a dead process left. *closed first*
             drop(file);
             return Err(exists());
         }
@@ -427,7 +427,7 @@ impl TraceFile {
         self.written
     }
 
-    /// Returns the offset of the end of what is written.
+    /// Returns the offset of the end of the written bytes.
     pub(in crate::session) fn position(&self) -> u64 {
         self.start.unwrap_or(0) + self.written
     }
@@ -442,7 +442,7 @@ impl TraceFile {
         self.error.is_some()
     }
 
-    /// Returns whether the last write failed, and what the file lacks can be appended to it later.
+    /// Returns whether the last write failed, and the missing bytes can be appended later.
     pub(in crate::session) fn can_be_completed(&self) -> bool {
         self.has_failed() && self.can_continue
     }

@@ -1,4 +1,4 @@
-//! The end of a session: what it reports, and the error of an end that failed.
+//! The end of a session: its report, and the error of an end that failed.
 
 pub(crate) mod diagnosis;
 pub(crate) mod loss_report;

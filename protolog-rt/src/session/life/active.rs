@@ -1,8 +1,8 @@
 //! The life of a session from its start to its end, which comes from its owner, from the exit of
 //! the process, or from a signal.
 //!
-//! Invariant: a session ends once; who ends it a second time waits until it has ended. What it
-//! keeps stays until it is written, if whoever ends it may ask again.
+//! Invariant: a session ends once; a second call to end it waits until it has ended. Its kept
+//! messages stay until they are written, if the caller may ask again.
 
 use crate::error::Error;
 use crate::session::arbiter::requests::Requests;
@@ -33,11 +33,11 @@ pub(crate) struct Active {
     pub(in crate::session) core: Arc<Core>,
     /// The files of a session that keeps its messages.
     pub(in crate::session) kept: Option<Kept>,
-    /// Taken by who ends it, and locked until then.
+    /// Taken by the thread that ends it, and locked until then.
     destination: Mutex<Option<Destination>>,
     /// True once the buffer has nothing that could be written any more.
     is_discarded: AtomicBool,
-    /// The path of the recording, for who has the session of the parent of this process.
+    /// The path of the recording, for a forked child that has its parent's session.
     leaked_path: OnceLock<Option<&'static Path>>,
 }
 
@@ -58,7 +58,7 @@ struct End {
     is_surprise: bool,
     /// The time after which a file that is stuck is given up.
     by: Option<Instant>,
-    /// What could not be written is kept for another attempt.
+    /// Messages that could not be written are kept for another attempt.
     keeps: bool,
     /// The place of the file, if it is another one.
     place: Option<FilePlace>,
@@ -113,8 +113,8 @@ impl Active {
         self.end_by(false, None).map_err(Error::from)
     }
 
-    /// As [`Self::end`], with the counts also of a failure. `keeps`: what could not be written is
-    /// kept for another attempt, which may have another `place`.
+    /// As [`Self::end`], with the counts also of a failure. `keeps`: messages that could not be
+    /// written are kept for another attempt, which may have another `place`.
     pub(in crate::session) fn end_by(
         &self,
         keeps: bool,
@@ -220,7 +220,7 @@ impl Active {
         }
     }
 
-    /// Writes what the buffer keeps, if a file was named. The recording is removed when all is
+    /// Writes the messages in the buffer, if a file was named. The recording is removed when all is
     /// well: not if a panic, an exit of the process or a signal ends the session, and the recording
     /// is the only trace of it.
     fn end_kept(&self, how: &End) -> Result<Summary, StopError> {
@@ -233,7 +233,7 @@ impl Active {
             Some((kept, place)) => self.write_kept(kept, place, how.place.is_some()),
             None => Ok(Summary::default()),
         };
-        // Before what it counts is gone.
+        // Before the messages that it counts are gone.
         let summary = written.map_err(|error| {
             let mut summary = summary::so_far(&self.core);
             summary.messages = summary.groups.iter().map(|group| group.messages).sum();

@@ -1,7 +1,7 @@
-//! A forked child whose parent records. The sessions are the parent's: its thread writes their
+//! A forked child of a parent that records. The sessions are the parent's: its thread writes their
 //! files, and the child has none of them.
 //!
-//! So what the child logs is recorded nowhere until a session starts in it: its own, or one that
+//! So messages of the child are recorded nowhere until a session starts in it: its own, or one that
 //! goes on for a session of the parent ([`crate::session::builder::heirs`]). A program that becomes
 //! a daemon after its start may not know. Where no session goes on, the child's first message that
 //! the parent's sessions would record says so in a line on standard error, and switches all levels
@@ -36,10 +36,10 @@ pub(crate) fn is_inherited() -> bool {
     IS_INHERITED.load(Ordering::Relaxed)
 }
 
-/// What else begins in a child in which sessions go on.
+/// The function that begins the rest in a child in which sessions go on.
 static ON_FOLLOW: ForkOnce<fn()> = ForkOnce::new();
 
-/// Sets what else begins in a child in which sessions go on. There is one.
+/// Sets the function that begins the rest in a child in which sessions go on. There is one.
 pub(crate) fn on_follow(function: fn()) {
     let _ = ON_FOLLOW.set(function);
 }
@@ -69,11 +69,11 @@ pub(in crate::session) fn inherit<'a>(sessions: impl Iterator<Item = &'a Core>) 
     }
 }
 
-/// Starts what goes on for the parent's sessions, and returns whether anything does.
+/// Starts the heirs of the parent's sessions, and returns whether there are any.
 static GO_ON: ForkOnce<fn() -> bool> = ForkOnce::new();
 
-/// Sets the function that starts what goes on for the parent's sessions, and returns whether
-/// anything does. There is one.
+/// Sets the function that starts the heirs of the parent's sessions, and returns whether there are
+/// any. There is one.
 pub(in crate::session) fn go_on_with(function: fn() -> bool) {
     let _ = GO_ON.set(function);
 }
@@ -110,8 +110,8 @@ mod tests {
 
     extern "C" fn changed() {}
 
-    /// Whatever a program does in the child of a fork that got none of the locks ends, and what
-    /// can't be is an error.
+    /// Every call of a program in the child of a fork that got none of the locks ends, and one that
+    /// can't work is an error.
     #[test]
     fn a_child_without_the_locks_waits_for_nobody() {
         let dir = protolog_testkit::temp_dir_for_sockets();

@@ -64,7 +64,7 @@ pub(in crate::session) fn attach_recorder(core: &Core) {
     }
 }
 
-/// Ends what [`attach_recorder`] and [`add`] began for the session's recording.
+/// Undoes [`attach_recorder`] and [`add`] for the session's recording.
 pub(in crate::session) fn detach_recorder(core: &Core) {
     if let Some(recorder) = &core.owner.recorder {
         message_table::remove_listener(
@@ -86,7 +86,7 @@ pub(in crate::session) fn remove(core: &Arc<Core>) {
     writer::guarded(|| SESSIONS.lock().retain(|other| !Arc::ptr_eq(other.core(), core)));
 }
 
-/// Writes what was logged until now to the files of all sessions, as far as that takes at most
+/// Writes the messages logged until now to the files of all sessions, as far as that takes at most
 /// `limit` each.
 pub(crate) fn flush(limit: Duration) {
     // Not while another thread has the lock: it may wait for this one.

@@ -16,9 +16,9 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// the signal's number instead, so with 143 for the SIGTERM of `docker stop`.
 ///
 /// Where the program has a handler of its own, that decides: it runs as before, and meanwhile all
-/// sessions write what was logged so far and go on. So call this after such handlers are installed.
-/// Signals that are ignored stay so. A forked child dies of a signal as if this had not been
-/// called, until it calls it, too, or a session goes on there
+/// sessions write the messages logged so far and go on. So call this after such handlers are
+/// installed. Signals that are ignored stay so. A forked child dies of a signal as if this had not
+/// been called, until it calls it, too, or a session goes on there
 /// ([`Builder::follow_forks`](crate::Builder::follow_forks)).
 ///
 /// ```
@@ -57,7 +57,7 @@ pub fn stop_on_signals() -> Result<(), Error> {
 /// The process that has called [`stop_on_signals`]; 0 if none has.
 static CALLER: AtomicU32 = AtomicU32::new(0);
 
-/// In a forked child in which sessions go on: what its parent has asked for holds here, too.
+/// In a forked child in which sessions go on: its parent's request holds here, too.
 pub(in crate::session) fn follow() -> Result<(), Error> {
     if CALLER.load(Ordering::Relaxed) == 0 { Ok(()) } else { stop_on_signals() }
 }

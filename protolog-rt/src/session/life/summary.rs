@@ -19,7 +19,7 @@ pub(crate) fn so_far(core: &Core) -> Summary {
     let (mut summary, mut reported) = (Summary::default(), Vec::new());
     let mut unwritten = Gap::default();
     if core.pid != std::process::id() {
-        // A forked child: it is the parent's, whose locks may be held.
+        // A forked child: it is the parent's, and its locks may be held.
         return Summary { why_empty: Some(forked::WHY_EMPTY.into()), ..summary };
     }
     let counts = if let Some(requests) = core.requests() {

@@ -1,6 +1,6 @@
 //! Packets on their way from chunks to a file: sequences, and packets with their sizes.
 //!
-//! In a chunk each packet stands behind its size; that is what `sized` bytes are here.
+//! In a chunk each packet stands behind its size; `sized` bytes have this form.
 
 use protolog_core::chunk::DROPPED_PACKET_SIZE;
 use protolog_core::schema::packet;
@@ -23,7 +23,7 @@ pub(in crate::session) fn split(sized: &[u8]) -> Option<(&[u8], &[u8])> {
     sized.get(size_len..)?.split_at_checked(size as usize)
 }
 
-/// Returns the bytes of the first `count` packets of `sized`; all, if what follows some of them is no packet.
+/// Returns the bytes of the first `count` packets of `sized`; all, if some are followed by no packet.
 pub(in crate::session) fn span(sized: &[u8], count: usize) -> usize {
     let mut rest = sized;
     for _ in 0..count {

@@ -129,7 +129,7 @@ impl Seal {
         (walk.from, walk.to, walk.left) = (from, to, left);
     }
 
-    /// Writes the next packet, whatever it is; none if it is no packet, or if there is no room.
+    /// Writes the next packet, of any kind; none if it is no packet, or if there is no room.
     fn convert_one(self, walk: &mut Walk<'_, '_>, counts: &mut Counts) -> Option<()> {
         let (packet, rest) = split(walk.from)?;
         if !packet.is_empty() {

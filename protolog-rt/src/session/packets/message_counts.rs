@@ -43,7 +43,7 @@ pub(in crate::session) struct Counts {
 struct Tally {
     /// 0 in a slot that is not in use.
     messages: u64,
-    /// In an unused slot an id whose search begins at another slot, so that it matches none.
+    /// In an unused slot an id with a search that begins at another slot, so that it matches none.
     id: u64,
     bytes: u64,
 }

@@ -1,4 +1,4 @@
-//! What is left of a trace file that somebody else has cut: its whole packets, with their messages
+//! The remains of a trace file that somebody else has cut: its whole packets, with their messages
 //! and the drops that they report.
 //!
 //! Invariant: messages are left only if a reader finds them; those of bundles that can't be
@@ -54,7 +54,7 @@ impl Remains {
 }
 
 /// Reads a packet with its tag and size, of at most `left` bytes. False at the end, within a
-/// packet, or at what is no packet.
+/// packet, or at bytes that are no packet.
 fn read_packet(reader: &mut impl Read, left: u64, packet: &mut Vec<u8>) -> io::Result<bool> {
     packet.clear();
     let mut next = |packet: &mut Vec<u8>| -> io::Result<bool> {

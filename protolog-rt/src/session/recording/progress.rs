@@ -89,7 +89,7 @@ impl Progress {
     }
 
     /// Makes a new generation count: the file has `bytes` valid bytes. All of it is memory, so this
-    /// can't fail, whatever the disk and the limits of the process are by now.
+    /// can't fail, even if the disk is full or the limits of the process are reached.
     pub(in crate::session) fn commit(&mut self, bytes: u64) {
         let next = self.generation + 1;
         let copy = (next % 2) as usize;

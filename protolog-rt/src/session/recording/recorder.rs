@@ -175,7 +175,7 @@ impl Recorder {
         let claim = Claim::new(&file)?.ok_or_else(in_use)?;
         file::claim(&file)?;
         let head = header(ring, form);
-        // Also what is not mapped, so that the progress of a stream can always be written.
+        // Also the part that is not mapped, so that the progress of a stream can always be written.
         file::allocate(&file, 0, head.metadata_at as usize)?;
         file.write_all_at(&head.to_bytes(), 0)?;
         let header = Memory::new(Mapping::shared(&file, 0, RING_AT)?);
@@ -401,8 +401,8 @@ fn create_in(
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let (program, pid) = (program(), std::process::id());
     let numbers = (0..NAMES).map(|_| NUMBER.fetch_add(1, Ordering::Relaxed).into());
-    // Whoever may make files there can have taken all of these, but not one that nobody knows in
-    // advance.
+    // A user who may make files there can have taken all of these names, but not one that nobody
+    // knows in advance.
     for number in numbers.chain(iter::once_with(random)) {
         let name = format!("protolog-{program}-{pid}-{number}.rec");
         let path = path.with_file_name(&name);

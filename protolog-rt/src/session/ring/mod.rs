@@ -1,3 +1,3 @@
-//! Sessions that keep messages in memory: traces of what is there.
+//! Sessions that keep messages in memory: traces of these messages.
 
 pub(crate) mod snapshot;

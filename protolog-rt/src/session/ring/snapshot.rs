@@ -127,8 +127,8 @@ fn copy_all(reader: &mut BufferReader<'_>, all: &mut BTreeMap<u16, Chunks>) -> b
 /// Returns all chunks by sequence.
 fn find(reader: &mut BufferReader<'_>) -> BTreeMap<u16, Chunks> {
     // A writer may take one chunk behind the place that is looked at, and the next one before it.
-    // So what is found says how far each sequence had come, and is found once more: up to there
-    // nothing is missed.
+    // So the first search says how far each sequence had come, and a second one misses nothing up
+    // to there.
     let newest: BTreeMap<u16, u32> = by_writer(reader)
         .into_iter()
         .filter_map(|(writer, found)| Some((writer, newest_id(&found)?)))
@@ -272,7 +272,7 @@ impl PacketSink for SnapshotCopy<'_> {
     }
 }
 
-/// Overwritten messages, whose groups are not known.
+/// Overwritten messages, of unknown groups.
 fn overwritten(count: u64) -> LossCount {
     LossCount { group: 0, cause: LossCause::Overwritten, count }
 }

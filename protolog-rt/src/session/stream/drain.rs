@@ -51,7 +51,7 @@ pub(in crate::session) struct Drain {
     pub(in crate::session) removed_before: u64,
     /// Something was copied since [`Self::take_copied`].
     has_copied: bool,
-    /// What the file lacks is left in the recording: the session ends.
+    /// The packets that the file lacks stay in the recording: the session ends.
     keeps_unwritten: bool,
 }
 
@@ -77,7 +77,7 @@ pub(in crate::session) struct Sequence {
     state: Option<Box<SequenceState>>,
     /// The file lacks the state.
     stale: bool,
-    /// Chunks that were copied but for the beginning of that packet, with what is before it.
+    /// Chunks that were copied but for the beginning of that packet, with the packets before it.
     pieces: Vec<HeldChunk>,
     /// Where that packet begins: the chunk, and the number of packets before it there.
     begun_at: (u32, u16),
@@ -133,8 +133,8 @@ impl Drain {
         }
     }
 
-    /// Makes sure that the system has what was copied, and then frees the chunks that it came from. Does nothing for a buffer
-    /// that ends with the process.
+    /// Makes sure that the system has the copied bytes, and then frees the chunks that it came from. Does nothing for a
+    /// buffer that ends with the process.
     fn commit(&mut self, core: &Core, reader: &mut BufferReader<'_>, file: &mut TraceFile) {
         let Some(progress) = self.progress.as_mut().filter(|progress| progress.has_changed())
         else {
@@ -145,7 +145,7 @@ impl Drain {
             return;
         }
         if file.has_failed() {
-            // It lacks some of what was copied, the states of open chunks perhaps.
+            // It lacks some of the copied bytes, the states of open chunks perhaps.
             for (&writer, sequence) in self.sequences.iter().filter(|(_, known)| known.is_open()) {
                 progress.set_position(writer, sequence.position(false, true));
             }
@@ -171,7 +171,7 @@ impl Drain {
         self.keeps_unwritten = self.progress.is_some();
     }
 
-    /// Returns whether the recording has what the file lacks.
+    /// Returns whether the recording has the packets that the file lacks.
     pub(in crate::session) fn is_left(&self, file: &TraceFile) -> bool {
         self.keeps_unwritten && file.can_be_completed()
     }
@@ -284,7 +284,7 @@ pub(in crate::session) trait PacketSink {
     /// Takes a packet that was split.
     fn packet(&mut self, packet: &[u8]);
 
-    /// Takes the first `count` packets of `sized`, each with its size before it; all, if what follows some is no packet.
+    /// Takes the first `count` packets of `sized`, each with its size before it; all, if no packet follows some.
     fn packets(&mut self, sized: &[u8], count: u16);
 }
 
@@ -358,7 +358,7 @@ impl Sequence {
     }
 
     /// Returns the first packet that is not copied, in a chunk that was copied as far as `done` says. `lacks`: the file lacks
-    /// what was copied.
+    /// the copied packets.
     fn position(&self, is_complete: bool, lacks: bool) -> Position {
         let is_stale = lacks || self.stale;
         match (&self.begun, is_complete) {

@@ -186,7 +186,7 @@ impl Stream {
         self.trace.file.flush();
     }
 
-    /// Copies what the buffer has, to as many files as it takes; `ended` are writers that were taken off the list.
+    /// Copies the buffer's packets, to as many files as needed; `ended` are writers that were taken off the list.
     fn copy(&mut self, unfinished_too: bool, ended: &[Arc<Writer>]) {
         while !self.drain.copy(&self.core, &mut self.trace.file, unfinished_too) {
             self.rotate(ended);
@@ -270,7 +270,7 @@ impl Stream {
         };
         self.is_rotation_pending = false;
         self.finish_file(ended);
-        // `stop` returns it; what comes next has files of its own.
+        // `stop` returns it; the next session has files of its own.
         let error = self.continue_in(file);
         self.failed_file = self.failed_file.take().or(error);
     }

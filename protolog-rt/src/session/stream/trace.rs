@@ -66,8 +66,8 @@ impl Trace {
         Self::start(core, file, before, started, "protolog session started")
     }
 
-    /// Writes the beginning of a trace that continues another one; [`Self::skip_unattributed_before`] says what that one
-    /// reports.
+    /// Writes the beginning of a trace that continues another one; [`Self::skip_unattributed_before`] says which drops
+    /// that one reports.
     pub(in crate::session) fn continued(core: Arc<Core>, file: TraceFile) -> Self {
         let before = core.owner.before.clone();
         Self::start(core, file, before, clock::boottime(), "protolog session goes on")
@@ -108,7 +108,7 @@ impl Trace {
         self.file.lose_all_but(remains, self.reported.pending())
     }
 
-    /// Writes what every trace begins with.
+    /// Writes the first packets of every trace.
     fn write_beginning(&mut self, nanos: u64, what: &str) {
         let pid = self.core.pid;
         self.write_clocks(clock::snapshot());

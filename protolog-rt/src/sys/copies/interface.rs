@@ -1,4 +1,4 @@
-//! The functions by which one copy of this runtime serves another, and what they pass.
+//! The functions by which one copy of this runtime serves another, and the types that they pass.
 //!
 //! Nothing that has a destructor crosses, since each copy may have an allocator of its own, and
 //! every type here is of the C ABI: the copies may come from other compilers. [`Host`] is the side
@@ -7,14 +7,14 @@
 //! Invariants
 //! - *announced*: an [`Interface`] is reached by `super::host` alone, which has found it by its
 //!   note, and kept its module loaded.
-//! - *borrowed*: what is passed lives through the call, but for a [`Handle`] and its word, which
+//! - *borrowed*: an argument lives through the call, but for a [`Handle`] and its word, which
 //!   live as long as the host.
 
 use crate::sync::{AtomicU32, Ordering};
 use protolog_core::{Arg, MAX_PARAMS};
 use std::ffi::c_void;
 
-/// The version of [`Interface`] and of what its functions promise. A test builds a library with
+/// The version of [`Interface`] and of the promises of its functions. A test builds a library with
 /// another one.
 pub(crate) const VERSION: u32 = if cfg!(protolog_other_interface) { u32::MAX } else { 2 };
 
@@ -38,7 +38,7 @@ pub(crate) trait Host {
     fn intern(group: &'static Self::Group, template: NewTemplate<'_>) -> bool;
     /// Takes a message for sessions.
     fn message(group: &'static Self::Group, severity: u8, id: u64, args: &[Arg<'_>], stack: bool);
-    /// Takes the begin or end of a timeline slice, and what stands beside it in its packet.
+    /// Takes the begin or end of a timeline slice, and the fields beside it in its packet.
     fn slice(group: &'static Self::Group, severity: u8, event: &[u8], beside: &[u8]);
     /// Returns a number that no span has.
     fn next_span() -> u64;
@@ -128,7 +128,7 @@ type Register =
     unsafe extern "C" fn(name: Text, tag: Text, flags: u32, changed: extern "C" fn()) -> Handle;
 type Message = unsafe extern "C" fn(Handle, u8, u64, *const Value, usize, bool);
 
-/// The functions of a copy. A change of any of them, or of what it gets, needs a new [`VERSION`].
+/// The functions of a copy. A change of any of them, or of its arguments, needs a new [`VERSION`].
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Interface {
@@ -335,7 +335,7 @@ impl Interface {
     }
 }
 
-// The host's side. Each function gets what its namesake of `Interface` passes.
+// The host's side. Each function gets the arguments that its namesake of `Interface` passes.
 
 unsafe extern "C" fn register<H: Host>(
     name: Text,

@@ -54,7 +54,7 @@ impl Forking {
     }
 }
 
-/// Returns what `take` returns within half a second.
+/// Returns the value that `take` returns within half a second.
 pub(super) fn within_limit<T>(take: impl FnMut() -> Option<T>) -> Option<T> {
     within_tries(5_000, take)
 }
@@ -69,7 +69,7 @@ pub(super) fn give_way() {
     }
 }
 
-/// Returns what `take` returns in so many tries, a tenth of a millisecond apart.
+/// Returns the value that `take` returns in so many tries, a tenth of a millisecond apart.
 fn within_tries<T>(tries: u32, mut take: impl FnMut() -> Option<T>) -> Option<T> {
     for attempt in 0..tries {
         if let Some(taken) = take() {

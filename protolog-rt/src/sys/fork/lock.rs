@@ -44,8 +44,8 @@ impl<T> Actions<T> {
 }
 
 impl<T: Send + Sync> ForkLock<T> {
-    /// A lock with no action of its own in the child: what it protects is as good there as in the
-    /// parent.
+    /// A lock with no action of its own in the child: the value that it protects is as good there
+    /// as in the parent.
     pub(crate) const fn new(order: Order, value: T) -> Self {
         Self::with_actions(order, value, Actions::NONE)
     }
@@ -73,9 +73,9 @@ impl<T: Send + Sync> ForkLock<T> {
         self.lock.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the lock; none where this thread has it for its own fork, so that whoever runs between
-    /// the handlers of that, such as another library's handler or a signal's, is alone with what
-    /// the lock protects.
+    /// Takes the lock; none where this thread has it for its own fork, so that code between the
+    /// handlers of that fork, such as another library's handler or a signal's, is alone with the
+    /// value that the lock protects.
     pub(crate) fn lock_unless_forking(&'static self) -> Option<RwLockWriteGuard<'static, T>> {
         (!self.is_held_for_fork()).then(|| self.lock())
     }
@@ -99,8 +99,8 @@ impl<T: Send + Sync> ForkLock<T> {
         within_limit(|| self.try_write())
     }
 
-    /// Takes the lock for reading, together with others who read; none where somebody has it or
-    /// waits for it, or where it was never taken: registering it may wait. Safe in signal handlers.
+    /// Takes the lock for reading, together with other readers; none where a writer has it or waits
+    /// for it, or where it was never taken: registering it may wait. Safe in signal handlers.
     pub(crate) fn try_read(&'static self) -> Option<RwLockReadGuard<'static, T>> {
         if !self.is_registered.load(Ordering::Acquire) {
             return None;

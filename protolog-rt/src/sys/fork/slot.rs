@@ -1,5 +1,5 @@
-//! The registered locks, one slot for each [`Order`](super::Order), without the types of what they
-//! protect.
+//! The registered locks, one slot for each [`Order`](super::Order), without the types of the values
+//! that they protect.
 //!
 //! A fork's handlers go over all locks of the process. A slot keeps a lock's address and the
 //! functions for locks of its type, and can be read at any time without waiting.
@@ -12,7 +12,7 @@ use crate::sync::{AtomicPtr, Ordering};
 /// The locks by order.
 pub(super) static SLOTS: [Slot; LOCKS] = [const { Slot::new() }; LOCKS];
 
-/// A registered lock, of whatever it protects.
+/// A registered lock, with a value of any type.
 pub(super) struct Slot {
     /// The `ForkLock`; null where none is registered. Set once, after `handlers`.
     lock: AtomicPtr<()>,
@@ -49,7 +49,7 @@ impl Slot {
         registered.is_null() || registered == lock
     }
 
-    /// The lock that is registered, and what forks do to it.
+    /// The registered lock, and the functions that forks call for it.
     pub(super) fn get(&self) -> Option<(*const (), &'static Handlers)> {
         let lock = self.lock.load(Ordering::SeqCst);
         // SAFETY: null, or what `set` stored before the lock: a reference to a constant.

@@ -82,7 +82,7 @@ impl Chunk {
     }
 }
 
-/// Checks that the fast path takes `args`, and writes what the slow path does, before and after the chunk has the strings.
+/// Checks that the fast path takes `args`, and writes the slow path's bytes, before and after the chunk has the strings.
 fn check<A: FastArgs>(delta: u32, args: &A) {
     let mut chunk = Chunk::new();
     let new = chunk.write_new(delta, args);

@@ -21,7 +21,7 @@ fn abandoned() -> Vec<Image> {
     images
 }
 
-/// The chunk whose last packet is marked as abandoned, and where.
+/// The chunk with a last packet that is marked as abandoned, and where.
 fn mark(images: &[Image]) -> (usize, usize) {
     let mark = redundant_varint(DROPPED_PACKET_SIZE).unwrap();
     let places: Vec<(usize, usize)> = images

@@ -1,7 +1,7 @@
 //! A model of how a tracing service takes in chunks and reads packets back, with its refusals.
 //!
 //! Its way with good and with bad chunks was observed on Perfetto's service, version 59; the model says the same in
-//! a few lines, so that a test can show what becomes of a chunk without one.
+//! a few lines, so that a test can show the fate of a chunk without one.
 //!
 //! ```text
 //! chunk -> take (copied; known by writer and chunk id) -> read (per writer, in the order of chunk ids, each packet once)
@@ -76,7 +76,7 @@ impl Image {
 }
 
 impl Service {
-    /// Copies a chunk, or what is new of one that it looked into before.
+    /// Copies a chunk, or the new part of one that it looked into before.
     pub(super) fn take(&mut self, image: &Image) {
         let packets = image.packets();
         let (mut count, mut flags) = (packets.count(), packets.flags());

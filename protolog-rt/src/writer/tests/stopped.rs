@@ -13,7 +13,7 @@ use std::io::Error;
 use std::os::fd::FromRawFd;
 
 const PAGES: usize = 4;
-/// The size of the file: the buffer, and a page for what was acknowledged.
+/// The size of the file: the buffer, and a page for the acknowledged counts.
 const LEN: usize = (PAGES + 1) * PAGE;
 const MESSAGES: i64 = 24;
 /// The child's exit code if the system does not let it be traced.

@@ -1,5 +1,5 @@
-//! Strings that a chunk has are named, others come with their message. The reader gets what was logged, whatever repeats and
-//! wherever it lies in memory, and reads each chunk alone.
+//! Strings that a chunk has are named, others come with their message. The reader gets the logged strings, repeated or not
+//! and wherever they lie in memory, and reads each chunk alone.
 
 use super::super::arg_slice::ArgSlice;
 use super::*;

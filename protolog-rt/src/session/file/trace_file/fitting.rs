@@ -68,7 +68,7 @@ impl TraceFile {
         }
     }
 
-    /// Takes away what was written in part.
+    /// Takes away a packet that was written in part.
     fn cut(&mut self) -> io::Result<u64> {
         self.file.set_len(self.written)?;
         self.file.seek(SeekFrom::Start(self.written))

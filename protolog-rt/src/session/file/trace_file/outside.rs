@@ -1,12 +1,12 @@
 //! Changes of the file by others while it is written: it was emptied or cut (`copytruncate`),
 //! deleted, or moved (`logrotate`).
 //!
-//! Nobody says so to who writes it, and writing goes on without an error: behind a hole of zeros,
+//! Its writer is not told, and writing goes on without an error: behind a hole of zeros,
 //! or into a file that nobody can open any more. So the file is looked at before each round of
 //! writes.
 //!
-//! Invariant: a file without a name, one that was given as a descriptor, and what is no regular
-//! file is not looked at.
+//! Invariant: a file without a name, one that was given as a descriptor, and one that is no regular
+//! file are not looked at.
 
 use super::TraceFile;
 use crate::error::Error;
@@ -34,7 +34,7 @@ pub(super) struct Outside {
 /// A change by somebody else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::session) enum OutsideChange {
-    /// It is shorter than what was written: so many bytes are left.
+    /// It is shorter than the bytes written: so many are left.
     Cut(u64),
     /// It has no name any more.
     Deleted,
@@ -43,8 +43,8 @@ pub(in crate::session) enum OutsideChange {
 }
 
 impl TraceFile {
-    /// Returns what somebody else has done to the file; none while bytes are gathered that it
-    /// lacks.
+    /// Returns the change that somebody else has made to the file; none while bytes are gathered
+    /// that it lacks.
     pub(in crate::session) fn outside_change(&self) -> Option<OutsideChange> {
         if self.start.is_some() || !self.linked || self.used > 0 || self.write_behind.is_some() {
             return None;
@@ -56,7 +56,7 @@ impl TraceFile {
         if found.len() < self.written {
             return Some(OutsideChange::Cut(found.len()));
         }
-        // A name that a file has until it is complete is not anybody's concern. Who renames the
+        // A name that a file has until it is complete is not anybody's concern. A rename of the
         // directory does not move the file in it.
         let is_other = match self.place.as_ref()?.look() {
             Ok(there) => {
@@ -111,7 +111,7 @@ impl TraceFile {
         self.can_continue = false;
     }
 
-    /// Returns what is left in the first `length` bytes of the file.
+    /// Returns the remains in the first `length` bytes of the file.
     pub(in crate::session) fn remains(&self, length: u64) -> io::Result<Remains> {
         Remains::read(&self.file, length, Seal::new(OWN_SEQUENCE).bytes())
     }

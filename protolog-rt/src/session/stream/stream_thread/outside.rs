@@ -1,4 +1,4 @@
-//! What a session that streams does when somebody else changes its file.
+//! The reaction of a session that streams when somebody else changes its file.
 //!
 //! | somebody | the session |
 //! |---|---|
@@ -41,7 +41,7 @@ impl Reopen {
 }
 
 impl Stream {
-    /// Follows what somebody else has done to the file. `is_end`: the session ends, so a file that was only moved is the last one.
+    /// Follows a change of the file by somebody else. `is_end`: the session ends, so a file that was only moved is the last one.
     pub(super) fn follow_outside_change(&mut self, is_end: bool) {
         match self.trace.file.outside_change() {
             Some(OutsideChange::Cut(left)) => self.follow_cut(left),
