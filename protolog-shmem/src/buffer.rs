@@ -35,7 +35,7 @@ const AHEAD: usize = 2;
 const PREFETCHED_FOR_READING: usize = 16;
 
 /// The most bytes that wait before the reader is woken: enough that it is rare, and no more, since
-/// a burst finds what is left.
+/// a burst finds the remaining bytes.
 const DUE: usize = 2 << 20;
 
 /// Chunks in shared memory. See the module.
@@ -200,7 +200,7 @@ impl Buffer {
         }
     }
 
-    /// Prefetches a page after `page`, since whoever takes it waits for its lines.
+    /// Prefetches a page after `page`, since the writer that takes it waits for its lines.
     pub(crate) fn prefetch_ahead(&self, page: usize) {
         let ahead = (page + AHEAD) % self.pages * PAGE;
         for line in 0..PREFETCHED_FOR_WRITING {
@@ -220,7 +220,7 @@ impl Buffer {
         self.usage.divided.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Begins a chunk: enters whose it is, and lends the addresses that its writer stores through.
+    /// Begins a chunk: enters its writer, and lends the addresses that its writer stores through.
     /// Readers see nothing of it before a count is published.
     pub fn open(&self, chunk: &mut WriteChunk, writer_id: u16, chunk_id: u32) -> OpenChunk {
         self.check(chunk);
@@ -260,7 +260,7 @@ impl Buffer {
         self.check(&chunk);
         let slot = chunk.into_slot();
         let size = slot.size();
-        // Before anybody can take the chunk, who then takes it off again.
+        // Before anybody can take the chunk: the taker takes it off again.
         let before = self.usage.complete.fetch_add(size, Ordering::Relaxed);
         self.counters().add(slot.layout, |counters| &counters.written);
         self.counters().reach(before + size);
@@ -329,7 +329,7 @@ impl Buffer {
         self.memory.chunk_header(slot.at())
     }
 
-    /// Count and flags of a chunk as they are now; what they cover is visible.
+    /// Count and flags of a chunk as they are now; the bytes that they cover are visible.
     #[inline]
     pub(crate) fn packets_of(&self, slot: Slot) -> Packets {
         Packets(self.header(slot).packets.load(Ordering::Acquire))
@@ -378,8 +378,8 @@ impl Buffer {
         let _ = at;
     }
 
-    /// Makes a chunk's header zero. The count first, so that a recovery never takes what is left
-    /// for another chunk's.
+    /// Makes a chunk's header zero. The count first, so that a recovery never takes the remaining
+    /// fields for another chunk's.
     pub(crate) fn clear_header(&self, slot: Slot) {
         let header = self.header(slot);
         header.packets.store(0, Ordering::Relaxed);

@@ -141,8 +141,8 @@ impl PacketCount {
 ///             requested -> empty, or back to offered    take
 /// ```
 ///
-/// The cell says who has the chunk. Whether its writer is in the midst of a message is for both to
-/// agree on otherwise.
+/// The cell names the holder of the chunk. Whether its writer is in the midst of a message is for
+/// both to agree on otherwise.
 #[derive(Debug)]
 pub struct ChunkCell(AtomicU64);
 

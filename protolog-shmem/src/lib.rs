@@ -21,7 +21,7 @@
 //! - *clean*: the header of a free chunk is zero, and so is, on an undivided page, every place where a layout has a header.
 //! - *mapped*: the bytes of a [`Memory`] can be read and written as long as it lives.
 //!
-//! # What remains an obligation
+//! # Remaining obligations
 //!
 //! A writer stores a message without a call into this crate, through the addresses that [`Buffer::open`] lends ([`OpenChunk`]).
 //! Those stores, [`PacketCount::publish`] and [`Buffer::peek`] are `unsafe`; everything else is safe, and misuse is a panic or a

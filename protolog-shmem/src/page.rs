@@ -10,18 +10,18 @@
 //! reader   Reading          -> Free                         release
 //! reader   Reading, rest Free -> all Reading -> undivided   close, open
 //!
-//! in a ring, writers take what is complete themselves, by way of Reading; each of these steps is a visit, and notes its lap:
+//! in a ring, writers take complete chunks themselves, by way of Reading; each of these steps is a visit, and notes its lap:
 //! writer   undivided        -> divided, chunk 0 Writing                                visit
 //! writer   Complete, Free, all of them -> all Reading -> divided, chunk 0 Writing      visit; change
 //! writer   Complete, on a page with others -> Reading -> Free                          visit; release
 //! ```
 //!
 //! Beside the header the word has the lap of the last visit, so that a step that was prepared
-//! before another visit fails, whatever the chunks look like by then. Streams have no laps.
+//! before another visit fails, whatever state the chunks have by then. Streams have no laps.
 //!
-//! Invariant: only its writer moves a chunk out of Writing, and only who moved it there moves it
-//! out of Reading, or whom that one handed it to, so their steps can't fail; a page whose chunks
-//! are all Reading belongs to whoever claimed it.
+//! Invariant: only its writer moves a chunk out of Writing, and only the party that moved it there,
+//! or that got it from that one, moves it out of Reading, so their steps can't fail. A page with
+//! all chunks in Reading belongs to the thread that claimed it.
 
 use crate::sync::{AtomicU64, Ordering};
 use protolog_core::chunk::{ChunkState, PageLayout, PageWord};
@@ -85,7 +85,7 @@ impl<'a> Page<'a> {
         self.0.compare_exchange(before.0, before.with(header).0, success, failure).is_ok()
     }
 
-    /// Replaces `before` by `after`; fails with what the page is by now.
+    /// Replaces `before` by `after`; fails with the page's present state.
     pub(crate) fn visit(self, before: PageState, after: PageState) -> Result<(), PageState> {
         let (success, failure) = (Ordering::SeqCst, Ordering::Acquire);
         let result = self.0.compare_exchange(before.0, after.0, success, failure);
@@ -135,7 +135,7 @@ impl<'a> Page<'a> {
         state.word() == alone && self.replace(state, claimed(layout))
     }
 
-    /// Makes a page whose header is `before`, and which was claimed as a whole, what `after` says.
+    /// Gives a page with the header `before`, which was claimed as a whole, the header `after`.
     pub(crate) fn change(self, before: PageWord, after: PageWord) {
         // Others may visit the page meanwhile: the lap is theirs.
         self.0.fetch_xor(header_bits(before.0 ^ after.0), Ordering::Release);
@@ -162,7 +162,7 @@ impl<'a> Page<'a> {
     }
 }
 
-/// The header of a page whose chunks are all claimed.
+/// The header of a page with all chunks claimed.
 pub(crate) fn claimed(layout: PageLayout) -> PageWord {
     (0..layout.chunks())
         .fold(PageWord::divided(layout), |word, index| word.with(index, ChunkState::Reading))

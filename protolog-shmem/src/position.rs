@@ -1,4 +1,4 @@
-//! The place where the next search for a page begins: in a ring, whose turn it is.
+//! The place where the next search for a page begins: in a ring, the page in turn.
 //!
 //! Invariant: in a ring a position only moves on, from page to page, and then to the next lap.
 

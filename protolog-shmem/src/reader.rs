@@ -1,7 +1,7 @@
-//! The reader of a buffer: finds chunks, reads what is committed, releases them.
+//! The reader of a buffer: finds chunks, reads their committed packets, releases them.
 //!
-//! There is one [`BufferReader`] at a time. It sees the chunks of a writer in any order and at any time; whoever needs them in order
-//! sorts by chunk id and waits for what is missing, since a writer completes its chunks in order and leaves no gap.
+//! There is one [`BufferReader`] at a time. It sees the chunks of a writer in any order and at any time. A caller that needs them in
+//! order sorts by chunk id and waits for missing ones, since a writer completes its chunks in order and leaves no gap.
 //!
 //! Invariants
 //! - Only bytes that are *committed* are read: the packet that a writer may be filling is never touched. Of a complete chunk that
@@ -46,7 +46,7 @@ impl ChunkInfo {
 pub struct Committed<'a> {
     /// The packets, without the one that is still open. In a chunk that is complete something else may follow them.
     pub bytes: &'a [u8],
-    /// Number of packets in `bytes`, the last of which may be an abandoned one, whose size says more than there is.
+    /// Number of packets in `bytes`, the last of which may be an abandoned one, with a size beyond the end.
     pub count: u16,
     /// Flags as [`protolog_core::chunk::Packets`] has them; `CONTINUED` says something only when the chunk is complete.
     pub flags: u16,
@@ -86,7 +86,7 @@ impl<'b> BufferReader<'b> {
         let mut found = Vec::new();
         for page in 0..self.buffer.pages() {
             let _pin = (self.buffer.fill_policy() == FillPolicy::RingBuffer).then(|| {
-                // The fence waits for what was prefetched before it, one page after the other.
+                // The fence waits for the prefetches before it, one page after the other.
                 self.buffer.prefetch_page(page + AHEAD);
                 Pin::new(self.buffer, page)
             });
@@ -120,8 +120,8 @@ impl<'b> BufferReader<'b> {
         self.buffer.prefetch(info.slot);
     }
 
-    /// Reads a chunk of a stream: claims it if it was complete when it was found, else shows what is committed by now. None
-    /// where it has been released since.
+    /// Reads a chunk of a stream: claims it if it was complete when it was found, else shows the packets committed by now.
+    /// None where it has been released since.
     ///
     /// # Panics
     /// Where the buffer is a ring, whose chunks have to be pinned.
@@ -225,7 +225,7 @@ impl ReadChunk<'_> {
             .then(|| HeldChunk { slot: self.slot, buffer: self.buffer.id() })
     }
 
-    /// Releases the chunk as one whose packets could not be used; dropping it counts it as read.
+    /// Releases the chunk as one with unusable packets; dropping it counts it as read.
     pub fn discard(mut self) {
         if std::mem::take(&mut self.is_claimed) {
             self.buffer.counters().add(self.slot.layout, |counters| &counters.discarded);
@@ -250,7 +250,7 @@ impl fmt::Debug for ReadChunk<'_> {
     }
 }
 
-/// A chunk of a stream that was read, and is not free yet: what was read of it may still be on its way to a file.
+/// A chunk of a stream that was read, and is not free yet: its bytes may still be on the way to a file.
 ///
 /// One that is dropped stays in state Reading for good: [`BufferReader::release`] is its end.
 #[derive(Debug, PartialEq, Eq)]
@@ -303,7 +303,7 @@ struct Pin<'b> {
 }
 
 impl<'b> Pin<'b> {
-    /// Pins `page`. Loads of page and chunk headers that follow see whoever did not see the pin.
+    /// Pins `page`. Later loads of page and chunk headers see a writer that did not see the pin.
     fn new(buffer: &'b Buffer, page: usize) -> Self {
         buffer.pin(page);
         fence(Ordering::SeqCst);
@@ -325,13 +325,13 @@ unsafe fn committed(buffer: &Buffer, slot: Slot, is_complete: bool) -> Committed
     let packets = buffer.packets_of(slot);
     let (start, payload) = (buffer.payload(slot), slot.payload());
     let (mut count, mut length) = (packets.count(), payload);
-    // Whoever takes the packets of a complete chunk finds their ends on the way; here that would be the same work once more.
+    // Taking the packets of a complete chunk finds their ends on the way; here that would be the same work once more.
     if !is_complete {
         (count, length) = (count.saturating_sub(1), 0);
         for done in 0..count {
             // SAFETY: *committed*: the packet at `length` is one of those that the count covers, but not the last one.
             let Some(size) = (unsafe { packet_span(start, length, payload) }) else {
-                // A writer never leaves a chunk like this; what precedes is still good.
+                // A writer never leaves a chunk like this; the packets before are still good.
                 count = done;
                 break;
             };
@@ -365,7 +365,7 @@ unsafe fn packet_span(start: *const u8, at: usize, payload: usize) -> Option<usi
     (span <= payload - at).then_some(span)
 }
 
-/// Likewise, whatever the length of the size.
+/// Likewise, for a size of any length.
 ///
 /// # Safety
 /// That of [`packet_span`].

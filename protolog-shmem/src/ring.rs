@@ -1,30 +1,30 @@
 //! A buffer as a ring: writers take the oldest chunks again.
 //!
-//! Pages are taken in turn. A [`Position`], which all writers share, says whose turn it is: the
-//! page, and the lap. Whoever wants a chunk visits that page, which is the oldest, and then moves
-//! the position on:
+//! Pages are taken in turn. A [`Position`], which all writers share, has the turn: the page, and
+//! the lap. A writer that wants a chunk visits that page, which is the oldest, and then moves the
+//! position on:
 //!
 //! ```text
 //! all chunks complete or free    the page is claimed as a whole, divided anew, and its first chunk taken
-//! some being written             what is complete is overwritten: those chunks are free, and the next that want their layout get
+//! some being written             complete chunks are overwritten: they are free, and the next that want their layout get
 //!                                them. Where nearly every page has a chunk that is written, any chunk with enough room will do
 //! visited in this lap            somebody was faster
 //! ```
 //!
 //! A visit is one step of the page's word, which notes the lap. So pages are visited in the order
 //! of their turns, and once per lap, however long a thread is preempted between two instructions: a
-//! step from an earlier lap fails. And from that step on, what was complete on the page is gone for
-//! all readers, also for those of a recording, whenever its bytes are overwritten.
+//! step from an earlier lap fails. And from that step on, the complete chunks of the page are gone
+//! for all readers, also of a recording, whenever their bytes are overwritten.
 //!
-//! The reader pins one page at a time. Whoever claims chunks marks them as being read, then checks
-//! whether their page is pinned; the reader pins the page, then checks the mark; a full fence
-//! stands between on both sides. Chunks of a pinned page are handed over to the reader, which frees
-//! them when it is done.
+//! The reader pins one page at a time. A writer that claims chunks marks them as being read, then
+//! checks whether their page is pinned; the reader pins the page, then checks the mark; a full
+//! fence stands between on both sides. Chunks of a pinned page are handed over to the reader, which
+//! frees them when it is done.
 //!
 //! Invariants
 //! - *pinned*: a chunk that the reader has pinned keeps its committed bytes until the pin is gone:
-//!   either the reader sees that the chunk is another one, or who takes it sees the pin and leaves
-//!   it to the reader.
+//!   either the reader sees that the chunk is another one, or the writer that takes it sees the pin
+//!   and leaves it to the reader.
 //! - *age*: the position moves on from a page only after that was visited in its lap. A writer
 //!   takes each chunk on a page that comes later in turn than that of its chunk before, so its
 //!   chunks are overwritten in their order.
@@ -200,7 +200,7 @@ impl Buffer {
     }
 
     /// Leaves claimed chunks of `page` to the reader, if that has pinned the page. Where the pin is
-    /// gone, what its reader read came before.
+    /// gone, its reader's reads came before.
     fn hand_over(&self, page: usize, chunks: impl Iterator<Item = usize>) -> bool {
         let mut pinned = self.pinned.load(Ordering::Acquire);
         if pinned_page(pinned) != Some(page) {
@@ -223,7 +223,7 @@ impl Buffer {
         self.pinned.store(page as u64 + 1, Ordering::Release);
     }
 
-    /// Ends the pin of the reader on `page`, and frees what it was handed over meanwhile.
+    /// Ends the pin of the reader on `page`, and frees chunks handed to it meanwhile.
     pub(crate) fn unpin(&self, page: usize) {
         let pinned = self.pinned.swap(0, Ordering::AcqRel);
         let Some(layout) = self.page(page).word().layout() else { return };

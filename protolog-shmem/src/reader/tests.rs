@@ -1,4 +1,4 @@
-//! The reader of a stream: it reads what is committed, and frees what it claimed.
+//! The reader of a stream: it reads committed packets, and frees the chunks that it claimed.
 
 use super::*;
 use crate::chunk::WriteChunk;
@@ -143,8 +143,8 @@ fn header(buffer: &Buffer, slot: Slot) -> [u8; CHUNK_HEADER] {
     header
 }
 
-/// Reads all that a reader finds in memory of these bytes, and returns the lengths of what it took
-/// for committed.
+/// Reads all that a reader finds in memory of these bytes, and returns the lengths of the bytes
+/// that it took for committed.
 fn read_any(bytes: &[u8], fill_policy: FillPolicy) -> Vec<usize> {
     let buffer = Buffer::new(Memory::new(Heap::copy_of(bytes)), fill_policy);
     let mut reader = buffer.reader();
@@ -176,7 +176,7 @@ fn any_bytes_are_read_within_their_chunk() {
             (0..2 * PAGE).map(|_| (random() >> (random() % 9)) as u8).collect();
         for (page, layout) in bytes.chunks_mut(PAGE).zip(PageLayout::ALL.iter().cycle().skip(round))
         {
-            // No chunk is in state Reading: a reader waits until whoever has it is done.
+            // No chunk is in state Reading: a reader waits until its holder is done.
             let states = (0..layout.chunks()).fold(0, |word, index| {
                 let state = [ChunkState::Complete, ChunkState::Writing, ChunkState::Free];
                 word | (state[random() as usize % 3] as u32) << (2 * index)

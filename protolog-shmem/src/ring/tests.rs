@@ -134,7 +134,7 @@ fn a_page_that_is_divided_anew_has_clean_headers() {
             let ids = (ids.0.load(Ordering::Relaxed), ids.1.load(Ordering::Relaxed));
             assert_eq!((ids, buffer.packets_of(slot).0), ((0, 0), 0), "{slot:?}");
         }
-        // All of the page but its own header is what packets left there.
+        // All of the page but its own header has bytes that packets left there.
         loop {
             let open = buffer.open(&mut chunk, u16::MAX, u32::MAX);
             // SAFETY: the chunk is this function's, and so long.

@@ -2,7 +2,7 @@
 //! `cargo xtask test loom` runs it.
 //!
 //! The crate itself is compiled over loom's atomics. Bytes of packets are plain memory; the
-//! [`cells`] check who touches them.
+//! [`cells`] check every access to them.
 //!
 //! The bounds: three threads, one page, at most two preemptions in a run, in one model one, unless
 //! `LOOM_MAX_PREEMPTIONS` says otherwise. Within them loom leaves out orders that it takes for

@@ -1,5 +1,5 @@
-//! A ring whose writers take chunks again while a reader reads them. The reader reads the packets
-//! while it has the page pinned, so loom says where a writer might change what is being read.
+//! A ring of writers that take chunks again while a reader reads them. The reader reads the packets
+//! while it has the page pinned, so loom says where a writer might change bytes being read.
 
 use crate::cells::Cells;
 use crate::writer::Writer;
@@ -131,10 +131,10 @@ fn check_newest(found: &[ChunkInfo], writer: u16, next: u32) {
     assert!((0..next).rev().zip(ids.iter().rev()).all(|(a, b)| a == *b), "{ids:?} of {next}");
 }
 
-/// Writers that take so many pages each of a ring that went round once. Each takes what is oldest,
+/// Writers that take so many pages each of a ring that went round once. Each takes the oldest page,
 /// wherever it is preempted.
 fn overwrite_in_order(chunks: [u32; 2]) {
-    // One is what it takes. Two take a minute, more take hours.
+    // One is enough. Two take a minute, more take hours.
     let preemptions = loom::model::Builder::new().preemption_bound.map_or(1, |asked| asked.min(2));
     check_within(Some(preemptions), move || {
         let memory = Memory::new(Heap::new(2 * PAGE));
@@ -143,8 +143,8 @@ fn overwrite_in_order(chunks: [u32; 2]) {
             let (buffer, cells) = (Arc::clone(&buffer), cells.clone());
             Writer { buffer, cells, id, next_chunk: 0 }
         };
-        // The third chunk is on the first page, so whoever looks at the pages in their order sees
-        // it before the second.
+        // The third chunk is on the first page, so a reader that looks at the pages in their order
+        // sees it before the second.
         let mut first = writer(1);
         (0..3).for_each(|_| assert!(first.fill(PageLayout::One, &[])));
         let threads = [(2, chunks[0]), (3, chunks[1])].map(|(id, chunks)| {
