@@ -1,13 +1,13 @@
 //! Files that something untrusted names, such as a trace: found below a directory, or anywhere.
 //!
-//! A name may lead to a device whose opening has effects, to a pipe that makes us wait, or out of
+//! A name may lead to a device that reacts to being opened, to a pipe that makes us wait, or out of
 //! the directory by `..` and links. Here each component is opened as a place that nothing is read
-//! from, and what was found is looked at before it is opened for reading. Links are read and
+//! from, and the entry found is looked at before it is opened for reading. Links are read and
 //! followed by hand: an absolute one counts from the directory, as after `chroot`, and `..` goes to
-//! the directory that was passed on the way, never above the first one. So what other users rename
+//! the directory that was passed on the way, never above the first one. So a rename by other users
 //! meanwhile leads nowhere else.
 //!
-//! Invariants: what is opened is a regular file; with a [`Root`], it is in the directory or in one
+//! Invariants: an opened file is a regular one; with a [`Root`], it is in the directory or in one
 //! below.
 
 use crate::entry::Identity;
@@ -21,7 +21,7 @@ use std::path::{Component, Path};
 /// The kernel's own limit of links in a path.
 const MAX_LINKS: u32 = 40;
 
-/// Opens the regular file that `path` leads to, by whatever links. Never waits, and opens nothing
+/// Opens the regular file that `path` leads to, by any links. Never waits, and opens nothing
 /// else.
 pub fn open_regular_file(path: &Path) -> io::Result<File> {
     read(&sys::open(path, libc::O_PATH)?)
@@ -34,7 +34,7 @@ pub struct Root {
 }
 
 impl Root {
-    /// Opens a directory, whose own path may have links.
+    /// Opens a directory by a path that may have links itself.
     pub fn open(path: &Path) -> io::Result<Self> {
         Ok(Self { directory: sys::open(path, libc::O_PATH | libc::O_DIRECTORY)? })
     }
@@ -100,7 +100,7 @@ fn components(path: &Path) -> Vec<Step> {
     steps
 }
 
-/// An error for what is no regular file.
+/// An error for an entry that is no regular file.
 fn check(place: &File) -> io::Result<()> {
     let found = place.metadata()?.file_type();
     if found.is_file() {

@@ -5,7 +5,7 @@
 //! about what they are. They are not opened with more rights than they have: a program with more
 //! rights than its caller would lend them otherwise.
 //!
-//! Invariant: what is returned is written where the descriptor stands, not from the beginning.
+//! Invariant: a returned output is written where the descriptor stands, not from the beginning.
 
 use crate::entry::Identity;
 use crate::refused::{Kind, Refused};
@@ -58,7 +58,7 @@ fn duplicate(stream: impl AsFd) -> io::Result<File> {
     Ok(stream.as_fd().try_clone_to_owned()?.into())
 }
 
-/// Opens what the descriptor has open once more, to be written as it is.
+/// Opens the descriptor's file once more, to be written as it is.
 fn reopen(number: u32) -> io::Result<File> {
     let not_open = || io::Error::from_raw_os_error(libc::EBADF);
     let info = fs::read_to_string(format!("/proc/self/fdinfo/{number}")).map_err(|_| not_open())?;

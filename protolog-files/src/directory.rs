@@ -1,12 +1,12 @@
-//! A directory by its descriptor: what is in it is listed, opened, made, renamed and removed
-//! without its path.
+//! A directory by its descriptor: its entries are listed, opened, made, renamed and removed without
+//! its path.
 //!
 //! Invariants
 //! - However the path is renamed or replaced afterwards, all calls act on the directory that was
 //!   opened.
 //! - A name is one component: none leads out of the directory, and no link is followed.
-//! - What is opened is looked at before (pipes and devices are not even opened), and what is
-//!   removed is what was looked at.
+//! - An entry is looked at before it is opened (pipes and devices are not even opened), and the
+//!   removed entry is the one that was looked at.
 
 use crate::entry::{Entry, Identity};
 use crate::sys;
@@ -56,7 +56,7 @@ impl Directory {
         Ok((Self { descriptor: descriptor.into(), path: parent.to_owned() }, name.to_owned()))
     }
 
-    /// As [`trusted_holding`](Self::trusted_holding), of what a link at `path` leads to if there is
+    /// As [`trusted_holding`](Self::trusted_holding), of the target of a link at `path` if there is
     /// one, followed by the same rule.
     pub fn trusted_holding_target(path: &Path) -> io::Result<(Self, OsString)> {
         let (descriptor, name) = walk::resolve(path)?;
@@ -103,7 +103,7 @@ impl Directory {
         Ok(names)
     }
 
-    /// Looks at `name`, without any effect on what it is.
+    /// Looks at `name`, without any effect on the entry.
     pub fn look(&self, name: impl AsRef<OsStr>) -> io::Result<Entry> {
         let name = component(name.as_ref())?;
         Entry::new(sys::open_at(self, name, sys::PLACE, 0)?.into())
@@ -142,13 +142,13 @@ impl Directory {
     }
 
     /// Renames an entry. An error if the name is taken: in a directory such as `/tmp` root would
-    /// replace what is another user's.
+    /// replace another user's entry.
     pub fn rename_to_free(&self, from: impl AsRef<OsStr>, to: impl AsRef<OsStr>) -> io::Result<()> {
         sys::rename_to_free_at(self, component(from.as_ref())?, component(to.as_ref())?)
     }
 
-    /// Removes what was looked at; false if `name` is another one's by now, or gone. An error for a
-    /// directory.
+    /// Removes the entry that was looked at; false if `name` is another one's by now, or gone. An
+    /// error for a directory.
     pub fn remove(&self, name: impl AsRef<OsStr>, looked_at: Identity) -> io::Result<bool> {
         let name = component(name.as_ref())?;
         if looked_at.is_directory() {

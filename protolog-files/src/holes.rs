@@ -61,8 +61,8 @@ fn next_data(file: &File, offset: u64, at: usize, size: usize) -> Option<(usize,
     }
 }
 
-/// Reads as many bytes as there are room and file. The room has zeros, whose memory stays untouched
-/// where the file has some, too.
+/// Reads as many bytes as there are room and file. The room has zeros, and their memory stays
+/// untouched where the file has some, too.
 fn fill(file: &File, room: &mut [u8], offset: u64) -> io::Result<usize> {
     let (mut filled, mut block) = (0, vec![0; room.len().min(SMALL)]);
     while let Some(rest) = room.get_mut(filled..).filter(|rest| !rest.is_empty()) {

@@ -2,19 +2,19 @@
 //! on.
 //!
 //! A path that was checked may lead elsewhere when it is used: another user renames a directory and
-//! puts a link in its place. So whoever opens something here gets a descriptor of what was checked,
-//! and each later step (open, create, remove, rename) starts from it.
+//! puts a link in its place. So each open here returns a descriptor of the checked entry, and each
+//! later step (open, create, remove, rename) starts from it.
 //!
 //! | for | use |
 //! |---|---|
 //! | an output of any kind | [`Output`] |
 //! | one that appears when it is complete | [`Output::find`], [`StagedFile`] |
 //! | files below a directory of outputs | [`Tree`] |
-//! | a file whose path is known | [`Location`] |
+//! | a file at a known path | [`Location`] |
 //! | sockets and files in a private directory | [`Directory`] |
 //!
 //! Invariants
-//! - What is returned was looked at by its descriptor (`fstat`), never by its name alone.
+//! - A returned file was looked at by its descriptor (`fstat`), never by its name alone.
 //! - No call waits for another process: pipes and devices are opened without blocking, or refused.
 //!   But the reader of a pipe may come a moment late ([`READER_TIMEOUT`]).
 //! - Nothing is truncated, removed or replaced before it was checked.

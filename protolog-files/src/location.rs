@@ -1,4 +1,4 @@
-//! A name in an open directory: what is there is looked at, opened, replaced and removed without
+//! A name in an open directory: the entry there is looked at, opened, replaced and removed without
 //! its path.
 //!
 //! Invariant: all calls act in the directory that was found, however its path is renamed or
@@ -96,8 +96,8 @@ impl Location {
     }
 
     /// As [`Self::open_regular`], of a file that only this user or root can have put here: it is
-    /// theirs, and so is the directory. What another user wrote, or gave a second name, decides
-    /// nothing for this one.
+    /// theirs, and so is the directory. A file that another user wrote, or gave a second name,
+    /// decides nothing for this one.
     pub fn open_trusted(&self) -> io::Result<File> {
         let file = self.open_regular()?;
         if !walk::is_trusted(file.metadata()?.uid()) {
@@ -123,20 +123,20 @@ impl Location {
         }
     }
 
-    /// Renames what is here to `name`, in the same directory, over what is there: for what may be
-    /// replaced.
+    /// Renames the entry here to `name`, in the same directory, over an existing one: for a name
+    /// that may be replaced.
     pub fn rename(&self, name: &OsStr) -> io::Result<()> {
         let to = self.sibling(name)?;
         sys::rename_at(self, &self.name, &to, &to.name)
     }
 
-    /// Renames what is here to `name`, in the same directory. An error if that is taken.
+    /// Renames the entry here to `name`, in the same directory. An error if that is taken.
     pub fn rename_to_free(&self, name: &OsStr) -> io::Result<()> {
         let to = self.sibling(name)?;
         sys::rename_to_free_at(self, &self.name, &to.name)
     }
 
-    /// Moves what is here to another place, over what is there.
+    /// Moves the entry here to another place, over an existing one.
     pub(crate) fn move_to(&self, to: &Self) -> io::Result<()> {
         sys::rename_at(self, &self.name, to, &to.name)
     }
@@ -157,12 +157,12 @@ impl Location {
         self.directory.metadata()
     }
 
-    /// Removes what is here, which must not be a directory.
+    /// Removes the entry here, which must not be a directory.
     pub fn remove(&self) -> io::Result<()> {
         sys::remove_at(self, &self.name)
     }
 
-    /// Removes what is here if it is the open file; false if it is another one's by now, or gone.
+    /// Removes the entry here if it is the open file; false if it is another one's by now, or gone.
     pub fn remove_if(&self, file: &File) -> io::Result<bool> {
         self.remove_entry(Identity::of_file(file)?)
     }

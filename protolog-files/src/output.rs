@@ -8,14 +8,14 @@
 //!   ([`Location::give_mode`]);
 //! - a pipe of this user or of root that a program has open for reading, or opens within
 //!   [`READER_TIMEOUT`]; or such a character device: a terminal, `/dev/null`;
-//! - a descriptor of this process (`/dev/stdout`, `/dev/fd/N`), whatever it is: see
+//! - a descriptor of this process (`/dev/stdout`, `/dev/fd/N`), of any kind: see
 //!   [`descriptor`].
 //!
 //! Everything else is [`Refused`]: links above all. The way to it is found by the rule of
 //! `walk.rs`.
 //!
 //! Invariants
-//! - What is returned was checked by its descriptor, and nothing was truncated.
+//! - A returned output was checked by its descriptor, and nothing was truncated.
 //! - Nothing blocks, but that the reader of a pipe is waited for, for a moment.
 
 use crate::descriptor;
@@ -68,7 +68,7 @@ pub enum OutputKind {
     File,
     /// A pipe or a device.
     Stream,
-    /// A descriptor of this process, of any kind. What it has is not this process's to change.
+    /// A descriptor of this process, of any kind. Its content is not this process's to change.
     Descriptor,
 }
 
@@ -101,8 +101,8 @@ impl Output {
         Location::of(path)?.check_output()
     }
 
-    /// Finds what is at `path`, for an output that is put in its place when it is complete. Only
-    /// what can't be replaced is opened. The file may have several names: it is left as it is.
+    /// Finds the entry at `path`, for an output that takes its place when complete. Only an entry
+    /// that can't be replaced is opened. The file may have several names: it is left as it is.
     pub fn find(path: &Path) -> io::Result<Found> {
         if let Some(file) = descriptor::open(path)? {
             return Ok(Found::Stream(Self { file, kind: OutputKind::Descriptor, is_new: false }));
@@ -120,7 +120,7 @@ impl Output {
 }
 
 impl Location {
-    /// Opens what is here, or creates the file with `mode`.
+    /// Opens the entry here, or creates the file with `mode`.
     pub fn open_or_create(&self, access: OutputAccess, mode: u32) -> io::Result<Output> {
         for _ in 0..ATTEMPTS {
             match self.open_existing(access) {
@@ -137,7 +137,7 @@ impl Location {
         Err(replaced())
     }
 
-    /// Opens what is here; an error if nothing is.
+    /// Opens the entry here; an error if there is none.
     pub fn open_existing(&self, access: OutputAccess) -> io::Result<Output> {
         let begun = Instant::now();
         loop {
@@ -170,7 +170,7 @@ impl Location {
         }
     }
 
-    /// Checks what was opened; none if it is of another kind than what was found before.
+    /// Checks the opened file; none if it is of another kind than the entry found before.
     fn opened(&self, file: File, found: &Metadata) -> io::Result<Option<Output>> {
         let opened = file.metadata()?;
         if kind(&opened) != kind(found) {
@@ -197,7 +197,7 @@ impl Location {
         self.create(OutputAccess::ReadWrite, mode)
     }
 
-    /// Returns what is here.
+    /// Returns the entry here.
     pub fn find(self) -> io::Result<Found> {
         let Some(found) = self.found()? else { return Ok(Found::Missing(self)) };
         self.check(&found, HardLinks::Fine)?;
@@ -233,10 +233,10 @@ impl Location {
 
     /// Takes care that a regular file that was here, is open as `file` and is to be emptied, has
     /// `mode`, or less where it must stay. False if it was removed, so that a new one can be
-    /// created: whoever opened the old one before may still read it.
+    /// created: a process that opened the old one before may still read it.
     ///
-    /// What can't be removed loses the permissions that are too many, if it is this user's, and
-    /// nobody else can have put it there.
+    /// A file that can't be removed loses the permissions that are too many, if it is this user's,
+    /// and nobody else can have put it there.
     pub fn give_mode(&self, file: &File, mode: u32) -> io::Result<bool> {
         let found = file.metadata()?;
         let has = found.mode() & 0o7777;
@@ -255,15 +255,15 @@ impl Location {
         Ok(true)
     }
 
-    /// Returns whether nobody but this user and root can have put here what is here: the directory
-    /// is theirs, and others can't write there, or can't rename what is not theirs (as in `/tmp`).
+    /// Returns whether nobody but this user and root can have put the entry here: the directory is
+    /// theirs, and others can't write there, or rename only entries of their own (as in `/tmp`).
     pub fn is_in_trusted_directory(&self) -> io::Result<bool> {
         let directory = self.directory_metadata()?;
         let is_closed = directory.mode() & 0o022 == 0 || directory.mode() & 0o1000 != 0;
         Ok(is_trusted(directory.uid()) && is_closed)
     }
 
-    /// Looks at what is here, if anything is.
+    /// Looks at the entry here, if there is one.
     fn found(&self) -> io::Result<Option<Metadata>> {
         match self.metadata() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -275,7 +275,7 @@ impl Location {
         self.open_with(flags(access) | sys::SAFE | libc::O_CREAT | libc::O_EXCL, mode)
     }
 
-    /// Returns an error if what was found here must not be written.
+    /// Returns an error if the entry found here must not be written.
     fn check(&self, found: &Metadata, hard_links: HardLinks) -> io::Result<()> {
         let kind = kind(found);
         match kind {

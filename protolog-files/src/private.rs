@@ -71,7 +71,7 @@ fn is_no_directory(error: &io::Error) -> bool {
 
 /// Returns whether only its owner can enter a directory, or make another one in its place: the
 /// directory that it is in belongs to the same user or root, and others can't write there, or can't
-/// rename what is not theirs (as in `/tmp`).
+/// rename entries of others (as in `/tmp`).
 fn is_private(directory: &Metadata, parent: &Metadata) -> bool {
     is_private_by(directory.uid(), directory.mode(), parent.uid(), parent.mode())
 }

@@ -1,6 +1,6 @@
 //! Outputs that are refused, with the reason and the remedy.
 //!
-//! Invariant: what another user chose, such as the target of a link, is shown without control
+//! Invariant: text that another user chose, such as the target of a link, is shown without control
 //! characters.
 
 use std::fmt;

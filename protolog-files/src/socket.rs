@@ -1,11 +1,11 @@
 //! Unix sockets in a directory: made and connected to by descriptor.
 //!
 //! The system takes only paths for addresses, so these go by `/proc/self/fd`, whose links lead to
-//! what is open whatever its name is now. Such an address is short, too, however long the path of
-//! the directory is.
+//! the open file under any name. Such an address is short, too, however long the path of the
+//! directory is.
 //!
-//! Invariants: a connection is to the socket that was looked at, never by way of a link; nobody
-//! sends open files by it until [`admit_files`]; a socket that is made has its name only when it
+//! Invariants: a connection is to the socket that was looked at, never by way of a link. Nobody
+//! sends open files by it until [`admit_files`]. A socket that is made has its name only when it
 //! listens, with the mode 0600 from the start.
 
 use crate::directory::Directory;
@@ -77,7 +77,7 @@ pub fn admit_files(connection: &UnixStream) {
     let _ = sys::admit_files(connection, true);
 }
 
-/// The link that leads to what is open.
+/// The link that leads to the open file.
 fn link_to(open: &impl AsFd) -> PathBuf {
     format!("/proc/self/fd/{}", open.as_fd().as_raw_fd()).into()
 }

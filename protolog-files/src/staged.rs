@@ -11,7 +11,7 @@
 //! it can't be done, and where the caller has a place for unfinished files, the file has a name
 //! from the start.
 //!
-//! Invariant: a rename replaces the name, never what a link at the name leads to.
+//! Invariant: a rename replaces the name, never the target of a link at the name.
 
 use crate::location::Location;
 use crate::sys;
@@ -64,7 +64,7 @@ impl StagedFile {
         }
     }
 
-    /// Moves the file to `place`, over what is there, in one step.
+    /// Moves the file to `place`, over an existing entry, in one step.
     pub fn commit(self, place: &Location) -> io::Result<()> {
         let mut name = match self.unfinished {
             Unfinished::Named(name) => name,

@@ -74,7 +74,7 @@ pub(crate) fn make_directory_at(directory: impl AsFd, name: &OsStr, mode: u32) -
     done(unsafe { libc::mkdirat(directory, name.as_ptr(), mode) })
 }
 
-/// Renames an entry, over what is there.
+/// Renames an entry, over an existing one.
 pub(crate) fn rename_at(
     from: impl AsFd,
     name: &OsStr,
@@ -208,7 +208,7 @@ pub(crate) fn block(file: &File) -> io::Result<()> {
     done(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, flags & !libc::O_NONBLOCK) })
 }
 
-/// Sets the mode of what is open.
+/// Sets the mode of the open file.
 pub(crate) fn set_mode(open: impl AsFd, mode: u32) -> io::Result<()> {
     // SAFETY: takes numbers.
     done(unsafe { libc::fchmod(open.as_fd().as_raw_fd(), mode) })

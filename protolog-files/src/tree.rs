@@ -1,4 +1,4 @@
-//! A directory of outputs: what is below it is written, read and removed without leaving it.
+//! A directory of outputs: files below it are written, read and removed without leaving it.
 //!
 //! An earlier run or a checkout may have left links to anywhere there. None of
 //! them is followed, neither as a directory on the way nor at the end.
@@ -110,7 +110,7 @@ impl Tree {
 }
 
 /// A file without content, for a lock between processes. It and its directory are this user's or
-/// root's, and nobody else can open it: whoever can open it can hold the lock for ever.
+/// root's, and nobody else can open it: any user who can open it can hold the lock for ever.
 pub fn open_lock_file(place: &Location) -> io::Result<File> {
     if !is_trusted(place.directory_metadata()?.uid()) {
         return Err(Refused::ForeignDirectory.into());

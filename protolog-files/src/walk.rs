@@ -1,14 +1,13 @@
 //! The directory that a path leads to, found component by component.
 //!
-//! The kernel follows every link on the way, whoever made it. Here a link is followed if one of
-//! these made it:
+//! The kernel follows every link on the way, no matter who made it. Here a link is followed if one
+//! of these made it:
 //!
 //! - root, or this user;
-//! - the owner of the directory that the link leads to, who could have put there what the link
-//!   leads us to;
-//! - the owner of the directory that the link is in, unless this user is root. (Who may replace
-//!   entries of a directory could as well replace a directory by another one. This is Linux's rule
-//!   of `fs.protected_symlinks`, for all directories.)
+//! - the owner of the directory that the link leads to, who could have put the target there;
+//! - the owner of the directory that the link is in, unless this user is root. (A user who may
+//!   replace entries of a directory could as well replace a directory by another one. This is
+//!   Linux's rule of `fs.protected_symlinks`, for all directories.)
 //!
 //! So neither a link in `/tmp` nor one in the home directory of another user makes root write among
 //! its own files.
@@ -54,15 +53,15 @@ pub(crate) fn find(
     walk.go(start, path)
 }
 
-/// As [`find`], of a directory whose files are for this user alone: root makes what is missing only
-/// in directories of its own. What it makes in those of others would be in their way.
+/// As [`find`], of a directory whose files are for this user alone: root makes missing directories
+/// only in directories of its own. In those of others they would be in the way.
 pub(crate) fn find_own(path: &Path, make: u32) -> io::Result<File> {
     let start = sys::open(".", sys::PLACE | libc::O_DIRECTORY)?;
     let (links, shown) = (Links::Trusted, PathBuf::new());
     Walk { links, make: Some(make), own: true, followed: 0, shown }.go(start, path)
 }
 
-/// Finds what `path` names: the directory that it is in, and its name there. A link at the end is
+/// Finds the entry that `path` names: its directory, and its name there. A link at the end is
 /// followed by the module's rule, as those on the way are.
 pub(crate) fn resolve(path: &Path) -> io::Result<(File, OsString)> {
     let mut walk =
@@ -108,7 +107,7 @@ struct Followed {
     directory_owner: u32,
 }
 
-/// Returns whether a user can do what this one can: root, or this user itself.
+/// Returns whether a user has this one's rights: root, or this user itself.
 pub(crate) fn is_trusted(user: u32) -> bool {
     user == 0 || user == sys::user()
 }
@@ -160,7 +159,7 @@ impl Walk {
             (Some(libc::ENOENT), Some(mode)) => {
                 match sys::make_directory_at(at, name, mode) {
                     Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-                    // Whoever was faster may have made a link.
+                    // A faster user may have made a link.
                     _ => sys::directory_at(at, name),
                 }
             }
