@@ -1,10 +1,10 @@
 //! Braces in the templates of Rust calls.
 //!
 //! A brace means nothing in a template, where only `%` does. But Rust programmers write `{n}` where
-//! they want a value, and would get the braces. So [`braces`] finds what `println!` takes for a
-//! value, which macros and tool refuse, and the doubled braces that it prints as one, which they
-//! take as one: `{{n}}` is the way to have the text `{n}`, as everywhere in Rust. All other braces
-//! stand for themselves, so `{"a": %d}` needs no doubling.
+//! they want a value, and would get the braces. So [`braces`] finds the text that `println!` takes
+//! for a value, which macros and tool refuse, and the doubled braces that it prints as one, which
+//! they take as one: `{{n}}` is the way to have the text `{n}`, as everywhere in Rust. All other
+//! braces stand for themselves, so `{"a": %d}` needs no doubling.
 //!
 //! Templates that do not stand in a Rust source (Java's, and those known at run time) are not
 //! concerned.
@@ -280,7 +280,7 @@ impl fmt::Display for Suggested<'_> {
     }
 }
 
-/// Returns whether what stands between two braces makes them a value in `println!`. Paths as in
+/// Returns whether the text between two braces makes them a value in `println!`. Paths as in
 /// `{self.n}` do not, but are meant so.
 fn is_placeholder(inner: &str) -> bool {
     let (argument, spec) = match inner.split_once(':') {
@@ -305,7 +305,7 @@ fn is_name(text: &str) -> bool {
 struct Spec<'a> {
     /// True if it has parts that no conversion has.
     has_more: bool,
-    /// True if it is aligned to the right, whatever it is.
+    /// True if it is aligned to the right, for any kind of value.
     is_right: bool,
     zero: bool,
     width: &'a str,

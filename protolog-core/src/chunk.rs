@@ -177,8 +177,8 @@ impl Packets {
 /// [`DROPPED_PACKET_SIZE`].
 pub const FRAGMENT_SIZE_LEN: usize = 4;
 
-/// The size field of a packet whose rest could not be written. Readers skip it and the rest of the
-/// chunk.
+/// The size field of a packet that could not be written to its end. Readers skip it and the rest of
+/// the chunk.
 pub const DROPPED_PACKET_SIZE: u32 = 0x0fff_ffff;
 
 #[cfg(test)]

@@ -22,8 +22,8 @@ use crate::Level;
 const REMOVED: &str = " (deleted)";
 
 /// The name of a program, from the path of its executable as the kernel has it (`/proc/PID/exe`),
-/// or from the name in it: the same after an upgrade in place. Recordings, settings and what
-/// operators see have this name.
+/// or from the name in it: the same after an upgrade in place. Recordings, settings and lists for
+/// operators have this name.
 pub fn program_name(executable: &str) -> &str {
     without_mark(executable).rsplit('/').next().unwrap_or_default()
 }

@@ -10,9 +10,9 @@
 //! | [`Form::Json`]: JSON, quoted values of logfmt | `\n`, `\u009b` | quotation marks and backslashes have one, too |
 //! | [`Form::Csv`]: cells | `\r`, `\u{9b}` | tabs and line feeds stand, in quotes; a [formula](is_formula) has an apostrophe before it |
 //!
-//! Invariant: what [`controls_output`] names is escaped in every form, but for tabs and line feeds.
-//! It is all of Unicode's controls (category Cc), its separators of lines and paragraphs, and its
-//! characters that control the direction of writing (property Bidi_Control):
+//! Invariant: a character that [`controls_output`] names is escaped in every form, but for tabs and
+//! line feeds. It is all of Unicode's controls (category Cc), its separators of lines and
+//! paragraphs, and its characters that control the direction of writing (property Bidi_Control):
 //! `testdata/controls.tsv` lists them.
 
 use core::fmt::{self, Write};
@@ -100,7 +100,7 @@ impl fmt::Display for Escaped<'_> {
 }
 
 /// Returns true for the text of a cell that spreadsheets take for a formula, and compute. A number
-/// is none, whatever its sign. What is not seen before it, they may leave out.
+/// of either sign is none. Invisible characters before it they may leave out.
 #[must_use]
 pub fn is_formula(cell: &str) -> bool {
     let seen = cell.trim_start_matches(|char: char| char.is_whitespace() || is_invisible(char));

@@ -1,4 +1,4 @@
-//! The filter of a session, as its traces carry it, and what it says of a trace without messages.
+//! The filter of a session, as its traces carry it, and its reason for a trace without messages.
 //!
 //! A session records levels of groups that it names, and others by default. Where a trace has no
 //! message, the reason is mostly here: a name that no group has, or no level enabled. The runtime

@@ -95,7 +95,7 @@ impl Write for ParseExponent {
     }
 }
 
-/// Passes on what stands before the `e`.
+/// Passes on the digits before the `e`.
 struct Mantissa<'a> {
     out: &'a mut dyn Write,
     done: bool,

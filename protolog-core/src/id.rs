@@ -26,7 +26,7 @@ pub const fn identity_len(place: &str, template: &str, level: Level, group: &str
     place.len() + template.len() + level.name().len() + group.len() + 3
 }
 
-/// The identity of a message, whose hash is its id. `N` is [`identity_len`] of the same arguments;
+/// The identity of a message; its hash is the id. `N` is [`identity_len`] of the same arguments;
 /// in a constant, any other `N` is a compile error.
 pub const fn identity<const N: usize>(
     place: &str,

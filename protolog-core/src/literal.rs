@@ -2,7 +2,7 @@
 //! is written. The macros see literals as the compiler hands them over, the tool as a file holds
 //! them; both must take the same template from them.
 //!
-//! Invariant: a literal that parses yields what the compiler makes of it. Line ends count as line
+//! Invariant: a literal that parses yields the compiler's value. Line ends count as line
 //! feeds, as in the compiler.
 
 /// A string literal as it is written: plain or raw, without a suffix.

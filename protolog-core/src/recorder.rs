@@ -37,7 +37,7 @@
 //! before it counts.
 //!
 //! The buffer of a session that streams is no ring: its chunks are freed once they are in the trace
-//! file. What was written when the process died is told exactly by the generation: the file, its
+//! file. The generation tells exactly what was written when the process died: the file, its
 //! valid bytes, and each writer's [`Position`], all from the copy for even or odd generations. A
 //! new generation is written to the other copy before it counts, and chunks are freed after that,
 //! so that each packet is in the valid bytes of the trace file or in a chunk from its writer's

@@ -52,7 +52,7 @@ pub mod packet {
     pub const SEQUENCE_INFO: u32 = 1000;
     /// Ours, repeated, see [`super::loss`]: messages that were lost before this packet.
     pub const LOSS: u32 = 1001;
-    /// Ours, bool: the packet repeats what others say, for Perfetto's UI, and may be left out.
+    /// Ours, bool: the packet repeats other packets, for Perfetto's UI, and may be left out.
     pub const FOR_UI: u32 = 1002;
     /// Ours, uint32: the number of slices that the thread was in, beside a begin and an end. Where
     /// ends and begins were lost, it says which. Not in the `TrackEvent`, whose unknown fields
@@ -61,12 +61,12 @@ pub mod packet {
     /// Ours, uint64, from 1: the span of a slice, beside its begin and end. A span has one slice
     /// for each time that a thread is in it.
     pub const SPAN_NUMBER: u32 = 1004;
-    /// Ours, uint64, beside the end of a slice whose span had others: nanoseconds of all of them so
-    /// far.
+    /// Ours, uint64, beside the end of a slice of a span with several: nanoseconds of all of them
+    /// so far.
     pub const SPAN_BUSY: u32 = 1005;
     /// Ours, uint64, beside the same: nanoseconds since the span was made.
     pub const SPAN_AGE: u32 = 1006;
-    /// Ours, uint32, beside the descriptor of a process or thread whose pid several processes have:
+    /// Ours, uint32, beside the descriptor of a process or thread with a pid of several processes:
     /// the true pid, in place of that in the descriptor.
     pub const LOCAL_PID: u32 = 1007;
 }
@@ -75,7 +75,7 @@ pub mod packet {
 pub mod sequence_flags {
     /// Interned data and packet defaults of the sequence are reset with this packet.
     pub const INCREMENTAL_STATE_CLEARED: u32 = 1;
-    /// The packet can't be read without what was interned before.
+    /// The packet can't be read without the strings interned before.
     pub const NEEDS_INCREMENTAL_STATE: u32 = 2;
 }
 

@@ -401,7 +401,7 @@ mod tests {
         assert_eq!((error.range(), error.column(&many)), (64..66, 65));
     }
 
-    /// Conversions of other languages, and what to write in their place.
+    /// Conversions of other languages, and their replacements.
     #[test]
     fn help_names_the_conversion_that_prints_the_same() {
         let percent = "write `%%` for a per cent sign";

@@ -1,4 +1,4 @@
-//! Errors of templates: the problem, its position, and what to write instead.
+//! Errors of templates: the problem, its position, and the text to write instead.
 
 use core::{fmt, ops::Range};
 
@@ -99,8 +99,7 @@ impl TemplateError {
     }
 }
 
-/// A change of a refused template that may be what its writer meant: a part, and what to write for
-/// it.
+/// A change of a refused template that may be what its writer meant: a part, and its replacement.
 #[derive(Clone, Copy, Debug)]
 pub struct Replacement<'a> {
     start: usize,

@@ -1,7 +1,7 @@
 //! The names of groups, as people, settings and commands write them.
 //!
 //! The name of a group may be any text: loggers of other libraries are groups, and they are called
-//! `my logger`, `[a].[b]`, or whatever came in a request. So there is one form for all names, in
+//! `my logger`, `[a].[b]`, or any text in a request. So there is one form for all names, in
 //! the variable `PROTOLOG`, in files, in the options of commands and in what they print:
 //!
 //! | name | form |
@@ -10,12 +10,12 @@
 //! | any other one, the empty one, `*` and those that begin with `-` included | in quotation marks |
 //!
 //! Between quotation marks `\"`, `\\`, `\n`, `\r`, `\t` and `\u{HEX}` stand for characters. All
-//! that controls a terminal and white space other than a space is written so; and what a shell
-//! obeys in quotation marks (`$`, `` ` ``, `!`), and a `-` that begins the name: whoever copies a
-//! name from the screen to a command line gives no option and runs nothing. `testdata/names.tsv`
-//! has names and their forms, for Java, too.
+//! that controls a terminal and white space other than a space is written so. So are characters
+//! that a shell obeys in quotation marks (`$`, `` ` ``, `!`), and a `-` that begins the name: a
+//! name copied from the screen to a command line is no option and runs nothing.
+//! `testdata/names.tsv` has names and their forms, for Java, too.
 //!
-//! Invariants: what is written is read as the same name; a text that is no name in quotation marks
+//! Invariants: a written name is read as the same name; a text that is no name in quotation marks
 //! stands for itself, so that an option takes `my logger` as well.
 
 use crate::escape::controls_output;
@@ -59,8 +59,8 @@ pub fn is_quoted(written: &str) -> bool {
     matches!(quoted(written), Some((_, "")))
 }
 
-/// Returns what is between the quotation marks at the start of `text`, still with its escapes, and
-/// what follows them; none if it does not start with a name in quotation marks.
+/// Returns the text between the quotation marks at the start of `text`, still with its escapes, and
+/// the rest after them; none if it does not start with a name in quotation marks.
 pub(super) fn quoted(text: &str) -> Option<(&str, &str)> {
     let inner = text.strip_prefix('"')?;
     let mut chars = inner.chars();
@@ -75,7 +75,7 @@ pub(super) fn quoted(text: &str) -> Option<(&str, &str)> {
     }
 }
 
-/// Takes what follows a backslash; none if that is no escape.
+/// Takes the characters after a backslash; none if they are no escape.
 fn escape(chars: &mut Chars<'_>) -> Option<char> {
     match chars.next()? {
         same @ ('"' | '\\') => Some(same),
@@ -96,7 +96,7 @@ fn escape(chars: &mut Chars<'_>) -> Option<char> {
     }
 }
 
-/// Returns false for what controls a terminal, and for white space.
+/// Returns false for a character that controls a terminal, and for white space.
 fn is_seen(char: char) -> bool {
     !controls_output(char)
         && !matches!(

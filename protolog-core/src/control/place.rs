@@ -3,7 +3,7 @@
 
 /// The directory for services, with a directory for each user.
 pub const SERVICES: &str = "/run/protolog";
-/// The directory for what stands in for the others where another user has taken or could take their
+/// The directory for stand-ins of the others where another user has taken or could take their
 /// place.
 pub const FALLBACKS: &str = "/tmp";
 /// The beginning of the names in it. A user's id, `-` and random digits follow.

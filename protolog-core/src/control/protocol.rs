@@ -26,8 +26,8 @@
 //! not, because an older program replies with `error` and goes on; nor does a new kind of reply
 //! line, because an older operator skips it.
 //!
-//! Invariants: parsing is total and borrows; each value is written as exactly one line, whatever
-//! its texts hold.
+//! Invariants: parsing is total and borrows; each value is written as exactly one line, with any
+//! text.
 
 use super::words::{OneLine, Words};
 use crate::FillPolicy;

@@ -15,7 +15,7 @@
 //! "my logger"=debug                   a name with other characters than `_:.$-/`, letters and digits
 //! ```
 //!
-//! [`super::name`] has what may stand between quotation marks.
+//! [`super::name`] defines the text between quotation marks.
 //!
 //! Later settings override earlier ones. A setting changes only what it mentions: `Ui=text` does
 //! not change which levels are traced. A level is traced if a running session enables it and the

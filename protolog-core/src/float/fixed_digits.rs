@@ -1,9 +1,9 @@
-//! `%f` by integers: the exact digits of nearly all floats of a log, at a tenth of what the big
-//! integers of `core::fmt` take.
+//! `%f` by integers: the exact digits of nearly all floats of a log, at a tenth of the cost of the
+//! big integers of `core::fmt`.
 //!
 //! A float is a mantissa of 53 bits times a power of two. The part before the point is an integer
 //! of 64 bits, unless the float is very large. The part after it, times a power of ten of 64 bits,
-//! takes at most 117 bits, so its digits and what is rounded are exact.
+//! takes at most 117 bits, so its digits and the rounded rest are exact.
 //!
 //! Invariant: the digits are those of `core::fmt`, rounded half to even on the binary value.
 
@@ -242,7 +242,7 @@ mod tests {
             let value = match form % 4 {
                 // Exponents from 2^-130 to 2^63, and any mantissa.
                 0 => f64::from_bits(random.next() & !(0x7ff << 52) | (893 + form % 194) << 52),
-                // What people write: few digits.
+                // The usual case: few digits.
                 1 => integer as f64 / POWERS_OF_TEN[(form >> 8) as usize % 13] as f64,
                 // Ties.
                 2 => integer as f64 / (1_u64 << ((form >> 8) % 40)) as f64,
