@@ -20,7 +20,7 @@
 //! Invariants: the kernel says which process listens, and only one of this user or root is asked
 //! (for root, one of the user that the directory belongs to). Sockets and files are used by way of
 //! the directory that was checked, never by their paths ([`find_sockets`]). A target process is not
-//! trusted. Whatever it replies, or fails to reply, takes the caller at most [`REPLY_TIMEOUT`] and
+//! trusted. Any reply, or the lack of one, takes the caller at most [`REPLY_TIMEOUT`] and
 //! [`MAX_REPLY_BYTES`], and texts from it contain no characters that a terminal obeys. One of
 //! another user sends no open files; but before Linux 6.16 the kernel does not refuse them, and any
 //! read, and the drop of a [`Program`], may wait for the end of one.

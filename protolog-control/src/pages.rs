@@ -43,7 +43,7 @@ unsafe impl Sync for Pages {}
 impl Pages {
     /// Maps `count` pages of `page_size` bytes.
     pub(crate) fn map(file: &OwnedFd, count: u32, page_size: u32) -> Result<Self, Error> {
-        // First, since it asks the kernel alone: whoever serves a file system may leave a look at
+        // First, since it asks the kernel alone: the server of a file system may leave a look at
         // the size of its file unanswered.
         let seals = rustix::fs::fcntl_get_seals(file);
         if !seals.is_ok_and(|seals| seals.contains(SealFlags::SHRINK)) {
@@ -94,7 +94,7 @@ impl Pages {
         count: u32,
         page_size: u32,
     ) -> Result<Self, Error> {
-        // To open what is no file may have an effect, so it is looked at before.
+        // To open an entry that is no file may have an effect, so it is looked at before.
         let name = format!("/proc/{pid}/fd/{number}");
         let failed = |error: Errno| Error::Connection(error.into());
         let link = rustix::fs::open(name, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
@@ -281,7 +281,7 @@ mod tests {
             let error = map(&memory, 2).unwrap_err();
             assert!(error.ends_with("not a file of this user alone"), "{mode:o}: {error}");
         }
-        // Memory that could shrink, and what is no program's switches.
+        // Memory that could shrink, and a file that is no program's switches.
         let (unsealed, other) = (switches(SealFlags::GROW), file(8192, SealFlags::SHRINK));
         set_mode(&unsealed, 0o600);
         assert!(map(&unsealed, 2).unwrap_err().ends_with("not sealed against shrinking"));

@@ -42,7 +42,7 @@ impl Peer {
         if socket.admits(peer.user) { Ok(peer) } else { Err(Error::OtherUser { user: peer.user }) }
     }
 
-    /// True if it is this user's or root's: who may send open files, which others may not.
+    /// True if it is this user's or root's: both may send open files, which others may not.
     pub(crate) fn is_trusted(self) -> bool {
         self.user == 0 || self.user == rustix::process::geteuid().as_raw()
     }

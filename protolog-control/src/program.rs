@@ -40,7 +40,7 @@ pub struct Program {
     deadline: Option<Instant>,
     /// The bytes that are left for the replies of this process and others.
     budget: Option<Arc<AtomicUsize>>,
-    /// True once a reply failed, in any way but a refusal: what the process sends later would be
+    /// True once a reply failed, in any way but a refusal: later bytes of the process would be
     /// taken for the answer to another request.
     has_failed: bool,
     /// The process, as the kernel says.
@@ -140,7 +140,7 @@ impl Program {
         Ok(self.groups_and_problems()?.0)
     }
 
-    /// All groups of the process, and what the process says of groups that it can't list.
+    /// All groups of the process, and its statement about groups that it can't list.
     pub fn groups_and_problems(&mut self) -> Result<(Vec<Group>, Vec<String>), Error> {
         let (mut groups, mut problems) = (Vec::new(), Vec::new());
         for line in &self.request(&Request::Groups)? {

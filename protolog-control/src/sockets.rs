@@ -4,8 +4,8 @@
 //! - A directory is looked into only if it is private to one user, who is this one, or any user for
 //!   root, and the one that its name says.
 //! - After the check, everything goes through the descriptor of the directory: it is listed, and
-//!   sockets are connected to and removed in the directory that was checked, whatever its path
-//!   leads to by then.
+//!   sockets are connected to and removed in the directory that was checked, even if its path leads
+//!   elsewhere by then.
 //! - A socket is one only if it is a socket, has no other name, and belongs to the user of its
 //!   directory.
 //! - Another user has limits, of directories, of names and of sockets ([`Share`]), so nobody's hide
@@ -46,12 +46,12 @@ pub enum Whose {
     All,
 }
 
-/// The sockets that were found, and what was not looked into.
+/// The sockets that were found, and the places not looked into.
 #[derive(Debug, Default)]
 pub struct Found {
     /// The sockets, sorted by path.
     pub sockets: Vec<Socket>,
-    /// Directories that other users made, can enter or can replace: who listens there may be
+    /// Directories that other users made, can enter or can replace: the listener there may be
     /// anybody.
     pub refused: Vec<PathBuf>,
     /// Directories that can't be read.
@@ -63,14 +63,14 @@ pub struct Found {
     pub is_unfinished: bool,
 }
 
-/// What one of other users may have at most.
+/// The limits for one of the other users.
 #[derive(Clone, Copy, Debug)]
 struct Share {
     directories: usize,
     sockets: usize,
 }
 
-/// What one of other users has.
+/// The usage of one of the other users.
 #[derive(Clone, Copy, Debug, Default)]
 struct Used {
     directories: usize,
@@ -246,7 +246,7 @@ impl Socket {
     }
 
     /// Removes the socket and the switches beside it if the program that made them has ended; false
-    /// if somebody listens. What is gone already counts as removed.
+    /// if somebody listens. A socket that is gone already counts as removed.
     pub fn remove_if_dead(&self) -> Result<bool, Error> {
         let entry = match self.look() {
             Err(Error::Ended) => return Ok(true),

@@ -1,4 +1,4 @@
-//! Replies of a fake process, and what the operator's side makes of each.
+//! Replies of a fake process, and the result at the operator's side.
 
 use protolog_control::{Error, Group, MAX_REPLY_BYTES, Program};
 use protolog_core::control::protocol::{MAX_LINE, Request};
@@ -130,7 +130,7 @@ fn a_process_of_another_user_is_refused() {
     // It is not even connected to.
     refuse();
     assert!(other.try_wait().unwrap().is_none(), "it waits for a connection");
-    // As if the socket were this user's: the kernel knows who listens on it.
+    // As if the socket were this user's: the kernel knows the listener.
     std::os::unix::fs::chown(&socket, Some(rustix::process::geteuid().as_raw()), None).unwrap();
     refuse();
     other.wait().unwrap();
