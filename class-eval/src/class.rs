@@ -1,5 +1,5 @@
-//! One class file: what its tables say, with names as text. A method's code is decoded when the
-//! method is first called, since most methods of a class never are.
+//! One class file: the content of its tables, with names as text. A method's code is decoded when
+//! the method is first called, since most methods of a class never are.
 //!
 //! The tables are read by noak, which is safe for any bytes but for three things that are kept from
 //! it: the numbers of lines (it takes their entries for six bytes each), a `tableswitch` up to the

@@ -1,7 +1,7 @@
 //! Descriptors: the types of fields and methods as class files write them,
 //! `(ILjava/lang/String;)Z`.
 
-/// The types of a method's parameters and of what it returns.
+/// The types of a method's parameters and of its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Signature {
     /// One descriptor per parameter.

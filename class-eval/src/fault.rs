@@ -18,7 +18,7 @@ struct Inner {
 pub(crate) enum Cause {
     /// It ends the evaluation.
     Final,
-    /// A class, field or method is not here: the machine may go on without what it gives.
+    /// A class, field or method is not here: the machine may go on without it.
     Missing,
     /// A value is needed that is not known: the number of the fault that says why.
     Unknown(u32),

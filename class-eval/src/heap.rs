@@ -69,7 +69,7 @@ pub(crate) struct Heap {
     classes: HashMap<Rc<str>, Ref>,
     boxes: HashMap<(&'static str, i64), Ref>,
     tokens: HashMap<&'static str, Ref>,
-    /// Name and ordinal of enum constants: what `java.lang.Enum` itself keeps.
+    /// Name and ordinal of enum constants: the fields of `java.lang.Enum` itself.
     constants: HashMap<Ref, (Value, i32)>,
 }
 
@@ -181,7 +181,7 @@ impl Heap {
         Ok(())
     }
 
-    /// Name and ordinal of an enum constant; of one whose constructor has not run they are unset,
+    /// Name and ordinal of an enum constant; before the run of its constructor they are unset,
     /// as in Java.
     pub(crate) fn constant(&self, object: Ref) -> (Value, i32) {
         self.constants.get(&object).copied().unwrap_or((Value::Null, 0))

@@ -1,5 +1,5 @@
-//! Evaluates class files without a JVM: enough of the Java virtual machine to find out what the
-//! constants of an enum are.
+//! Evaluates class files without a JVM: enough of the Java virtual machine to find the constants of
+//! an enum.
 //!
 //! A group's flags and tag are results of code: a constructor, a static initialiser, getters.
 //! [`Machine`] runs that code over the class files of a [`ClassSource`], with the few methods of
@@ -11,7 +11,7 @@
 //!
 //! Invariants:
 //! * Code that can't be evaluated ends in a [`Fault`] that names class, method and instruction; a
-//!   value is never guessed. Code that no group depends on may do what it likes, within the rules
+//!   value is never guessed. Code that no group depends on may do anything, within the rules
 //!   of [`unknown`].
 //! * Any bytes are safe: no panic, no endless loop, bounded memory. Each instruction and each
 //!   platform method takes steps in proportion to its work, each object takes heap, and the limits

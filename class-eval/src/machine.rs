@@ -1,4 +1,4 @@
-//! The machine: classes, heap, the methods under way, and what may still be spent.
+//! The machine: classes, heap, the methods under way, and the remaining budget.
 
 use crate::class::{Class, Nesting};
 use crate::fault::{Fault, Location};
@@ -80,7 +80,7 @@ pub struct Machine<'j> {
     /// Superclasses that wait for the class that is being loaded.
     pub(crate) loading: usize,
     pub(crate) heap: Heap,
-    /// Why values are unknown: what [`Value::Unknown`] counts.
+    /// Why values are unknown, by the number in [`Value::Unknown`].
     pub(crate) unknowns: Vec<Fault>,
     frames: Vec<Frame>,
     /// Local variables of all frames.

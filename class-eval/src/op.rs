@@ -48,7 +48,7 @@ pub(crate) enum Op {
     Invoke(Dispatch, Rc<Member>),
     InvokeDynamic(Rc<CallSite>),
     New(Rc<str>),
-    /// An array whose elements have this descriptor.
+    /// An array of elements with this descriptor.
     NewArray(Rc<str>),
     /// An array of arrays: its descriptor, how many of its dimensions have a size.
     NewMultiArray(Rc<str>, u8),
@@ -170,14 +170,14 @@ pub(crate) enum Dispatch {
 /// An `invokedynamic`.
 #[derive(Clone, Debug)]
 pub(crate) struct CallSite {
-    /// Name, descriptor and parameters of what is called; its class is the one of the bootstrap
+    /// Name, descriptor and parameters of the called method; its class is the one of the bootstrap
     /// method.
     pub(crate) member: Member,
     pub(crate) bootstrap: Rc<Bootstrap>,
 }
 
 impl Element {
-    /// Returns whether an array whose elements have this descriptor holds such elements.
+    /// Returns whether an array of elements with this descriptor holds such elements.
     pub(crate) fn is(self, descriptor: &str) -> bool {
         match descriptor.as_bytes().first() {
             Some(b'Z' | b'B') => self == Self::Byte,

@@ -1,5 +1,5 @@
-//! Java's strings: UTF-16 code units, how they are written in class files, and what numbers look
-//! like in them.
+//! Java's strings: UTF-16 code units, how they are written in class files, and the form of numbers
+//! in them.
 
 use std::rc::Rc;
 

@@ -8,13 +8,13 @@
 //! }
 //! ```
 //!
-//! The evaluation goes on, so that what groups do not depend on does no harm, and whoever needs
-//! such a value, a branch or a group, gets the fault that says where it came from.
+//! The evaluation goes on, so that values that no group depends on do no harm, and a branch or a
+//! group that needs such a value gets the fault that says where it came from.
 //!
-//! Invariant: no known value is wrong for it. So code from outside must not change what is known: a
+//! Invariant: no known value is wrong for it. So code from outside must not change known values: a
 //! call is left out only if all that it is given can't change. Collections of `java.util` may be
-//! given enum constants too: of those they only ask for `equals`, `hashCode` and the like. What a
-//! `StringBuilder` holds becomes unknown with what is appended.
+//! given enum constants too: of those they only ask for `equals`, `hashCode` and the like. The text
+//! of a `StringBuilder` becomes unknown with an unknown part.
 //!
 //! [`platform`]: crate::platform
 
@@ -87,7 +87,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Returns whether nobody can change what the value is or refers to.
+    /// Returns whether nobody can change the value or the object that it refers to.
     fn is_inert(&self, value: Value, member: &Member) -> bool {
         let Value::Ref(object) = value else { return true };
         let collection = member.class.starts_with("java/util/");
@@ -127,7 +127,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A result for somebody who needs to know it.
+    /// A result for a caller that needs to know it.
     pub(crate) fn known(&self, result: Option<Value>) -> Result<Option<Value>, Fault> {
         match result {
             Some(Value::Unknown(_, origin)) => Err(self.explained(Fault::unknown(origin))),

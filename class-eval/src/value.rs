@@ -2,7 +2,7 @@
 
 use crate::fault::Fault;
 
-/// A value. What Java calls boolean, byte, char and short is an `Int`.
+/// A value. Java's boolean, byte, char and short are an `Int`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
     /// An int, or a smaller integer.
@@ -90,7 +90,7 @@ impl Value {
         if let Self::Unknown(_, origin) = self { Err(Fault::unknown(origin)) } else { Ok(self) }
     }
 
-    /// True for what takes two locals and counts twice for instructions such as `dup2`.
+    /// True for a value that takes two locals and counts twice for instructions such as `dup2`.
     pub(crate) const fn is_wide(self) -> bool {
         matches!(self.kind(), Kind::Long | Kind::Double)
     }

@@ -1,4 +1,4 @@
-//! Numbers, booleans and characters as objects, and what their classes do with plain ones.
+//! Numbers, booleans and characters as objects, and their classes' methods for plain ones.
 
 use super::{Args, Entry, answer, new_string};
 use crate::fault::Fault;

@@ -46,7 +46,7 @@ pub(super) const TABLE: &[Entry] = &[
     ),
 ];
 
-/// The first argument must not be null; the second says what it is.
+/// The first argument must not be null; the second describes it.
 fn check(machine: &mut Machine<'_>, a: Args<'_>) -> Answer {
     if a.at(0)?.reference()?.is_none() {
         let what = text::to_string(&a.text(1, machine)?);

@@ -1,5 +1,5 @@
-//! `Object`, `Enum`, `Class`, `Math`, `Objects`, `System`; and what they all need: text, equality
-//! and hash of any value.
+//! `Object`, `Enum`, `Class`, `Math`, `Objects`, `System`; and functions for all of them: text,
+//! equality and hash of any value.
 
 use super::{Answer, Args, Entry, answer, new_string, void};
 use crate::fault::Fault;
@@ -193,7 +193,7 @@ impl Machine<'_> {
     }
 }
 
-/// A method whose result is not known here for this value.
+/// A method with a result that is not known here for this value.
 pub(super) fn unknown(method: &str) -> Fault {
     Fault::unsupported(format!("`{method}` can't be evaluated for this value"))
 }

@@ -1,8 +1,8 @@
 //! The methods of the platform that group classes call, as tables from name to function. [`lang`]
 //! objects, enums, classes and arithmetic; [`string`], [`builder`] text; [`boxed`] numbers as
-//! objects; [`util`] UUIDs and lists; [`kotlin`] what kotlinc's code calls.
+//! objects; [`util`] UUIDs and lists; [`kotlin`] the methods that kotlinc's code calls.
 //!
-//! Invariants: a method that is here does what the JDK's does, or is a fault; one whose result
+//! Invariants: a method that is here behaves as the JDK's, or is a fault; one whose result
 //! depends on the machine, such as `System.getProperty` or `Object.hashCode`, is not here.
 
 mod boxed;

@@ -95,7 +95,7 @@ impl Machine<'_> {
     }
 }
 
-/// The descriptor of the array whose elements have this one.
+/// The descriptor of an array of elements with this one.
 fn descriptor_of_array(element: &str) -> String {
     format!("[{element}")
 }

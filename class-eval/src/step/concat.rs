@@ -81,7 +81,7 @@ impl Machine<'_> {
         Ok(out)
     }
 
-    /// Appends a value as text. What is held before it becomes an object counts as used too.
+    /// Appends a value as text. Text held before it becomes an object counts as used too.
     pub(crate) fn append(
         &mut self,
         out: &mut Vec<u16>,

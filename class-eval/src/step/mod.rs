@@ -1,7 +1,7 @@
-//! One instruction: what it takes from the operands, what it puts there, where it goes on. By
+//! One instruction: its operands, its results, where it goes on. By
 //! families: [`number`] arithmetic, conversions and comparisons; [`mod@array`]; [`member`] fields,
-//! objects, casts; [`invoke`] calls; [`mod@concat`] what `invokedynamic` may do. Constants, local
-//! variables and branches are here.
+//! objects, casts; [`invoke`] calls; [`mod@concat`] the supported calls by `invokedynamic`.
+//! Constants, local variables and branches are here.
 
 mod array;
 mod concat;
