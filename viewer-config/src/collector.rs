@@ -8,7 +8,7 @@
 //! ([`Collector::finish`]) or the first one of two stays ([`Collector::finish_anyway`]).
 //!
 //! Invariants: without problems the result does not depend on the order of adding; every id clashes
-//! at most once, so that memory stays in proportion to what was added.
+//! at most once, so that memory stays in proportion to the input.
 
 use crate::{Dictionary, Group, Location, Message, Problem, Problems};
 use protolog_core::{Level, group_id};
@@ -29,7 +29,7 @@ pub struct Collector {
     problems: Vec<Problem>,
 }
 
-/// A dictionary, and what was not as it should be.
+/// A dictionary, and its problems.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Collected {
     /// The dictionary.
@@ -123,7 +123,7 @@ impl Collector {
         Ok(collected)
     }
 
-    /// The dictionary, whatever the problems: for readers, who have nobody to send back.
+    /// The dictionary, even with problems: for readers, who have nobody to send back.
     pub fn finish_anyway(mut self) -> Collected {
         let merged = std::mem::take(&mut self.messages).into_iter();
         let mut messages: Vec<_> = merged.map(|(id, merged)| merged.into_message(id)).collect();
@@ -233,7 +233,7 @@ fn is_blank(name: &str) -> bool {
     name.trim().is_empty()
 }
 
-/// The name for a group whose name is not known.
+/// The name for a group without a known name.
 pub(crate) fn placeholder(id: u32) -> String {
     format!("#{id}")
 }

@@ -4,7 +4,7 @@ use crate::Location;
 use protolog_core::{Level, Template};
 use std::{borrow::Cow, sync::Arc};
 
-/// A message: what all entries with one id have in common.
+/// A message: the common part of all entries with one id.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Message {
     /// The id, as in traces.
@@ -28,7 +28,7 @@ pub struct Message {
 /// A group, used or not.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Group {
-    /// The id: [`protolog_core::group_id`] of the name, or what an Android enum says (a negative
+    /// The id: [`protolog_core::group_id`] of the name, or the value of an Android enum (a negative
     /// one as its 32 bits).
     pub id: u32,
     /// The full name.

@@ -6,7 +6,7 @@ use crate::{Collected, Collector, Dictionary, Format, ReadError, gzip, json, pb}
 
 impl Dictionary {
     /// Reads a dictionary of any [`Format`], which is recognized by its content. Contradictions are
-    /// an error; what can be put right is reported beside the dictionary.
+    /// an error; a repaired problem is reported beside the dictionary.
     pub fn read(bytes: &[u8]) -> Result<Collected, ReadError> {
         Self::read_as(Format::of_content(bytes), bytes)
     }
@@ -35,8 +35,8 @@ impl Dictionary {
 }
 
 impl Collector {
-    /// Adds what a file holds; its content says which format it has. After an error, what came
-    /// before it has been added.
+    /// Adds the content of a file, which says its format. After an error, the entries before it
+    /// have been added.
     ///
     /// In a trace a dictionary may be cut into several packets, messages before groups: those of
     /// one sequence belong together, and joined end to end they are one file.

@@ -33,8 +33,8 @@ impl Format {
         Self::ALL.into_iter().find(|format| name.ends_with(format.suffix().as_bytes()))
     }
 
-    /// The format of a file's content. Every content has one: what is neither gzip nor an object in
-    /// JSON can only be protobuf.
+    /// The format of a file's content. Every content has one: bytes that are neither gzip nor an
+    /// object in JSON can only be protobuf.
     pub fn of_content(bytes: &[u8]) -> Self {
         if gzip::is_gzip(bytes) {
             Self::JsonGz

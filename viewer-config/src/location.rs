@@ -7,8 +7,8 @@
 //! ```
 //!
 //! AOSP writes `path:line`, which is the same thing for one call. A message has several paths only
-//! where one source file was compiled under several names. Invariant: what was formatted parses
-//! back, for paths without `;` that do not end like a list of lines themselves.
+//! where one source file was compiled under several names. Invariant: a formatted list parses back,
+//! for paths without `;` that do not end like a list of lines themselves.
 
 use std::fmt;
 
@@ -28,8 +28,8 @@ impl Location {
         Self { path: path.into(), lines: vec![line] }
     }
 
-    /// The locations in a text such as `a.rs:12,40;b.rs:7`. What does not end in lines is a path
-    /// alone.
+    /// The locations in a text such as `a.rs:12,40;b.rs:7`. A part that does not end in lines is a
+    /// path alone.
     pub fn parse_list(text: &str) -> Vec<Self> {
         text.split(';').filter(|part| !part.is_empty()).map(Self::parse).collect()
     }

@@ -1,8 +1,8 @@
 //! The dictionary in protobuf: Perfetto's `ProtoLogViewerConfig` and our hints.
 //!
-//! The field `message` holds the bare template, which is all that trace_processor understands; what
-//! that leaves out stands in a field of ours that it skips. Messages come first and groups last, in
-//! the dictionary's order.
+//! The field `message` holds the bare template, which is all that trace_processor understands; the
+//! rest stands in a field of ours that it skips. Messages come first and groups last, in the
+//! dictionary's order.
 
 use crate::{Collector, Dictionary, Group, Location, Message, Problem, ReadError, collector};
 use protolog_core::{
@@ -70,8 +70,8 @@ fn encode(write: impl FnOnce(&mut Fields<'_>)) -> Vec<u8> {
     writer.into_vec().expect("the heap takes every write, and no size is announced")
 }
 
-/// Adds what `bytes` hold to `collector`. Two passes, since messages come before the groups that
-/// they name.
+/// Adds the entries in `bytes` to `collector`. Two passes, since messages come before the groups
+/// that they name.
 pub(crate) fn read(collector: &mut Collector, bytes: &[u8]) -> Result<(), ReadError> {
     let joined = without_separators(bytes);
     let bytes = joined.as_ref();
@@ -121,7 +121,7 @@ fn without_separators(bytes: &[u8]) -> Cow<'_, [u8]> {
             reader.advance(1);
             from = at + 1;
         } else if !matches!(reader.next(), Some(Ok(_))) {
-            // At the end. What is malformed stays as it is, for who reads it.
+            // At the end. Malformed bytes stay as they are, for their reader.
             break;
         }
     }
@@ -220,7 +220,7 @@ impl<'a> RawMessage<'a> {
     }
 }
 
-/// Returns whether `bare` is what remains of `template`.
+/// Returns whether `bare` is the bare form of `template`.
 pub(crate) fn is_full_form(template: &str, bare: &str) -> bool {
     template == bare
         || Template::parse(template).is_ok_and(|template| template.bare().to_string() == bare)

@@ -1,7 +1,7 @@
 //! The problems that a dictionary's contents can have, and the treatment of each.
 //!
 //! A problem that makes the dictionary wrong refuses it ([`Problem::is_refusal`]); the others only
-//! say what was put right while reading a file made elsewhere.
+//! report repairs while reading a file made elsewhere.
 
 use crate::{Group, Location, Message};
 use std::fmt;
@@ -25,7 +25,7 @@ pub enum Problem {
         /// The one that was to be added.
         second: Box<Group>,
     },
-    /// A message whose group is nowhere declared. Reported once per group; otherwise the name
+    /// A message of a group that is nowhere declared. Reported once per group; otherwise the name
     /// serves as tag.
     UndeclaredGroup {
         /// A message of that group.
@@ -39,7 +39,7 @@ pub enum Problem {
         /// The id of a message of that group.
         message_id: u64,
     },
-    /// A group whose name is blank. It is called `#` and the id.
+    /// A group with a blank name. It is called `#` and the id.
     UnnamedGroup {
         /// The id of the group.
         group_id: u32,

@@ -3,8 +3,8 @@
 //!
 //! Messages come in the order of the sources rather than sorted, once for each file: equal calls of
 //! a file are one entry, as in AOSP's map of texts, levels, groups and files. Groups come sorted.
-//! There are no members of ours, and `/` is written as `\/`. What that leaves out (lines, widths
-//! and precisions) a reader does not get back.
+//! There are no members of ours, and `/` is written as `\/`. The omitted parts (lines, widths and
+//! precisions) a reader does not get back.
 
 use super::VERSION;
 use crate::{Dictionary, Format, Message, gzip};
@@ -36,8 +36,8 @@ impl Statements {
         }
     }
 
-    /// Adds what another dictionary has, behind what is here: its messages that are not, and its
-    /// groups.
+    /// Adds another dictionary behind the present entries: its messages that are missing here, and
+    /// its groups.
     pub fn add(&mut self, dictionary: &Dictionary) {
         let own: HashSet<u64> = self.messages.iter().map(|message| message.id).collect();
         let others = dictionary.messages().iter().filter(|message| !own.contains(&message.id));
@@ -73,7 +73,7 @@ impl Statements {
     }
 }
 
-/// The rest of an object whose entries are objects of texts.
+/// The rest of an object with entries that are objects of texts.
 fn entries<const N: usize>(
     text: &mut String,
     entries: impl Iterator<Item = (impl AsRef<str>, [(&'static str, impl AsRef<str>); N])>,

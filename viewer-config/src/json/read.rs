@@ -2,7 +2,7 @@
 //! that the texts need required. Unlike there, an id that comes twice is no silent overwriting but
 //! one message or a clash.
 //!
-//! Every error names the entry and carries line and column, which serde_json adds to what is found
+//! Every error names the entry and carries line and column, which serde_json adds to errors found
 //! while it reads.
 
 use super::VERSION;
@@ -17,7 +17,7 @@ use serde::{
 };
 use std::{collections::HashSet, fmt, marker::PhantomData};
 
-/// Adds what `bytes` hold to `collector`.
+/// Adds the entries in `bytes` to `collector`.
 pub(crate) fn read(collector: &mut Collector, bytes: &[u8]) -> Result<(), ReadError> {
     let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
     let file: JsonInput = serde_json::from_slice(bytes).map_err(|error| json_error(&error))?;
@@ -113,7 +113,7 @@ impl<'de, T: Keyed> Deserialize<'de> for Entries<T> {
     }
 }
 
-/// A message, and what is wrong with its texts if something is.
+/// A message, and the error in its texts if there is one.
 struct ReadMessage {
     message: Message,
     strange: Option<Problem>,

@@ -22,7 +22,7 @@ pub(crate) fn group(name: &str, tag: &str) -> Group {
     Group { id: group_id(name), name: name.into(), tag: tag.into() }
 }
 
-/// All of it in this order, whatever the problems, with the group of [`java`].
+/// All of it in this order, even with problems, with the group of [`java`].
 pub(crate) fn collect(messages: impl IntoIterator<Item = Message>) -> Collected {
     let mut collector = Collector::new();
     collector.add_group(group("com.foo.AppLog.NET", "Net"));

@@ -1,5 +1,5 @@
-//! The dictionary from the outside: its formats byte for byte, what is refused, what holds for all
-//! of them, and what Perfetto makes of it. One program, so that it links once and boots one
+//! The dictionary from the outside: its formats byte for byte, refused files, properties of all
+//! formats, and Perfetto's view of it. One program, so that it links once and boots one
 //! trace_processor.
 
 mod common;

@@ -126,8 +126,8 @@ proptest! {
         }
     }
 
-    /// Damaged files are read, refused, or read with problems; what was read can be written and
-    /// read again.
+    /// Damaged files are read, refused, or read with problems; a dictionary that was read can be
+    /// written and read again.
     #[test]
     fn damaged_files_may_be_read(
         end in any::<Index>(),

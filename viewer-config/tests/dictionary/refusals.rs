@@ -4,7 +4,7 @@ use crate::common::{bytes, collect, group, java};
 use protolog_core::Level;
 use viewer_config::{Collector, Dictionary, Group, Message, Problem, ReadError};
 
-/// The problems that refuse what `add` collects, and that they also say what to do.
+/// The problems that refuse the dictionary of `add`, and that they also say what to do.
 fn refused(add: impl FnOnce(&mut Collector)) -> Vec<String> {
     let mut collector = Collector::new();
     add(&mut collector);
@@ -161,7 +161,7 @@ fn bytes_that_are_no_dictionary() {
     }
 }
 
-/// A good file with one thing changed, and what is then said.
+/// A good file with one thing changed, and the error for it.
 #[test]
 fn json_that_is_no_dictionary() {
     const GOOD: &str = "{\"version\": \"2.0.0\",\n\"messages\": {\"5\":\n{\"message\": \"a\", \"level\": \"INFO\", \"group\": \"G\"}},\n\"groups\": {\"G\": {\"tag\": \"g\"}}}";
