@@ -4,7 +4,7 @@ import dev.protolog.internal.ApiAccess;
 import dev.protolog.internal.session.RunningSession;
 import java.io.IOException;
 
-/** Gives the other packages of the runtime what programs don't see of the classes here. */
+/** Gives the runtime's other packages the members of the classes here that programs don't see. */
 final class Access extends ApiAccess {
     private Access() {}
 

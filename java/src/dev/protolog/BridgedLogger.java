@@ -49,14 +49,14 @@ public final class BridgedLogger {
         logIfFormatted(level, template, args, null, thrown, pairs, origin);
     }
 
-    /** As above, of what the current thread logs now. */
+    /** As above, of a message that the current thread logs now. */
     public void log(LogLevel level, String template, Object[] args, Throwable thrown, Map<String, ?> pairs) {
         log(level, template, args, thrown, pairs, null);
     }
 
     /**
-     * As {@link #log}, of a logger with rules of its own: where template and arguments are not
-     * {@code formatted}, which is what it has made of them, that text is the message.
+     * As {@link #log}, of a logger with rules of its own: where template and arguments do not give
+     * {@code formatted}, the text that it has made of them, that text is the message.
      */
     public void logIfFormatted(
             LogLevel level, String template, Object[] args, String formatted, Throwable thrown, Map<String, ?> pairs, EventOrigin origin) {

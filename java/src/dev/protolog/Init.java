@@ -144,7 +144,7 @@ public final class Init {
         }
     }
 
-    /** False where the JDK, or the program's modules, lack the one that says who asks. */
+    /** False where the JDK, or the program's modules, lack the one that names the caller. */
     private static boolean canListen() {
         return ModuleLayer.boot().findModule("jdk.net").isPresent();
     }

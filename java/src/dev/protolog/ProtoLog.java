@@ -22,7 +22,7 @@ import java.time.Duration;
  * <p>Messages go to the {@link Session}s that record their group, and to standard error where the
  * group is printed. Nothing has to be set up before the first call.
  *
- * <p>Invariants: no method throws, whatever the template and the arguments; arguments are read
+ * <p>Invariants: no method throws, for any template and arguments; arguments are read
  * before the method returns.
  */
 public final class ProtoLog {
@@ -77,8 +77,8 @@ public final class ProtoLog {
     }
 
     /**
-     * Prints the messages of a group from a level on; null prints none. The group itself says what
-     * is printed at first ({@link IProtoLogGroup#isLogToLogcat}).
+     * Prints the messages of a group from a level on; null prints none. The group itself sets the
+     * printed levels at first ({@link IProtoLogGroup#isLogToLogcat}).
      */
     public static void printGroup(IProtoLogGroup group, LogLevel level) {
         GroupState state = register(group);

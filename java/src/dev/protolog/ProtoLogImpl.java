@@ -18,10 +18,10 @@ import dev.protolog.internal.write.LossCause;
  *
  * <p>{@code l x f b s} fix the type of each argument at compile time: {@code l(1.5)} and
  * {@code l("x")} do not compile. A null is 0, 0.0 or false as in an unprocessed call, and no
- * exception; only a null {@code Character} for an integer is one, since it has no method of its
+ * exception. Only a null {@code Character} for an integer is one, since it has no method of its
  * own: with more overloads javac could not choose one for the result of a generic method.
  *
- * <p>Invariant: no method throws, whatever the dictionary holds.
+ * <p>Invariant: no method throws, with any content of the dictionary.
  */
 public final class ProtoLogImpl extends TwoArgumentCalls {
     private ProtoLogImpl() {}
@@ -96,7 +96,7 @@ public final class ProtoLogImpl extends TwoArgumentCalls {
     public static void l(double value) {}
 
     /**
-     * As {@link #l(Number)}, for a conditional or switch whose type javac infers: beside
+     * As {@link #l(Number)}, for a conditional or switch with a type that javac infers: beside
      * {@code l(long)} it could not choose. A null in a box that the expression itself opens is an
      * exception, as in an unprocessed call.
      */

@@ -21,8 +21,8 @@ import java.util.UUID;
  * on. If it is deleted or renamed, the next line begins a new one. Lines that can't be written, for
  * example to a full disk, are dropped; {@link #problem} returns the last error.
  *
- * <p>Invariants: a line is whole in one file, unless the disk was full in the middle of it; new
- * files are their owner's only; one process writes the file; a rotation that fails, however often,
+ * <p>Invariants: a line is whole in one file, unless the disk was full in the middle of it. New
+ * files are their owner's only; one process writes the file. A rotation that fails, however often,
  * takes no older file away but the oldest.
  */
 public final class RotatingFile implements TextSink, AutoCloseable {
@@ -36,7 +36,7 @@ public final class RotatingFile implements TextSink, AutoCloseable {
     private OutputFile file;
     /** The directory of a file that is rotated; null of others. */
     private final OpenDirectory directory;
-    /** The file ends within a line whose rest had no room. */
+    /** The file ends within a line, since its rest had no room. */
     private boolean isTorn;
     private boolean isClosed;
     private IOException problem;
@@ -159,8 +159,8 @@ public final class RotatingFile implements TextSink, AutoCloseable {
     }
 
     /**
-     * Gives the file and older ones other names. What an earlier attempt has renamed stays: of
-     * those that were kept, at most the oldest goes, however many attempts there are.
+     * Gives the file and older ones other names. Files that an earlier attempt has renamed stay: of
+     * the files that were kept, at most the oldest goes, however many attempts there are.
      */
     private static void freeName(OutputFile file, int keep) throws IOException {
         if (keep == 0) {
@@ -189,8 +189,8 @@ public final class RotatingFile implements TextSink, AutoCloseable {
     }
 
     /**
-     * Older files by their numbers, up to the first number that is free. What is no file of this
-     * user or of root is left out.
+     * Older files by their numbers, up to the first number that is free. Entries that are no file
+     * of this user or of root are left out.
      */
     private static TreeMap<Integer, FileStatus> older(OpenDirectory directory, Location place, int keep) throws IOException {
         TreeMap<Integer, FileStatus> older = new TreeMap<>();
@@ -208,7 +208,7 @@ public final class RotatingFile implements TextSink, AutoCloseable {
 
     /**
      * Opens the file, or creates it. One that others may read is set aside, unless nobody else can
-     * have put it there: who did may have it open. So is one on which a reader has a lock.
+     * have put it there: its author may have it open. So is one on which a reader has a lock.
      */
     private static OutputFile openToAppend(Location place, int keep) throws IOException {
         for (int attempt = 0; attempt < ATTEMPTS; attempt++) {

@@ -37,8 +37,8 @@ import java.util.zip.Deflater;
  * them in a ring, in memory, or in a file that outlives the process ({@link Builder#record}); its
  * trace is written when it is stopped, and by {@link #snapshot}.
  *
- * <p>Invariants: a session writes no file that another one writes. What a thread logged before
- * {@link #stop} is in the trace.
+ * <p>Invariants: a session writes no file that another one writes. A message that a thread logged
+ * before {@link #stop} is in the trace.
  */
 public final class Session implements AutoCloseable {
     private static final int DEFAULT_BUFFER = 4 << 20;
@@ -67,13 +67,13 @@ public final class Session implements AutoCloseable {
         return running.recording();
     }
 
-    /** Writes a trace of what the session has now, and goes on. */
+    /** Writes a trace of the session's present messages, and goes on. */
     public Summary snapshot(Path file) throws IOException {
         return running.snapshot(file);
     }
 
     /**
-     * Writes what was logged so far to the file; of a session that keeps its messages, has the
+     * Writes the messages logged so far to the file; of a session that keeps its messages, has the
      * recording on the disk, if it is on one.
      */
     public void flush() throws IOException {
@@ -131,8 +131,8 @@ public final class Session implements AutoCloseable {
         private Builder() {}
 
         /**
-         * Sets the file of the trace, which is its owner's only. What the last run left there gets
-         * another name ({@link #keepPrevious}).
+         * Sets the file of the trace, which is its owner's only. The file that the last run left
+         * there gets another name ({@link #keepPrevious}).
          */
         public Builder file(Path path) {
             file = path.toAbsolutePath();
@@ -161,7 +161,7 @@ public final class Session implements AutoCloseable {
 
         /**
          * Keeps the newest messages in a file in {@code /dev/shm} that outlives the process,
-         * whatever ends it.
+         * however it ends.
          */
         public Builder record() {
             return recordTo(Recording.DIRECTORY);
@@ -320,16 +320,16 @@ public final class Session implements AutoCloseable {
 
         /**
          * Sets how many traces of earlier runs are kept, 1 by default. When a session begins to
-         * write its file, what is there is renamed: {@code app.pftrace} to {@code app.1.pftrace},
+         * write its file, a trace there is renamed: {@code app.pftrace} to {@code app.1.pftrace},
          * and that to {@code app.2.pftrace}. Older ones are removed.
          *
-         * <p>The trace of a run that crashed is kept whatever {@code count} is, read-only, until
-         * those of all crashed runs take more than 256 MiB or are more than 64; the newest one
+         * <p>The trace of a run that crashed is kept for any {@code count}, read-only, until
+         * those of all crashed runs take more than 256 MiB or are more than 64. The newest one
          * stays in any case, and a line on standard error says so.
          * {@code protologtool recover app.1.pftrace} completes it. A file under such a name that is
          * no trace of this program is left alone, and its number left out. A smaller disk stays
          * full of them until somebody removes some. Segments have names of their own, and snapshots
-         * replace what is there.
+         * replace the file there.
          *
          * @throws IllegalArgumentException if it is less than 0
          */
@@ -376,7 +376,7 @@ public final class Session implements AutoCloseable {
             return new Session(new RunningSession(config));
         }
 
-        /** Refuses what sessions that keep their messages don't have. */
+        /** Refuses settings that sessions that keep their messages don't have. */
         private void checkStreams() {
             String refused = longestWait != null ? "waitAtMost"
                     : segmentBytes > 0 ? "segmentBytes"

@@ -5,9 +5,9 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A sink that gives messages to {@link System.Logger}, which passes them on to whatever the program
- * logs with. A group's tag is the name of its logger; VERBOSE is its TRACE, and WTF its ERROR.
- * Loggers see the thread that shows text, not the one that logs.
+ * A sink that gives messages to {@link System.Logger}, which passes them on to the program's
+ * logging library. A group's tag is the name of its logger; VERBOSE is its TRACE, and WTF its
+ * ERROR. Loggers see the thread that shows text, not the one that logs.
  */
 public final class SystemLogger implements TextSink {
     private final Map<String, Logger> loggers = new ConcurrentHashMap<>();

@@ -8,8 +8,8 @@ import dev.protolog.internal.session.RunningSession;
 import java.io.IOException;
 
 /**
- * What the packages of the runtime may do with classes of the API, and programs may not. Those
- * classes set it as they are initialized, so it is there once there is an object of one.
+ * The actions on classes of the API that packages of the runtime may take, and programs may not.
+ * Those classes set it as they are initialized, so it is there once there is an object of one.
  */
 public abstract class ApiAccess {
     private static volatile ApiAccess access;

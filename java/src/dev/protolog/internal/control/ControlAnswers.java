@@ -68,7 +68,7 @@ final class ControlAnswers {
 
     /** The trace that a request asks for; {@code buffer} is in bytes, 0 for the default. */
     private record TraceStart(FillPolicy policy, BigInteger buffer, String settings, String file) {
-        /** Null for what is no such request. */
+        /** Null for a line that is no such request. */
         static TraceStart parse(String line) {
             String[] words = line.split(" ", 5);
             if (words.length < 5 || words[3].isEmpty()) {
@@ -276,8 +276,8 @@ final class ControlAnswers {
     }
 
     /**
-     * Writes what a session has kept to a file of another name: somebody may have taken its own
-     * since the start, as anybody can in {@code /tmp}.
+     * Writes the messages that a session has kept to a file of another name: somebody may have
+     * taken its own since the start, as anybody can in {@code /tmp}.
      */
     private String stopElsewhere(Trace ended, IOException error) throws IOException {
         FileStatus found = FileStatus.at(Path.of(ended.file));
@@ -348,7 +348,7 @@ final class ControlAnswers {
         add(reply, "error " + what);
     }
 
-    /** A number of at most so many bits, without a sign; null for what is none. */
+    /** A number of at most so many bits, without a sign; null for a text that is none. */
     private static BigInteger number(String word, int bits) {
         BigInteger number = word.matches("[0-9]+") ? new BigInteger(word) : null;
         return number != null && number.bitLength() <= bits ? number : null;
@@ -359,7 +359,7 @@ final class ControlAnswers {
     }
 
     /**
-     * Adds a line: one, whatever it holds. An operator gives up a program that sends longer ones. A
+     * Adds exactly one line of any text. An operator gives up a program that sends longer ones. A
      * name that is cut off is none, so the line of its group is left out; a text is cut.
      */
     private static void add(StringBuilder reply, String line) {

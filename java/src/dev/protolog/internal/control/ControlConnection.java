@@ -65,7 +65,7 @@ final class ControlConnection {
         return acceptsRequests() && used < MAX_LINE;
     }
 
-    /** Reads what has arrived. False where the connection is over. */
+    /** Reads the bytes that have arrived. False where the connection is over. */
     boolean read() {
         if (!acceptsInput()) {
             return true;

@@ -28,8 +28,7 @@ import jdk.net.UnixDomainPrincipal;
  * changes the settings file. The limits are those of {@code protolog-rt/src/control/server.rs}.
  *
  * <p>Invariants: a daemon, which nobody waits for; nothing that an operator sends or fails to send
- * ends or slows down the program; whatever goes wrong in a request ends its connection and nothing
- * else.
+ * ends or slows down the program; an error in a request ends its connection and nothing else.
  */
 public final class ControlServer implements Runnable {
     private static final int MAX_CONNECTIONS = 64;
@@ -60,7 +59,7 @@ public final class ControlServer implements Runnable {
     private final ServerSocketChannel listener;
     private final Selector selector;
     private final ControlAnswers answers = new ControlAnswers();
-    /** What root owns as a rule. */
+    /** Directories that root owns as a rule. */
     private static final List<Path> ROOTS = List.of(Path.of("/"), Path.of("/proc"));
     /** The users that are admitted: this one and root. */
     private final List<UserPrincipal> admitted;
@@ -230,7 +229,7 @@ public final class ControlServer implements Runnable {
     }
 
     /**
-     * This user and root, who is the owner of the first of these that is root's: {@code /} may be
+     * This user and root, the owner of the first of these that is root's: {@code /} may be
      * another user's, as in a {@code chroot}. A principal of the file system is equal to another
      * one with the same id, and Java says of no other which id it has.
      */

@@ -24,10 +24,10 @@ import java.util.List;
 /**
  * Settings from the variable and from files, for this program.
  *
- * <p>Invariants: an error quotes a file only if the file belongs to the user of the process; what
- * is no file is not opened, since a pipe would wait for its writer. The state file's path comes
- * from the environment, which may be that of another user, as in {@code sudo -E}: that user neither
- * switches the program, nor is told by its errors what is in a file of its user.
+ * <p>Invariants: an error quotes a file only if the file belongs to the user of the process; an
+ * entry that is no file is not opened, since a pipe would wait for its writer. The state file's
+ * path comes from the environment, which may be that of another user, as in {@code sudo -E}: that
+ * user neither switches the program, nor is told by its errors what is in a file of its user.
  */
 public final class SettingsFile {
     private static final int MAX_SIZE = 1 << 20;

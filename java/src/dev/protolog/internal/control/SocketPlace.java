@@ -31,8 +31,7 @@ import java.util.Locale;
  * {@code /run/protolog/UID}, or else a directory of its own in {@code /tmp}.
  *
  * <p>Beside the socket {@code PID-TIME.sock} is the file {@code PID-TIME.switches}, made after it
- * and removed with it. What a program left that was killed is removed by the next one that starts
- * there.
+ * and removed with it. The files of a killed program are removed by the next one that starts there.
  *
  * <p>Invariants: no socket is made in a directory that another user owns, can enter or can replace.
  * The directory that was checked stays open: all is made, looked at and removed there.
@@ -103,12 +102,12 @@ final class SocketPlace {
         return displaced;
     }
 
-    /** The user of the directory, who is that of the program. */
+    /** The user of the directory, and of the program. */
     UserPrincipal owner() throws IOException {
         return Files.getOwner(directory.here());
     }
 
-    /** Listens on a new socket, after a look for what killed programs left. */
+    /** Listens on a new socket, after a look for files that killed programs left. */
     ServerSocketChannel listen() throws ControlException {
         removeLeft();
         ServerSocketChannel channel = null;

@@ -31,8 +31,8 @@ public final class Dictionaries {
     public static final String RESOURCE = "META-INF/protolog/dictionary.pb";
 
     /**
-     * The most bytes of a dictionary, compressed in its jar or not: what a jar expands to has no
-     * limit, and is asked for within the call that is the first of its group.
+     * The most bytes of a dictionary, compressed in its jar or not: an expanded jar entry has no
+     * limit, and is read within the first call of its group.
      */
     private static final int MAX_BYTES = 256 << 20;
     /** The part of the heap that one may have. */
@@ -57,7 +57,7 @@ public final class Dictionaries {
 
     private Dictionaries() {}
 
-    /** A dictionary, with what was asked of it so far. */
+    /** A dictionary, with the parts asked for so far. */
     private static final class Source {
         final byte[] bytes;
         /** The loaders that have it; empty for one that stays. */

@@ -61,7 +61,7 @@ final class Dictionary {
                 at = field.at();
             }
         } catch (ProtoReader.MalformedException e) {
-            // It stays as it is, for who reads it.
+            // It stays as it is, for its readers.
         }
         kept.write(bytes, from, bytes.length - from);
         return kept.toByteArray();

@@ -44,7 +44,7 @@ public final class SessionDictionary {
         this.hasLocations = hasLocations;
     }
 
-    /** Sets those of the sessions that run, to which is added what becomes known. */
+    /** Sets the dictionaries of the running sessions, which get the messages that become known. */
     public static void setRunning(SessionDictionary[] dictionaries) {
         running = dictionaries;
     }
@@ -140,7 +140,7 @@ public final class SessionDictionary {
         return groups.getOrDefault(id, "");
     }
 
-    /** Adds what the tool has written. Malformed parts are left out. */
+    /** Adds a dictionary written by the tool. Malformed parts are left out. */
     synchronized void addSource(byte[] source) {
         try {
             give(source);

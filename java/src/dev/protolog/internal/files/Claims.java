@@ -9,8 +9,8 @@ import java.util.Map;
 
 /**
  * Claims on files: a file is written by one session, recording or text sink at a time, and replaced
- * by none meanwhile. This table says who has which file in this process; other processes see a lock
- * on it. A session that keeps its messages claims the name of its file, since the file itself
+ * by none meanwhile. This table has the holder of each file in this process; other processes see a
+ * lock on it. A session that keeps its messages claims the name of its file, since the file itself
  * appears only at the end; other processes can't see that claim.
  *
  * <p>Invariant: a file is closed before its claim goes, and one that is claimed is not even opened:
@@ -18,7 +18,7 @@ import java.util.Map;
  * it.
  */
 public final class Claims {
-    /** By what they are on. */
+    /** By the files and names that they are on. */
     private static final Map<Object, Claim> TAKEN = new HashMap<>();
 
     private Claims() {}

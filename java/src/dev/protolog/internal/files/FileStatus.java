@@ -12,7 +12,7 @@ import java.util.Map;
  *
  * @param key device and inode, which tell a file from all others
  * @param mode kind and permissions
- * @param owner the id of the user whose file it is
+ * @param owner the id of the user that owns the file
  * @param links the number of its names
  */
 public record FileStatus(Object key, int mode, int owner, int links) {
@@ -24,7 +24,7 @@ public record FileStatus(Object key, int mode, int owner, int links) {
     private static final int LINK = 0120000;
     private static final int SOCKET = 0140000;
 
-    /** Describes what is at {@code path}, a link as itself; null where nothing is. */
+    /** Describes the entry at {@code path}, a link as itself; null where nothing is. */
     public static FileStatus at(Path path) throws IOException {
         try {
             return read(path, LinkOption.NOFOLLOW_LINKS);

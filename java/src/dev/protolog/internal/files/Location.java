@@ -6,7 +6,7 @@ import java.nio.file.Path;
 /**
  * The place of an output: a name in a directory, which is found once by {@link OutputRules}, when
  * the output is first opened. All that is done there later goes through {@link OpenDirectory},
- * which compares what it opens with this: no link that appears on the way is followed any more.
+ * which compares the entry opened with this: no link that appears on the way is followed any more.
  *
  * @param path the path that the program named
  * @param real the same without links on the way

@@ -86,15 +86,15 @@ public final class OpenDirectory implements Closeable {
         }
     }
 
-    /** Opens the directory that a path leads to, whatever it is. */
+    /** Opens the directory that a path leads to, of any kind. */
     public static OpenDirectory open(Path path) throws IOException {
         return open(path, path);
     }
 
     /**
-     * Opens the directory of a place for as long as an output acts there: whoever opens it
-     * meanwhile gets this one, if the path still leads to it. To find the descriptor of another one
-     * takes a look at all that the process has, which may be thousands.
+     * Opens the directory of a place for as long as an output acts there: another open meanwhile
+     * gets this one, if the path still leads to it. To find the descriptor of another one takes a
+     * look at all that the process has, which may be thousands.
      */
     public static OpenDirectory keep(Location place) throws IOException {
         OpenDirectory opened = of(place);
@@ -125,12 +125,12 @@ public final class OpenDirectory implements Closeable {
         }
         boolean isOf = false;
         try {
-            // Also where another file system was mounted at its path: then what is there is to be
-            // looked at.
+            // Also where another file system was mounted at its path: then the directory there is
+            // to be looked at.
             Object there = FileStatus.behind(place.real().getParent()).key();
             isOf = there.equals(FileStatus.behind(found.here).key()) && found.isOf(place);
         } catch (IOException e) {
-            // It is to be opened, which says what is wrong.
+            // It is to be opened, and that error says what is wrong.
         } finally {
             if (!isOf) {
                 found.close();
@@ -220,7 +220,7 @@ public final class OpenDirectory implements Closeable {
         return here;
     }
 
-    /** Describes what has this name, a link as itself; null for nothing. */
+    /** Describes the entry of this name, a link as itself; null for none. */
     public FileStatus status(String name) throws IOException {
         return FileStatus.at(at(name));
     }
@@ -280,8 +280,8 @@ public final class OpenDirectory implements Closeable {
     }
 
     /**
-     * For writing, too, no pipe waits. What this user may only read is opened by a thread that may
-     * be left behind.
+     * For writing, too, no pipe waits. A file that this user may only read is opened by a thread
+     * that may be left behind.
      */
     private AsynchronousFileChannel openedWithoutWaiting(String name) throws IOException {
         try {
@@ -297,7 +297,7 @@ public final class OpenDirectory implements Closeable {
     }
 
     /**
-     * True if nobody but this user and root can have put there what is there, as far as the
+     * True if nobody but this user and root can have put the entry there, as far as the
      * directory itself tells.
      */
     public boolean isTrusted() throws IOException {
@@ -356,7 +356,7 @@ public final class OpenDirectory implements Closeable {
         }
     }
 
-    /** Removes what was looked at. Nothing is done if the name is another one's by now. */
+    /** Removes the entry looked at. Nothing is done if the name is another one's by now. */
     public void remove(String name, Object key) throws IOException {
         try {
             if (has(name, key)) {
@@ -430,8 +430,8 @@ public final class OpenDirectory implements Closeable {
     }
 
     /**
-     * True if others can't write to a directory of this mode, or can't rename there what is not
-     * theirs.
+     * True if others can't write to a directory of this mode, or can't rename entries there that
+     * are not theirs.
      */
     private static boolean isClosed(int mode) {
         return (mode & OTHERS_WRITE) == 0 || (mode & STICKY) != 0;

@@ -166,7 +166,7 @@ public final class OpenFiles {
         try {
             return lines.isEmpty() ? -1 : Long.parseLong(lines.get(0).substring(POSITION.length()).trim());
         } catch (NumberFormatException e) {
-            // Beyond what Java's numbers have.
+            // Beyond the range of Java's numbers.
             return Long.MAX_VALUE;
         }
     }

@@ -64,19 +64,19 @@ public final class OutputFile implements AutoCloseable {
     private final Claims.Claim claim;
     /** Of a regular file; null of others. */
     private final RandomAccessFile file;
-    /** Of what is no regular file; null of one. */
+    /** Of a file that is not regular; null of a regular one. */
     private final FileOutputStream stream;
     /**
      * The locks of both parts of the file; null without locks. The JVM forgets one that nobody
      * refers to.
      */
     private FileLock[] locks;
-    /** A reader has a lock on it, so that this one excludes only those who write. */
+    /** A reader has a lock on it, so that this one excludes only writers. */
     private boolean isObstructed;
-    /** The bytes that were written; read by those who wait for progress. */
+    /** The bytes that were written; read by threads that wait for progress. */
     private volatile long written;
 
-    /** Takes over a channel whose file was checked. */
+    /** Takes over the channel of a checked file. */
     OutputFile(Location place, FileStatus status, AsynchronousFileChannel anchor, int descriptor) throws IOException {
         this.place = place;
         this.anchor = anchor;
@@ -132,7 +132,7 @@ public final class OutputFile implements AutoCloseable {
     }
 
     /**
-     * True if somebody who may only read the file has a lock on it, so that it can't be claimed:
+     * True if a user who may only read the file has a lock on it, so that it can't be claimed:
      * another user can keep such a lock for ever. Nobody writes it, but it is to be replaced rather
      * than written.
      */
@@ -189,7 +189,7 @@ public final class OutputFile implements AutoCloseable {
         }
     }
 
-    /** Writes after what was written before; in an existing file, from its beginning. */
+    /** Writes after the bytes written before; in an existing file, from its beginning. */
     public void write(byte[] bytes, int from, int length) throws IOException {
         if (file != null) {
             file.write(bytes, from, length);
@@ -269,7 +269,7 @@ public final class OutputFile implements AutoCloseable {
         return false;
     }
 
-    /** Cuts a regular file. What is written next comes there. */
+    /** Cuts a regular file. The next write begins there. */
     public void truncate(long size) throws IOException {
         if (file == null) {
             throw new FileSystemException(path().toString(), null, "what was written to a pipe or device can't be taken back");
@@ -286,8 +286,8 @@ public final class OutputFile implements AutoCloseable {
     }
 
     /**
-     * True if the path still leads to this file. What is to be changed there has to be looked at in
-     * its directory.
+     * True if the path still leads to this file. An entry to be changed there has to be looked at
+     * in its directory.
      */
     public boolean isThere() throws IOException {
         FileStatus there = FileStatus.at(place.real());
@@ -383,8 +383,8 @@ public final class OutputFile implements AutoCloseable {
                 anchor.close();
             }
         } finally {
-            // To close a channel takes memory. A claim on what nobody has any more would be one on
-            // whatever file gets its number.
+            // To close a channel takes memory. A claim on a file that nobody has any more would be
+            // one on the next file that gets its number.
             closeRest();
         }
     }
@@ -457,7 +457,7 @@ public final class OutputFile implements AutoCloseable {
 
     /**
      * The lock of one half of all places that a file can have; null if another process has it. A
-     * shared one excludes only those who have it alone.
+     * shared one excludes only exclusive holders.
      */
     private FileLock lockPart(int part, boolean isShared) throws IOException {
         return file.getChannel().tryLock(part * HALF, part == 0 ? HALF : Long.MAX_VALUE - HALF, isShared);

@@ -10,17 +10,17 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The rules on what may be written:
+ * The rules on the files that may be written:
  *
  * <ul>
- *   <li>What is not there is created, for its owner only.
+ *   <li>A missing file is created, for its owner only.
  *   <li>An existing file is a regular one of this user or of root, and has one name unless it is to
  *       be replaced. Its contents stay until the caller changes them.
  *   <li>A pipe or character device of this user or of root is written as it is. A pipe has a
  *       reader, or gets one within a moment.
  *   <li>{@code /dev/stdout}, {@code /dev/stderr}, {@code /dev/fd/N} and {@code /proc/self/fd/N} are
  *       the descriptors that the process was given.
- *   <li>All else is refused: links, directories, sockets, block devices, what others own.
+ *   <li>All else is refused: links, directories, sockets, block devices, files of others.
  *   <li>A directory on the way may be a link of this user, of root, of the owner of the directory
  *       that it leads to, or, unless this user is root, of the owner of the directory that has it.
  * </ul>
@@ -44,7 +44,7 @@ public final class OutputRules {
     }
 
     /**
-     * An error if what was found in {@code directory}, or opened there, is not to be written;
+     * An error if the entry found in {@code directory}, or opened there, is not to be written;
      * {@code isReplaced}: a regular file is not changed.
      */
     static void check(Location place, OpenDirectory directory, FileStatus found, boolean isReplaced) throws IOException {
@@ -63,7 +63,7 @@ public final class OutputRules {
         }
     }
 
-    /** An error if what was found in {@code directory} is no regular file that may be replaced. */
+    /** An error if the entry found in {@code directory} is no regular file that may be replaced. */
     static void checkToReplace(Location place, OpenDirectory directory, FileStatus found) throws IOException {
         check(place, directory, found, true);
         if (!found.isRegular()) {
@@ -72,7 +72,7 @@ public final class OutputRules {
     }
 
     /**
-     * An error if what was found in {@code directory} is no file of this user or of root, in a
+     * An error if the entry found in {@code directory} is no file of this user or of root, in a
      * directory of theirs: nobody else can put anything there.
      */
     public static void checkToRead(Location place, OpenDirectory directory, FileStatus found) throws IOException {
@@ -147,7 +147,7 @@ public final class OutputRules {
         return leads;
     }
 
-    /** True of users who can do what this one can: root, and this user. */
+    /** True of users with this one's rights: root, and this user. */
     public static boolean isTrusted(int owner) throws IOException {
         return owner == ROOT || owner == RunningProgram.user();
     }

@@ -13,14 +13,14 @@ import java.nio.file.StandardOpenOption;
  * Opens files for writing by {@link OutputRules}. Nothing else does.
  *
  * <p>A path may lead elsewhere at any time, so each step is done in the
- * {@linkplain OpenDirectory open directory}, and the rules are tested on the descriptor of what was
- * opened. What is there by then is nothing that was changed.
+ * {@linkplain OpenDirectory open directory}, and the rules are tested on the descriptor of the
+ * opened file. An entry there by then was not changed.
  *
  * <p>Invariants: nothing here waits for another process. An interrupt of the thread has no effect,
  * and stays set.
  */
 public final class Outputs {
-    /** The attempts to open what is replaced again and again. */
+    /** The attempts to open a file that is replaced again and again. */
     private static final int ATTEMPTS = 100;
     /**
      * Held while a file is opened and claimed: to close one that another thread has got would
@@ -99,8 +99,8 @@ public final class Outputs {
     }
 
     /**
-     * Opens and locks what is at a place, or creates it. An
-     * {@linkplain OutputFile#isObstructed obstructed} one is to be replaced.
+     * Opens and locks the file at a place, or creates it. An {@linkplain OutputFile#isObstructed
+     * obstructed} one is to be replaced.
      */
     public static OutputFile open(Location place) throws IOException {
         int given = OutputRules.descriptor(place.path());
@@ -186,7 +186,7 @@ public final class Outputs {
     }
 
     /**
-     * True if what is at a place is written as it is, since it is there and no regular file. An
+     * True if the entry at a place is written as it is, since it is there and no regular file. An
      * error if it is not to be written or replaced; {@code own} is a claim of the caller on the
      * name, or null.
      */
@@ -204,7 +204,7 @@ public final class Outputs {
         }
     }
 
-    /** Opens and locks what is at a place; null where nothing is. */
+    /** Opens and locks the file at a place; null where there is none. */
     private static OutputFile openExisting(Location place, Claims.Claim own, Use use) throws IOException {
         OutputFile file = null;
         try (OpenDirectory directory = OpenDirectory.of(place)) {
@@ -232,7 +232,7 @@ public final class Outputs {
         throw changing(place);
     }
 
-    /** Opens and locks what was found; null if something else is there by now. */
+    /** Opens and locks the entry found; null if another one is there by now. */
     private static OutputFile openFound(Location place, OpenDirectory directory, FileStatus found, Use use) throws IOException {
         AsynchronousFileChannel channel;
         try {

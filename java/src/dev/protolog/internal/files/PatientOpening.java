@@ -8,9 +8,9 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 
 /**
- * Opens files for reading in whose place another user may put a pipe at any moment: to open one is
- * to wait for its writer, and Java has no way to open a file without that. So a thread opens, for a
- * moment, and is left behind if the file does not come by then.
+ * Opens files for reading where another user may put a pipe in their place at any moment: to open
+ * one is to wait for its writer, and Java has no way to open a file without that. So a thread
+ * opens, for a moment, and is left behind if the file does not come by then.
  *
  * <p>Invariants: a caller waits for a moment at most, also if the thread can't start; few threads
  * are left behind, however often there is a pipe.
@@ -37,7 +37,7 @@ public final class PatientOpening<T extends Closeable> implements Runnable {
         this.opening = opening;
     }
 
-    /** What {@code opening} opens, of a file that people know by this path. */
+    /** The file that {@code opening} opens; people know it by this path. */
     public static <T extends Closeable> T open(Path shown, Opening<T> opening) throws IOException {
         synchronized (PatientOpening.class) {
             if (left >= MOST_LEFT) {

@@ -15,7 +15,7 @@ import java.util.List;
  * A directory that only this user can enter or put another one in the place of, by the rules of
  * {@code protolog-files/src/private.rs}. It is opened once, checked, and stays open.
  *
- * <p>Invariants: what was checked is the open directory, not its path. Names are single components,
+ * <p>Invariants: the open directory was checked, not its path. Names are single components,
  * and no link at a name is followed, nor one on the way that another user could have made to lead
  * elsewhere ({@link OutputRules}). None is made where it would not be private.
  */
@@ -116,7 +116,7 @@ public final class PrivateDirectory implements Closeable {
         open.rename(from, to);
     }
 
-    /** Removes what was looked at. Nothing is done if the name is another one's by now. */
+    /** Removes the entry looked at. Nothing is done if the name is another one's by now. */
     public void remove(String name, FileStatus lookedAt) throws IOException {
         if (lookedAt != null) {
             open.remove(name, lookedAt.key());

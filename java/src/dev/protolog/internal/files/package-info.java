@@ -1,5 +1,5 @@
 /**
- * What may be written, and how it is opened: no other package opens a file for writing. Uses {@code
- * process}.
+ * The files that may be written, and how they are opened: no other package opens a file for
+ * writing. Uses {@code process}.
  */
 package dev.protolog.internal.files;

@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The groups whose methods are asked at this moment, each with the thread that asks: a message that
- * such a method logs to its own group must not ask it again.
+ * The groups with methods that are being asked at this moment, each with the thread that asks: a
+ * message that such a method logs to its own group must not ask it again.
  *
  * <p>Invariant: a question is over once {@link Question#end} was called, which needs neither memory
  * nor stack.

@@ -10,7 +10,7 @@ import dev.protolog.internal.text.WrittenName;
  *
  * <p>Invariant: they are asked while no lock of this library is held, so that no thread waits for
  * another one in a circle. A method that throws has a default, so that the group's messages are
- * recorded all the same; only errors of memory and stack, which pass, are those of whoever asks.
+ * recorded all the same; only errors of memory and stack, which pass, are the caller's.
  */
 record GroupAnswers(String fullName, String tag, boolean isCompiled, boolean isRecorded, int printed) {
     /** The name of a group that has none. */

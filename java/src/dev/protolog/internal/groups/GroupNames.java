@@ -7,8 +7,8 @@ public final class GroupNames {
     private GroupNames() {}
 
     /**
-     * The full name of a group whose name was asked already: canonical name of its enum, dot,
-     * constant; of a logger, its name.
+     * The full name of a group that was asked for its name already: canonical name of its enum,
+     * dot, constant; of a logger, its name.
      */
     public static String fullName(IProtoLogGroup group, String name) {
         if (group instanceof LoggerGroup) {

@@ -6,7 +6,7 @@ import dev.protolog.internal.text.WrittenName;
  * Patterns of group names: what {@code PROTOLOG}, operators and the builder of a session name
  * groups by. A pattern is {@code *} for all groups, the full name of a group, its last segments
  * ({@code NET}, {@code AppLog.NET}) or its first ones ({@code com.foo}), in any case of ASCII
- * letters; in quotation marks it means no other name than what they hold ({@link WrittenName}).
+ * letters. In quotation marks it means no other name than what they hold ({@link WrittenName}).
  *
  * <p>Where several patterns name a group, a session takes the closest; settings take the last.
  *

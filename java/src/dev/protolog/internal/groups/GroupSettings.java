@@ -12,7 +12,7 @@ import java.util.function.Function;
  * later. Later ones win.
  *
  * <p>Invariants: used under the lock of {@link Groups}; bounded; at most one setting of each
- * source, pattern and part, what is recorded and what is printed; in the order in which they came.
+ * source, pattern and part, recorded levels or printed ones; in the order in which they came.
  */
 public final class GroupSettings {
     /** The most settings that are kept for later groups; beyond it, the oldest are dropped. */

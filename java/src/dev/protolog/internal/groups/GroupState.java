@@ -39,7 +39,7 @@ public final class GroupState extends WeakReference<IProtoLogGroup> {
     /** False where the group's calls are compiled out. */
     private boolean isCompiled;
     private boolean isRecorded;
-    /** The number of the round of questions whose answers these are. */
+    /** The number of the round of questions that these answers are from. */
     private long round;
     /** The levels that are printed unless a setting or an operator says otherwise. */
     private int ownText;

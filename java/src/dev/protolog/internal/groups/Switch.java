@@ -14,8 +14,8 @@ import java.nio.ByteOrder;
  * tests the first two.
  *
  * <p>Invariants: words change by or and and only. The byte of recorded levels follows from the two
- * last ones: each side changes its own byte, then updates that one and checks again. Whatever bits
- * an operator writes, they only switch levels.
+ * last ones: each side changes its own byte, then updates that one and checks again. Any bits that
+ * an operator writes only switch levels.
  */
 public final class Switch {
     /** The bytes of a word. */

@@ -50,7 +50,7 @@ public final class SwitchPages {
     }
 
     /**
-     * Takes the place of a word back whose group is gone; -1 of one that has a place of its own.
+     * Takes back the place of a word without a group; -1 of a word that has a place of its own.
      */
     void remove(int index) {
         if (index >= 0) {

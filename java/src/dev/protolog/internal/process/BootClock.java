@@ -25,8 +25,8 @@ public final class BootClock {
     private static final long STEP = 100_000_000;
 
     /**
-     * What a time namespace adds to MONOTONIC and BOOTTIME (time_namespaces(7)): traces have the
-     * machine's clocks, also in a container.
+     * The offsets that a time namespace adds to MONOTONIC and BOOTTIME (time_namespaces(7)): traces
+     * have the machine's clocks, also in a container.
      */
     private static final long MONOTONIC_ADDED = added("monotonic");
     private static final long BOOTTIME_ADDED = added("boottime");
@@ -80,7 +80,7 @@ public final class BootClock {
 
     /**
      * BOOTTIME less MONOTONIC, as this process reads them. Most machines were never suspended: it
-     * is zero there, unless what was read refutes it. On others the tick at which the file changes
+     * is zero there, unless the values read refute it. On others the tick at which the file changes
      * is waited for. Other threads may run between two reads, so each is held against the time
      * before and after it.
      */
@@ -114,7 +114,7 @@ public final class BootClock {
         }
     }
 
-    /** What the time namespace adds to a clock, in nanoseconds; 0 where there is none. */
+    /** The time namespace's offset of a clock, in nanoseconds; 0 where there is none. */
     private static long added(String clock) {
         try {
             for (String line : Files.readAllLines(Path.of("/proc/self/timens_offsets"))) {

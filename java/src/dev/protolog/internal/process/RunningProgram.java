@@ -51,7 +51,7 @@ public final class RunningProgram {
     }
 
     /**
-     * What the JVM was given to run: a class, or the path of a jar; the path of the executable
+     * The program that the JVM was given: a class, or the path of a jar; the path of the executable
      * where that is not known.
      */
     public static String command() {
@@ -81,7 +81,7 @@ public final class RunningProgram {
         return ProcessHandle.current().pid();
     }
 
-    /** The id of the user whose rights the process has. */
+    /** The id of the user that the process runs as. */
     public static int user() throws IOException {
         return (Integer) Files.getAttribute(SELF, "unix:uid");
     }
@@ -97,8 +97,8 @@ public final class RunningProgram {
     }
 
     /**
-     * A variable; null where it is not set, and in a program with more rights than its caller, who
-     * wrote it.
+     * A variable; null where it is not set, and in a program with more rights than its caller, the
+     * variable's author.
      */
     public static String variable(String name) {
         return hasMoreRights() ? null : System.getenv(name);

@@ -21,7 +21,7 @@ import java.util.stream.Stream;
 public final class ShutdownHooks {
     private static final Path THREADS = Path.of("/proc/self/task");
     private static final String STARTER = "java.lang.ApplicationShutdownHooks";
-    /** Threads of runtimes, of whatever class loader. */
+    /** Threads of runtimes, of any class loader. */
     private static final String OURS = "protolog";
     /** The bytes of a thread's name that the kernel knows. */
     private static final int KNOWN_BYTES = 15;

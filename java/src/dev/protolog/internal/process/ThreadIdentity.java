@@ -40,8 +40,8 @@ public final class ThreadIdentity {
     }
 
     /**
-     * True if this is still what {@link #describe} has written. {@code origin}: the thread of an
-     * event; null for the current one.
+     * True if this is still the identity that {@link #describe} has written. {@code origin}: the
+     * thread of an event; null for the current one.
      */
     public boolean isCurrent(Origin origin) {
         if (origin != null) {

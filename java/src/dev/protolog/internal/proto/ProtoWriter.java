@@ -11,7 +11,7 @@ import java.util.Arrays;
  * Writes protobuf into an array that grows.
  * {@code packet.message(6, new ProtoWriter().varint(1, 64))}
  *
- * <p>Invariant: fields are whole; what was written before never changes.
+ * <p>Invariant: fields are whole; bytes written before never change.
  */
 public final class ProtoWriter {
     /** The most bytes of a varint. */
@@ -56,7 +56,7 @@ public final class ProtoWriter {
     }
 
     /**
-     * Writes an interned string, whose tag has two bytes, to {@code at}: its id, and the first
+     * Writes an interned string, with a tag of two bytes, to {@code at}: its id, and the first
      * {@code kept} bytes of {@code text}. Gives the offset after it.
      */
     public static int putInterned(byte[] to, int at, int tag, int iid, String text, int kept, boolean isCut) {
@@ -81,7 +81,7 @@ public final class ProtoWriter {
     }
 
     /**
-     * Writes a field with a varint, whose tag has one byte, with stores that may reach eight bytes
+     * Writes a field with a varint and a tag of one byte, with stores that may reach eight bytes
      * beyond it, and gives the offset after it.
      */
     public static int putTagged(ByteBuffer to, int at, int tag, long value) {

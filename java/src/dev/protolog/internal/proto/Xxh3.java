@@ -7,7 +7,7 @@ import java.util.HexFormat;
 
 /**
  * XXH3, 64 bits, seed 0, default secret. One way for each class of length: 0, 1 to 3, 4 to 8, 9 to
- * 16, 17 to 128, 129 to 240 bytes, and stripes of 64 bytes in blocks of 16 for what is longer.
+ * 16, 17 to 128, 129 to 240 bytes, and stripes of 64 bytes in blocks of 16 for longer ones.
  */
 public final class Xxh3 {
     private static final int STRIPE = 64;

@@ -17,7 +17,7 @@ import java.util.concurrent.locks.LockSupport;
  *
  * <p>Invariants: a session is here until its end is complete. The hook is there as long as sessions
  * are, so that it keeps no class loader. It does not wait for ever, neither for other hooks nor for
- * a file that takes nothing: a pipe whose reader stands still.
+ * a file that takes nothing: a pipe with a reader that stands still.
  */
 final class AtExit {
     /**
@@ -40,8 +40,8 @@ final class AtExit {
     private AtExit() {}
 
     /**
-     * Has the session stopped when the JVM ends. If it is ending already, who has started the
-     * session stops it.
+     * Has the session stopped when the JVM ends. If it is ending already, the thread that has
+     * started the session stops it.
      */
     static synchronized void add(RunningSession session) {
         if (hook == null) {

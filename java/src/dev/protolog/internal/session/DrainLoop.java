@@ -41,7 +41,7 @@ final class DrainLoop implements Runnable {
         long next = System.nanoTime() + POLL_NANOS;
         boolean isDone;
         while (!session.isStopped()) {
-            // Whoever interrupts all threads of a program does not mean this one, which would not
+            // An interrupt of all threads of a program does not mean this one, which would not
             // sleep any more.
             Thread.interrupted();
             LockSupport.parkNanos(this, Math.max(1, Math.min(next - System.nanoTime(), stream.left())));

@@ -28,8 +28,8 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * What earlier runs left at the path of a trace: it gets another name before the path is written
- * again, by the names and rules of {@code protolog-rt/src/session/earlier/earlier_runs.rs}.
+ * Files that earlier runs left at the path of a trace: they get other names before the path is
+ * written again, by the names and rules of {@code protolog-rt/src/session/earlier/earlier_runs.rs}.
  *
  * <pre>
  * app.pftrace      the run that begins
@@ -39,7 +39,7 @@ import java.util.regex.Pattern;
  *
  * <p>The trace of a run that crashed is made read-only, which marks it: it stays beside those that
  * are asked for, until all that crashed take more than {@value #CRASH_BYTES} bytes or are more than
- * {@value #CRASHES}; the newest one stays in any case. Its recording stays for
+ * {@value #CRASHES}. The newest one stays in any case. Its recording stays for
  * {@code protologtool recover}, which completes it under its new name, too.
  *
  * <p>Where others have taken all numbers, a trace is {@code app.run-0123456789abcdef.pftrace};
@@ -69,7 +69,7 @@ public final class EarlierRuns {
      * none.
      */
     static final int LAST = 1000;
-    /** What stands in the place of a number where all are taken, before 16 hexadecimal digits. */
+    /** The text in place of a number where all are taken, before 16 hexadecimal digits. */
     private static final String RUN = "run-";
     private static final Pattern RUN_LABEL = Pattern.compile("run-[0-9a-f]{16}");
     private static final int WRITABLE = 0222;
@@ -80,7 +80,7 @@ public final class EarlierRuns {
     private final Set<Integer> foreign = new HashSet<>();
 
     /**
-     * What becomes of the trace that the last run left.
+     * The treatment of the trace that the last run left.
      *
      * @param keep the number of traces that are kept, but for those of runs that crashed
      * @param truncates true if the file is emptied or replaced, as it is
@@ -107,9 +107,9 @@ public final class EarlierRuns {
     }
 
     /**
-     * Gives what is at a place another name, unless {@code earlier} says that it may go, or it is
-     * empty. What can't get one stays, for who writes there. A line says so, and that the run
-     * crashed if it did. {@code own} is a claim of the caller on the name, or null.
+     * Gives the file at a place another name, unless {@code earlier} says that it may go, or it is
+     * empty. A file that can't get one stays, for the writer there. A line says so, and that the
+     * run crashed if it did. {@code own} is a claim of the caller on the name, or null.
      *
      * @throws IOException if somebody writes the file
      */
@@ -123,7 +123,7 @@ public final class EarlierRuns {
             found = directory.status(place.name());
             size = isOwn(found) ? Files.size(directory.at(place.name())) : 0;
         } catch (IOException e) {
-            // What is refused has its error when it is opened.
+            // A refused file has its error when it is opened.
             return;
         }
         if (size == 0) {
@@ -214,7 +214,7 @@ public final class EarlierRuns {
     }
 
     /**
-     * Takes all permissions but those to read away. What can't be marked is kept as long as others.
+     * Takes all permissions but those to read away. An unmarked one is kept as long as others.
      */
     private void mark(String name, FileStatus found) {
         try {
@@ -252,7 +252,7 @@ public final class EarlierRuns {
             try (Held held = new Held(moved)) {
                 held.rename(name);
             }
-            // Not `indexOf`: what the JDK makes to compare records keeps the class loader of the
+            // Not `indexOf`: the JDK's code to compare records keeps the class loader of the
             // last one.
             kept.replaceAll(each -> each == moved ? moved.as(name, number) : each);
         }
@@ -289,7 +289,7 @@ public final class EarlierRuns {
         return needless;
     }
 
-    /** Finds the traces of earlier runs, and the numbers of what else has such names. */
+    /** Finds the traces of earlier runs, and the numbers of other files with such names. */
     private void find() throws IOException {
         for (String name : directory.names("*")) {
             int number = number(place.name(), name);
@@ -305,7 +305,7 @@ public final class EarlierRuns {
         }
     }
 
-    /** What has this name, if it is a trace of this program and user that nobody has; else null. */
+    /** The file of this name, if a trace of this program and user that nobody has; else null. */
     private Run open(String name, int number) {
         OutputFile held = null;
         try {

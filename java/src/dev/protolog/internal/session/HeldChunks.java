@@ -6,8 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Complete chunks that a stream has read: those that the file may lack, and those whose last packet
- * goes on in one that was not there yet.
+ * Complete chunks that a stream has read: those that the file may lack, and those with a last
+ * packet that goes on in one not there yet.
  *
  * <p>Invariant: a chunk is freed once, and only after the file has it and the packet that it ends
  * with.

@@ -41,7 +41,7 @@ final class KeptTrace {
     /** Those of the last trace. */
     private SessionStats stats = new SessionStats(0, 0, 0, List.of());
 
-    /** {@code own} is what {@link #claim} returned; null for none. */
+    /** {@code own} is the result of {@link #claim}; null for none. */
     KeptTrace(SessionCore session, BootClock.Moment started, int compression, EarlierRuns.Earlier earlier, Own own) {
         this.earlier = earlier;
         this.session = session;
@@ -51,8 +51,8 @@ final class KeptTrace {
     }
 
     /**
-     * A file that is to be written at the end, and the claim on its name; null for what is written
-     * as it is.
+     * A file that is to be written at the end, and the claim on its name; null for a file that is
+     * written as it is.
      */
     record Own(Location place, Claims.Claim claim) implements AutoCloseable {
         /** Gives the claim up. It may be given up again. */
@@ -106,7 +106,7 @@ final class KeptTrace {
         return stats;
     }
 
-    /** Writes a trace of what there is now to a file. */
+    /** Writes a trace of the present messages to a file. */
     Summary writeTo(Path file) throws IOException {
         return write(Location.of(file), false);
     }
@@ -128,7 +128,7 @@ final class KeptTrace {
                 return write(file, out, session.total().copy());
             }
         }
-        // It stays open, so that what was made there can be removed whatever comes.
+        // It stays open, so that a file made there can be removed after any error.
         OpenDirectory directory = OpenDirectory.keep(place);
         try {
             return replace(place, claim, staysOpen);

@@ -208,7 +208,7 @@ public final class Recording {
     }
 
     /**
-     * Makes a new generation count: the trace has {@code bytes} valid bytes, and what is before
+     * Makes a new generation count: the trace has {@code bytes} valid bytes, and the packets before
      * these positions of writers, as {@code chunk << 32 | packets}. The copy that does not count is
      * written first.
      */
@@ -289,8 +289,8 @@ public final class Recording {
 
     /**
      * Stores a word after all that was stored before. By a fence and a plain store: the JVM does
-     * not survive releasing stores, nor atomic operations, in memory whose file was truncated,
-     * where it interprets them.
+     * not survive releasing stores, nor atomic operations, in memory of a truncated file, where it
+     * interprets them.
      */
     private void store(int at, long word) {
         VarHandle.releaseFence();
@@ -307,7 +307,7 @@ public final class Recording {
     }
 
     /**
-     * Checks that nobody has truncated the file, since to read what is mapped beyond its end is an
+     * Checks that nobody has truncated the file, since a read of mapped memory beyond its end is an
      * error of the JVM; nor truncated it and made it long again, which leaves zeros.
      *
      * @throws IOException if somebody has
@@ -363,8 +363,8 @@ public final class Recording {
         String prefix = "protolog-" + name.substring(0, Math.min(name.length(), 64)) + "-" + ProcessHandle.current().pid();
         Location first = Location.of(directory.resolve(prefix));
         for (int number = 0; number <= MAX_NAMES; number++) {
-            // Whoever may make files there can have taken all of these, but not one that nobody
-            // knows in advance.
+            // A user who may make files there can have taken all of these names, but not one that
+            // nobody knows in advance.
             long last = number < MAX_NAMES ? number : new SecureRandom().nextLong() & Long.MAX_VALUE;
             try {
                 return Outputs.create(first.sibling(prefix + "-" + last + ".rec"));

@@ -11,7 +11,7 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * What is left of a trace file that somebody else has cut: its whole packets, with their messages
+ * The remains of a trace file that somebody else has cut: its whole packets, with their messages
  * and the losses that they report. As {@code protolog-rt/src/session/packets/remains.rs}.
  *
  * <p>Invariant: messages are left only if a reader finds them; those of bundles that can't be
@@ -75,7 +75,7 @@ final class Remains {
 
     /**
      * Reads a packet of at most {@code left} bytes with its tag. Its size; 0 at the end, within a
-     * packet, or at what is no packet.
+     * packet, or at bytes that are no packet.
      */
     private int readPacket(InputStream in, long left, int depth) throws IOException {
         if (in.read() != PACKET) {

@@ -14,16 +14,16 @@ import java.security.SecureRandom;
 import java.util.Objects;
 
 /**
- * A session from its start to its end: what {@link Session} has programs do, and what the end of
- * the JVM and operators do besides.
+ * A session from its start to its end: the calls that programs make by {@link Session}, and those
+ * by the end of the JVM and operators.
  *
- * <p>Invariants: a session writes no file that another one writes. What a thread logged before
- * {@link #stop} is in the trace.
+ * <p>Invariants: a session writes no file that another one writes. A message that a thread logged
+ * before {@link #stop} is in the trace.
  */
 public final class RunningSession {
     private final SessionConfig config;
     private final Path recording;
-    /** Null once the session is over: whoever keeps it would keep its buffer. */
+    /** Null once the session is over: an object that keeps it would keep its buffer. */
     private volatile Parts parts;
     private Summary summary;
     /** The statistics in the end. */
@@ -73,7 +73,7 @@ public final class RunningSession {
         return recording;
     }
 
-    /** Writes a trace of what the session has now, and goes on. */
+    /** Writes a trace of the session's present messages, and goes on. */
     public synchronized Summary snapshot(Path file) throws IOException {
         Parts running = running();
         if (running.stream != null) {
@@ -83,7 +83,7 @@ public final class RunningSession {
     }
 
     /**
-     * Writes what was logged so far to the file; of a session that keeps its messages, has the
+     * Writes the messages logged so far to the file; of a session that keeps its messages, has the
      * recording on the disk, if it is on one.
      */
     public synchronized void flush() throws IOException {
@@ -136,7 +136,7 @@ public final class RunningSession {
             EndReport.reportUnreadable(last, config.file());
             config.report().print(config.file(), last, isAtExit);
         } catch (IOException e) {
-            // What is in the buffer of a session that keeps its messages can be written later,
+            // The buffer of a session that keeps its messages can be written later,
             // unless its recording stays for `recover`.
             StopException stopped = stopped(e, ended);
             failure = ended.stream != null || core.failure() != null || core.recording() != null ? stopped : null;
@@ -155,7 +155,7 @@ public final class RunningSession {
     }
 
     /**
-     * The error of an end that failed, with what the session has; where even that fails, nothing is
+     * The error of an end that failed, with the session's counts; where even that fails, nothing is
      * known to be in the file.
      */
     private StopException stopped(IOException cause, Parts ended) {
@@ -202,7 +202,7 @@ public final class RunningSession {
         return now != null && now.core.isWriting();
     }
 
-    /** The bytes of the file that is being written, for those who wait for its end. */
+    /** The bytes of the file that is being written, for threads that wait for its end. */
     long progress() {
         Parts now = parts;
         return now == null ? 0 : now.stream != null ? now.stream.progress() : now.kept.progress();
@@ -220,8 +220,8 @@ public final class RunningSession {
     }
 
     /**
-     * Completes the file of a program that ends. What another thread has begun, an end or a
-     * snapshot, is waited for.
+     * Completes the file of a program that ends. An end or a snapshot that another thread has begun
+     * is waited for.
      */
     synchronized void stopAtExit() {
         try {
@@ -235,7 +235,7 @@ public final class RunningSession {
 
     private Parts running() throws IOException {
         Parts now = parts;
-        // What is kept since an end has failed can be written.
+        // Messages kept since an end has failed can be written.
         if (now == null || now.core.isStopped() && (now.stream != null || summary != null)) {
             throw new IOException("the session is over", now == null ? failure : now.core.failure());
         }

@@ -19,8 +19,8 @@ import java.util.zip.Inflater;
  * number in a file's name may be that of a process, or a date.
  *
  * <p>Invariants: takes any bytes, and reads at most {@link #MOST} of them; its bundles are inflated
- * up to {@link #INFLATED} in all. Nothing of another user is read: who may put files there could
- * put any number of them.
+ * up to {@link #INFLATED} in all. Nothing of another user is read: a user who may put files there
+ * could put any number of them.
  */
 final class SegmentHead {
     /** The part of a trace that has the id of its session, in bytes. */
@@ -107,7 +107,7 @@ final class SegmentHead {
                 }
             }
         } catch (MalformedException e) {
-            // What follows is not there.
+            // The rest is not there.
         }
         return null;
     }

@@ -25,10 +25,10 @@ import java.util.regex.Pattern;
  * {@code app.pftrace} becomes {@code app.0001.pftrace}, {@code app.0002.pftrace} and so on, the
  * last one with {@code .part} after it until it is complete.
  *
- * <p>Invariants: numbers count up over all runs of the program; files of other users are not read,
- * and their numbers count for nothing but that their names are taken: whoever may put files there
- * can have taken the highest one; a name without {@code .part} is that of a complete file; only
- * files whose names have this form, and that say that they are segments, are ever removed: the
+ * <p>Invariants: numbers count up over all runs of the program. Files of other users are not read,
+ * and their numbers count for nothing but that their names are taken: a user who may put files
+ * there can have taken the highest one. A name without {@code .part} is that of a complete file.
+ * Only files whose names have this form, and that say that they are segments, are ever removed: the
  * number in another one's name may be that of a process, or a date. An empty one with {@code .part}
  * is one, too: its program died before it wrote.
  */
@@ -36,8 +36,8 @@ public final class Segments implements AutoCloseable {
     private static final String PART = ".part";
     private static final Pattern NUMBER = Pattern.compile("\\.([0-9]{4,18})");
     /**
-     * Room for the end of a trace, in bytes, for each sequence in it, and for what a packet grows
-     * by on its way.
+     * Room for the end of a trace, in bytes, for each sequence in it, and for the growth of a
+     * packet on its way.
      */
     private static final int TRAILER = 1024;
     private static final int SEQUENCE_TRAILER = 160;

@@ -21,7 +21,7 @@ import java.util.List;
  * writer goes on.
  *
  * <p>Where the trace is divided into files, a file that has the rest of a chunk begins with a
- * packet that sets up once more what the chunk has set up so far: clock, thread, strings.
+ * packet that sets up once more the state of the chunk so far: clock, thread, strings.
  *
  * <p>Invariants: a packet is passed on once. Where messages of a ring are missing, that is said
  * before the next packet. Damaged packets are left out and counted: somebody else has written to
@@ -133,7 +133,7 @@ final class SequenceReader {
         isStateUnknown = isStale && !followsState;
     }
 
-    /** What follows is for another file than what came before. */
+    /** Later packets are for another file than the ones before. */
     void beginFile() {
         recordedBefore = recorded;
     }
@@ -175,14 +175,14 @@ final class SequenceReader {
         return (long) chunk << 32 | packets;
     }
 
-    /** Reads what a chunk has committed; {@code bytes} are those of the chunk. */
+    /** Reads the committed packets of a chunk; {@code bytes} are those of the chunk. */
     void read(CommittedChunk chunk, byte[] bytes) throws IOException {
         if (!hasBegun || chunk.id() != current) {
             done = 0;
             partial = null;
         }
         if (!chunk.continues()) {
-            // An error ended the message whose beginning this is.
+            // This is the beginning of a message that an error ended.
             partial = null;
         }
         hasBegun = true;
@@ -445,7 +445,7 @@ final class SequenceReader {
         }
     }
 
-    /** A packet that is no plain message: what it is made of. */
+    /** The parts of a packet that is no plain message. */
     private record Packet(long clock, long delta, byte[] info, byte[] strings, boolean isMessage, long message, List<Losses.Count> losses) {
         static Packet read(byte[] bytes, int from, int to) throws ProtoReader.MalformedException {
             ProtoReader fields = new ProtoReader(bytes, from, to);

@@ -58,8 +58,8 @@ public final class SessionCore {
 
     private final List<TraceWriter> writers = new ArrayList<>();
     /**
-     * Those whose threads have ended, the oldest first. No queue: one that can't grow would forget
-     * what it has.
+     * Sequences of ended threads, the oldest first. No queue: one that can't grow would forget its
+     * elements.
      */
     private final List<Sequence> ended = new ArrayList<>();
     private int sequences;
@@ -84,7 +84,7 @@ public final class SessionCore {
     /** True once the program ends: messages are counted only. */
     private volatile boolean isEnding;
     private volatile boolean isStopped;
-    /** Counts what comes after the end of the trace; null before, and where nothing does. */
+    /** Counts messages after the end of the trace; null before, and where nothing counts them. */
     private volatile AfterEnd afterEnd;
     private volatile Throwable failure;
 
@@ -107,8 +107,8 @@ public final class SessionCore {
     }
 
     /**
-     * Has the JVM initialize and link what handles errors and counts losses: when the first one
-     * comes, there may be no memory for that.
+     * Has the JVM initialize and link the code that handles errors and counts losses: when the
+     * first one comes, there may be no memory for that.
      */
     private void prepareForErrors() {
         PassingErrors.prepare();
@@ -135,7 +135,7 @@ public final class SessionCore {
         return null;
     }
 
-    /** Makes the recording readable. What was added before is in it. */
+    /** Makes the recording readable. It has the packets added before. */
     void open() {
         if (recording != null) {
             recording.open();
@@ -333,7 +333,7 @@ public final class SessionCore {
         }
         Sequence sequence = isNew ? new Sequence(sequences + 1) : ended.get(0);
         TraceWriter writer = new TraceWriter(this, sequence, isShared);
-        // No call in between: a sequence always has its place, whatever error comes next.
+        // No call in between: a sequence always has its place, even after an error.
         added = writer;
         sequences += isNew ? 1 : 0;
         finishAdding();
@@ -400,7 +400,7 @@ public final class SessionCore {
         try {
             after.report();
         } catch (IOException | RuntimeException | Error e) {
-            // The program is ending. Whoever comes next counts this message, too.
+            // The program is ending. The next caller counts this message, too.
         }
     }
 
@@ -456,8 +456,8 @@ public final class SessionCore {
                 recording.append(packet);
             }
         } catch (IOException e) {
-            // Others wait for the locks that are held here, so the routes of groups stay: who logs
-            // finds the session stopped.
+            // Others wait for the locks that are held here, so the routes of groups stay: a thread
+            // that logs finds the session stopped.
             failure = failure == null ? e : failure;
             stop();
         }

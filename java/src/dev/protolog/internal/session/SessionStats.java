@@ -16,8 +16,8 @@ import java.util.TreeMap;
  */
 public record SessionStats(long messages, long lost, long bytes, List<OfGroup> groups) {
     /**
-     * Those of a group, whose name is empty if it is not known. {@code bytes} is the size of its
-     * messages.
+     * The statistics of a group; its name is empty if it is not known. {@code bytes} is the size of
+     * its messages.
      */
     public record OfGroup(String group, long messages, long lost, long bytes, Map<LossCause, Long> losses) {}
 
@@ -68,7 +68,7 @@ public record SessionStats(long messages, long lost, long bytes, List<OfGroup> g
             before = copy(groups);
         }
 
-        /** Counts of the present file only what is left in it. */
+        /** Counts of the present file only the messages left in it. */
         void keepOnly(Map<String, long[]> left) {
             Map<String, long[]> kept = copy(before);
             left.forEach((name, of) -> kept.merge(name, of.clone(), (one, other) -> new long[] {one[0] + other[0], one[1] + other[1]}));

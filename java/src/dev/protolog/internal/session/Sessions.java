@@ -14,7 +14,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The sessions that run, and what that means for groups.
+ * The sessions that run, and their effect on groups.
  *
  * <p>Invariant: locks are taken in the order groups, sessions, session; none of them by a call, but
  * to register a group or a message.

@@ -3,7 +3,7 @@ package dev.protolog.internal.session;
 import java.time.Duration;
 
 /**
- * The ranges of a session's settings. Invariant: what is out of range is refused, and not moved
+ * The ranges of a session's settings. Invariant: a value out of range is refused, and not moved
  * into it.
  */
 public final class SettingRange {

@@ -69,7 +69,7 @@ final class Stream {
     /** Null where nothing has changed since the recording was told of the file. */
     private StreamCheckpoint checkpoint;
     private IOException failure;
-    /** What is left of a file that somebody else has cut, until it has begun once more; or null. */
+    /** The remains of a file that somebody else has cut, until it has begun once more; or null. */
     private Remains remains;
     /** True once {@link #finish} has written the rest. */
     private boolean isFinished;
@@ -81,8 +81,8 @@ final class Stream {
         counts = new SessionStats.Written(session.dictionary());
         losses = new StreamLosses(session, readers.values());
         drain = new DrainLoop(session, this);
-        // First, since there may be no thread to have, and what earlier runs left goes when the
-        // file is opened.
+        // First, since there may be no thread to have, and files of earlier runs go when the file
+        // is opened.
         Thread thread = RuntimeThread.daemon(drain, "protolog drain");
         session.setDrainThread(thread);
         RuntimeThread.start(thread);
@@ -180,7 +180,7 @@ final class Stream {
         }
     }
 
-    /** The bytes of the file so far, without waiting for whoever writes it. */
+    /** The bytes of the file so far, without waiting for its writer. */
     long progress() {
         return file.written();
     }
@@ -191,8 +191,8 @@ final class Stream {
     }
 
     /**
-     * Writes what is there, of chunks that are being written only if {@code unfinishedToo}. False
-     * where there is no memory for that now; nothing has changed then.
+     * Writes the buffer's messages, of chunks that are being written only if {@code unfinishedToo}.
+     * False where there is no memory for that now; nothing has changed then.
      */
     private synchronized boolean drain(boolean unfinishedToo) {
         if (failure != null || isFinished) {
@@ -236,8 +236,8 @@ final class Stream {
     }
 
     /**
-     * Begins a trace once more, behind what is left, if somebody else has cut the file: what
-     * follows could not be read otherwise. After an error it can be done again.
+     * Begins a trace once more, behind the remains, if somebody else has cut the file: later
+     * packets could not be read otherwise. After an error it can be done again.
      */
     private void followCut() throws IOException {
         remains = remains == null ? file.remainsOfCut(session.dictionary()) : remains;
@@ -335,7 +335,7 @@ final class Stream {
         checkpoint = null;
     }
 
-    /** Ends the session. The recording has what the file lacks. */
+    /** Ends the session. The recording has the packets that the file lacks. */
     private void fail(Throwable error) {
         failure = noMemory;
         try {
@@ -401,7 +401,7 @@ final class Stream {
         }
     }
 
-    /** Writes all that comes before the first message of a file, behind what is left in it. */
+    /** Writes all that comes before the first message of a file, behind the remains in it. */
     private void begin(BootClock.Moment moment, String name, Remains left) throws IOException {
         out = file.out();
         inFile.clear();

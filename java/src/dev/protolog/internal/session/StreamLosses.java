@@ -59,12 +59,12 @@ final class StreamLosses {
         return reportedBefore.all();
     }
 
-    /** What follows is for another file; the one before reports all that there is to report. */
+    /** Later losses are for another file; the one before reports all that there is to report. */
     void beginFile() {
         reportedBefore = reported();
     }
 
-    /** What is known here alone, at one time. */
+    /** The state that is known here alone, at one time. */
     record State(Losses reportedBefore, long removed) {}
 
     State save() {
@@ -78,7 +78,7 @@ final class StreamLosses {
 
     /**
      * Those of {@code total} that the trace does not report: of no sequence, of threads that found
-     * no chunk any more, and what an error has kept from either.
+     * no chunk any more, and those that an error has kept from either.
      */
     List<Losses.Count> unreported(Losses total) {
         List<Losses.Count> losses = total.without(reported());
@@ -100,7 +100,7 @@ final class StreamLosses {
         }
     }
 
-    /** Those that the file has to report, and that are not among what is left of it. */
+    /** Those that the file has to report, and that are not among its remains. */
     List<Losses.Count> due(Remains remains) {
         Losses known = reportedBefore.copy();
         remains.reported().all().forEach(count -> count.addTo(known));

@@ -8,7 +8,7 @@ import java.util.List;
  * Losses that a stream has taken from its sequences to report them, since the file was committed
  * last.
  *
- * <p>Invariant: what was taken is given back, or reported by a file that is committed. An error of
+ * <p>Invariant: a taken loss is given back, or reported by a file that is committed. An error of
  * the JVM leaves nothing that is neither.
  */
 final class TakenLosses {

@@ -80,7 +80,7 @@ final class TraceFile {
         return out.size() == beginning;
     }
 
-    /** Forgets what was written after {@code mark}. An error of what is no file. */
+    /** Forgets the bytes written after {@code mark}. An error if it is no file. */
     void rewind(TraceOutput.Mark mark) throws IOException {
         if (out.hasMore(mark)) {
             file.truncate(mark.written());
@@ -98,7 +98,7 @@ final class TraceFile {
         return file.isRegular() && file.isRemoved();
     }
 
-    /** What is left of it if somebody else has cut it, while nothing is buffered; or null. */
+    /** The remains of it if somebody else has cut it, while nothing is buffered; or null. */
     Remains remainsOfCut(SessionDictionary dictionary) throws IOException {
         boolean isCut = file.isRegular() && file.size() < out.written();
         return isCut ? Remains.read(file.in(), file.size(), dictionary) : null;
@@ -115,7 +115,7 @@ final class TraceFile {
         return file.written();
     }
 
-    /** Gives a complete file its name, and leaves it open; null for what is no regular file. */
+    /** Gives a complete file its name, and leaves it open; null for one that is not regular. */
     OutputFile completeOpen() throws IOException {
         if (!file.isRegular()) {
             return null;

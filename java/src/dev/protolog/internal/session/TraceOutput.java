@@ -68,7 +68,7 @@ final class TraceOutput {
         packetBytes += used - start;
     }
 
-    /** Passes on what is buffered. */
+    /** Passes on the buffered bytes. */
     void flush() throws IOException {
         int length = used;
         used = 0;
@@ -119,7 +119,7 @@ final class TraceOutput {
         return new Mark(written, packetBytes);
     }
 
-    /** Forgets what came after {@code mark}, of which the stream has nothing any more. */
+    /** Forgets the bytes after {@code mark}, of which the stream has nothing any more. */
     void rewind(Mark mark) {
         used = 0;
         isInDoubt = false;

@@ -89,7 +89,7 @@ public final class TraceSurvey {
     private void packet(byte[] packet, int depth) throws IOException, ProtoReader.MalformedException {
         if (packet.length > 0 && packet[0] == TIMESTAMP && !has(packet, LOSS)) {
             boolean isMessage = has(packet, MESSAGE);
-            // What is there for Perfetto's UI only may follow the end.
+            // A packet for Perfetto's UI only may follow the end.
             if (isMessage || !has(packet, FOR_UI)) {
                 hasEnd = !isMessage && isEnd(packet);
             }

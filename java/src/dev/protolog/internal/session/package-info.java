@@ -1,2 +1,2 @@
-/** Sessions: what they record, the files and recordings that they write, and their end. */
+/** Sessions: their messages, the files and recordings that they write, and their end. */
 package dev.protolog.internal.session;

@@ -6,18 +6,18 @@ import java.util.List;
 
 /**
  * Arrays as text, as {@code Arrays.deepToString} has them. An element whose {@code toString} throws
- * does not take the others with it.
+ * does not take the other elements with it.
  *
  * <p>Invariant: a text ends soon after {@value #MAX} characters, with an ellipsis for the elements
  * that are left out; an array that contains itself shows as {@code [...]} there.
  */
 final class ArrayText {
     private static final int MAX = 1 << 16;
-    /** The deepest array within arrays whose elements are shown. */
+    /** The deepest array within arrays that is shown with its elements. */
     private static final int MAX_DEPTH = 64;
 
     private final StringBuilder out = new StringBuilder();
-    /** The arrays whose elements are being appended. */
+    /** The arrays that are being appended, element by element. */
     private final List<Object> open = new ArrayList<>();
 
     private ArrayText() {}

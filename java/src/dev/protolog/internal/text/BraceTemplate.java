@@ -34,13 +34,13 @@ public record BraceTemplate(String template, List<String> pieces, List<Integer> 
     private static final AtomicLong KEPT_LENGTH = new AtomicLong();
 
     /**
-     * Everything that a template depends on; without a text it is that of messages whose text is
+     * Everything that a template depends on; without a text it is the key of messages whose text is
      * their argument.
      */
     private record Key(String text, int count, long kinds, boolean isNumbered, List<String> names, long pairKinds) {
         /**
-         * Spelled out: what the JDK makes for records keeps the class loader of the last one that
-         * it has compared.
+         * Spelled out: the code that the JDK makes for records keeps the class loader of the last
+         * one that it has compared.
          */
         @Override
         public boolean equals(Object other) {
@@ -63,8 +63,8 @@ public record BraceTemplate(String template, List<String> pieces, List<Integer> 
     }
 
     /**
-     * As above. Null where template and arguments are not {@code formatted}, which is what their
-     * logger makes of them.
+     * As above. Null where template and arguments do not give {@code formatted}, the text that
+     * their logger makes of them.
      */
     public static Message message(String text, Object[] args, boolean isNumbered, Map<String, ?> pairs, String formatted) {
         boolean hasArguments = args != null && args.length > 0 && text != null;
@@ -179,8 +179,8 @@ public record BraceTemplate(String template, List<String> pieces, List<Integer> 
     }
 
     /**
-     * Takes backslashes, and gives what follows them. One before braces makes them text; of two or
-     * more there, the last one says that the others are text.
+     * Takes backslashes, and gives the character after them. One before braces makes them text; of
+     * two or more there, the last one says that the others are text.
      */
     private static int unescape(String text, int from, StringBuilder piece) {
         int end = from;

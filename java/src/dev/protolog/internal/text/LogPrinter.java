@@ -8,7 +8,7 @@ import java.io.PrintStream;
  * message.
  *
  * <p>Invariants: nothing in a line depends on time, thread or machine, so that two runs can be
- * compared; a stream that logs what it is given does not go on for ever.
+ * compared; a stream that logs its input does not go on for ever.
  */
 public final class LogPrinter {
     /** True while this thread prints. Only the thread that shows text does. */

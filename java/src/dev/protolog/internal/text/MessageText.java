@@ -6,7 +6,7 @@ import java.util.StringJoiner;
 import java.util.function.Supplier;
 
 /**
- * Template and arguments to text, whatever they are: what a {@link Template} refuses becomes a
+ * Any template and arguments to text: a template that {@link Template} refuses becomes a
  * readable {@code FORMAT_ERROR} line instead of an exception in the application.
  */
 public final class MessageText {
@@ -84,7 +84,7 @@ public final class MessageText {
         }
     }
 
-    /** As {@link #textOf} of an exception whose stack trace nobody asks for. */
+    /** As {@link #textOf} of an exception without a request for its stack trace. */
     static String plainTextOf(Throwable exception) {
         try {
             return stringOf(exception);

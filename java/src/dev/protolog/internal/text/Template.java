@@ -213,7 +213,7 @@ public final class Template {
         }
     }
 
-    /** Reads one conversion; {@code at} goes from its per cent sign to what follows it. */
+    /** Reads one conversion; {@code at} goes from its per cent sign to the character after it. */
     private static final class Parser {
         private final String text;
         private final int start;

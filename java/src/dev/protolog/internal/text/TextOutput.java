@@ -67,7 +67,7 @@ public final class TextOutput {
         return show(chosen, new TextLine(LogLevel.WARN, "protolog", what));
     }
 
-    /** Has a sink say that it could not show what it has, on the thread that shows text. */
+    /** Has a sink say that it could not show its text, on the thread that shows text. */
     public static void fail() {
         hasFailed = true;
     }

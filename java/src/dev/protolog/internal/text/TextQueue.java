@@ -190,7 +190,7 @@ public final class TextQueue {
     }
 
     private static void start() {
-        // Without the thread locals of whoever logs first.
+        // Without the thread locals of the thread that logs first.
         Thread thread = new Thread(null, TextQueue::run, "protolog text", 0, false);
         thread.setDaemon(true);
         thread.setContextClassLoader(TextQueue.class.getClassLoader());
@@ -202,7 +202,7 @@ public final class TextQueue {
                 Runtime.getRuntime().addShutdownHook(atExit);
                 hook = atExit;
             } catch (IllegalStateException e) {
-                // The program is ending; who ends it waits for the hooks that there are.
+                // The program is ending; its end waits for the hooks that are registered.
             }
         }
     }
@@ -231,7 +231,7 @@ public final class TextQueue {
         try {
             return output.show();
         } catch (Throwable e) {
-            // Whatever it is: the thread has more to show.
+            // Any error: the thread has more to show.
             return false;
         }
     }

@@ -19,7 +19,7 @@ import java.util.function.Consumer;
  * escaped.
  */
 public final class ThreadtimeLines {
-    /** The most bytes of a line: what a pipe takes whole. */
+    /** The most bytes of a line: a pipe takes so many whole. */
     static final int MAX = 4096;
 
     private static final int TAG_WIDTH = 8;

@@ -4,11 +4,11 @@ package dev.protolog.internal.text;
  * The names of groups, as people, settings and commands write them: as
  * {@code protolog-core/src/control/name.rs} has it, with the vectors of
  * {@code protolog-core/testdata/names.tsv}. A name of other characters than letters, digits,
- * {@code _:.$-/} and what is seen beyond ASCII is in quotation marks, where a backslash stands
- * before those and itself, and controls and what a shell obeys there are written as numbers. So is
- * one that begins with {@code -}.
+ * {@code _:.$-/} and visible ones beyond ASCII is in quotation marks, where a backslash stands
+ * before those and itself, and controls and characters that a shell obeys there are written as
+ * numbers. So is one that begins with {@code -}.
  *
- * <p>Invariants: what is written is read as the same name; a text that is no name in quotation
+ * <p>Invariants: a written name is read as the same name; a text that is no name in quotation
  * marks stands for itself.
  */
 public final class WrittenName {
@@ -69,7 +69,7 @@ public final class WrittenName {
     }
 
     /**
-     * The text with a question mark for what no trace and no line can have: halves of characters.
+     * The text with a question mark for halves of characters, which no trace and no line can have.
      */
     public static String wellFormed(String name) {
         return name.codePoints().noneMatch(WrittenName::isSurrogate) ? name
@@ -145,7 +145,7 @@ public final class WrittenName {
         return it >= '0' && it <= '9' || it >= 'A' && it <= 'Z' || it >= 'a' && it <= 'z';
     }
 
-    /** False for what controls a terminal, for white space, and for half a character. */
+    /** False for one that controls a terminal, for white space, and for half a character. */
     private static boolean isSeen(int it) {
         return !Controls.isControl(it) && !isSurrogate(it) && !(it == ' ' || it == 0xa0 || it == 0x1680 || it >= 0x2000 && it <= 0x200a || it == 0x202f
                 || it == 0x205f || it == 0x3000);

@@ -32,13 +32,13 @@ import java.util.concurrent.atomic.AtomicLong;
  * object for each thread; it is used again and again, so that a call allocates nothing.
  *
  * <p>Invariants: no code of the application runs between {@link #begin} and {@link #end}; nothing
- * is thrown from here, whatever happens to the files.
+ * is thrown from here, not even after errors of files.
  */
 public final class Call {
     /** The length of a text that a thread may keep between calls. */
     private static final int KEPT_TEXT = 1024;
 
-    /** Takes what a disabled call passes. Its content means nothing. */
+    /** Takes the arguments of a disabled call. Its content means nothing. */
     private static final Call UNUSED = new Call();
     /**
      * That of the thread. A container's threads outlive its applications, so they refer to nothing

@@ -1,9 +1,9 @@
 package dev.protolog.internal.write;
 
 /**
- * The turn of messages that are larger than a chunk, in a session whose threads wait for room. If
- * several threads had chunks for a part of their messages, all would wait for more, and none would
- * get any.
+ * The turn of messages that are larger than a chunk, in a session with threads that wait for room.
+ * If several threads had chunks for a part of their messages, all would wait for more, and none
+ * would get any.
  *
  * <p>Invariants: one writer has the turn; it gives it back with its message, or, where an error
  * ended that, with its next one or its end. An interrupt does not end a wait, and is there

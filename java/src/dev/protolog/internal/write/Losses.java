@@ -220,7 +220,7 @@ public final class Losses {
             }
         }
 
-        /** Gives the counts back. What an error leaves can be given back later. */
+        /** Gives the counts back. Counts that an error leaves can be given back later. */
         public void giveBack(Losses losses) {
             while (end > 0) {
                 losses.add(slots[end - 2], (int) slots[end - 2] & 0xff, slots[end - 1]);

@@ -14,11 +14,11 @@ import java.util.Arrays;
  * then {@link #encode} puts the content together, then {@link #putHead} and {@link #join} make a
  * packet.
  *
- * <p>Invariant: after an error of the JVM, the table may have strings that no chunk has; whoever
- * goes on clears it.
+ * <p>Invariant: after an error of the JVM, the table may have strings that no chunk has; the next
+ * user clears it.
  */
 final class MessageEncoder {
-    /** Room before the content of a message, for what is known after it. */
+    /** Room before the content of a message, for fields that are known after it. */
     static final int HEAD = 32;
     /** The most bytes of an argument that is no string: its tag and itself. */
     static final int MAX_ARGUMENT = 11;

@@ -6,7 +6,7 @@ import dev.protolog.internal.text.Arguments;
  * Numbers of a processed call that no value of a trace stands for: a {@code Double} for {@code %d},
  * an integer of 65 bits. Its arguments are converted one by one before it begins, by methods that
  * give primitive values. So a number that does not fit leaves its text here, in the thread's call,
- * and a value that stands for it; the call finds that one among its arguments, and is written as
+ * and a value that stands for it. The call finds that one among its arguments, and is written as
  * the {@code FORMAT_ERROR} that an unprocessed call is.
  *
  * <p>Invariants: a number that no call takes, since its call is not enabled any more, is forgotten
@@ -17,7 +17,7 @@ final class Misfits {
     private static final int MAX = 32;
     /**
      * A value that stands for a number: as a long no usual one, as a double not a number, so that
-     * it stays what it is.
+     * it stays the same.
      */
     private static final long FIRST = 0x7ffb_1f52_c69d_8e00L;
 
@@ -36,8 +36,8 @@ final class Misfits {
     }
 
     /**
-     * The arguments of a call, with the texts of numbers that do not fit in their places, and what
-     * is wrong with the first one; null if all fit. They are forgotten here.
+     * The arguments of a call, with the texts of numbers that do not fit in their places, and the
+     * error of the first one; null if all fit. They are forgotten here.
      */
     Found take(Call call) {
         Object[] args = null;
@@ -70,6 +70,6 @@ final class Misfits {
         return true;
     }
 
-    /** {@code index}: the argument whose class is {@code className}. */
+    /** {@code index}: the argument of the class {@code className}. */
     record Found(Object[] args, int index, String className) {}
 }

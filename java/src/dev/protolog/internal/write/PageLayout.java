@@ -2,7 +2,7 @@ package dev.protolog.internal.write;
 
 /**
  * The arithmetic of pages and chunks, as in {@code protolog-core/src/chunk.rs}: a page of 4096
- * bytes has a header of eight and 1, 2, 4, 7 or 14 chunks; its first word has the layout, and two
+ * bytes has a header of eight and 1, 2, 4, 7 or 14 chunks. Its first word has the layout, and two
  * bits for the state of each chunk.
  */
 public final class PageLayout {
@@ -28,7 +28,7 @@ public final class PageLayout {
     static final int CONTINUES = 1 << 10;
     static final int CONTINUED = 2 << 10;
 
-    /** The size field of a packet whose rest could not be written. */
+    /** The size field of a packet that could not be written to its end. */
     public static final int DROPPED_PACKET_SIZE = 0x0fff_ffff;
     static final int FRAGMENT_SIZE = 4;
 

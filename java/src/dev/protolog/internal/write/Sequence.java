@@ -1,8 +1,8 @@
 package dev.protolog.internal.write;
 
 /**
- * A packet sequence of a session: what a writer hands on to the next one that gets its id, when its
- * thread has ended.
+ * A packet sequence of a session: the state that a writer hands on to the next one with its id,
+ * when its thread has ended.
  *
  * <p>Invariant: only the writer that has it uses it; times and chunk ids continue.
  */

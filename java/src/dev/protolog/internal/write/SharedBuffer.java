@@ -23,8 +23,8 @@ import java.util.concurrent.locks.LockSupport;
  *
  * <p>A message touches its chunk only and takes no lock. Chunks are taken, completed and freed
  * under the buffer's monitor, once in a hundred messages, so that pure Java needs no protocol
- * between threads; the words in memory are what other processes, and whoever recovers a recording,
- * go by.
+ * between threads; the words in memory are for other processes, and for the recovery of a
+ * recording.
  *
  * <p>A thread keeps its chunk between messages, as long as threads keep no more than half of the
  * buffer. Beyond that, a thread that logs rarely completes its chunk with each message, and beyond
@@ -95,7 +95,7 @@ public final class SharedBuffer {
 
     /**
      * A chunk that was taken and that its writer has not opened yet, or that was read and is not
-     * free yet, whatever error came in between; {@link #NONE} for none.
+     * free yet, after any error in between; {@link #NONE} for none.
      */
     public static final class Claim {
         public int chunk = NONE;
@@ -197,9 +197,9 @@ public final class SharedBuffer {
     }
 
     /**
-     * Throws an {@link InternalError} if the memory does not have what was just published: its file
-     * was truncated. The JVM throws one itself, but later, wherever the thread is by then, unless
-     * the thread goes through the kernel before.
+     * Throws an {@link InternalError} if the memory does not have the count just published: its
+     * file was truncated. The JVM throws one itself, but later, wherever the thread is by then,
+     * unless the thread goes through the kernel before.
      */
     void check(int countAt, int packets) {
         if ((short) SHORT.getAcquire(memory, countAt) != (short) packets) {
@@ -207,7 +207,7 @@ public final class SharedBuffer {
         }
     }
 
-    /** Throws the error of memory whose file was truncated. */
+    /** Throws the error of memory with a truncated file. */
     public static void failTruncated() {
         try {
             Thread.yield();
@@ -232,7 +232,7 @@ public final class SharedBuffer {
         }
     }
 
-    /** Takes a chunk back whose writer has not opened it. */
+    /** Takes back a chunk that its writer has not opened. */
     public synchronized void giveBack(Claim claim) {
         int chunk = claim.chunk;
         int left = held - (end(chunk) - at(chunk));
@@ -258,7 +258,7 @@ public final class SharedBuffer {
         set(chunk, READING);
         clearHeader(at(chunk));
         set(chunk, FREE);
-        // Nothing is called before it is forgotten: whatever error comes, no chunk is freed twice,
+        // Nothing is called before it is forgotten: after any error, no chunk is freed twice,
         // and none is read twice.
         claim.chunk = NONE;
         read++;
@@ -389,8 +389,8 @@ public final class SharedBuffer {
     }
 
     /**
-     * Overwrites what is complete on a page in its turn. True if the page is to be divided: nobody
-     * writes there.
+     * Overwrites the complete chunks of a page in its turn. True if the page is to be divided:
+     * nobody writes there.
      */
     private boolean clear(int page, int wanted) {
         int word = (int) INT.getAcquire(memory, page * PAGE);
@@ -448,7 +448,7 @@ public final class SharedBuffer {
         int more = held + PageLayout.chunkSize(layout);
         int quarters = quarters(more);
         store(page * PAGE, PageLayout.with(word, index, WRITING));
-        // Nothing is called from here on: whatever error comes on the way to the writer, the chunk
+        // Nothing is called from here on: after any error on the way to the writer, the chunk
         // is not forgotten.
         claim.chunk = chunk;
         held = more;
@@ -482,7 +482,7 @@ public final class SharedBuffer {
 
     /**
      * Stores a word after all that was stored before. By a fence and a plain store, since the JVM
-     * does not survive any other one in memory whose file was truncated, where it interprets it.
+     * does not survive any other one in memory of a truncated file, where it interprets it.
      */
     private void store(int at, int word) {
         VarHandle.releaseFence();

@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
  * The writers of a session's virtual threads. There may be millions of these, most with a message
- * or two, so none has a writer or a chunk of its own: each message borrows a writer, which says in
- * its chunk whose messages follow.
+ * or two, so none has a writer or a chunk of its own: each message borrows a writer, which names in
+ * its chunk the thread of the next messages.
  *
  * <p>Invariants: a writer is in one place or borrowed, so one thread uses it at a time; the place
  * hands on all that the thread before has written. At most {@value #MAX} writers are kept, one for

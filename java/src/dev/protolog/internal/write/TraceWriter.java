@@ -157,7 +157,7 @@ public final class TraceWriter {
             if (sequence.messages == messages || e instanceof InternalError && !PassingErrors.isOne(e)) {
                 throw e;
             }
-            // The error came after the message was shown. The next one does what is left.
+            // The error came after the message was shown. The next one does the remaining steps.
             return true;
         }
     }
@@ -198,7 +198,7 @@ public final class TraceWriter {
     }
 
     /**
-     * Gives back what the writer has, wherever an error ended its last message. Called by the
+     * Gives back all that the writer has, wherever an error ended its last message. Called by the
      * thread; by others once it has ended.
      */
     public void finish() {
@@ -243,7 +243,7 @@ public final class TraceWriter {
         if (size > SHORT_PACKET) {
             return false;
         }
-        // Each store may reach into what the next one writes.
+        // Each store may reach into the bytes that the next one writes.
         wire.putLong(at, size | 0x4000 | ProtoWriter.spread(delta, deltaSize) << 16);
         wire.putInt(message, 0x090006c2 | next - message - 3 << 16);
         wire.putLong(message + 4, call.id);
