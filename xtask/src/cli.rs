@@ -44,7 +44,7 @@ usage: cargo xtask COMMAND
                   directory tree DIR (default: the sources in cargo's registry), compare, show the dictionary; then run
                   the Rust example on the same tree; read all traces, and one of both programs, also with Perfetto's
                   trace_processor
-  test [STEP]...  everything that is tested; without STEP all of them but `loom` and `oldest`, in this order:
+  test [STEP]...  everything that is tested; without STEP all of them but `loom`, `oldest` and `packages`, in this order:
 {steps}
   setup [STEP]... install what these steps of `test` need, all of them without STEP; `jar` and `bench` are for those commands
   soak [STEP]...  what takes longer or needs a nightly compiler; without STEP all of them, in this order:
@@ -63,7 +63,7 @@ usage: cargo xtask COMMAND
   help            this text
 
   --json          (bench) write the figures of `runtime` to target/bench/figures.json too
-  --all           (test) all steps, with those that guard rare interleavings, compilers and platforms: `loom`, `oldest`
+  --all           (test) all steps, with those that guard rare interleavings, compilers and platforms: `loom`, `oldest`, `packages`
   --no-install    (demo, test) say what is missing and skip what needs it
   --install       (test STEP) install what the step needs first, as `setup STEP` does
 

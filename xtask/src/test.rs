@@ -154,9 +154,9 @@ pub(crate) const STEPS: [TestStep; 17] = [
     }),
 ];
 
-/// Steps that guard rare interleavings, compilers and platforms. They run when they are named, with
-/// `--all`, and in CI.
-const RARE: [&str; 2] = ["loom", "oldest"];
+/// Steps that guard rare interleavings, compilers and platforms, and packages that are published
+/// now and then. They run when they are named, with `--all`, and in CI.
+const RARE: [&str; 3] = ["loom", "oldest", "packages"];
 
 /// All that the runtime can do besides.
 const FEATURES: &str = "protolog-rt/log,protolog-rt/tracing,protolog-rt/compression";
