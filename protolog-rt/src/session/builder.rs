@@ -5,7 +5,9 @@
 mod forks;
 pub(super) mod heirs;
 mod last_run;
+mod levels;
 mod memory;
+mod segments;
 mod start;
 
 pub use memory::RecordingPlace;
@@ -16,17 +18,15 @@ use crate::session::earlier::leftover::Keep;
 use crate::session::file::epilogue::Epilogue;
 use crate::session::file::segments::Limits;
 use crate::session::file::trace_file::FileForm;
-use crate::session::filter::{Config, GroupOverride, TracingMode};
+use crate::session::filter::Config;
 use crate::session::recording::recorder::RecordingPath;
 use crate::sys::create::PRIVATE;
-use protolog_core::{FillPolicy, Level};
+use protolog_core::FillPolicy;
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// The smallest buffer, in bytes: room for a message with 32 strings, and for some threads.
 const MIN_BUFFER: usize = 64 << 10;
-/// The least age of a segment, so that its thread has time for more than rotation.
-const MIN_AGE: Duration = Duration::from_millis(10);
 
 /// The settings of a session that is not started yet.
 #[derive(Clone, Debug)]
@@ -114,94 +114,6 @@ impl Builder {
     /// ```
     pub fn file_mode(mut self, mode: u32) -> Self {
         self.form.mode = mode & 0o777;
-        self
-    }
-
-    /// Records all levels of all groups that no [`Self::group`] names. Of this method and
-    /// [`Self::log_from`] the later call wins.
-    ///
-    /// ```
-    /// # use protolog_rt::{Level, ProtoLogGroup, Session};
-    /// # #[derive(ProtoLogGroup)]
-    /// # enum AppLog { Net, Disk }
-    /// # let path = std::env::temp_dir().join(format!("protolog-order-{}.pftrace", std::process::id()));
-    /// let builder = Session::builder().file(&path).group("Disk", Level::Error);
-    /// let session = builder.log_from(Level::Info).enable_all().start()?;
-    /// assert!(AppLog::Net.is_enabled(Level::Verbose), "`enable_all` came later");
-    /// assert!(!AppLog::Disk.is_enabled(Level::Warn), "a group that is named keeps its level");
-    /// # session.stop()?;
-    /// # std::fs::remove_file(path).ok();
-    /// # Ok::<(), protolog_rt::Error>(())
-    /// ```
-    pub fn enable_all(mut self) -> Self {
-        self.config.tracing_mode = TracingMode::EnableAll;
-        self.config.default_log_from = None;
-        self.without_default_override()
-    }
-
-    /// Records `level` and more severe ones, of all groups that no [`Self::group`] names. Of this
-    /// method and [`Self::enable_all`] the later call wins.
-    pub fn log_from(mut self, level: Level) -> Self {
-        self.config.default_log_from = Some(level);
-        self.without_default_override()
-    }
-
-    /// Removes overrides of all groups, which a later choice replaces.
-    fn without_default_override(mut self) -> Self {
-        self.config.group_overrides.retain(|other| other.group != "*");
-        self
-    }
-
-    /// Records `level` and more severe ones of the groups that `group` names, or nothing of them
-    /// (`None`): a full name (`app::AppLog::Net`), its last segments (`Net`), which have to mean
-    /// one group unless others begin with them (`net`, a crate; then all are meant), or its first
-    /// ones (`app`), in any case, as in the variable `PROTOLOG`. The closest name counts: the full
-    /// one, then an end, then the longest beginning. It keeps the level that it has here, even if a
-    /// later call sets all groups; of several calls with one name the last wins. See
-    /// [`Config::group_overrides`].
-    ///
-    /// A name that no group has is no error, since its group may come with a library. If none came
-    /// until the session ends, a line on standard error says so ([`Self::report_losses`]), and so
-    /// do [`Summary::unknown_groups`](crate::Summary::unknown_groups) and `protologtool read-log`.
-    pub fn group(mut self, group: impl Into<String>, level: impl Into<Option<Level>>) -> Self {
-        let (group, log_from) = (group.into(), level.into());
-        self.config.group_overrides.push(GroupOverride { group, log_from });
-        self
-    }
-
-    /// Records only the thread that calls [`Self::start`], and threads that enter the session
-    /// ([`Session::thread_scope`](crate::Session::thread_scope)). For tests, several of which log
-    /// side by side in one process: `docs/guides/testing.md`.
-    ///
-    /// ```
-    /// # use protolog_rt::{ProtoLogGroup, Session};
-    /// # #[derive(ProtoLogGroup)]
-    /// # enum AppLog { Net }
-    /// # let path = std::env::temp_dir().join(format!("protolog-this-{}.pftrace", std::process::id()));
-    /// let session = Session::builder().file(&path).enable_all().this_thread().start()?;
-    /// std::thread::spawn(|| protolog_rt::d!(AppLog::Net, "not recorded")).join().unwrap();
-    /// protolog_rt::d!(AppLog::Net, "recorded");
-    /// assert_eq!(session.stop()?.messages, 1);
-    /// # std::fs::remove_file(path).ok();
-    /// # Ok::<(), protolog_rt::Error>(())
-    /// ```
-    pub fn this_thread(mut self) -> Self {
-        self.is_scoped = true;
-        self
-    }
-
-    /// Records each message of a group with the stack trace of its thread; the group is named as
-    /// for [`Self::group`]. A stack trace costs some microseconds a message and some hundred bytes
-    /// a frame, so this is for groups that log rarely. `protologtool read-log --symbolize` turns
-    /// the addresses into names.
-    pub fn collect_stacktrace(mut self, group: impl Into<String>) -> Self {
-        self.config.collect_stacktrace.push(group.into());
-        self
-    }
-
-    /// Replaces all earlier choices of groups and levels by `config`.
-    pub fn config(mut self, config: Config) -> Self {
-        self.config = config;
         self
     }
 
@@ -386,54 +298,6 @@ impl Builder {
         self
     }
 
-    /// Divides the trace into files of at most `bytes` bytes, each of which can be read alone.
-    ///
-    /// ```
-    /// # use protolog_rt::{ProtoLogGroup, Session};
-    /// # #[derive(ProtoLogGroup)]
-    /// # enum AppLog { Net }
-    /// # let dir = std::env::temp_dir().join(format!("protolog-segments-{}", std::process::id()));
-    /// # std::fs::create_dir_all(&dir)?;
-    /// let session = Session::builder()
-    ///     .file(dir.join("app.pftrace"))
-    ///     .enable_all()
-    ///     .segment_bytes(64 << 20)
-    ///     .segment_age(std::time::Duration::from_secs(3600))
-    ///     .keep_segments(24)
-    ///     .start()?;
-    /// protolog_rt::d!(AppLog::Net, "a packet");
-    /// session.stop()?;
-    /// assert!(dir.join("app.0001.pftrace").exists());
-    /// # std::fs::remove_dir_all(&dir)?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// Numbers continue those of earlier runs of the program. A file that is being written, or that
-    /// a crash left incomplete, ends in `.part`, and can be read as far as it goes. Each file
-    /// begins with the format strings of all messages, and has room for a few messages however
-    /// small `bytes` is; a message that is larger gets a file of its own. For sessions that stream
-    /// to a file only. Give each process a name of its own.
-    pub fn segment_bytes(mut self, bytes: u64) -> Self {
-        self.limits.bytes = Some(bytes);
-        self
-    }
-
-    /// Divides the trace into files, each of which ends `age` after it was begun if it holds a
-    /// message; at least 10 ms. See [`Self::segment_bytes`].
-    pub fn segment_age(mut self, age: Duration) -> Self {
-        self.limits.age = Some(age.max(MIN_AGE));
-        self
-    }
-
-    /// Keeps the newest `count` complete files, at least one, beside the one that is being written,
-    /// and as many incomplete ones of runs that died. Older ones are removed whenever a new one was
-    /// begun, those of earlier runs of the program included; files that only have a name like that
-    /// of a segment stay. See [`Self::segment_bytes`].
-    pub fn keep_segments(mut self, count: usize) -> Self {
-        self.limits.keep = Some(count);
-        self
-    }
-
     /// Compresses the file with zlib at `level`, from 1 (fast) to 9 (small), on a thread of the
     /// session. Perfetto and `protologtool` read it as any other trace.
     ///
@@ -495,18 +359,5 @@ impl Builder {
         let epilogue = Epilogue::new(move |trace| make(trace).map_err(Into::into));
         self.form.epilogue = Some(epilogue);
         self
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn segments_take_some_time() {
-        for age in [Duration::ZERO, MIN_AGE, Duration::MAX] {
-            let limits = Builder::new().segment_age(age).limits;
-            assert_eq!(limits.age, Some(age.max(Duration::from_millis(10))));
-        }
     }
 }
