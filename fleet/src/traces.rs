@@ -20,6 +20,8 @@ use protolog_reader::{
     Trace, complete, decompress, find_recording, is_winscope_log, session_id,
     trace_of_winscope_log,
 };
+use rustix::fs::{FlockOperation, fcntl_lock};
+use rustix::io::Errno;
 use viewer_config::{Collector, Dictionary, Format};
 
 use crate::failure::{Failure, Result};
@@ -163,9 +165,20 @@ fn made_whole(path: &Path, file: &dyn ByteSource) -> io::Result<Option<Vec<u8>>>
     Ok(complete(&mut trace, &parsed).transpose()?.map(|_| trace))
 }
 
-/// Returns whether a process uses a recording, and completes its trace itself.
+/// Returns whether a process uses a recording, and completes its trace itself. Java programs hold
+/// record locks, which the locks of the standard library do not see.
 fn is_in_use(recording: &File) -> bool {
     matches!(recording.try_lock_shared(), Err(TryLockError::WouldBlock))
+        || has_record_lock(recording)
+}
+
+/// Returns whether another process has a record lock on a file that can be read.
+fn has_record_lock(file: &File) -> bool {
+    let locked = fcntl_lock(file, FlockOperation::NonBlockingLockShared);
+    if locked.is_ok() {
+        let _ = fcntl_lock(file, FlockOperation::NonBlockingUnlock);
+    }
+    matches!(locked, Err(Errno::AGAIN | Errno::ACCESS))
 }
 
 /// The bytes of a trace, inflated if it is compressed as a whole.
@@ -223,4 +236,29 @@ fn log_of(
     }
     let log = trace.read().map_err(|error| (error.to_string(), Some(error.help())))?;
     Ok(Pages::of(log))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::{Command, Stdio};
+
+    #[test]
+    fn a_recording_with_a_lock_as_java_has_it_is_in_use() {
+        let recording = tempfile::NamedTempFile::new().unwrap();
+        let file = File::open(recording.path()).unwrap();
+        assert!(!is_in_use(&file));
+        // Locks the file until its input ends.
+        let program = "import fcntl, sys; file = open(sys.argv[1], 'r+b'); \
+                       fcntl.lockf(file, fcntl.LOCK_EX); print(flush=True); sys.stdin.read()";
+        let mut python = Command::new("python3");
+        python.args(["-c", program]).arg(recording.path());
+        let mut other =
+            python.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("Python");
+        other.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+        assert!(is_in_use(&file));
+        drop(other.stdin.take());
+        other.wait().unwrap();
+        assert!(!is_in_use(&file));
+    }
 }

@@ -1,4 +1,4 @@
-//! Archives of logs in Parquet: tables that DuckDB, Spark, ClickHouse and others read as they are.
+//! Archives of logs in Parquet: tables that DuckDB reads as they are.
 //!
 //! ```text
 //! traces         files, recordings            →  a log, page by page

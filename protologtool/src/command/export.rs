@@ -15,7 +15,7 @@ Examples:
   protologtool export parquet -o archive traces/
   protologtool export read archive
 
-`parquet` writes tables that DuckDB, Spark and others read. `protologtool-fleet` does the work, a program of its own: it is \
+`parquet` writes tables that DuckDB and other engines read. `protologtool-fleet` does the work, a program of its own: it is \
 looked for beside this one, and then in the directories of PATH. `protologtool export parquet --help` lists its options.
 
 Exit codes: those of `protologtool-fleet`; 2 if it is not installed.";
