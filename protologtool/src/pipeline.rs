@@ -460,7 +460,7 @@ fn apply<S>(
     errors: &mut Vec<Diagnostic>,
 ) -> Option<Vec<u8>> {
     let plan = match plan.finish() {
-        Ok(plan) => plan,
+        Ok(plan) => plan.with_line_ends_parted(source.bytes()),
         Err(Overlap { offset }) => {
             let message = format!("the rewritten forms of two log calls overlap at byte {offset}");
             errors.push(Diagnostic::error(Code::NoStatement, offset..offset, message));

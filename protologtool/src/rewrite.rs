@@ -68,6 +68,33 @@ impl Plan {
         output
     }
 
+    /// The plan with a space wherever it would make one line end of two: a carriage return that an
+    /// edit moves next to a line feed.
+    #[must_use]
+    pub fn with_line_ends_parted(mut self, original: &[u8]) -> Self {
+        let stands_at = |offset: usize, byte: u8| original.get(offset) == Some(&byte);
+        let (mut copied, mut last_is_return) = (0, false);
+        for at in 0..self.edits.len() {
+            let next_start = self.edits.get(at + 1).map_or(original.len(), |next| next.range.start);
+            let Edit { range, text } = &mut self.edits[at];
+            if range.start > copied {
+                last_is_return = stands_at(range.start - 1, b'\r');
+            }
+            let was_one = last_is_return && stands_at(range.start, b'\n');
+            if last_is_return && text.starts_with('\n') && !was_one {
+                text.insert(0, ' ');
+            }
+            last_is_return = if text.is_empty() { last_is_return } else { text.ends_with('\r') };
+            let was_one = range.end > 0 && stands_at(range.end - 1, b'\r');
+            let is_copied = range.end < next_start;
+            if is_copied && last_is_return && stands_at(range.end, b'\n') && !was_one {
+                text.push(' ');
+            }
+            copied = range.end;
+        }
+        self
+    }
+
     /// The map between offsets of the original and offsets of the output.
     pub fn map(&self) -> PositionMap {
         let mut spans = Vec::with_capacity(self.edits.len());
@@ -276,6 +303,32 @@ mod tests {
             plan.replace(0..1, "y");
         });
         assert_eq!(text, "([y])");
+    }
+
+    #[test]
+    fn no_edit_makes_one_line_end_of_two() {
+        // The original with the edited part in brackets, its new text, and what comes out.
+        let cases = [
+            ("a[b]\nc", "\r", "a\r \nc"),
+            ("a\r[b]c", "\n", "a\r \nc"),
+            ("a\r[b]\nc", "", "a\r \nc"),
+            ("a[\r]\nb", "x\r", "ax\r\nb"),
+            ("a\r[\n]b", "\nx", "a\r\nxb"),
+            ("a[b]\r\nc", "\r", "a\r\r\nc"),
+            ("a[b]\rc", "\r", "a\r\rc"),
+        ];
+        for (marked, text, expected) in cases {
+            let (start, end) = (marked.find('[').unwrap(), marked.find(']').unwrap() - 1);
+            let original = marked.replace(['[', ']'], "");
+            let plan = plan(|plan| plan.replace(start..end, text));
+            let plan = plan.with_line_ends_parted(original.as_bytes());
+            assert_eq!(plan.apply(original.as_bytes()), expected.as_bytes(), "{marked:?}");
+        }
+        let plan = plan(|plan| {
+            plan.replace(1..2, "\r");
+            plan.replace(2..3, "\n");
+        });
+        assert_eq!(plan.with_line_ends_parted(b"abcd").apply(b"abcd"), b"a\r \nd");
     }
 
     #[test]
