@@ -56,6 +56,13 @@ struct TestProgram {
     choice: String,
 }
 
+/// The variable, with its value, by which tests make the same inputs in every run, so that it is
+/// the change under test that makes one fail. `cargo xtask soak properties` goes further.
+pub(crate) fn seed() -> (&'static str, String) {
+    const SEED: &str = "PROPTEST_RNG_SEED";
+    (SEED, std::env::var(SEED).unwrap_or_else(|_| "1".to_owned()))
+}
+
 /// Builds and runs the test programs that `cargo test` with `args` would run, without those that
 /// `except` chooses, as in `--test rust`, each for `limit` at most. `prepare` sets variables, for
 /// cargo and for each.

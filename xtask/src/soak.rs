@@ -15,7 +15,7 @@ use crate::{Result, bazel, fuzz, java, platforms, programs, python, shell, toolc
 type SoakStep = (&'static str, &'static str, fn(&mut Vec<String>) -> Result<()>);
 
 /// The steps in their order.
-pub(crate) const STEPS: [SoakStep; 18] = [
+pub(crate) const STEPS: [SoakStep; 19] = [
     (
         "stress",
         "many threads over the smallest buffer for a minute, 100,000 short threads, 3,000 forks: \
@@ -70,6 +70,11 @@ pub(crate) const STEPS: [SoakStep; 18] = [
             let copies = ("PROTOLOG_DAMAGED_COPIES", "500");
             tests_with("--package=protolog-reader --test=damage --", &[copies, web_dist])
         },
+    ),
+    (
+        "properties",
+        "whatever is thrown at sources, traces, dictionaries and settings, they are survived: other inputs than in `test` each time, PROPTEST_CASES of each, by default 5,000",
+        |_| properties(),
     ),
     ("loom", "the models of the write path, with more preemptions than in `test`", |_| {
         models(Some(3))
@@ -162,6 +167,21 @@ fn tests_with(args: &str, variables: &[(&str, &str)]) -> Result<()> {
     let mut test = shell::cargo(&["test", "--locked"]);
     test.args(args.split(' ')).arg("--nocapture").envs(variables.iter().copied());
     shell::run(&mut test)
+}
+
+/// Runs the tests that make their inputs, with inputs that nobody has seen.
+fn properties() -> Result<()> {
+    const CASES: &str = "PROPTEST_CASES";
+    let cases = std::env::var(CASES).unwrap_or_else(|_| "5000".to_owned());
+    let programs = [
+        "--package=protolog-control --test=any --",
+        "--package=protolog-reader --test=any_bytes --test=fast_path --test=merge_overlap --test=merge_random --test=recording --",
+        "--package=protolog-tool --lib --test=aosp --test=jar --test=java --test=kotlin --test=rust -- \
+         rewrite:: response:: pairs:: hostile:: invariants:: any::",
+        "--package=protolog-protozero --test=it --",
+        "--package=protolog-viewer-config --test=dictionary -- properties::",
+    ];
+    programs.iter().try_for_each(|args| tests_with(args, &[(CASES, &cases)]))
 }
 
 /// Lints the programs of `bench` that have no peers to compile, and the peers of those in the

@@ -332,15 +332,19 @@ fn lint() -> Result<()> {
 
 /// Runs cargo's tests.
 fn cargo_test(args: &[&str], skipped: &mut Vec<String>) -> Result<()> {
-    gather_skipped(skipped, |list| shell::run(shell::cargo(args).env(SKIPPED_LIST, list)))
+    let (variable, seed) = programs::seed();
+    gather_skipped(skipped, |list| {
+        shell::run(shell::cargo(args).env(SKIPPED_LIST, list).env(variable, seed))
+    })
 }
 
 /// Runs the programs of cargo's tests, several at a time.
 fn test_programs(args: &[&str], skipped: &mut Vec<String>) -> Result<()> {
     gather_skipped(skipped, |list| {
         let except = format!("--test {BROWSER_TESTS}");
+        let (variable, seed) = programs::seed();
         programs::run(args, &[&except], programs::LIMIT, |command| {
-            command.env(SKIPPED_LIST, list);
+            command.env(SKIPPED_LIST, list).env(variable, &seed);
         })
     })
 }
