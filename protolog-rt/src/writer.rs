@@ -1,4 +1,5 @@
-//! Writers: one per thread and session, each with a chunk that its thread fills. [`path`] is the write path, top to bottom.
+//! Writers: one per thread and session, each with a chunk that its thread fills. [`path`] is the
+//! write path, top to bottom.
 //!
 //! ```text
 //! call -> thread-local [ThreadState: phase, writer] -> Writer { gate, losses | Own { position, chunk, clock … } }
@@ -19,11 +20,13 @@
 //! | [`gate`], [`reclaim`] | other threads that may touch a chunk |
 //!
 //! Invariants
-//! - *busy*: `own` is touched by the writer's own thread only, and only within a message or while the thread is guarded or
-//!   has exited ([`thread_state`]); a signal handler that finds the thread so does not touch it.
-//! - *chunk*: from `position` to the gate's limit plus [`SLACK`](cursor::SLACK) the bytes are those of a chunk that this
-//!   writer owns, or has offered and not lost ([`gate`]). The byte at `position` is the size of the packet that was
-//!   started last, 0, and the chunk's count includes that packet.
+//! - *busy*: `own` is touched by the writer's own thread only, and only within a message or while
+//!   the thread is guarded or has exited ([`thread_state`]); a signal handler that finds the thread
+//!   so does not touch it.
+//! - *chunk*: from `position` to the gate's limit plus [`SLACK`](cursor::SLACK) the bytes are those
+//!   of a chunk that this writer owns, or has offered and not lost ([`gate`]). The byte at
+//!   `position` is the size of the packet that was started last, 0, and the chunk's count includes
+//!   that packet.
 #![allow(unsafe_code)] // Access to what belongs to the writer's thread.
 
 pub(crate) mod arbiter;
@@ -99,7 +102,8 @@ impl Head {
     }
 }
 
-/// A thread's writer in a session. See the module. The fields that each message touches come first, on two cache lines.
+/// A thread's writer in a session. See the module. The fields that each message touches come first,
+/// on two cache lines.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Writer {
@@ -126,7 +130,8 @@ pub(crate) struct Writer {
 
 // SAFETY: all fields but `own` are atomics or constant; *busy*: `own` is used by one thread only.
 unsafe impl Sync for Writer {}
-// SAFETY: the last owner may drop it on any thread: no thread writes with it any more, and nothing in `own` is bound to one.
+// SAFETY: the last owner may drop it on any thread: no thread writes with it any more, and nothing
+// in `own` is bound to one.
 unsafe impl Send for Writer {}
 
 impl Writer {
@@ -147,7 +152,8 @@ impl Writer {
         }
     }
 
-    /// Makes it this thread's, as the sequence `identity` of a session. Never inlined: see [`spares`].
+    /// Makes it this thread's, as the sequence `identity` of a session. Never inlined: see
+    /// [`spares`].
     #[inline(never)]
     fn adopt(&mut self, core: Arc<Arbiter>, identity: Identity, epoch: u32) {
         *self.own.get_mut() = Own::new(core).with(identity);
@@ -157,7 +163,8 @@ impl Writer {
         self.thread = Thread::current();
     }
 
-    /// Returns whether a session started or stopped since its thread last read the list of sessions.
+    /// Returns whether a session started or stopped since its thread last read the list of
+    /// sessions.
     fn is_stale(&self) -> bool {
         self.epoch.load(Ordering::Relaxed) != running::epoch()
     }
@@ -179,7 +186,8 @@ impl Writer {
         self.has_ended.load(Ordering::Acquire)
     }
 
-    /// Returns the state that the next writer of the same sequence continues from, if this one has ended.
+    /// Returns the state that the next writer of the same sequence continues from, if this one has
+    /// ended.
     pub(crate) fn identity(&self) -> Option<Identity> {
         // SAFETY: *busy*: its thread released `own` when it ended, and does not touch it any more.
         self.has_ended().then(|| unsafe { &*self.own.get() }.identity())

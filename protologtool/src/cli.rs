@@ -1,8 +1,10 @@
-//! The command line, as a table: the commands, their flags and what these take; and the way from arguments to exit code.
+//! The command line, as a table: the commands, their flags and what these take; and the way from
+//! arguments to exit code.
 //!
-//! [`crate::command`] runs the commands. The manual page and the shell completions are generated from this table.
-//! Rules of Android's build work as they are: flags and files in any order, each flag as `--flag value`. What is added:
-//! `--flag=value`, response files, directories, several dictionaries.
+//! [`crate::command`] runs the commands. The manual page and the shell completions are generated
+//! from this table. Rules of Android's build work as they are: flags and files in any order, each
+//! flag as `--flag value`. What is added: `--flag=value`, response files, directories, several
+//! dictionaries.
 
 mod response;
 mod usage;

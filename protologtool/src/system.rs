@@ -1,9 +1,10 @@
-//! Files and environment, behind a trait: the real ones, and ones in memory, so that whole runs of the command are tested
-//! without touching a disk.
+//! Files and environment, behind a trait: the real ones, and ones in memory, so that whole runs of
+//! the command are tested without touching a disk.
 //!
-//! Output is made in two steps. [`System::stage`] takes the whole content of a file and puts it aside; [`Staged::commit`]
-//! moves it to its place. A run stages everything before it commits anything, and what is dropped uncommitted leaves no
-//! trace: outputs are written whole or not at all.
+//! Output is made in two steps. [`System::stage`] takes the whole content of a file and puts it
+//! aside; [`Staged::commit`] moves it to its place. A run stages everything before it commits
+//! anything, and what is dropped uncommitted leaves no trace: outputs are written whole or not at
+//! all.
 
 mod captured;
 mod decoded;
@@ -41,10 +42,12 @@ const MOST_HELD: usize = 256;
 
 /// The interface between the command and its surroundings.
 pub trait System: Sync {
-    /// The content of an input: of a regular file with a limited size, or of a descriptor that this process was given.
+    /// The content of an input: of a regular file with a limited size, or of a descriptor that this
+    /// process was given.
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
 
-    /// The content of a log or a program that was asked for, of any size; it may come through a pipe.
+    /// The content of a log or a program that was asked for, of any size; it may come through a
+    /// pipe.
     fn read_large(&self, path: &Path) -> io::Result<Vec<u8>> {
         self.read(path)
     }
@@ -66,37 +69,40 @@ pub trait System: Sync {
         Ok(Some(source))
     }
 
-    /// As [`source`](Self::source), by a file that is opened for each part that is read. It is found
-    /// again when it was renamed in its directory meanwhile.
+    /// As [`source`](Self::source), by a file that is opened for each part that is read. It is
+    /// found again when it was renamed in its directory meanwhile.
     fn source_by_name(&self, path: &Path) -> io::Result<Option<Box<dyn ByteSource>>> {
         self.source(path)
     }
 
-    /// The number of files of a set that may be open at once. Of more, each is opened for what is read of it.
+    /// The number of files of a set that may be open at once. Of more, each is opened for what is
+    /// read of it.
     fn most_held(&self) -> usize {
         MOST_HELD
     }
 
-    /// The first bytes of a file that the recording `by` names, if both are regular files of one user, and no links. Never waits.
+    /// The first bytes of a file that the recording `by` names, if both are regular files of one
+    /// user, and no links. Never waits.
     fn read_named(&self, path: &Path, _by: &Path, most: u64) -> io::Result<Vec<u8>> {
         self.read_from(path, 0, usize::try_from(most).unwrap_or(usize::MAX))
     }
 
-    /// The first bytes of the recording of a trace, if both are regular files of one user, and the recording is
-    /// no link. Never waits.
+    /// The first bytes of the recording of a trace, if both are regular files of one user, and the
+    /// recording is no link. Never waits.
     fn read_recording(&self, recording: &Path, _trace: &Path, most: u64) -> io::Result<Vec<u8>> {
         self.read_from(recording, 0, usize::try_from(most).unwrap_or(usize::MAX))
     }
 
     /// The content of a file that was found, or that another file names, and not a person: that of
-    /// a regular file, with at most `most` bytes; nothing of a file of the kernel, which has no size. Never waits.
+    /// a regular file, with at most `most` bytes; nothing of a file of the kernel, which has no
+    /// size. Never waits.
     fn read_found(&self, path: &Path, most: u64) -> io::Result<Vec<u8>> {
         let bytes = self.read(path)?;
         if bytes.len() as u64 > most { Err(too_large(most)) } else { Ok(bytes) }
     }
 
-    /// The content of a file with settings of this user, with at most `most` bytes: a regular file of this user or of root, in a directory of
-    /// theirs, and no link. Never waits.
+    /// The content of a file with settings of this user, with at most `most` bytes: a regular file
+    /// of this user or of root, in a directory of theirs, and no link. Never waits.
     fn read_own(&self, path: &Path, most: u64) -> io::Result<Vec<u8>> {
         self.read_found(path, most)
     }
@@ -178,18 +184,19 @@ pub trait System: Sync {
     /// Returns whether there is a regular file of this name, or a link to one.
     fn is_file(&self, path: &Path) -> bool;
 
-    /// The entries of a directory, in any order. Symbolic links count as what they lead to, except links to directories,
-    /// which may lead in circles and are left out. So is a pipe or a device, which may never end.
+    /// The entries of a directory, in any order. Symbolic links count as what they lead to, except
+    /// links to directories, which may lead in circles and are left out. So is a pipe or a device,
+    /// which may never end.
     fn entries(&self, directory: &Path) -> io::Result<Vec<DirectoryEntry>>;
 
-    /// Returns whether a file that was found in a directory is read: a link of another user's that leads to a file of somebody else is not,
-    /// by the rule of outputs (docs/design/outputs.md).
+    /// Returns whether a file that was found in a directory is read: a link of another user's that
+    /// leads to a file of somebody else is not, by the rule of outputs (docs/design/outputs.md).
     fn is_followed(&self, _file: &Path) -> bool {
         true
     }
 
-    /// A directory's path without links, `.` and `..`, as far as it exists: two paths lead to one directory if this is the
-    /// same for both.
+    /// A directory's path without links, `.` and `..`, as far as it exists: two paths lead to one
+    /// directory if this is the same for both.
     fn canonical(&self, directory: &Path) -> PathBuf;
 
     /// Puts a file's content aside, to be moved to `path` by [`Staged::commit`]; `fill` writes it.
@@ -197,8 +204,8 @@ pub trait System: Sync {
     /// made. A link at `path` is refused; a pipe or a device is opened now, and written then.
     fn stage(&self, path: &Path, fill: &mut Fill<'_>) -> io::Result<Box<dyn Staged>>;
 
-    /// As [`stage`](Self::stage), for contents that others may not be meant to read: the file has these permissions, whatever
-    /// the umask, and more of them at no time.
+    /// As [`stage`](Self::stage), for contents that others may not be meant to read: the file has
+    /// these permissions, whatever the umask, and more of them at no time.
     fn stage_private(
         &self,
         path: &Path,
@@ -207,8 +214,8 @@ pub trait System: Sync {
     ) -> io::Result<Box<dyn Staged>>;
 
     /// Puts other content for a file that is there aside. The file keeps its owner and permissions.
-    /// Refused is a link, and a file that is read-only, or of another user, or has a second name that
-    /// would keep the old content.
+    /// Refused is a link, and a file that is read-only, or of another user, or has a second name
+    /// that would keep the old content.
     fn stage_change(&self, path: &Path, content: &[u8]) -> io::Result<Box<dyn Staged>> {
         self.stage(path, &mut |sink| sink.write_all(content))
     }
@@ -235,7 +242,8 @@ pub trait System: Sync {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Runs a program with this process's input and output, and waits for it. Returns its exit code; none if it died of a signal.
+    /// Runs a program with this process's input and output, and waits for it. Returns its exit
+    /// code; none if it died of a signal.
     fn run_program(&self, _program: &OsStr, _args: &[OsString]) -> io::Result<Option<i32>> {
         Err(io::ErrorKind::Unsupported.into())
     }
@@ -258,7 +266,8 @@ pub trait System: Sync {
     /// Standard output.
     fn print(&self, text: &str);
 
-    /// Standard output, for what may be long: whoever writes it wants to know when nobody reads it any more.
+    /// Standard output, for what may be long: whoever writes it wants to know when nobody reads it
+    /// any more.
     fn write_output(&self, bytes: &[u8]) -> io::Result<()>;
 
     /// Standard error.
@@ -288,7 +297,8 @@ pub trait OutputDirectory {
     /// As [`System::stage`]; the content waits in the scratch directory.
     fn stage(&self, name: &Path, fill: &mut Fill<'_>) -> io::Result<Box<dyn Staged>>;
 
-    /// As [`stage`](Self::stage), where the file above `name` or the files below it are removed before the commit.
+    /// As [`stage`](Self::stage), where the file above `name` or the files below it are removed
+    /// before the commit.
     fn stage_over(&self, name: &Path, fill: &mut Fill<'_>) -> io::Result<Box<dyn Staged>>;
 
     /// Removes a file.

@@ -7,13 +7,16 @@
 //! ```
 //!
 //! Invariants
-//! - *stop*: once `stopped` is set or the epoch changed, every registered writer's limit is 0 or becomes 0 before its next
-//!   message, because the thread that changes them clears the limits after it, and a writer that sets its limit looks at
-//!   both after it, with a full fence between on both sides.
-//! - *arrivals*: a writer that registers goes to the head of `arrivals`, without a lock; only who holds the lock on the
-//!   writers takes arrivals off, all at once. The last thing in the list is null, or [`closed`] once no more may come.
-//! - A sequence belongs to one writer at a time. Beyond [`FEW_SEQUENCES`], those whose writers have ended are used again before new
-//!   ones, and go on from their last chunk id, time and number of messages. Each chunk names its sequence.
+//! - *stop*: once `stopped` is set or the epoch changed, every registered writer's limit is 0 or
+//!   becomes 0 before its next message, because the thread that changes them clears the limits
+//!   after it, and a writer that sets its limit looks at both after it, with a full fence between
+//!   on both sides.
+//! - *arrivals*: a writer that registers goes to the head of `arrivals`, without a lock; only who
+//!   holds the lock on the writers takes arrivals off, all at once. The last thing in the list is
+//!   null, or [`closed`] once no more may come.
+//! - A sequence belongs to one writer at a time. Beyond [`FEW_SEQUENCES`], those whose writers have
+//!   ended are used again before new ones, and go on from their last chunk id, time and number of
+//!   messages. Each chunk names its sequence.
 #![allow(unsafe_code)] // Arrivals are counted references in an atomic pointer.
 
 use super::level_cache::LevelCache;
@@ -37,8 +40,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// So many writers a thread that logs can look at: each may be a line that another processor has.
 const FEW: usize = 64;
 
-/// So many sequences are given to one thread only; beyond that, those that threads left behind are used again, so that their number
-/// costs no memory.
+/// So many sequences are given to one thread only; beyond that, those that threads left behind are
+/// used again, so that their number costs no memory.
 pub(super) const FEW_SEQUENCES: u16 = 512;
 
 /// See the module.
@@ -89,7 +92,8 @@ struct Writers {
     live: Vec<Arc<Writer>>,
     /// With so many, those that ended and left nothing in the buffer are forgotten.
     forget_at: usize,
-    /// The number of writers, in multiples of [`FEW_SEQUENCES`], when the last sequence was given out.
+    /// The number of writers, in multiples of [`FEW_SEQUENCES`], when the last sequence was given
+    /// out.
     woken_at: usize,
     free: VecDeque<Identity>,
     /// The time of the last poll for idle chunks, in nanoseconds of BOOTTIME.
@@ -178,11 +182,13 @@ impl Arbiter {
         self.collects_stacks
     }
 
-    /// Returns a sequence for a writer; none where there are as many as can be told apart. It may wait and allocate.
+    /// Returns a sequence for a writer; none where there are as many as can be told apart. It may
+    /// wait and allocate.
     pub(super) fn new_identity(&self) -> Option<Identity> {
         let mut writers = self.writers();
         if self.buffer.fill_policy() == FillPolicy::Stream {
-            // Its thread takes those that ended off the list, and would otherwise sleep until there is enough to write.
+            // Its thread takes those that ended off the list, and would otherwise sleep until there
+            // is enough to write.
             let many = writers.live.len() / usize::from(FEW_SEQUENCES);
             if many > writers.woken_at {
                 self.wake();
@@ -206,8 +212,8 @@ impl Arbiter {
         is_beyond.then(|| writers.free.pop_front())?
     }
 
-    /// Returns the sequence of a writer whose thread has ended, though its chunks are in the buffer, where there are more than a few;
-    /// none in a stream, whose reader is not done with it.
+    /// Returns the sequence of a writer whose thread has ended, though its chunks are in the
+    /// buffer, where there are more than a few; none in a stream, whose reader is not done with it.
     fn take_over(&self, writers: &mut Writers) -> Option<Identity> {
         let is_beyond = self.last_id.load(Ordering::Relaxed) >= FEW_SEQUENCES;
         if !is_beyond || self.buffer.fill_policy() == FillPolicy::Stream {
@@ -227,7 +233,8 @@ impl Arbiter {
         });
     }
 
-    /// As [`Self::new_identity`], but waits for nobody, and none as well where all were used before and others keep asking.
+    /// As [`Self::new_identity`], but waits for nobody, and none as well where all were used before
+    /// and others keep asking.
     pub(super) fn new_identity_at_once(&self) -> Option<Identity> {
         const TRIES: usize = 100;
         let used = || self.used_identity(&mut *self.writers.try_lock().ok()?);
@@ -241,7 +248,8 @@ impl Arbiter {
         Some(Identity { id: last + 1, next_chunk: 0, floor: 0, messages: 0 })
     }
 
-    /// Puts a writer on the list, unless the session is over: each writer holds the arbiter. Takes no lock, allocates nothing.
+    /// Puts a writer on the list, unless the session is over: each writer holds the arbiter. Takes
+    /// no lock, allocates nothing.
     pub(super) fn enlist(&self, writer: &Arc<Writer>) {
         let new = Arc::into_raw(Arc::clone(writer)).cast_mut();
         let mut head = self.arrivals.load(Ordering::Acquire);
@@ -252,7 +260,8 @@ impl Arbiter {
                 Err(now) => head = now,
             }
         }
-        // SAFETY: the pointer is that of the reference that was made here, which is not in the list.
+        // SAFETY: the pointer is that of the reference that was made here, which is not in the
+        // list.
         drop(unsafe { Arc::from_raw(new) });
     }
 
@@ -265,7 +274,8 @@ impl Arbiter {
         head = self.arrivals.swap(end, Ordering::AcqRel);
         let old = writers.live.len();
         while !head.is_null() {
-            // SAFETY: *arrivals*: the caller holds the lock, and the list has a reference to each, which is now this one.
+            // SAFETY: *arrivals*: the caller holds the lock, and the list has a reference to each,
+            // which is now this one.
             let writer = unsafe { Arc::from_raw(head) };
             head = writer.below.load(Ordering::Relaxed);
             writers.live.push(writer);
@@ -278,7 +288,8 @@ impl Arbiter {
         let head = self.arrivals.load(Ordering::Acquire);
         let get = |at: *mut Writer| {
             let is_writer = !at.is_null() && at != closed();
-            // SAFETY: *arrivals*: the list refers to the writer, and who borrows `writers` holds the lock that it takes to end that.
+            // SAFETY: *arrivals*: the list refers to the writer, and who borrows `writers` holds
+            // the lock that it takes to end that.
             is_writer.then(|| unsafe { &*at })
         };
         let below = move |writer: &&'a Writer| get(writer.below.load(Ordering::Relaxed));
@@ -341,7 +352,8 @@ impl Arbiter {
         self.owner.wait_for_chunk(&self.buffer, &mut || self.buffer.acquire(layout, payload))
     }
 
-    /// Takes back the chunks of idle threads, unless somebody else is at it or has looked a moment ago. Returns their number.
+    /// Takes back the chunks of idle threads, unless somebody else is at it or has looked a moment
+    /// ago. Returns their number.
     pub(crate) fn reclaim(&self) -> usize {
         if !barrier::is_ready() {
             return 0;
@@ -362,7 +374,8 @@ impl Arbiter {
         self.writers.try_lock().is_ok_and(|writers| self.all(&writers).nth(FEW).is_none())
     }
 
-    /// Returns whether no writer but this one is within a message; false where somebody has the list.
+    /// Returns whether no writer but this one is within a message; false where somebody has the
+    /// list.
     pub(super) fn is_quiet_but_for(&self, writer: &Writer) -> bool {
         let Ok(writers) = self.writers.try_lock() else { return false };
         self.all(&writers).all(|other| ptr::eq(other, writer) || !other.is_busy())
@@ -395,7 +408,8 @@ impl Arbiter {
         self.stopped.store(true, Ordering::Release);
     }
 
-    /// Ends the recording for the writers: their next messages come out of line, and find that it is over.
+    /// Ends the recording for the writers: their next messages come out of line, and find that it
+    /// is over.
     pub(crate) fn stop_writers(&self) -> Vec<Arc<Writer>> {
         self.stopped.store(true, Ordering::Release);
         fence(Ordering::SeqCst);
@@ -411,8 +425,8 @@ impl Arbiter {
         writers
     }
 
-    /// Marks the thread that reads the buffer as one that sleeps until somebody takes a chunk; false where somebody has one, or
-    /// might take one unnoticed.
+    /// Marks the thread that reads the buffer as one that sleeps until somebody takes a chunk;
+    /// false where somebody has one, or might take one unnoticed.
     pub(crate) fn begin_sleep(&self) -> bool {
         self.is_asleep.store(true, Ordering::Relaxed);
         // A thread that takes a chunk from now on sees the mark; an earlier taker is seen here.
@@ -428,7 +442,8 @@ impl Arbiter {
         self.is_asleep.store(false, Ordering::Relaxed);
     }
 
-    /// Wakes the thread that reads the buffer if it sleeps until somebody takes a chunk, as the caller just did.
+    /// Wakes the thread that reads the buffer if it sleeps until somebody takes a chunk, as the
+    /// caller just did.
     #[inline]
     pub(crate) fn wake_sleeper(&self) {
         // The barrier of `begin_sleep` keeps this load behind the step that took the chunk.

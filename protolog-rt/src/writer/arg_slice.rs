@@ -13,7 +13,8 @@ use protozero::wire::zigzag;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ArgSlice<'a>(pub(crate) &'a [Arg<'a>]);
 
-// SAFETY: *measured*: each function does what those of the arguments do, in the same order, with the same lookups.
+// SAFETY: *measured*: each function does what those of the arguments do, in the same order, with
+// the same lookups.
 unsafe impl Args for ArgSlice<'_> {
     /// Of as many arguments as a template can name; strings after those are not looked up.
     type Measured = [Lookup; MAX_PARAMS];

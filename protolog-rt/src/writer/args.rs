@@ -1,7 +1,8 @@
 //! The arguments of a message, as the slow path measures and encodes them.
 //!
-//! A call's arguments are a list such as `(Int(1), (Str("x"), ()))`. An integer becomes a varint, a string the id of an interned
-//! string, which comes in the same packet where the chunk does not have it yet.
+//! A call's arguments are a list such as `(Int(1), (Str("x"), ()))`. An integer becomes a varint, a
+//! string the id of an interned string, which comes in the same packet where the chunk does not
+//! have it yet.
 #![allow(unsafe_code)] // Promises about sizes.
 #![allow(clippy::inline_always)] // One function per signature: its parts must not be calls.
 
@@ -18,9 +19,9 @@ use protozero::wire::{packed_varint, varint_len, zigzag};
 /// The arguments of a message.
 ///
 /// # Safety
-/// *measured*: [`Self::encode_params`] appends as many bytes as [`Self::measure`] added to [`Plan::params`], and
-/// [`Self::encode_strings`] as many as it added to [`Plan::strings`], if they get what `measure` returned, the same first id and the
-/// plan's longest string.
+/// *measured*: [`Self::encode_params`] appends as many bytes as [`Self::measure`] added to
+/// [`Plan::params`], and [`Self::encode_strings`] as many as it added to [`Plan::strings`], if they
+/// get what `measure` returned, the same first id and the plan's longest string.
 pub unsafe trait Args: Copy {
     /// The result of measuring them.
     #[doc(hidden)]
@@ -75,7 +76,8 @@ unsafe impl Args for () {
 
 macro_rules! lists {
     ($($head:ty $(, $life:lifetime)?;)*) => { $(
-        // SAFETY: *measured*: each function does what those of the first argument and of the rest do, in the same order.
+        // SAFETY: *measured*: each function does what those of the first argument and of the rest
+        // do, in the same order.
         unsafe impl<$($life,)? Rest: Args> Args for ($head, Rest) {
             type Measured = (<$head as EncodeArg>::Measured, Rest::Measured);
             const HAS_STRINGS: bool = <$head as EncodeArg>::IS_STRING || Rest::HAS_STRINGS;
@@ -216,8 +218,8 @@ unsafe impl EncodeArg for Bool {
     }
 }
 
-// SAFETY: *measured*: `Plan::add_string` adds up what `encode_interned` and `encode_param` append: both depend on `is_short`, of the same
-// id and longest string, and on the same lookup.
+// SAFETY: *measured*: `Plan::add_string` adds up what `encode_interned` and `encode_param` append:
+// both depend on `is_short`, of the same id and longest string, and on the same lookup.
 unsafe impl EncodeArg for Str<'_> {
     type Measured = Lookup;
     const IS_STRING: bool = true;
@@ -294,8 +296,8 @@ impl Str<'_> {
         to.short_bytes(self.0.as_bytes());
     }
 
-    /// As [`Self::encode_interned`], for all strings. Returns the places of the string and of the next field: by value, so that
-    /// the caller's cursor stays in a register.
+    /// As [`Self::encode_interned`], for all strings. Returns the places of the string and of the
+    /// next field: by value, so that the caller's cursor stays in a register.
     #[inline(never)]
     fn encode_long(self, tag: u128, mut to: Cursor, iid: u32, max: usize) -> (*mut u8, Cursor) {
         let (kept, ellipsis) = cut(self.0, max);

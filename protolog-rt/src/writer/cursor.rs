@@ -1,9 +1,11 @@
-//! A cursor over a packet in the making. Stores are wide: the next one covers the excess of the one before.
+//! A cursor over a packet in the making. Stores are wide: the next one covers the excess of the one
+//! before.
 //!
-//! Invariant *room*: the creator of a cursor proves that everything that is appended through it and its copies fits into
-//! memory that is the caller's to write, with [`SLACK`] bytes to spare. What [`Packet`](super::packet::Packet),
-//! [`Args`](super::args::Args) and [`FastArgs`](super::fast::FastArgs) append, their contracts say. So the functions that
-//! append are safe, and a debug build checks each store.
+//! Invariant *room*: the creator of a cursor proves that everything that is appended through it and
+//! its copies fits into memory that is the caller's to write, with [`SLACK`] bytes to spare. What
+//! [`Packet`](super::packet::Packet), [`Args`](super::args::Args) and
+//! [`FastArgs`](super::fast::FastArgs) append, their contracts say. So the functions that append
+//! are safe, and a debug build checks each store.
 #![allow(unsafe_code)] // Stores through a pointer, proved once for the whole packet.
 #![allow(clippy::inline_always)] // One function per signature: its parts must not be calls.
 
@@ -47,8 +49,9 @@ impl Cursor {
     /// A cursor at `at`, with room for `room` bytes.
     ///
     /// # Safety
-    /// *room*: as long as anything is appended, the caller may write the `room` bytes at `at` and [`SLACK`] more ([`Self::bytes`]
-    /// does without these), and no more than `room` bytes are appended through the cursor and its copies.
+    /// *room*: as long as anything is appended, the caller may write the `room` bytes at `at` and
+    /// [`SLACK`] more ([`Self::bytes`] does without these), and no more than `room` bytes are
+    /// appended through the cursor and its copies.
     #[inline(always)]
     pub(crate) unsafe fn new(at: *mut u8, room: usize) -> Self {
         let _ = room;
@@ -89,7 +92,8 @@ impl Cursor {
         self.store([byte], 1);
     }
 
-    /// Appends a field with a tag of one byte and `value << SHIFT`, which does not overflow, as a varint: at most 11 bytes.
+    /// Appends a field with a tag of one byte and `value << SHIFT`, which does not overflow, as a
+    /// varint: at most 11 bytes.
     #[inline(always)]
     pub(super) fn number<const SHIFT: u32>(&mut self, tag: u8, value: u64) {
         self.put1(tag);
@@ -130,13 +134,15 @@ impl Cursor {
     #[inline]
     pub(crate) fn bytes(&mut self, bytes: &[u8]) {
         self.check(bytes.len());
-        // SAFETY: *room* covers what is appended. It is a chunk or a scratch buffer, of which no argument of a call is part.
+        // SAFETY: *room* covers what is appended. It is a chunk or a scratch buffer, of which no
+        // argument of a call is part.
         unsafe { self.at.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
         // SAFETY: *room* covers what was appended.
         self.at = unsafe { self.at.add(bytes.len()) };
     }
 
-    /// Appends less than 128 bytes. Most strings are short, and a call of `memcpy` takes longer than the copy.
+    /// Appends less than 128 bytes. Most strings are short, and a call of `memcpy` takes longer
+    /// than the copy.
     #[inline(always)]
     pub(super) fn short_bytes(&mut self, bytes: &[u8]) {
         if bytes.len() > 64 {
@@ -181,18 +187,21 @@ impl Cursor {
     fn store<const N: usize>(&mut self, bytes: [u8; N], len: usize) {
         const { assert!(N <= SLACK, "a store may begin at the end of the room") };
         self.check(len);
-        // SAFETY: *room*: the cursor is at its end or before it, so SLACK bytes may be written here. They may be unaligned.
+        // SAFETY: *room*: the cursor is at its end or before it, so SLACK bytes may be written
+        // here. They may be unaligned.
         unsafe { self.at.cast::<[u8; N]>().write(bytes) };
         // SAFETY: *room* covers what was appended.
         self.at = unsafe { self.at.add(len) };
     }
 
-    /// Appends `bytes`, at most two times `N`, by their first and last `N`, which may overlap. False where they are fewer than `N`.
+    /// Appends `bytes`, at most two times `N`, by their first and last `N`, which may overlap.
+    /// False where they are fewer than `N`.
     #[inline(always)]
     fn copy_ends<const N: usize>(&mut self, bytes: &[u8]) -> bool {
         let Some((first, last)) = ends::<N>(bytes) else { return false };
         self.check(bytes.len());
-        // SAFETY: *room* covers all of `bytes`, which are at least N since they have ends. The store may be unaligned.
+        // SAFETY: *room* covers all of `bytes`, which are at least N since they have ends. The
+        // store may be unaligned.
         unsafe { self.at.cast::<[u8; N]>().write(first) };
         // SAFETY: *room* covers what was appended.
         self.at = unsafe { self.at.add(bytes.len()) };

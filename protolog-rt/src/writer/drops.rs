@@ -1,4 +1,5 @@
-//! Counting messages that are dropped on their way: on the thread's sequence where it has the one, else as unattributed.
+//! Counting messages that are dropped on their way: on the thread's sequence where it has the one,
+//! else as unattributed.
 
 use super::thread_state::{READY, ThreadState, UNATTRIBUTED, WRITING};
 use super::{running, scope};
@@ -22,7 +23,8 @@ pub(crate) fn drop_message(group: &'static GroupInfo, level: Level, cause: LossC
     }
 }
 
-/// Counts a message as dropped, on the sequence of the writer where the thread is within a message to one.
+/// Counts a message as dropped, on the sequence of the writer where the thread is within a message
+/// to one.
 pub(super) fn count_dropped(group: &'static GroupInfo, level: Level, cause: LossCause) {
     ThreadState::with(|state| {
         let writer = if state.phase() == WRITING { state.writer() } else { None };

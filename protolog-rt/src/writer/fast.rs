@@ -1,9 +1,10 @@
 //! The fast path's encoder: messages of small numbers and short strings, straight into the chunk.
 //!
-//! The types of the arguments bound the size of such a message: a number takes ten bytes at most, a string that is named by an
-//! id below 128 takes one. Where the bound is below 128, both size fields take one byte. So nothing has to be measured before it is
-//! written: one comparison of the bound with the limit reserves the room, and the sizes are filled in at the end. Everything
-//! else takes the slow path ([`super::packet`]).
+//! The types of the arguments bound the size of such a message: a number takes ten bytes at most, a
+//! string that is named by an id below 128 takes one. Where the bound is below 128, both size
+//! fields take one byte. So nothing has to be measured before it is written: one comparison of the
+//! bound with the limit reserves the room, and the sizes are filled in at the end. Everything else
+//! takes the slow path ([`super::packet`]).
 //!
 //! Invariant *same*: the bytes are those that [`super::packet`] writes of the same arguments.
 #![allow(unsafe_code)] // Promises about sizes.
@@ -20,11 +21,12 @@ use super::plan::SHORT_HEAD_LEN;
 use crate::value::{Bool, Float, Int, Str, Uint};
 use protozero::wire::{short_varint, zigzag};
 
-/// The nanoseconds since the message before have to be fewer: then their varint takes at most four bytes.
+/// The nanoseconds since the message before have to be fewer: then their varint takes at most four
+/// bytes.
 pub(super) const MAX_DELTA: u64 = 1 << 28;
 
-/// Bytes of a packet with strings, but for the fields of the message: the packet's size, the time, flags, the message's tag
-/// and size, its id.
+/// Bytes of a packet with strings, but for the fields of the message: the packet's size, the time,
+/// flags, the message's tag and size, its id.
 const AROUND: usize = 1 + (1 + 4) + NEEDS_STATE.len() + MESSAGE_LEN + 1 + 9;
 
 /// Bytes around new strings: the tag and size of `interned_data`.
@@ -33,8 +35,8 @@ pub(super) const AROUND_NEW: usize = 2;
 /// Arguments that the fast path can encode.
 ///
 /// # Safety
-/// *bound*: [`Self::put_params`] appends at most [`Self::MOST`] bytes, and [`Self::put_strings`] as many as [`Self::find`] added
-/// to [`NewStrings::bytes`], if they get what that returned.
+/// *bound*: [`Self::put_params`] appends at most [`Self::MOST`] bytes, and [`Self::put_strings`] as
+/// many as [`Self::find`] added to [`NewStrings::bytes`], if they get what that returned.
 pub unsafe trait FastArgs: Args {
     /// The most bytes of the message's fields.
     #[doc(hidden)]
@@ -48,7 +50,8 @@ pub unsafe trait FastArgs: Args {
     #[doc(hidden)]
     fn find_known(&self, strings: ChunkStrings<'_>) -> Option<Self::Found>;
 
-    /// Looks up the strings, and adds the new ones to `new`; none where one is long, or where a number looks unsigned.
+    /// Looks up the strings, and adds the new ones to `new`; none where one is long, or where a
+    /// number looks unsigned.
     #[doc(hidden)]
     fn find(&self, strings: ChunkStrings<'_>, new: &mut NewStrings) -> Option<Self::Found>;
 
@@ -69,14 +72,14 @@ pub struct NewStrings {
     pub(super) count: u32,
 }
 
-/// The most bytes of a packet of such arguments without new strings, its size field included; none where it may have 128 and
-/// more.
+/// The most bytes of a packet of such arguments without new strings, its size field included; none
+/// where it may have 128 and more.
 pub(super) const fn most<A: FastArgs>() -> Option<usize> {
     if AROUND + A::MOST <= 0x80 { Some(AROUND + A::MOST) } else { None }
 }
 
-/// Appends a packet with its size: at most [`most`] bytes, which is some, and where there are new strings [`AROUND_NEW`] and the
-/// `new` bytes of these. `delta` is below [`MAX_DELTA`].
+/// Appends a packet with its size: at most [`most`] bytes, which is some, and where there are new
+/// strings [`AROUND_NEW`] and the `new` bytes of these. `delta` is below [`MAX_DELTA`].
 #[inline(always)]
 pub(super) fn encode<A: FastArgs>(
     to: &mut Cursor,
@@ -249,8 +252,8 @@ unsafe impl FastArg for Bool {
     }
 }
 
-// SAFETY: *bound*: the tag's byte, and that of an id below 128; a new string takes what `find` added, since `find_short` finds none that
-// is long.
+// SAFETY: *bound*: the tag's byte, and that of an id below 128; a new string takes what `find`
+// added, since `find_short` finds none that is long.
 unsafe impl FastArg for Str<'_> {
     const MOST: usize = 1 + 1;
     type Found = Lookup;

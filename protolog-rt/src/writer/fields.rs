@@ -2,7 +2,8 @@
 
 use protozero::{Fixed, Message};
 
-/// Up to `N` bytes of fields, on the stack. What does not fit is left out whole; sizes are chosen so that all fits.
+/// Up to `N` bytes of fields, on the stack. What does not fit is left out whole; sizes are chosen
+/// so that all fits.
 #[derive(Debug)]
 pub(crate) struct Fields<const N: usize> {
     memory: [u8; N],

@@ -1,4 +1,5 @@
-//! Access to a writer's chunk: by its thread within a message, and by a reclaimer when the thread leaves it idle.
+//! Access to a writer's chunk: by its thread within a message, and by a reclaimer when the thread
+//! leaves it idle.
 //!
 //! ```text
 //! thread, message      busy = 1, [light], limit? write … busy = 0
@@ -6,13 +7,15 @@
 //! reclaimer            request: cell -> requested, limit = 0, [heavy], busy? then requested -> offered, else -> empty
 //! ```
 //!
-//! The heavy barrier is `membarrier`, which makes every running thread of the process pass a full barrier; the light one
-//! only keeps the compiler from reordering. So a message costs no barrier: either the reclaimer sees the thread's `busy`, or
-//! the thread sees the reclaimer's limit of 0 and goes out of line, where the cell says who was first.
+//! The heavy barrier is `membarrier`, which makes every running thread of the process pass a full
+//! barrier; the light one only keeps the compiler from reordering. So a message costs no barrier:
+//! either the reclaimer sees the thread's `busy`, or the thread sees the reclaimer's limit of 0 and
+//! goes out of line, where the cell says who was first.
 //!
 //! Invariants
-//! - *offered*: from [`Gate::offer`] on the chunk is in the cell, and belongs to the thread that takes it out. Meanwhile
-//!   its thread writes to it only between the light barrier and the end of `busy`, below the limit that it saw there.
+//! - *offered*: from [`Gate::offer`] on the chunk is in the cell, and belongs to the thread that
+//!   takes it out. Meanwhile its thread writes to it only between the light barrier and the end of
+//!   `busy`, below the limit that it saw there.
 //! - One reclaimer at a time: the one that holds the lock on the session's writers.
 #![allow(unsafe_code)] // A look at a chunk that may be another one by now.
 
@@ -22,7 +25,8 @@ use protolog_shmem::{Buffer, ChunkCell, Request, WriteChunk};
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct Gate {
-    /// The address up to which packets may go; 0 where there is no chunk, or the thread is to come out of line.
+    /// The address up to which packets may go; 0 where there is no chunk, or the thread is to come
+    /// out of line.
     limit: AtomicUsize,
     busy: AtomicBool,
     cell: ChunkCell,
@@ -63,10 +67,12 @@ impl Gate {
         self.limit.store(0, Ordering::Relaxed);
     }
 
-    /// Lets messages into the chunk, up to `limit`, and reclaimers at it; then a full fence, so that the steps after it see
-    /// a thread that closed the gate before, or that thread sees the limit.
+    /// Lets messages into the chunk, up to `limit`, and reclaimers at it; then a full fence, so
+    /// that the steps after it see a thread that closed the gate before, or that thread sees the
+    /// limit.
     pub(crate) fn offer(&self, chunk: WriteChunk, limit: usize) {
-        // The limit first: a request for the offered chunk takes back this limit, and none that comes after.
+        // The limit first: a request for the offered chunk takes back this limit, and none that
+        // comes after.
         self.limit.store(limit, Ordering::Relaxed);
         self.cell.offer(chunk);
         fence(Ordering::SeqCst);
@@ -77,15 +83,16 @@ impl Gate {
         self.cell.recall()
     }
 
-    /// Returns a mark of the offered chunk, which differs once something was written to it; none where there is none.
+    /// Returns a mark of the offered chunk, which differs once something was written to it; none
+    /// where there is none.
     pub(super) fn mark(&self, buffer: &Buffer) -> Option<u32> {
         // SAFETY: the result becomes a mark, which is good for comparing and for nothing else.
         let (id, packets) = unsafe { buffer.peek(&self.cell) }?;
         Some(id << 16 | packets.0 as u32)
     }
 
-    /// First half of reclaiming the chunk: asks for it and closes the gate. The heavy barrier has to follow. False where there
-    /// is no chunk.
+    /// First half of reclaiming the chunk: asks for it and closes the gate. The heavy barrier has
+    /// to follow. False where there is no chunk.
     pub(crate) fn request(&self) -> bool {
         let is_requested = self.cell.request().is_some();
         if is_requested {
@@ -99,8 +106,9 @@ impl Gate {
         self.cell.requested()
     }
 
-    /// Second half: takes the chunk, and returns it with `read`'s result. The chunk stays offered where the thread is
-    /// within a message, or where there was no barrier. `read` sees the state after the thread's last message.
+    /// Second half: takes the chunk, and returns it with `read`'s result. The chunk stays offered
+    /// where the thread is within a message, or where there was no barrier. `read` sees the state
+    /// after the thread's last message.
     pub(crate) fn take<T>(
         &self,
         request: Request,

@@ -1,16 +1,21 @@
-//! The intern table of a chunk: which strings it has, so that a message that repeats one names it by its interned id (iid).
+//! The intern table of a chunk: which strings it has, so that a message that repeats one names it
+//! by its interned id (iid).
 //!
-//! A small table, direct-mapped by a hash of a string's length and of the 16 bytes at its beginning and end. An entry says where
-//! in the chunk the string stands, and all of its bytes are compared with those there. So a buffer that is used again and again is never taken for
-//! the string that it held before, equal strings at several addresses are one, and a thread needs no memory for strings but
-//! that of the chunk.
+//! A small table, direct-mapped by a hash of a string's length and of the 16 bytes at its beginning
+//! and end. An entry says where in the chunk the string stands, and all of its bytes are compared
+//! with those there. So a buffer that is used again and again is never taken for the string that it
+//! held before, equal strings at several addresses are one, and a thread needs no memory for
+//! strings but that of the chunk.
 //!
 //! Invariants
-//! - *entries*: an entry that is not [`EMPTY`] names bytes, within the chunk that begins at `start`, to which this thread has
-//!   written a string. [`InternTable::reset`] forgets all entries when the writer begins another chunk.
-//! - *readable*: no thread of this process changes those bytes as long as a [`ChunkStrings`] lives. Only [`Place`] reads them.
-//! - *shared*: another process may have a recording's memory mapped too, and change it. So no reference to the bytes exists, and
-//!   each is read by volatile loads: with any bytes there, a string is at worst taken for another one.
+//! - *entries*: an entry that is not [`EMPTY`] names bytes, within the chunk that begins at
+//!   `start`, to which this thread has written a string. [`InternTable::reset`] forgets all entries
+//!   when the writer begins another chunk.
+//! - *readable*: no thread of this process changes those bytes as long as a [`ChunkStrings`] lives.
+//!   Only [`Place`] reads them.
+//! - *shared*: another process may have a recording's memory mapped too, and change it. So no
+//!   reference to the bytes exists, and each is read by volatile loads: with any bytes there, a
+//!   string is at worst taken for another one.
 #![allow(unsafe_code)] // Reads committed bytes of the chunk through pointers.
 #![allow(clippy::inline_always)] // One function per signature: its parts must not be calls.
 
@@ -203,8 +208,9 @@ impl<'a> ChunkStrings<'a> {
         Lookup { is_known: found.is_known && there.tiny() == word, ..found }
     }
 
-    /// The entry `slot` as that of a string of `len` bytes, which [`Self::find`] keeps below 2^16, and the bytes of its string. It
-    /// is known where that is as long: the caller compares the bytes.
+    /// The entry `slot` as that of a string of `len` bytes, which [`Self::find`] keeps below 2^16,
+    /// and the bytes of its string. It is known where that is as long: the caller compares the
+    /// bytes.
     #[inline(always)]
     fn entry(self, slot: usize, len: usize) -> (Lookup, Place<'a>) {
         let entry = self.0.entries.get(slot).copied().unwrap_or(EMPTY);
@@ -212,7 +218,8 @@ impl<'a> ChunkStrings<'a> {
         if entry.len != len as u16 {
             return (Lookup { is_known: false, iid, slot }, Place::NONE);
         }
-        // SAFETY: *entries*: `at` is within the chunk that begins at `start`; an EMPTY entry's length is that of no string.
+        // SAFETY: *entries*: `at` is within the chunk that begins at `start`; an EMPTY entry's
+        // length is that of no string.
         let at = unsafe { self.0.start.add(entry.at.into()) };
         (Lookup { is_known: true, iid, slot }, Place { at, len, chunk: PhantomData })
     }
@@ -237,8 +244,9 @@ impl Place<'_> {
         }
         // SAFETY: *entries*: `from` is within the string.
         let at = unsafe { self.at.add(from) }.cast::<Unaligned<W>>();
-        // SAFETY: *entries*: so is all of the word, which this thread has written. *readable*: no thread changes it. *shared*: the
-        // load is volatile. A word may be unaligned, and any bytes are one: W is an integer.
+        // SAFETY: *entries*: so is all of the word, which this thread has written. *readable*: no
+        // thread changes it. *shared*: the load is volatile. A word may be unaligned, and any bytes
+        // are one: W is an integer.
         Some(unsafe { at.read_volatile() }.0)
     }
 
@@ -315,7 +323,8 @@ fn wide_ends(text: &[u8]) -> Option<(u128, u128)> {
     Some((u128::from_le_bytes(first), u128::from_le_bytes(last)))
 }
 
-/// The entry of a string: strings that agree in length, and in the 16 bytes at their beginning and end, have the same one.
+/// The entry of a string: strings that agree in length, and in the 16 bytes at their beginning and
+/// end, have the same one.
 #[inline(always)]
 fn slot(ends: u64, len: usize) -> usize {
     (ends.wrapping_add(len as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> SHIFT) as usize

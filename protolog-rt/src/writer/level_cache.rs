@@ -1,6 +1,8 @@
-//! The enabled levels of the groups that were asked for first, so that most answers need no comparing of names.
+//! The enabled levels of the groups that were asked for first, so that most answers need no
+//! comparing of names.
 //!
-//! Invariant: an entry is written once, by compare-and-swap, and its answer never changes: a session's filter is fixed.
+//! Invariant: an entry is written once, by compare-and-swap, and its answer never changes: a
+//! session's filter is fixed.
 
 use crate::level::GroupInfo;
 use crate::sync::{AtomicU64, Ordering};

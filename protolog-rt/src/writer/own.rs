@@ -1,13 +1,16 @@
-//! The part of a writer that only its thread touches: the chunk it fills, its clock, its place in the session.
+//! The part of a writer that only its thread touches: the chunk it fills, its clock, its place in
+//! the session.
 //!
-//! A chunk begins with a packet that sets up all that later ones rest on ([`super::state`]), so that it can be read alone. A
-//! message that does not fit an empty chunk goes on in the next ones, in fragments.
+//! A chunk begins with a packet that sets up all that later ones rest on ([`super::state`]), so
+//! that it can be read alone. A message that does not fit an empty chunk goes on in the next ones,
+//! in fragments.
 //!
 //! Invariants
-//! - *chunk*, of [`super`]: `position..=end`, and [`SLACK`] bytes from `end`, are in the chunk that was opened last. It is in
-//!   `chunk`, or offered in the gate; `count` is its count, and [`PacketCount::NONE`] when it is gone. `core` keeps its memory.
-//! - *offered*: while the chunk is offered, a reclaimer that takes it completes it; so before anything but a message in it
-//!   happens, it is recalled.
+//! - *chunk*, of [`super`]: `position..=end`, and [`SLACK`] bytes from `end`, are in the chunk that
+//!   was opened last. It is in `chunk`, or offered in the gate; `count` is its count, and
+//!   [`PacketCount::NONE`] when it is gone. `core` keeps its memory.
+//! - *offered*: while the chunk is offered, a reclaimer that takes it completes it; so before
+//!   anything but a message in it happens, it is recalled.
 //! - *gapless*: a chunk id is taken with a chunk, and every chunk taken is completed.
 #![allow(unsafe_code)] // Stores into the chunk.
 #![allow(clippy::inline_always)] // One function per signature: what it is made of must not be calls.
@@ -35,7 +38,8 @@ use protozero::wire::{packed_varint, redundant_varint};
 use std::mem::offset_of;
 use std::sync::Arc;
 
-/// Sizes of a thread's first chunks; from the last on they stay. A thread that logs once holds 292 bytes.
+/// Sizes of a thread's first chunks; from the last on they stay. A thread that logs once holds 292
+/// bytes.
 const GROWTH: [PageLayout; 3] = [PageLayout::Fourteen, PageLayout::Four, PageLayout::One];
 
 /// The most bytes of a chunk's first packet, but for losses.
@@ -49,7 +53,8 @@ const _: () = assert!(
     GROWTH[0].chunk_size(PAGE) - CHUNK_HEADER - SLACK >= MAX_STATE + MAX_LOSSES + FRAGMENT_SIZE_LEN
 );
 
-// The count can't overflow, so that a message need not look at it: with its size it takes at least 15 bytes.
+// The count can't overflow, so that a message need not look at it: with its size it takes at least
+// 15 bytes.
 const _: () = assert!(MAX_PAYLOAD / 15 + 2 < MAX_PACKETS as usize);
 
 /// See the module. As with [`Writer`], the fields that each message touches come first.
@@ -156,7 +161,8 @@ impl Own {
         self.clock.now_in_piece().map(Moment)
     }
 
-    /// Nanoseconds from the message before until `now`, where they are few; then there is another message, of that moment.
+    /// Nanoseconds from the message before until `now`, where they are few; then there is another
+    /// message, of that moment.
     #[inline(always)]
     pub(super) fn advance(&mut self, now: Moment) -> Option<u32> {
         let Moment(now) = now;
@@ -197,23 +203,26 @@ impl Own {
         // SAFETY: *chunk*: SLACK bytes from the limit are the chunk's, and `at` is not above it.
         unsafe { at.write(0) };
         self.position = at;
-        // SAFETY: *chunk*: the caller has one; the packet that this one follows was written up to `at`.
+        // SAFETY: *chunk*: the caller has one; the packet that this one follows was written up to
+        // `at`.
         unsafe { self.publish(self.word + 1) };
     }
 
     /// Makes all that was written visible to the reader.
     ///
     /// # Safety
-    /// *chunk*: there is one, this thread's alone or offered and within a message; the packets before the last one are whole.
+    /// *chunk*: there is one, this thread's alone or offered and within a message; the packets
+    /// before the last one are whole.
     #[inline(always)]
     unsafe fn publish(&mut self, word: u16) {
         self.word = word;
-        // SAFETY: *chunk*: `count` is that of the chunk that the caller has; what was written before `position` stays as it is.
+        // SAFETY: *chunk*: `count` is that of the chunk that the caller has; what was written
+        // before `position` stays as it is.
         unsafe { self.count.publish(Packets(word)) };
     }
 
-    /// Takes a chunk with room for a packet of `need` bytes, or the largest there is, and sets it up. False where the
-    /// buffer has none.
+    /// Takes a chunk with room for a packet of `need` bytes, or the largest there is, and sets it
+    /// up. False where the buffer has none.
     pub(super) fn begin(&mut self, writer: &Writer, need: usize) -> bool {
         let track = if self.has_track { MAX_LOSSES + MAX_TRACK } else { 0 };
         let Some(chunk) = self.acquire(need + MAX_STATE + track) else { return false };
@@ -244,7 +253,8 @@ impl Own {
             FillPolicy::RingBuffer => {
                 let acquire = || core.buffer.acquire_after(self.page, layout, payload);
                 let chunk = acquire();
-                // Nearly every page has a chunk that is being written. Those of idle threads, completed, are as good as old ones.
+                // Nearly every page has a chunk that is being written. Those of idle threads,
+                // completed, are as good as old ones.
                 let is_crowded = chunk.as_ref().is_none_or(|chunk| chunk.layout() != layout);
                 let reclaimed = if is_crowded { core.reclaim() } else { 0 };
                 chunk.or_else(|| (reclaimed > 0).then(acquire)?)
@@ -278,7 +288,8 @@ impl Own {
         self.others = 0;
         // SAFETY: *chunk*: it is this thread's alone, and not empty.
         unsafe { start.write(0) };
-        // SAFETY: *chunk*: it is this thread's alone, and has no packet but the one that was started.
+        // SAFETY: *chunk*: it is this thread's alone, and has no packet but the one that was
+        // started.
         unsafe { self.publish(Packets::new(1, flags).0) };
     }
 
@@ -369,8 +380,8 @@ impl Own {
         self.recall(writer);
     }
 
-    /// Writes a packet into the chunk and, in fragments, the next ones. False where the buffer is full; the fragments are then marked
-    /// as abandoned.
+    /// Writes a packet into the chunk and, in fragments, the next ones. False where the buffer is
+    /// full; the fragments are then marked as abandoned.
     pub(super) fn append_split(&mut self, writer: &Writer, packet: &[u8]) -> bool {
         let mut rest = packet;
         while !self.append(rest) {
@@ -383,7 +394,8 @@ impl Own {
         true
     }
 
-    /// Lets messages into the chunk in which a packet of several chunks ended, if it has room for the state that they rest on.
+    /// Lets messages into the chunk in which a packet of several chunks ended, if it has room for
+    /// the state that they rest on.
     pub(super) fn resume(&mut self, writer: &Writer) {
         if self.write_state(writer) {
             self.allow(writer);
@@ -392,14 +404,15 @@ impl Own {
         }
     }
 
-    /// Fills the chunk with the beginning of `bytes` and opens the next one, into which the rest goes.
+    /// Fills the chunk with the beginning of `bytes` and opens the next one, into which the rest
+    /// goes.
     fn append_fragment<'a>(&mut self, writer: &Writer, bytes: &'a [u8]) -> Option<&'a [u8]> {
         let take = self.room().saturating_sub(FRAGMENT_SIZE_LEN).min(bytes.len());
         let (now, later) = bytes.split_at(take);
         let field = self.position;
         let size = redundant_varint(take as u32)?;
-        // SAFETY: *chunk*: there is room for the size field and `take` bytes; where there is not even room for the field, SLACK,
-        // which `bytes` does not need, holds it.
+        // SAFETY: *chunk*: there is room for the size field and `take` bytes; where there is not
+        // even room for the field, SLACK, which `bytes` does not need, holds it.
         let mut cursor = unsafe { Cursor::new(field, FRAGMENT_SIZE_LEN + take) };
         cursor.bytes(&size);
         cursor.bytes(now);
@@ -411,7 +424,8 @@ impl Own {
             unsafe { self.publish(self.word) };
             return None;
         };
-        // SAFETY: *chunk*: it is this thread's alone; the count stays, and the last packet was written.
+        // SAFETY: *chunk*: it is this thread's alone; the count stays, and the last packet was
+        // written.
         unsafe { self.publish(self.word | Packets::new(0, Packets::CONTINUED).0) };
         self.hand_over(writer);
         self.open(next, Packets::CONTINUES);

@@ -1,7 +1,8 @@
 //! The interface between trace writers and the owner of their buffer.
 //!
-//! The buffer, its fill policy and the drop counters are in the [`Arbiter`](super::arbiter::Arbiter) that owner and writers
-//! share; this trait is the rest: the part that only the owner knows or can do. A session implements it.
+//! The buffer, its fill policy and the drop counters are in the
+//! [`Arbiter`](super::arbiter::Arbiter) that owner and writers share; this trait is the rest: the
+//! part that only the owner knows or can do. A session implements it.
 //!
 //! Invariant: no method logs. Those that a signal handler may reach say so.
 
@@ -34,17 +35,20 @@ pub(crate) trait Owner: Debug + Send + Sync {
     /// Wakes the thread that reads the buffer, if there is one. Neither blocks nor allocates.
     fn wake(&self);
 
-    /// Waits for `acquire` to find a chunk, as long as the buffer-exhausted policy allows; none where it does not allow it.
+    /// Waits for `acquire` to find a chunk, as long as the buffer-exhausted policy allows; none
+    /// where it does not allow it.
     fn wait_for_chunk(
         &self,
         buffer: &Buffer,
         acquire: &mut dyn FnMut() -> Option<WriteChunk>,
     ) -> Option<WriteChunk>;
 
-    /// Counts messages in a chunk that the writer of `sequence` is done with: `new` in it, `all` in it and those before.
+    /// Counts messages in a chunk that the writer of `sequence` is done with: `new` in it, `all` in
+    /// it and those before.
     fn count_messages(&self, sequence: u16, new: u64, all: u64);
 
-    /// Counts messages of a writer of which nothing is left in the buffer, and whose sequence another one may get.
+    /// Counts messages of a writer of which nothing is left in the buffer, and whose sequence
+    /// another one may get.
     fn count_forgotten(&self, sequence: u16, messages: u64);
 
     /// Returns drop counters that outlive the process, if there are any.

@@ -1,6 +1,8 @@
-//! Packets, as the slow path measures and encodes them. The bytes of a message are shown in [`super::layout`].
+//! Packets, as the slow path measures and encodes them. The bytes of a message are shown in
+//! [`super::layout`].
 //!
-//! Sizes are computed first ([`Plan`]), so nothing is filled in later. The fast path ([`super::fast`]) writes the same bytes.
+//! Sizes are computed first ([`Plan`]), so nothing is filled in later. The fast path
+//! ([`super::fast`]) writes the same bytes.
 #![allow(unsafe_code)] // Promises about sizes.
 #![allow(clippy::inline_always)] // One function per signature: its parts must not be calls.
 
@@ -17,11 +19,12 @@ use crate::level::AtHost;
 use protolog_core::{Arg, MAX_PARAMS};
 use protozero::wire::packed_varint;
 
-/// A packet that can be measured and encoded: a message, one with a stack trace, or a timeline slice.
+/// A packet that can be measured and encoded: a message, one with a stack trace, or a timeline
+/// slice.
 ///
 /// # Safety
-/// *planned*: [`Self::encode`] appends [`Self::size`] bytes, if it gets the plan that [`Self::plan`] made of the same packet, and an
-/// interner that begins with the plan's first id.
+/// *planned*: [`Self::encode`] appends [`Self::size`] bytes, if it gets the plan that
+/// [`Self::plan`] made of the same packet, and an interner that begins with the plan's first id.
 pub(crate) unsafe trait Packet: Sized {
     /// The plan's knowledge of the arguments.
     type Measured: Copy;
@@ -50,8 +53,8 @@ pub(crate) unsafe trait Packet: Sized {
     /// Passes the packet to the host that this copy of the runtime has joined, for its sessions.
     fn pass_on(&self, head: Head, host: &AtHost);
 
-    /// Writes the packet to one of several sessions. `wants_stack`: the session asks for the stack traces of such messages.
-    /// False, and nothing done, where the session is over.
+    /// Writes the packet to one of several sessions. `wants_stack`: the session asks for the stack
+    /// traces of such messages. False, and nothing done, where the session is over.
     #[inline(always)]
     fn write_with(&self, writer: &Writer, head: Head, wants_stack: bool) -> bool {
         let _ = wants_stack;
@@ -60,7 +63,8 @@ pub(crate) unsafe trait Packet: Sized {
 }
 
 /// A message with these arguments.
-// SAFETY: *planned*: `Plan::packet` adds up the sizes of what `encode_message` appends, and `Args` promises those of the arguments.
+// SAFETY: *planned*: `Plan::packet` adds up the sizes of what `encode_message` appends, and `Args`
+// promises those of the arguments.
 unsafe impl<A: Args> Packet for A {
     type Measured = A::Measured;
     const IS_MESSAGE: bool = true;

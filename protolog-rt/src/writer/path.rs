@@ -1,4 +1,5 @@
-//! The write path, top to bottom: from a call of an enabled group to committed bytes in the thread's chunk.
+//! The write path, top to bottom: from a call of an enabled group to committed bytes in the
+//! thread's chunk.
 //!
 //! ```text
 //!   1 enabled?    one load and test of the group's word, in the call itself      (crate::level)
@@ -11,8 +12,9 @@
 //!   8 leave       the busy byte and the thread state
 //! ```
 //!
-//! [`write_message`] and [`Writer::fast_path`] are these steps in line, without a call, a lock, a read-modify-write or a fence
-//! for stores. On the right stands the exit of each step that does not go as usual; exits are out of line, by a jump at the end:
+//! [`write_message`] and [`Writer::fast_path`] are these steps in line, without a call, a lock, a
+//! read-modify-write or a fence for stores. On the right stands the exit of each step that does not
+//! go as usual; exits are out of line, by a jump at the end:
 //!
 //! ```text
 //! write_slow          Writer::fast_path_interning   new short strings: a second bound, the same encoder
@@ -23,7 +25,8 @@
 //!                     no session or several: write_to_each, which finds out where the next message goes
 //! ```
 //!
-//! The bytes are shown in [`super::layout`], the invariants in [`super`] and [`super::thread_state`].
+//! The bytes are shown in [`super::layout`], the invariants in [`super`] and
+//! [`super::thread_state`].
 #![allow(unsafe_code)] // Reads what belongs to the thread; makes cursors over its chunk.
 #![allow(clippy::inline_always)] // One function per signature: its parts must not be calls.
 
@@ -48,8 +51,8 @@ use crate::sys::copies;
 use std::borrow::Borrow;
 use std::num::NonZeroU64;
 
-/// Writes a message, the fast path in line. `args` are the arguments or a reference to them: a value passed to
-/// functions out of line need not be in memory for the inlined ones.
+/// Writes a message, the fast path in line. `args` are the arguments or a reference to them: a
+/// value passed to functions out of line need not be in memory for the inlined ones.
 #[inline(always)]
 pub(crate) fn write_message<A: FastArgs, R: Borrow<A> + Copy>(head: Head, args: R) {
     // SAFETY: the state is used here only, on this thread.
@@ -115,8 +118,8 @@ pub(crate) fn write_with_stack<A: Args>(head: Head, args: &A) {
 pub(super) type Exit = Option<NonZeroU64>;
 
 impl Writer {
-    /// Steps 3 to 7 for a message of small numbers and short strings that the chunk has. Otherwise nothing is done, but the
-    /// clock may have been read.
+    /// Steps 3 to 7 for a message of small numbers and short strings that the chunk has. Otherwise
+    /// nothing is done, but the clock may have been read.
     #[inline(always)]
     pub(super) fn fast_path<A: FastArgs>(
         &self,
@@ -129,20 +132,22 @@ impl Writer {
         if start as usize + most > self.gate.limit() {
             return Err(None);
         }
-        // To look a string up takes its time, during which the counter can be read. Without strings it is read later, when fewer
-        // registers are in use.
+        // To look a string up takes its time, during which the counter can be read. Without strings
+        // it is read later, when fewer registers are in use.
         let early = if A::HAS_STRINGS { own.look_at_clock() } else { None };
         if A::HAS_STRINGS && early.is_none() {
             return Err(None);
         }
         let exit = early.and_then(|Moment(now)| NonZeroU64::new(now));
-        // SAFETY: *chunk*: the limit was not 0 after the message began, so the chunk is this writer's, and stays so until it ends.
+        // SAFETY: *chunk*: the limit was not 0 after the message began, so the chunk is this
+        // writer's, and stays so until it ends.
         let strings = unsafe { ChunkStrings::new(&own.strings) };
         let Some(found) = args.find_known(strings) else { return Err(exit) };
         let Some(now) = early.or_else(|| own.look_at_clock()) else { return Err(exit) };
         let Some(delta) = own.advance(now) else { return Err(exit) };
         let interner = Interner::forgetful(own.next_iid);
-        // SAFETY: *chunk*: `most` bytes from the position are not above the limit; *bound*: no more are appended, since no string is new.
+        // SAFETY: *chunk*: `most` bytes from the position are not above the limit; *bound*: no more
+        // are appended, since no string is new.
         let mut to = unsafe { Cursor::new(start, most) };
         fast::encode(&mut to, (id, delta), (args, found), 0, interner);
         // SAFETY: *chunk*: the cursor began at the position and ends at or below the limit.
@@ -175,8 +180,8 @@ fn write_slow<A: FastArgs, R: Borrow<A>>(
 }
 
 impl Writer {
-    /// Steps 3 to 7 for a message of small numbers and short strings that the chunk need not have. False, and nothing done, for
-    /// others, or without room.
+    /// Steps 3 to 7 for a message of small numbers and short strings that the chunk need not have.
+    /// False, and nothing done, for others, or without room.
     #[inline(always)]
     pub(super) fn fast_path_interning<A: FastArgs>(
         &self,
@@ -191,7 +196,8 @@ impl Writer {
             return false;
         }
         let mut new = NewStrings::default();
-        // SAFETY: *chunk*: the limit was not 0 after the message began, so the chunk is this writer's, and stays so until it ends.
+        // SAFETY: *chunk*: the limit was not 0 after the message began, so the chunk is this
+        // writer's, and stays so until it ends.
         let strings = unsafe { ChunkStrings::new(&own.strings) };
         let Some(found) = args.find(strings, &mut new) else { return false };
         let most = most + AROUND_NEW + new.bytes;
@@ -206,9 +212,11 @@ impl Writer {
         let now = now.map(|now| Moment(now.get())).or_else(|| own.look_at_clock());
         let Some(now) = now else { return false };
         let Some(delta) = own.advance(now) else { return false };
-        // SAFETY: *entries*: the packet is written to the writer's chunk, to which the table was reset.
+        // SAFETY: *entries*: the packet is written to the writer's chunk, to which the table was
+        // reset.
         let interner = unsafe { Interner::new(own.next_iid, &mut own.strings) };
-        // SAFETY: *chunk*: `most` bytes from the position are not above the limit; *bound*: no more are appended.
+        // SAFETY: *chunk*: `most` bytes from the position are not above the limit; *bound*: no more
+        // are appended.
         let mut to = unsafe { Cursor::new(start, most) };
         fast::encode(&mut to, (id, delta), (args, found), new.bytes, interner);
         own.next_iid = next_iid;
@@ -217,8 +225,8 @@ impl Writer {
         true
     }
 
-    /// The slow path: measures the packet, then reserves, encodes and commits it. False, and nothing done, where the chunk has no
-    /// room for it.
+    /// The slow path: measures the packet, then reserves, encodes and commits it. False, and
+    /// nothing done, where the chunk has no room for it.
     #[inline(always)]
     pub(super) fn slow_path<P: Packet>(&self, own: &mut Own, head: Head, packet: &P) -> bool {
         if !P::IS_MESSAGE && !own.has_track {
@@ -229,7 +237,8 @@ impl Writer {
             return false;
         }
         let base = own.before();
-        // SAFETY: *chunk*: where there are strings, the limit was not 0 after the message began, so the chunk is this writer's.
+        // SAFETY: *chunk*: where there are strings, the limit was not 0 after the message began, so
+        // the chunk is this writer's.
         let strings = unsafe { ChunkStrings::new(&own.strings) };
         let (plan, measured) = packet.plan(base, Some(strings));
         let size = packet.size(&plan);
@@ -241,7 +250,8 @@ impl Writer {
         // SAFETY: *chunk*: `end` is not above the limit; *planned*: the packet takes `size` bytes.
         let mut to = unsafe { Cursor::new(own.position, size_len + size) };
         to.put(size_field, size_len);
-        // SAFETY: *entries*: the packet is written to the writer's chunk, to which the table was reset.
+        // SAFETY: *entries*: the packet is written to the writer's chunk, to which the table was
+        // reset.
         let interner = unsafe { Interner::new(own.next_iid, &mut own.strings) };
         packet.encode(&mut to, head.id, (&plan, measured), interner);
         debug_assert_eq!(to.at() as usize, end, "a packet is as long as planned");
@@ -264,8 +274,9 @@ impl Writer {
         self.slow_path(own, head, packet)
     }
 
-    /// Finds room for a packet that does not fit the chunk, and writes it; or counts it as dropped. False, and nothing done, where
-    /// the session is over, or where the writer is stale and is to refuse.
+    /// Finds room for a packet that does not fit the chunk, and writes it; or counts it as dropped.
+    /// False, and nothing done, where the session is over, or where the writer is stale and is to
+    /// refuse.
     #[cold]
     #[inline(never)]
     pub(super) fn out_of_room<P: Packet>(
@@ -288,7 +299,8 @@ impl Writer {
             own.complete(self);
             return false;
         }
-        // Another session's start or stop closed the chunk, maybe, or somebody who wanted to take it.
+        // Another session's start or stop closed the chunk, maybe, or somebody who wanted to take
+        // it.
         let closed = self.gate.limit() == 0;
         if closed && own.reopen(self) && self.slow_path_cold(own, head, packet) {
             return true;
@@ -298,7 +310,8 @@ impl Writer {
         let base = Base { delta: u32::MAX.into(), iid: 1, max_string_bytes: own.max_string_bytes };
         let need = packet.size(&packet.plan(base, None).0);
         if !own.begin(self, need) {
-            // Before the look at the stop: a writer that waited for room until the session stopped lost its message all the same.
+            // Before the look at the stop: a writer that waited for room until the session stopped
+            // lost its message all the same.
             self.losses.add(head.group().id, LossCause::BufferFull, 1);
         } else if own.is_stopped() {
             own.complete(self);
@@ -309,8 +322,8 @@ impl Writer {
         true
     }
 
-    /// Writes a packet to one of several sessions, or counts it as dropped. False, and nothing done, where the session is over. The
-    /// thread's phase is not [`READY`].
+    /// Writes a packet to one of several sessions, or counts it as dropped. False, and nothing
+    /// done, where the session is over. The thread's phase is not [`READY`].
     #[inline(always)]
     pub(super) fn write<P: Packet>(&self, head: Head, packet: &P) -> bool {
         self.gate.enter();
@@ -332,7 +345,8 @@ pub(super) enum IfStale {
     Write,
 }
 
-/// Handles a packet of a thread that is not ready: without a session or with several, within a message, or after its end.
+/// Handles a packet of a thread that is not ready: without a session or with several, within a
+/// message, or after its end.
 #[cold]
 #[inline(never)]
 fn write_unrouted<P: Packet, R: Borrow<P>>(phase: u8, head: Head, packet: R) {
@@ -352,8 +366,8 @@ fn write_joined<P: Packet, R: Borrow<P>>(head: Head, packet: R) {
     write_to_each::<P, R>(head, packet);
 }
 
-/// Passes a packet to the host that this copy of the runtime has joined, if there is one. What the host may have to say is for its own
-/// groups, so a message within this one is dropped.
+/// Passes a packet to the host that this copy of the runtime has joined, if there is one. What the
+/// host may have to say is for its own groups, so a message within this one is dropped.
 fn pass_on<P: Packet>(head: Head, packet: &P) {
     let takes = |host: &&AtHost| {
         if P::IS_MESSAGE {
@@ -388,7 +402,8 @@ fn write_to_each<P: Packet, R: Borrow<P>>(head: Head, packet: R) {
     }
 }
 
-/// Returns whether sessions may have started since this thread looked and found none, in the epoch `seen`.
+/// Returns whether sessions may have started since this thread looked and found none, in the epoch
+/// `seen`.
 #[cold]
 #[inline(never)]
 fn is_found_late(seen: u32) -> bool {

@@ -133,7 +133,8 @@ impl Plan {
     }
 }
 
-/// The varint of the size of a packet that fits a chunk; of a larger one anything, since it is not written.
+/// The varint of the size of a packet that fits a chunk; of a larger one anything, since it is not
+/// written.
 #[inline(always)]
 pub(super) fn size_field(size: usize) -> (u128, usize) {
     const _: () = assert!(MAX_PAYLOAD < 1 << 14);
@@ -176,7 +177,8 @@ impl LongString {
 /// Bytes of an interned string's fields, before the string, where all numbers take one byte.
 pub(super) const SHORT_HEAD_LEN: usize = STRING_ARGS_LEN + 1 + 4;
 
-/// Returns true if the fields of an interned string have one byte for each number: its id and the sizes.
+/// Returns true if the fields of an interned string have one byte for each number: its id and the
+/// sizes.
 #[inline(always)]
 pub(super) fn is_short(text: &str, iid: u32, max: usize) -> bool {
     iid < 0x80 && text.len() < 0x80 - 4 && text.len() <= max

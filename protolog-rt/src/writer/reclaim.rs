@@ -1,8 +1,8 @@
 //! Reclaiming chunks from threads that leave them idle, so that threads that write find room.
 //!
-//! A chunk is idle if nothing was written to it between two polls, which are [`POLL_NANOS`] apart. Its thread finds out at its
-//! next message, which takes a new chunk. Where the system has no `membarrier` nothing is reclaimed: a thread then keeps its
-//! chunk until it writes again or ends.
+//! A chunk is idle if nothing was written to it between two polls, which are [`POLL_NANOS`] apart.
+//! Its thread finds out at its next message, which takes a new chunk. Where the system has no
+//! `membarrier` nothing is reclaimed: a thread then keeps its chunk until it writes again or ends.
 //!
 //! Invariant: one reclaimer of a writer at a time, as [`super::gate`] asks for.
 
@@ -14,8 +14,9 @@ use protolog_shmem::Buffer;
 /// The time for which a chunk must be idle, in nanoseconds.
 pub(crate) const POLL_NANOS: u64 = 2_000_000;
 
-/// Takes back the idle chunks of the writers in `writers`, a list that the caller has locked, and completes them for the reader. Returns their
-/// number. `count` gets the messages of each before anybody can take it: those in it, and all of its sequence until then.
+/// Takes back the idle chunks of the writers in `writers`, a list that the caller has locked, and
+/// completes them for the reader. Returns their number. `count` gets the messages of each before
+/// anybody can take it: those in it, and all of its sequence until then.
 pub(crate) fn reclaim<'a, I: Iterator<Item = &'a Writer>>(
     buffer: &Buffer,
     writers: impl Fn() -> I,
@@ -40,7 +41,8 @@ impl Writer {
         self.polled.swap(mark, Ordering::Relaxed) == mark
     }
 
-    /// Completes its chunk, if it was requested and its thread is not within a message; without the barrier not at all.
+    /// Completes its chunk, if it was requested and its thread is not within a message; without the
+    /// barrier not at all.
     fn reclaim_chunk(
         &self,
         buffer: &Buffer,

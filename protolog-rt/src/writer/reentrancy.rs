@@ -1,6 +1,7 @@
-//! The reentrancy guard. A thread holds one while it changes what its messages go by, or holds a lock that logging would
-//! take: what a signal handler logs on it then is dropped as nested. A thread that forks is guarded from before the fork
-//! until it is known which of its state is the child's.
+//! The reentrancy guard. A thread holds one while it changes what its messages go by, or holds a
+//! lock that logging would take: what a signal handler logs on it then is dropped as nested. A
+//! thread that forks is guarded from before the fork until it is known which of its state is the
+//! child's.
 //!
 //! Invariant: the thread's phase is `GUARDED` meanwhile, and afterwards the earlier one.
 
@@ -41,7 +42,8 @@ thread_local! {
     static BEFORE_FORK: Cell<u8> = const { Cell::new(UNROUTED) };
 }
 
-/// A thread that forks is guarded from before the fork until it is known which of its state is the child's.
+/// A thread that forks is guarded from before the fork until it is known which of its state is the
+/// child's.
 static FORK: ThreadActions = ThreadActions { before: before_fork, in_child, in_parent };
 
 fn before_fork() {
@@ -52,8 +54,9 @@ fn in_parent() {
     ThreadState::with(|state| state.restore(BEFORE_FORK.get()));
 }
 
-/// Ends the guard in a forked child, whose thread's writers are its parent's. A message that a signal handler interrupted with the
-/// fork is the parent's to finish. If not all locks could be taken, the thread logs no more.
+/// Ends the guard in a forked child, whose thread's writers are its parent's. A message that a
+/// signal handler interrupted with the fork is the parent's to finish. If not all locks could be
+/// taken, the thread logs no more.
 fn in_child(is_complete: bool) {
     let next = match BEFORE_FORK.get() {
         _ if !is_complete => EXITED,

@@ -1,12 +1,13 @@
 //! Routes: the sessions that a thread writes to, and its writer in each.
 //!
-//! With one session, messages go to its writer directly. With several, each message comes here and goes to the sessions
-//! that record its group and level, with a stack trace where the session collects those.
+//! With one session, messages go to its writer directly. With several, each message comes here and
+//! goes to the sessions that record its group and level, with a stack trace where the session
+//! collects those.
 //!
 //! Invariants
 //! - A message that a session does not record never reaches its writer from here.
-//! - Only a thread's first message of all, which makes the thread known, allocates or takes a lock: later on the thread takes
-//!   the routes that [`super::spares`] has for it.
+//! - Only a thread's first message of all, which makes the thread known, allocates or takes a lock:
+//!   later on the thread takes the routes that [`super::spares`] has for it.
 
 use super::entered::Entered;
 use super::packet::Packet;
@@ -47,7 +48,8 @@ impl ThreadRoutes {
         THREAD_ROUTES.with(|thread| f(thread))
     }
 
-    /// As [`Self::with`], for a message: to refresh the routes has [`end_thread`] run for the thread.
+    /// As [`Self::with`], for a message: to refresh the routes has [`end_thread`] run for the
+    /// thread.
     #[inline]
     pub(super) fn within_message<R>(f: impl FnOnce(&Self) -> R) -> R {
         THREAD_ROUTES.with(|thread| f(thread))
@@ -77,8 +79,8 @@ fn end_thread() {
     });
 }
 
-/// Prepares the calling thread for signal handlers that log: the memory of its first message is allocated now. A thread that
-/// has logged needs no preparation.
+/// Prepares the calling thread for signal handlers that log: the memory of its first message is
+/// allocated now. A thread that has logged needs no preparation.
 ///
 /// ```
 /// use protolog_rt::{Level, ProtoLogGroup};
@@ -103,8 +105,8 @@ pub fn prepare_thread() {
     look();
 }
 
-/// Makes the thread find out at its next message where it goes, and takes the routes for that now, unless it is within a message or
-/// has exited.
+/// Makes the thread find out at its next message where it goes, and takes the routes for that now,
+/// unless it is within a message or has exited.
 pub(super) fn look_again() {
     if matches!(ThreadState::with(ThreadState::phase), READY | UNROUTED) {
         look();
@@ -135,8 +137,8 @@ impl Routes {
         Self { is_known: false, epoch: 0, running: 0, first: None }
     }
 
-    /// Follows the list of running sessions, if it or the list of `entered` ones changed. Returns whether the thread has just become known: then it may wait
-    /// and allocate, as it did.
+    /// Follows the list of running sessions, if it or the list of `entered` ones changed. Returns
+    /// whether the thread has just become known: then it may wait and allocate, as it did.
     #[inline]
     pub(super) fn refresh(&mut self, entered: &Entered) -> bool {
         let has_entered = entered.take_change();
@@ -192,7 +194,8 @@ impl Routes {
         std::iter::successors(self.first.as_deref(), |route| route.next.as_deref())
     }
 
-    /// Writes a packet to each session that records it. A thread that is new to one waits for its sequence only if it may.
+    /// Writes a packet to each session that records it. A thread that is new to one waits for its
+    /// sequence only if it may.
     pub(super) fn write<P: Packet>(&mut self, head: Head, packet: &P, may_wait: bool) {
         let mut next = self.first.as_deref_mut();
         while let Some(route) = next {
@@ -215,9 +218,9 @@ impl Routes {
         }
     }
 
-    /// Returns the writer to which all messages go: that of the one session that runs, if it collects no stack traces; else null. While
-    /// others run, be they of other threads or of the host that this copy of the runtime has joined, a group's word is not this session's
-    /// filter.
+    /// Returns the writer to which all messages go: that of the one session that runs, if it
+    /// collects no stack traces; else null. While others run, be they of other threads or of the
+    /// host that this copy of the runtime has joined, a group's word is not this session's filter.
     pub(super) fn sole_writer(&self) -> *const Writer {
         let sole = self.first.as_deref().filter(|route| route.next.is_none() && self.running == 1);
         let collects = |route: &&Route| route.arbiter().is_some_and(|one| one.collects_stacks());

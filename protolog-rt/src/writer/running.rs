@@ -1,16 +1,18 @@
 //! The arbiters of this process that record.
 //!
-//! Threads look here only when the epoch says that something changed since they last looked. A thread that is known looks
-//! without a lock, at a list that each start or stop of a session publishes: the message may be a signal handler's, and
-//! the lock's holder may wait for the allocator, which the handler's thread has.
+//! Threads look here only when the epoch says that something changed since they last looked. A
+//! thread that is known looks without a lock, at a list that each start or stop of a session
+//! publishes: the message may be a signal handler's, and the lock's holder may wait for the
+//! allocator, which the handler's thread has.
 //!
 //! Invariants
-//! - *published*: [`CURRENT`] is null or an `Arc`'s pointer. A list that was replaced is dropped when no thread that may have
-//!   its address is left: [`READERS`] was 0 after the exchange.
-//! - *epoch*: it changes with each start and stop, before any group's word tells of the start and after all words tell of
-//!   the stop. Then the limits of the other arbiters' writers are cleared, so that every thread looks again before it
-//!   writes with its old list.
-//! - Messages that a signal handler logs on the thread that holds the lock do not wait for it: they count as nested.
+//! - *published*: [`CURRENT`] is null or an `Arc`'s pointer. A list that was replaced is dropped
+//!   when no thread that may have its address is left: [`READERS`] was 0 after the exchange.
+//! - *epoch*: it changes with each start and stop, before any group's word tells of the start and
+//!   after all words tell of the stop. Then the limits of the other arbiters' writers are cleared,
+//!   so that every thread looks again before it writes with its old list.
+//! - Messages that a signal handler logs on the thread that holds the lock do not wait for it: they
+//!   count as nested.
 
 use super::arbiter::Arbiter;
 use super::spares::{self, Spares};
@@ -53,32 +55,34 @@ static EPOCH: AtomicU32 = AtomicU32::new(1);
 /// The list as threads read it; null before the first start.
 static CURRENT: AtomicPtr<RunningArbiters> = AtomicPtr::new(ptr::null_mut());
 
-/// The number of threads that read the list; in the upper half, the number of forks between this process and the first.
+/// The number of threads that read the list; in the upper half, the number of forks between this
+/// process and the first.
 static READERS: AtomicU64 = AtomicU64::new(0);
 const FORKS_SHIFT: u32 = 32;
 
 /// The number of known threads, or more.
 static THREADS: AtomicUsize = AtomicUsize::new(0);
 
-/// Those with drop counters that outlive the process, for drops of threads without a sequence. Signal handlers only try the
-/// lock.
+/// Those with drop counters that outlive the process, for drops of threads without a sequence.
+/// Signal handlers only try the lock.
 static MIRRORED: ForkLock<Vec<Arc<Arbiter>>> =
     ForkLock::with_child(Order::Mirrored, Vec::new(), forget);
 
-/// True in a forked child whose parent records, until its first message that the parent's sessions would record.
+/// True in a forked child whose parent records, until its first message that the parent's sessions
+/// would record.
 static IS_FORKED: AtomicBool = AtomicBool::new(false);
 
 /// The function for that message. It returns whether the child's own sessions record now.
 static ON_FORK: ForkOnce<fn() -> bool> = ForkOnce::new();
 
-/// Sets the function that the first message of a forked child runs, which the parent's sessions would record. There is one. Other
-/// threads may run it at the same time.
+/// Sets the function that the first message of a forked child runs, which the parent's sessions
+/// would record. There is one. Other threads may run it at the same time.
 pub(crate) fn on_first_message_of_child(function: fn() -> bool) {
     let _ = ON_FORK.set(function);
 }
 
-/// Runs that function, if this was that message. Returns whether sessions may have started since the thread looked at `epoch`, so that
-/// the message may be for them.
+/// Runs that function, if this was that message. Returns whether sessions may have started since
+/// the thread looked at `epoch`, so that the message may be for them.
 #[cold]
 pub(super) fn find_out_fork(epoch_seen: u32) -> bool {
     if IS_FORKED.load(Ordering::Acquire) && ON_FORK.get().is_some_and(|function| function()) {
@@ -120,7 +124,8 @@ pub(super) fn with_current<R>(f: impl FnOnce(u32, &[RunningArbiter]) -> R) -> R 
     // Before the list, so that a thread that reads an old one looks again.
     let epoch = epoch();
     let _reading = ReadMark::enter();
-    // SAFETY: *published*: whoever replaces the list sees the reader, or the reader sees the new list.
+    // SAFETY: *published*: whoever replaces the list sees the reader, or the reader sees the new
+    // list.
     let current = unsafe { CURRENT.load(Ordering::SeqCst).as_ref() };
     f(epoch, current.map_or(&[], Vec::as_slice))
 }
@@ -142,8 +147,8 @@ impl Drop for ReadMark {
     }
 }
 
-/// Makes the calling thread known, so that sessions that start have a spare for it, and calls `f` with the epoch and the
-/// arbiters that record.
+/// Makes the calling thread known, so that sessions that start have a spare for it, and calls `f`
+/// with the epoch and the arbiters that record.
 pub(super) fn join(f: impl FnOnce(u32, &[RunningArbiter])) {
     spares::free_retired();
     let running = RUNNING.lock();
@@ -219,8 +224,8 @@ pub(crate) fn end_mirror(arbiter: &Arc<Arbiter>) {
     MIRRORED.lock().retain(|other| !Arc::ptr_eq(other, arbiter));
 }
 
-/// Counts a message of a thread without a sequence as dropped, in the mirrors of those that record it. Safe in signal
-/// handlers.
+/// Counts a message of a thread without a sequence as dropped, in the mirrors of those that record
+/// it. Safe in signal handlers.
 pub(super) fn count_in_mirrors(group: &'static GroupInfo, level: Level, cause: LossCause) {
     let Some(mirrored) = MIRRORED.try_read() else { return };
     // Losses of a chosen session are counted by its threads.
@@ -239,9 +244,10 @@ pub(crate) fn levels_of_any_group() -> u8 {
     guarded(|| RUNNING.lock().arbiters.iter().map(levels).fold(0, |all, levels| all | levels))
 }
 
-/// Returns whether no writer but `writer` is within a message, after a barrier on all threads. False where that can't be told
-/// at once; allocates nothing, waits for nobody. Writers of a session that has ended are not asked: the messages that they
-/// still finish are in another trace than those of `writer`.
+/// Returns whether no writer but `writer` is within a message, after a barrier on all threads.
+/// False where that can't be told at once; allocates nothing, waits for nobody. Writers of a
+/// session that has ended are not asked: the messages that they still finish are in another trace
+/// than those of `writer`.
 pub(super) fn is_alone(writer: &Writer) -> bool {
     guarded(|| {
         let Some(running) = RUNNING.try_lock() else { return false };
@@ -302,7 +308,8 @@ fn abandon(running: &mut Running) {
     for RunningArbiter { arbiter, .. } in &arbiters {
         arbiter.abandon();
     }
-    // Dropping any of them might wait for somebody. So the levels of groups, which refer to them, can be dropped.
+    // Dropping any of them might wait for somebody. So the levels of groups, which refer to them,
+    // can be dropped.
     std::mem::forget(arbiters);
     std::mem::forget(std::mem::take(&mut running.replaced));
     CURRENT.store(ptr::null_mut(), Ordering::Relaxed);

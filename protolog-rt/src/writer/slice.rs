@@ -6,8 +6,8 @@
 //! 40 delta    timestamp; not first, since a packet that begins with it is a message
 //! ```
 //!
-//! A thread that writes slices describes its track ([`super::track`]) in each of its chunks from then on, so that each can still be read
-//! alone.
+//! A thread that writes slices describes its track ([`super::track`]) in each of its chunks from
+//! then on, so that each can still be read alone.
 #![allow(unsafe_code)] // A promise about sizes.
 
 use super::Head;
@@ -38,7 +38,8 @@ pub(crate) struct Slice<'a> {
 /// The number of spans of `tracing` that had a slice.
 static SPANS: AtomicU64 = AtomicU64::new(0);
 
-/// Returns a number, from 1, that no other span of the process has, also of other copies of the runtime.
+/// Returns a number, from 1, that no other span of the process has, also of other copies of the
+/// runtime.
 pub(crate) fn next_span() -> u64 {
     match copies::host() {
         Some(host) => host.next_span(),
@@ -47,12 +48,13 @@ pub(crate) fn next_span() -> u64 {
 }
 
 thread_local! {
-    /// The number of spans that the thread is in, also of copies of the runtime that have joined this one. Without a destructor.
+    /// The number of spans that the thread is in, also of copies of the runtime that have joined
+    /// this one. Without a destructor.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Notes that the calling thread enters a span, and returns the number of those that it is in, also of other copies of the runtime: all of
-/// them are slices of one track.
+/// Notes that the calling thread enters a span, and returns the number of those that it is in, also
+/// of other copies of the runtime: all of them are slices of one track.
 pub(crate) fn enter_span() -> u32 {
     match copies::host() {
         Some(host) => host.enter_span(),
@@ -73,7 +75,8 @@ pub(crate) const MAX_SLICE: usize = 2048;
 /// The most bytes beside them.
 pub(crate) const MAX_BESIDE: usize = 48;
 
-// SAFETY: *planned*: the tag's byte, the varint of the length, the fields, those beside them, and the time as it was measured with its tag.
+// SAFETY: *planned*: the tag's byte, the varint of the length, the fields, those beside them, and
+// the time as it was measured with its tag.
 unsafe impl Packet for Slice<'_> {
     type Measured = ();
     const IS_MESSAGE: bool = false;

@@ -1,5 +1,6 @@
-//! Routes that are made before a thread needs them, so that it joins and leaves a session without the allocator and without a
-//! lock: the message may be a signal handler's, and the handler may have interrupted `malloc`.
+//! Routes that are made before a thread needs them, so that it joins and leaves a session without
+//! the allocator and without a lock: the message may be a signal handler's, and the handler may
+//! have interrupted `malloc`.
 //!
 //! ```text
 //! start of a session ──> Spares: one route for each known thread ──take──> the thread's list
@@ -8,10 +9,11 @@
 //! ```
 //!
 //! Invariants
-//! - *enough*: a session starts with a spare for each thread that is known, a thread takes one of them, and a thread that
-//!   becomes known brings routes to the sessions that run.
+//! - *enough*: a session starts with a spare for each thread that is known, a thread takes one of
+//!   them, and a thread that becomes known brings routes to the sessions that run.
 //! - *spare*: a slot is null or points to a route that nobody else has; a swap takes ownership.
-//! - *retired*: the list owns its routes; it is taken whole, so that no route comes back to it while a thread looks at it.
+//! - *retired*: the list owns its routes; it is taken whole, so that no route comes back to it
+//!   while a thread looks at it.
 #![allow(unsafe_code)] // Owning pointers in atomics.
 #![allow(clippy::unnecessary_box_returns)] // A route stays where it was allocated.
 
@@ -48,7 +50,8 @@ pub(super) struct Spares {
 static RETIRED: AtomicPtr<Route> = AtomicPtr::new(ptr::null_mut());
 
 impl Route {
-    /// Makes a route to a session with these drop counters. Never inlined, since a writer is large, and a handler's stack small.
+    /// Makes a route to a session with these drop counters. Never inlined, since a writer is large,
+    /// and a handler's stack small.
     #[cold]
     #[inline(never)]
     fn spare(arbiter: &Arbiter) -> Box<Self> {
@@ -66,7 +69,8 @@ impl Route {
         Self::spare(arbiter).to(arbiter)
     }
 
-    /// Takes one of the session's `spares`; a new one where there is none, which *enough* rules out.
+    /// Takes one of the session's `spares`; a new one where there is none, which *enough* rules
+    /// out.
     pub(super) fn take(arbiter: &Arc<Arbiter>, spares: &Spares) -> Box<Self> {
         spares.take().map_or_else(|| Self::new(arbiter), |spare| spare.to(arbiter))
     }
@@ -91,8 +95,8 @@ impl Route {
         self.is_registered.then_some(&self.writer)
     }
 
-    /// Registers the writer for this thread, which it is not yet; false if there are as many as can be told apart. It waits for other
-    /// threads that look for a free sequence only if it may.
+    /// Registers the writer for this thread, which it is not yet; false if there are as many as can
+    /// be told apart. It waits for other threads that look for a free sequence only if it may.
     #[cold]
     #[inline(never)]
     pub(super) fn register(&mut self, epoch: u32, may_wait: bool) -> bool {

@@ -18,9 +18,9 @@ const MAX_AROUND_STRING: usize = 32;
 const SIZE_FIELD: usize = 4;
 
 impl Own {
-    /// Writes a packet that does not fit a chunk, from the present chunk on; or one that does, into a new chunk that was closed the
-    /// moment it was begun, because a session starts or stops. False where the buffer is full; the written part of the packet is
-    /// then marked as abandoned.
+    /// Writes a packet that does not fit a chunk, from the present chunk on; or one that does, into
+    /// a new chunk that was closed the moment it was begun, because a session starts or stops.
+    /// False where the buffer is full; the written part of the packet is then marked as abandoned.
     #[cold]
     pub(super) fn write_split<P: Packet>(
         &mut self,
@@ -55,7 +55,8 @@ impl Own {
         true
     }
 
-    /// Writes a packet with its strings cut so that the chunk has room for it, for want of memory for more. False where it has none.
+    /// Writes a packet with its strings cut so that the chunk has room for it, for want of memory
+    /// for more. False where it has none.
     fn write_cut<P: Packet>(&mut self, writer: &Writer, head: Head, packet: &P) -> bool {
         let room = self.room().saturating_sub(SIZE_FIELD);
         let (plan, measured) = self.plan_within(packet, room);
@@ -67,8 +68,8 @@ impl Own {
         is_written
     }
 
-    /// Writes a packet into the chunk, which is this thread's alone. False where it has no room for it. Allocates nothing: the
-    /// message may be a signal handler's.
+    /// Writes a packet into the chunk, which is this thread's alone. False where it has no room for
+    /// it. Allocates nothing: the message may be a signal handler's.
     fn write_whole<P: Packet>(
         &mut self,
         head: Head,
@@ -80,7 +81,8 @@ impl Own {
         if size_len + size > self.room() {
             return false;
         }
-        // SAFETY: *chunk*: there is room up to the end for the packet and its size; *planned*: it takes `size` bytes.
+        // SAFETY: *chunk*: there is room up to the end for the packet and its size; *planned*: it
+        // takes `size` bytes.
         let mut to = unsafe { Cursor::new(self.position, size_len + size) };
         to.put(size_field, size_len);
         packet.encode(&mut to, head.id, (plan, measured), Interner::forgetful(self.next_iid));
@@ -90,7 +92,8 @@ impl Own {
         true
     }
 
-    /// Measures a packet. Strings that make it larger than half of the buffer are cut to equal shares of that half.
+    /// Measures a packet. Strings that make it larger than half of the buffer are cut to equal
+    /// shares of that half.
     fn plan_split<P: Packet>(&mut self, packet: &P) -> (Plan, P::Measured) {
         let half = self.core.as_ref().map_or(0, |core| core.buffer.pages() * PAGE / 2);
         self.plan_within(packet, half)

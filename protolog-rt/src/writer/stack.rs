@@ -1,7 +1,8 @@
 //! Stack traces of messages: addresses on the calling thread, names for people elsewhere.
 //!
-//! A trace is a text of lines in the form in which Android's crash reports and their tools write frames, so that it can be
-//! symbolised on another machine; where a module first occurs, its build id follows:
+//! A trace is a text of lines in the form in which Android's crash reports and their tools write
+//! frames, so that it can be symbolised on another machine; where a module first occurs, its build
+//! id follows:
 //!
 //! ```text
 //! #00 pc 00000000000a1b2c  /usr/bin/app (BuildId: 8f3c0a…)
@@ -37,8 +38,8 @@ pub(super) struct WithStack<'a, A> {
     pub(super) stack: &'a str,
 }
 
-/// Calls `f` with the stack trace of the calling thread. Never inlined: signal handlers, which run on small stacks, get by
-/// without these kilobytes.
+/// Calls `f` with the stack trace of the calling thread. Never inlined: signal handlers, which run
+/// on small stacks, get by without these kilobytes.
 #[cold]
 #[inline(never)]
 pub(super) fn with<R>(f: impl FnOnce(&str) -> R) -> R {
@@ -86,10 +87,10 @@ const INTERNED: u128 =
     packed_varint(tag(interned_data::PROTOLOG_STACKTRACE, WireType::Bytes) as u64).0;
 const PARAM: u8 = tag(message::STACKTRACE_IID, WireType::Varint) as u8;
 
-/// The stack trace is one more string, a new one each time: its fields are as long as those of a string, and only their numbers
-/// differ.
-// SAFETY: *measured*: what the message's arguments promise, and `Plan::add_new_string` adds up what `encode_interned` appends of a string
-// that no table has, and a tag of one byte with its id.
+/// The stack trace is one more string, a new one each time: its fields are as long as those of a
+/// string, and only their numbers differ.
+// SAFETY: *measured*: what the message's arguments promise, and `Plan::add_new_string` adds up what
+// `encode_interned` appends of a string that no table has, and a tag of one byte with its id.
 unsafe impl<A: Args> Args for WithStack<'_, A> {
     type Measured = A::Measured;
     const HAS_STRINGS: bool = true;

@@ -1,5 +1,5 @@
-//! The packet that a chunk begins with: all that later ones rest on (see `docs/design/wire-format.md`), so that the chunk can
-//! be read alone.
+//! The packet that a chunk begins with: all that later ones rest on (see
+//! `docs/design/wire-format.md`), so that the chunk can be read alone.
 //!
 //! Invariant: it takes at most [`MAX_STATE`] bytes, and losses [`MAX_LOSSES`].
 #![allow(unsafe_code)] // Stores into the chunk.
@@ -32,7 +32,8 @@ impl Own {
             return false;
         }
         self.last = self.clock.now().max(self.last);
-        // A buffer that keeps chunks has its losses reported at the end, since chunks may be overwritten by then.
+        // A buffer that keeps chunks has its losses reported at the end, since chunks may be
+        // overwritten by then.
         let is_reported_here =
             |core: &&Arc<Arbiter>| core.buffer.fill_policy() == FillPolicy::Stream;
         let core =
@@ -51,7 +52,8 @@ impl Own {
             losses,
             dropped,
         };
-        // SAFETY: *chunk*: there is room, as just asked, for the largest state with the most losses and its size, and for SLACK.
+        // SAFETY: *chunk*: there is room, as just asked, for the largest state with the most losses
+        // and its size, and for SLACK.
         let mut to =
             unsafe { Cursor::new(self.position, MAX_STATE + MAX_LOSSES + FRAGMENT_SIZE_LEN) };
         state.encode(&mut to);
@@ -120,8 +122,8 @@ impl ChunkState<'_> {
     }
 }
 
-/// Takes the losses that one chunk has room for, as fields, and says whether they are such that the reader misses packets. They count as
-/// `reported` then.
+/// Takes the losses that one chunk has room for, as fields, and says whether they are such that the
+/// reader misses packets. They count as `reported` then.
 #[cold]
 #[inline(never)]
 fn take_losses(of: &LossCounters, reported: &LossCounters) -> (Fields<MAX_LOSSES>, bool) {

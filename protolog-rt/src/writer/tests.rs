@@ -1,4 +1,5 @@
-//! The chunks of a writer, read by a model of the tracing service; and for each rule of the layout, the loss when it is broken.
+//! The chunks of a writer, read by a model of the tracing service; and for each rule of the layout,
+//! the loss when it is broken.
 
 mod abandoned;
 mod alone;
@@ -96,7 +97,8 @@ impl Rig {
         self.writer = Arc::new(Writer::new(&self.core, identity));
     }
 
-    /// Logs number `number` with a text of its own of `length` bytes; with 0 without a text. False if it was dropped.
+    /// Logs number `number` with a text of its own of `length` bytes; with 0 without a text. False
+    /// if it was dropped.
     fn log(&self, number: i64, length: usize) -> bool {
         if length == 0 {
             return self.write(&(Int(number), ()));
@@ -166,7 +168,8 @@ impl Rig {
 /// Writes a message as a thread does.
 fn write<A: FastArgs>(writer: &Writer, args: &A) -> bool {
     writer.gate.enter();
-    // SAFETY: *busy*: this is the only thread that knows the writer, and no message is being written.
+    // SAFETY: *busy*: this is the only thread that knows the writer, and no message is being
+    // written.
     let own = unsafe { &mut *writer.own.get() };
     let is_handled = match writer.fast_path(own, HEAD.id, args) {
         Ok(()) => true,

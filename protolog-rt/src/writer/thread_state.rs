@@ -1,4 +1,5 @@
-//! The thread-local state of the write path: which phase the thread is in, and the one writer that its messages go to.
+//! The thread-local state of the write path: which phase the thread is in, and the one writer that
+//! its messages go to.
 //!
 //! ```text
 //!                  a message begins                 it is written
@@ -11,16 +12,18 @@
 //!
 //! The phase is one byte: one test sends everything unusual out of line.
 //!
-//! Signal handlers may log. One that lands within a message finds the phase [`WRITING`] or [`GUARDED`], and its message is dropped as
-//! nested. One that lands after a message has tested the phase and before it sets it runs as if it came before the message. It may
-//! even leave a session and retire the writer, since the pointer is read only after the phase is set. A handler must not log its
-//! thread's first message of all: that one allocates.
+//! Signal handlers may log. One that lands within a message finds the phase [`WRITING`] or
+//! [`GUARDED`], and its message is dropped as nested. One that lands after a message has tested the
+//! phase and before it sets it runs as if it came before the message. It may even leave a session
+//! and retire the writer, since the pointer is read only after the phase is set. A handler must not
+//! log its thread's first message of all: that one allocates.
 //!
 //! Invariants
-//! - *pointer*: it is read only on its own thread and while the phase is [`WRITING`], and changed only while it is
-//!   [`GUARDED`] or the thread exits. Its target lives until it is changed, since the `Arc` in [`super::routes`] holds it.
-//! - *one*: where the pointer is not null, the group's word is the filter of that writer's session, since no other one
-//!   runs, of any threads; the start of another closes the limit first.
+//! - *pointer*: it is read only on its own thread and while the phase is [`WRITING`], and changed
+//!   only while it is [`GUARDED`] or the thread exits. Its target lives until it is changed, since
+//!   the `Arc` in [`super::routes`] holds it.
+//! - *one*: where the pointer is not null, the group's word is the filter of that writer's session,
+//!   since no other one runs, of any threads; the start of another closes the limit first.
 //! - No user code runs while the phase is [`WRITING`].
 #![allow(unsafe_code)] // The pointer to the writer.
 
@@ -32,7 +35,8 @@ use crate::sync::{AtomicPtr, AtomicU8, Ordering, light_barrier};
 pub(super) const READY: u8 = 0;
 /// The thread is within a message to that writer.
 pub(super) const WRITING: u8 = 1;
-/// There is not the one writer to go to: before the first message, with several sessions, or with none.
+/// There is not the one writer to go to: before the first message, with several sessions, or with
+/// none.
 pub(super) const UNROUTED: u8 = 2;
 /// The thread looks for its writers, writes to several, or holds a [`super::ReentrancyGuard`].
 pub(super) const GUARDED: u8 = 3;
@@ -72,7 +76,8 @@ impl ThreadState {
     #[allow(clippy::inline_always)] // It is a part of every call.
     pub(super) unsafe fn current<'a>() -> &'a Self {
         let state = THREAD_STATE.with(std::ptr::from_ref);
-        // SAFETY: it has no destructor, so it lives as long as its thread, on which alone it is used.
+        // SAFETY: it has no destructor, so it lives as long as its thread, on which alone it is
+        // used.
         unsafe { &*state }
     }
 
@@ -99,7 +104,8 @@ impl ThreadState {
     /// The one writer to go to; the phase is [`WRITING`].
     #[inline]
     pub(super) fn writer(&self) -> Option<&Writer> {
-        // SAFETY: *pointer*: it is null, or points to a writer that lives until the pointer is changed.
+        // SAFETY: *pointer*: it is null, or points to a writer that lives until the pointer is
+        // changed.
         unsafe { self.writer.load(Ordering::Relaxed).as_ref() }
     }
 

@@ -303,7 +303,8 @@ impl System for Real {
     }
 }
 
-/// Text for standard error: whatever names of files are in it, a terminal obeys nothing but our colours.
+/// Text for standard error: whatever names of files are in it, a terminal obeys nothing but our
+/// colours.
 fn shown(text: &str) -> Cow<'_, str> {
     let stands = |char: char| matches!(char, '\n' | '\t') || !controls_output(char);
     if text.chars().all(stands) {
@@ -327,7 +328,8 @@ fn shown(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The size of the sequence that `text` begins with, if it is one of ours that changes colours: others conceal.
+/// The size of the sequence that `text` begins with, if it is one of ours that changes colours:
+/// others conceal.
 fn color(text: &str) -> Option<usize> {
     COLORS.iter().find(|color| text.starts_with(**color)).map(|color| color.len())
 }

@@ -27,7 +27,8 @@ fn a_program_that_is_missing_is_named() {
 fn arguments_output_and_exit_code_are_those_of_the_program() {
     let dir = temp_dir();
     let program = dir.path().join("protologtool-fleet");
-    // A process that another thread starts would inherit a file that is open here, which the system then does not run.
+    // A process that another thread starts would inherit a file that is open here, which the system
+    // then does not run.
     let script = "printf '#!/bin/sh\\necho \"$@\"\\nexit 3\\n' > \"$0\" && chmod +x \"$0\"";
     run(Command::new("sh").args(["-c", script]).arg(&program));
     let output = export(dir.path(), &["parquet", "--help", "-o", "x y"]);

@@ -48,7 +48,8 @@ impl Chunk {
         self.bytes[at..at + size].to_vec()
     }
 
-    /// The same by the fast path, with its size before it; none where that is not for it. New strings are not noted.
+    /// The same by the fast path, with its size before it; none where that is not for it. New
+    /// strings are not noted.
     fn write_new<A: FastArgs>(&self, delta: u32, args: &A) -> Option<Vec<u8>> {
         let mut new = NewStrings::default();
         let found = args.find(self.strings(), &mut new)?;
@@ -82,7 +83,8 @@ impl Chunk {
     }
 }
 
-/// Checks that the fast path takes `args`, and writes the slow path's bytes, before and after the chunk has the strings.
+/// Checks that the fast path takes `args`, and writes the slow path's bytes, before and after the
+/// chunk has the strings.
 fn check<A: FastArgs>(delta: u32, args: &A) {
     let mut chunk = Chunk::new();
     let new = chunk.write_new(delta, args);

@@ -1,5 +1,6 @@
-//! The fence bias (`clock/bias.rs`) with real writers. The bias is the process's, and other tests of the same process log at
-//! any time: so each test makes several attempts, each with a new writer.
+//! The fence bias (`clock/bias.rs`) with real writers. The bias is the process's, and other tests
+//! of the same process log at any time: so each test makes several attempts, each with a new
+//! writer.
 
 use super::*;
 use crate::clock;
@@ -9,7 +10,8 @@ use std::time::Duration;
 
 /// Returns true if the writer leaves out the fence.
 fn skips_fence(writer: &Writer) -> bool {
-    // SAFETY: *busy*: this is the only thread that knows the writer, and no message is being written.
+    // SAFETY: *busy*: this is the only thread that knows the writer, and no message is being
+    // written.
     unsafe { &*writer.own.get() }.clock.skips_fence()
 }
 
@@ -26,7 +28,8 @@ fn can_skip_fence() -> bool {
     barrier::is_ready()
 }
 
-/// Logs until the writer leaves out the fence; returns the number of its chunks by then, or none if another test logged meanwhile.
+/// Logs until the writer leaves out the fence; returns the number of its chunks by then, or none if
+/// another test logged meanwhile.
 fn acquire_bias(rig: &Rig) -> Option<usize> {
     for number in 0..300 {
         rig.log(number, 0);
@@ -52,8 +55,8 @@ fn in_a_quiet_moment(mut attempt: impl FnMut() -> Option<()>) {
     panic!("in none of many tries");
 }
 
-/// [`acquire_bias`], beside `others` writers of the same session, one of which may be within a message. Tries several times, since
-/// other tests may log meanwhile.
+/// [`acquire_bias`], beside `others` writers of the same session, one of which may be within a
+/// message. Tries several times, since other tests may log meanwhile.
 fn acquire_bias_beside(others: usize, is_busy: bool) -> Option<usize> {
     (0..20).find_map(|_| acquire_bias_once_beside(others, is_busy))
 }

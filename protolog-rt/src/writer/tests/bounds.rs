@@ -1,13 +1,16 @@
-//! Messages of the fast path at every distance from a chunk's end, as long as they can be: none goes beyond the limit.
+//! Messages of the fast path at every distance from a chunk's end, as long as they can be: none
+//! goes beyond the limit.
 
 use super::super::fast::MAX_DELTA;
 use super::*;
 
-/// Writes a message after a time that takes as many bytes as it may. Returns true if the fast path wrote it.
+/// Writes a message after a time that takes as many bytes as it may. Returns true if the fast path
+/// wrote it.
 fn write_late<A: FastArgs>(rig: &Rig, args: &A) -> bool {
     let writer = &rig.writer;
     writer.gate.enter();
-    // SAFETY: *busy*: this is the only thread that knows the writer, and no message is being written.
+    // SAFETY: *busy*: this is the only thread that knows the writer, and no message is being
+    // written.
     let own = unsafe { &mut *writer.own.get() };
     own.last = own.last.saturating_sub(MAX_DELTA / 2);
     let limit = writer.gate.limit();

@@ -1,7 +1,7 @@
 //! A model of how a tracing service takes in chunks and reads packets back, with its refusals.
 //!
-//! Its way with good and with bad chunks was observed on Perfetto's service, version 59; the model says the same in
-//! a few lines, so that a test can show the fate of a chunk without one.
+//! Its way with good and with bad chunks was observed on Perfetto's service, version 59; the model
+//! says the same in a few lines, so that a test can show the fate of a chunk without one.
 //!
 //! ```text
 //! chunk -> take (copied; known by writer and chunk id) -> read (per writer, in the order of chunk ids, each packet once)
@@ -19,7 +19,8 @@ pub(super) const RESERVED: [u32; 12] = [3, 10, 33, 35, 36, 50, 69, 79, 98, 124, 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Image {
     pub(super) bytes: Vec<u8>,
-    /// True if its writer is done with it; else the service looks into a chunk that is being written.
+    /// True if its writer is done with it; else the service looks into a chunk that is being
+    /// written.
     pub(super) complete: bool,
 }
 
@@ -101,7 +102,8 @@ impl Service {
         // Else it is the same chunk once more.
     }
 
-    /// Fills in `data` at `offset` of a chunk's packets: the size of a packet that goes on in later chunks.
+    /// Fills in `data` at `offset` of a chunk's packets: the size of a packet that goes on in later
+    /// chunks.
     pub(super) fn patch(&mut self, writer: u16, chunk: u32, offset: usize, data: &[u8]) {
         let chunk = self.chunks.get_mut(&(writer, chunk));
         let place = chunk.and_then(|chunk| {
@@ -186,7 +188,8 @@ impl Service {
         }
     }
 
-    /// The packet whose fragments stand at the end of chunk `key` and at the beginning of those up to `until`.
+    /// The packet whose fragments stand at the end of chunk `key` and at the beginning of those up
+    /// to `until`.
     fn join(&mut self, (writer, id): (u16, u32), until: u32) -> Option<Vec<u8>> {
         let parts: Vec<Next> = (id..=until).map(|id| self.next((writer, id))).collect();
         let mut whole = Vec::new();

@@ -1,5 +1,5 @@
-//! A writer that is stopped after each of its instructions. A reader of its memory then finds every acknowledged message, whole and in
-//! order, and at most one more: the one that is being written.
+//! A writer that is stopped after each of its instructions. A reader of its memory then finds every
+//! acknowledged message, whole and in order, and at most one more: the one that is being written.
 //!
 //! A child process writes into shared memory, one instruction at a time, under `ptrace`.
 
@@ -89,8 +89,8 @@ fn at_every_instruction_what_was_acknowledged_is_there() {
     }
     let file = file();
     let (buffer, acknowledged) = (buffer(&file), acknowledged(&file));
-    // Not a bare clone, in which the allocator's locks could be held by threads of other tests. The child maps the file
-    // itself, as what is mapped here is not shared with it.
+    // Not a bare clone, in which the allocator's locks could be held by threads of other tests. The
+    // child maps the file itself, as what is mapped here is not shared with it.
     // SAFETY: the child does nothing but what is tested, and ends in `child`.
     let pid = unsafe { libc::fork() };
     if pid == 0 {

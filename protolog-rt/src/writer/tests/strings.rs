@@ -1,5 +1,5 @@
-//! Strings that a chunk has are named, others come with their message. The reader gets the logged strings, repeated or not
-//! and wherever they lie in memory, and reads each chunk alone.
+//! Strings that a chunk has are named, others come with their message. The reader gets the logged
+//! strings, repeated or not and wherever they lie in memory, and reads each chunk alone.
 
 use super::super::arg_slice::ArgSlice;
 use super::*;
@@ -106,7 +106,8 @@ fn any_mixture_is_read_as_it_was_logged() {
     for round in 0..40 {
         let rig = Rig::new(64);
         let mut expected = Vec::new();
-        // Few texts that repeat, or many that hardly do; of all lengths, some longer than a chunk, all alike.
+        // Few texts that repeat, or many that hardly do; of all lengths, some longer than a chunk,
+        // all alike.
         let (kinds, longest) = ([3, 20, 100, 2_000][round % 4], [8, 40, 200, 6_000][round / 4 % 4]);
         for _ in 0..400 {
             let mut text = || {

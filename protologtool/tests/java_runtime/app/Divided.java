@@ -7,8 +7,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * Threads that count, to a trace in several files, a compressed one, or a buffer that is full: {@code Divided DIRECTORY OPTION…}. It prints the
- * outcome, and with {@code kill} how far each thread has come, until it is killed.
+ * Threads that count, to a trace in several files, a compressed one, or a buffer that is full:
+ * {@code Divided DIRECTORY OPTION…}. It prints the outcome, and with {@code kill} how far each
+ * thread has come, until it is killed.
  */
 public final class Divided {
     private static final int THREADS = 4;

@@ -14,10 +14,11 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
- * Logs while the JVM ends: {@code Ending KIND TRACE}. {@code hooks}: in hooks that take a while; {@code busy} and {@code kept}: in threads that go on
- * until the JVM is gone, which count their calls in {@code TRACE.calls}; {@code recorded}: without a file for the trace; {@code start}: in a session that
- * a hook starts; {@code pipe}: nothing but many messages; {@code closing} and {@code copying}: many messages, while another thread closes the session,
- * or writes a snapshot.
+ * Logs while the JVM ends: {@code Ending KIND TRACE}. {@code hooks}: in hooks that take a while;
+ * {@code busy} and {@code kept}: in threads that go on until the JVM is gone, which count their
+ * calls in {@code TRACE.calls}; {@code recorded}: without a file for the trace; {@code start}: in a
+ * session that a hook starts; {@code pipe}: nothing but many messages; {@code closing} and
+ * {@code copying}: many messages, while another thread closes the session, or writes a snapshot.
  */
 public final class Ending {
     private static final int THREADS = 4;
@@ -81,7 +82,10 @@ public final class Ending {
         }
     }
 
-    /** Has another thread do something that takes long, and comes back once it is within that method of the session. */
+    /**
+     * Has another thread do something that takes long, and comes back once it is within that method
+     * of the session.
+     */
     private static void begin(Callable<?> action, String method) {
         Thread thread = new Thread(() -> {
             try {

@@ -12,7 +12,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Logs to files that are there: {@code Existing DIRECTORY}. With {@code Existing DIRECTORY meanwhile}, somebody else takes the names of a segment and of an older
+ * Logs to files that are there: {@code Existing DIRECTORY}. With
+ * {@code Existing DIRECTORY meanwhile}, somebody else takes the names of a segment and of an older
  * recording meanwhile. It prints the outcomes.
  */
 public final class Existing {

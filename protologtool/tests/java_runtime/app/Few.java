@@ -19,8 +19,9 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * All that opens files, with each number of descriptors that are free: {@code Few DIRECTORY}. It prints what a failure has left open, or in a directory, and what does
- * not work later; and last how often each failed.
+ * All that opens files, with each number of descriptors that are free: {@code Few DIRECTORY}. It
+ * prints what a failure has left open, or in a directory, and what does not work later; and last
+ * how often each failed.
  */
 public final class Few {
     private static final int MOST_FREE = 25;

@@ -8,8 +8,8 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * Many threads that log a little and then rest, and many that end, before others log: {@code Idle DIRECTORY BYTES IDLE SHORT ring|stream}. It
- * prints the outcome.
+ * Many threads that log a little and then rest, and many that end, before others log:
+ * {@code Idle DIRECTORY BYTES IDLE SHORT ring|stream}. It prints the outcome.
  */
 public final class Idle {
     private static final int LAST = 1_000;

@@ -13,8 +13,9 @@ import java.time.Duration;
 import java.util.concurrent.Callable;
 
 /**
- * Has threads do all that a program does with this runtime while their interrupt flag is set, as after {@code shutdownNow}: {@code Interrupted
- * DIRECTORY}. It prints a line for whatever fails, or forgets the flag, and the messages of each trace.
+ * Has threads do all that a program does with this runtime while their interrupt flag is set, as
+ * after {@code shutdownNow}: {@code Interrupted DIRECTORY}. It prints a line for whatever fails, or
+ * forgets the flag, and the messages of each trace.
  */
 public final class Interrupted {
     private Interrupted() {}

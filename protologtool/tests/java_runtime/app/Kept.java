@@ -7,7 +7,10 @@ import dev.protolog.Summary;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** Keeps more messages than the heap has room for: {@code Kept DIRECTORY}. It prints the messages of a snapshot and of the trace, and those that were lost. */
+/**
+ * Keeps more messages than the heap has room for: {@code Kept DIRECTORY}. It prints the messages of
+ * a snapshot and of the trace, and those that were lost.
+ */
 public final class Kept {
     private static final int BUFFER = 48 << 20;
     private static final int MESSAGES = 16_000;

@@ -9,8 +9,8 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
 
 /**
- * Logs until it is killed: {@code Killed DIRECTORY THREADS record|stream}. Each thread counts its messages, and prints now and then how many of
- * them it has logged.
+ * Logs until it is killed: {@code Killed DIRECTORY THREADS record|stream}. Each thread counts its
+ * messages, and prints now and then how many of them it has logged.
  */
 public final class Killed {
     private Killed() {}

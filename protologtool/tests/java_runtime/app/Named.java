@@ -8,7 +8,10 @@ import java.io.InputStreamReader;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Logs by loggers of any names, a message of each with each line of standard input; with an argument, by many more of them. */
+/**
+ * Logs by loggers of any names, a message of each with each line of standard input; with an
+ * argument, by many more of them.
+ */
 public final class Named {
     private static final List<BridgedLogger> LOGGERS = new ArrayList<>();
     private static final int MORE_THAN_GROUPS = 1100;

@@ -23,8 +23,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * An operator in pure Java, which receives no file descriptors: {@code Operator SOCKET GROUP LEVELS} prints the groups whose name ends with
- * GROUP at these levels (bit = severity), by a store into the file that the program names.
+ * An operator in pure Java, which receives no file descriptors:
+ * {@code Operator SOCKET GROUP LEVELS} prints the groups whose name ends with GROUP at these levels
+ * (bit = severity), by a store into the file that the program names.
  */
 public final class Operator {
     private static final VarHandle INT = MethodHandles.byteBufferViewVarHandle(int[].class, ByteOrder.nativeOrder());
@@ -67,8 +68,8 @@ public final class Operator {
 
     /**
      * The path of a file that the program named: its own memory, or one beside its socket; of this
-     * user, and of nobody else. Java can't ask what it has opened, so the directory is one that only
-     * this user can enter, by a path without links: nobody else can put another file there.
+     * user, and of nobody else. Java can't ask what it has opened, so the directory is one that
+     * only this user can enter, by a path without links: nobody else can put another file there.
      */
     private static Path checked(Path socket, String name) throws IOException {
         if (name.matches("/proc/[0-9]+/fd/[0-9]+")) {

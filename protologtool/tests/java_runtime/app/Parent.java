@@ -5,8 +5,8 @@ import dev.protolog.Session;
 import java.nio.file.Path;
 
 /**
- * Runs another program while it logs: {@code Parent TRACE COMMAND…}. It logs until that has ended, and one message more; the trace has its
- * exit code.
+ * Runs another program while it logs: {@code Parent TRACE COMMAND…}. It logs until that has ended,
+ * and one message more; the trace has its exit code.
  */
 public final class Parent {
     private Parent() {}

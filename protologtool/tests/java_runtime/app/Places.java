@@ -10,7 +10,10 @@ import dev.protolog.ProtoLogImpl;
 import dev.protolog.Session;
 import java.nio.file.Path;
 
-/** Logs to a session that asks for places and stack traces, and to one that does not: {@code Places DIRECTORY}. */
+/**
+ * Logs to a session that asks for places and stack traces, and to one that does not:
+ * {@code Places DIRECTORY}.
+ */
 public final class Places {
     private Places() {}
 

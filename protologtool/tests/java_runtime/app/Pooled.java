@@ -9,8 +9,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Tasks of Java's common pool, one after the other: {@code Pooled TRACE COUNT}. Since Java 19 its threads forget their thread locals whenever they have nothing to
- * do. It prints how many messages are in the trace, and how many are lost.
+ * Tasks of Java's common pool, one after the other: {@code Pooled TRACE COUNT}. Since Java 19 its
+ * threads forget their thread locals whenever they have nothing to do. It prints how many messages
+ * are in the trace, and how many are lost.
  */
 public final class Pooled {
     private Pooled() {}

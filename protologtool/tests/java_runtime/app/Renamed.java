@@ -4,7 +4,10 @@ import dev.protolog.ProtoLog;
 import dev.protolog.Session;
 import java.nio.file.Path;
 
-/** Threads that have another name for each request, of three messages: {@code Renamed TRACE platform|virtual}. */
+/**
+ * Threads that have another name for each request, of three messages:
+ * {@code Renamed TRACE platform|virtual}.
+ */
 public final class Renamed {
     private static final int THREADS = 4;
     private static final int REQUESTS = 250;

@@ -7,7 +7,10 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 
-/** A run at the path of earlier ones: {@code Restart TRACE RUN WORD...}. Words: {@code crash} or {@code end}, {@code ring}, {@code zip}, {@code truncate}, {@code keep=N}. */
+/**
+ * A run at the path of earlier ones: {@code Restart TRACE RUN WORD...}. Words: {@code crash} or
+ * {@code end}, {@code ring}, {@code zip}, {@code truncate}, {@code keep=N}.
+ */
 public final class Restart {
     private Restart() {}
 

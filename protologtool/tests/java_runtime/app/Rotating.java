@@ -10,8 +10,9 @@ import java.io.IOException;
 import java.nio.file.Path;
 
 /**
- * A program that rotates and replaces its files, as often as it can: {@code Rotating DIRECTORY (kept|anew)}. With {@code kept} it opens them once, before
- * it says that it is ready, and else again and again. Once standard input has a line it begins.
+ * A program that rotates and replaces its files, as often as it can:
+ * {@code Rotating DIRECTORY (kept|anew)}. With {@code kept} it opens them once, before it says that
+ * it is ready, and else again and again. Once standard input has a line it begins.
  */
 public final class Rotating {
     private static final int TURNS = 3000;

@@ -7,9 +7,10 @@ import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * Threads that count, over the smallest buffer: {@code Stress DIRECTORY THREADS COUNT keep|stream|record|exit}. It prints how many messages are
- * in the trace, and how many are lost. With {@code exit} the program ends while all threads log; with {@code -Dgarbage=true} another thread
- * keeps the collector busy.
+ * Threads that count, over the smallest buffer:
+ * {@code Stress DIRECTORY THREADS COUNT keep|stream|record|exit}. It prints how many messages are
+ * in the trace, and how many are lost. With {@code exit} the program ends while all threads log;
+ * with {@code -Dgarbage=true} another thread keeps the collector busy.
  */
 public final class Stress {
     private static volatile Object garbage;

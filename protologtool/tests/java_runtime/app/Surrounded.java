@@ -8,10 +8,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Logs where files can't be made or grow, as it would anywhere: {@code Surrounded TRACE COUNT [record]}, or {@code Surrounded RECORDING COUNT
- * recording}, which it leaves. It prints which error its session
- * starts or ends with, or how many messages are in the trace and lost; and the folder of the recording. With {@code again} it removes {@code filler} then, and
- * logs one message to a new session.
+ * Logs where files can't be made or grow, as it would anywhere:
+ * {@code Surrounded TRACE COUNT [record]}, or {@code Surrounded RECORDING COUNT recording}, which
+ * it leaves. It prints which error its session starts or ends with, or how many messages are in the
+ * trace and lost; and the folder of the recording. With {@code again} it removes {@code filler}
+ * then, and logs one message to a new session.
  */
 public final class Surrounded {
     private Surrounded() {}

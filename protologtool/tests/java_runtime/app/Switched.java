@@ -15,7 +15,10 @@ import java.io.InputStreamReader;
 import java.nio.file.Path;
 import java.time.Duration;
 
-/** A program that is switched from outside, and does what it reads on standard input: {@code Switched [CONFIG]}. */
+/**
+ * A program that is switched from outside, and does what it reads on standard input:
+ * {@code Switched [CONFIG]}.
+ */
 public final class Switched {
     private static Session session;
 

@@ -8,7 +8,10 @@ import java.io.InputStreamReader;
 import java.nio.file.Path;
 import java.time.Duration;
 
-/** Runs a phase of the workers for each line on standard input, recorded, and listens to operators: {@code SwitchedWorkers TRACE}. */
+/**
+ * Runs a phase of the workers for each line on standard input, recorded, and listens to operators:
+ * {@code SwitchedWorkers TRACE}.
+ */
 public final class SwitchedWorkers {
     private SwitchedWorkers() {}
 

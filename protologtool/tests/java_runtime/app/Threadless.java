@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * Listens to operators while the process may have no more threads, and once it may: {@code Threadless DIRECTORY}. It prints the files in the directory after
- * each.
+ * Listens to operators while the process may have no more threads, and once it may:
+ * {@code Threadless DIRECTORY}. It prints the files in the directory after each.
  */
 public final class Threadless {
     private Threadless() {}

@@ -11,8 +11,10 @@ import java.nio.file.Path;
 import java.util.concurrent.Semaphore;
 
 /**
- * Many threads of two messages each: {@code Threads TRACE COUNT ALIVE platform|virtual|pinned [BUFFER]}, of which so many live at once. It prints how many
- * messages are in the trace, and how many are lost. Between its messages a thread gives its carrier away, or sleeps on it, pinned.
+ * Many threads of two messages each:
+ * {@code Threads TRACE COUNT ALIVE platform|virtual|pinned [BUFFER]}, of which so many live at
+ * once. It prints how many messages are in the trace, and how many are lost. Between its messages a
+ * thread gives its carrier away, or sleeps on it, pinned.
  */
 public final class Threads {
     private static final ThreadLocal<Integer> NUMBER = new ThreadLocal<>();
@@ -33,7 +35,8 @@ public final class Threads {
                 try {
                     NUMBER.set(number);
                     if (args[3].equals("pinned")) {
-                        // A class of its own, whose initializer does it: a frame of the JVM is on the stack meanwhile.
+                        // A class of its own, whose initializer does it: a frame of the JVM is on
+                        // the stack meanwhile.
                         MethodHandles.lookup().defineHiddenClass(pinned, true);
                     } else {
                         logTwice();

@@ -6,7 +6,10 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.file.Path;
 
-/** Answers each number on standard input by the next one: {@code Token TRACE}. Its trace has the numbers that it gave. */
+/**
+ * Answers each number on standard input by the next one: {@code Token TRACE}. Its trace has the
+ * numbers that it gave.
+ */
 public final class Token {
     private Token() {}
 

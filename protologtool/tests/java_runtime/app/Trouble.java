@@ -22,7 +22,9 @@ public final class Trouble {
         return Session.builder().file(trace).enableAll().start();
     }
 
-    /** Logs while the heap is full, again and again. Each call is in the trace or counted as lost. */
+    /**
+     * Logs while the heap is full, again and again. Each call is in the trace or counted as lost.
+     */
     private static void memory(Path trace) throws IOException {
         Object[] values = {1, "x"};
         Session session = start(trace);

@@ -12,9 +12,11 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 
 /**
- * Loses a file of a session while it logs: {@code Truncated KIND DIRECTORY}. Another session goes on. {@code recording}: the file of a ring; {@code full}: that of
- * a session whose buffer is full; {@code stream}: a part of a stream's buffer, before a template comes that was not known; {@code long}: as {@code recording}, and
- * the file is as long as before; {@code switches}: the switches of groups.
+ * Loses a file of a session while it logs: {@code Truncated KIND DIRECTORY}. Another session goes
+ * on. {@code recording}: the file of a ring; {@code full}: that of a session whose buffer is full;
+ * {@code stream}: a part of a stream's buffer, before a template comes that was not known;
+ * {@code long}: as {@code recording}, and the file is as long as before; {@code switches}: the
+ * switches of groups.
  */
 public final class Truncated {
     private static final int MESSAGES = 20_000;

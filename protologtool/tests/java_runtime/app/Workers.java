@@ -6,8 +6,9 @@ import static app.AppLog.NET;
 import dev.protolog.ProtoLog;
 
 /**
- * Threads that log arguments of every type at every level, side by side. Each text begins with the name of its thread, so that the order of each
- * can be compared. Nothing here depends on the runtime but the API of log calls, and the templates are ones that every reader has whole.
+ * Threads that log arguments of every type at every level, side by side. Each text begins with the
+ * name of its thread, so that the order of each can be compared. Nothing here depends on the
+ * runtime but the API of log calls, and the templates are ones that every reader has whole.
  */
 final class Workers {
     private static final int THREADS = 4;

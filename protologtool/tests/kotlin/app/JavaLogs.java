@@ -3,7 +3,10 @@ package written;
 import app.AppLog;
 import dev.protolog.ProtoLog;
 
-/** Methods of Java that pass templates on, and calls of them and of Kotlin's: each prints the same processed and unprocessed. */
+/**
+ * Methods of Java that pass templates on, and calls of them and of Kotlin's: each prints the same
+ * processed and unprocessed.
+ */
 public final class JavaLogs {
     static final String PREFIX = "java " + PrefixKt.OF_KOTLIN;
 

@@ -76,7 +76,8 @@ impl Counts {
         amount.bytes += bytes;
     }
 
-    /// The part of an item that is counted; losses have no place in a table of entries, and are reported as everywhere.
+    /// The part of an item that is counted; losses have no place in a table of entries, and are
+    /// reported as everywhere.
     pub(crate) fn of(by: Option<CountBy>, log: &Log, item: &Item<'_>) -> Option<Counted> {
         let Item::Entry(entry) = item else { return None };
         // Nothing here is of an entry's values, which take longer than all the rest.
@@ -159,7 +160,8 @@ impl Counts {
         out
     }
 
-    /// Bars of the number of entries over time; times have a form that tells the bars apart, unless there is one.
+    /// Bars of the number of entries over time; times have a form that tells the bars apart, unless
+    /// there is one.
     pub(crate) fn histogram(
         self,
         log: &Log,

@@ -17,7 +17,9 @@ public final class Effects {
         return value;
     }
 
-    /** An effect in an argument of a call of a group that is compiled out: never in processed code. */
+    /**
+     * An effect in an argument of a call of a group that is compiled out: never in processed code.
+     */
     public static <T> T unseen(T value) {
         Trace.LINES.add("unseen " + value);
         return value;

@@ -4,7 +4,10 @@ import dev.protolog.Trace;
 import java.nio.file.Files;
 import java.nio.file.Paths;
 
-/** Runs cases in both states of the guard and prints their traces. Arguments: the dictionary, then class names. */
+/**
+ * Runs cases in both states of the guard and prints their traces. Arguments: the dictionary, then
+ * class names.
+ */
 public final class RunAll {
     public static void main(String[] args) throws Exception {
         for (String line : Files.readAllLines(Paths.get(args[0]))) {

@@ -33,7 +33,10 @@ public final class Trace {
         return on && group.isEnabled();
     }
 
-    /** True if messages are recorded as their texts, of which a part can be the template's or an argument's. */
+    /**
+     * True if messages are recorded as their texts, of which a part can be the template's or an
+     * argument's.
+     */
     private static final boolean AS_TEXT = Boolean.getBoolean("trace.text");
 
     static void message(LogLevel level, ProtoLogGroup group, String template, List<Object> args) {

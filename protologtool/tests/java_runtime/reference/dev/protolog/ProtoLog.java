@@ -3,8 +3,9 @@ package dev.protolog;
 import java.util.Arrays;
 
 /**
- * The reference printer: the API of log calls by {@link String#format} and {@link System#out}, sharing no line with the runtime. Integers are
- * 64 bits wide, a char is its number, and nulls are what docs/guides/java.md says.
+ * The reference printer: the API of log calls by {@link String#format} and {@link System#out},
+ * sharing no line with the runtime. Integers are 64 bits wide, a char is its number, and nulls are
+ * what docs/guides/java.md says.
  */
 public final class ProtoLog {
     private ProtoLog() {}
