@@ -59,9 +59,12 @@ impl Calls for Loop {
     }
 }
 
-/// Measures a logger and prints the figures as a line of JSON: percentiles of bursts, the time of a
-/// call in a loop, CPU nanoseconds from the loop's begin until everything is written, and how many
-/// messages were logged, in the loop and in all.
+/// Measures a logger and prints the figures as a line of JSON:
+///
+/// - percentiles of bursts
+/// - the time of a call in a loop
+/// - CPU nanoseconds from the loop's begin until everything is written
+/// - the number of logged messages, in the loop and in all
 pub fn measure<L: Logger>(shape: Shape, path: &Path) {
     let mut logger = L::open(path);
     let [p50, p99, p999] = with_calls(&logger, shape, Bursts);

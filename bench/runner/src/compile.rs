@@ -1,9 +1,10 @@
-//! The time that log calls take to compile, and the size of their code: a program with 2,000 calls
-//! less one with 20, which has the logger in it, for `protolog`, `log` and `tracing` with the same
-//! calls, and for `protolog` with fewer arguments.
+//! The time that log calls take to compile, and the size of their code. Each figure is the
+//! difference between a program with 2,000 calls and one with 20, which has the logger in it. The
+//! candidates are `protolog`, `log` and `tracing` with the same calls, and `protolog` with fewer
+//! arguments.
 //!
-//! Debug builds are timed, the crate alone, its dependencies built; of release builds the code is
-//! counted: executable sections, which notes and texts are not.
+//! Debug builds are timed: the crate alone, after its dependencies were built. Release builds are
+//! measured by the size of their executable sections, which contain neither notes nor texts.
 
 use std::fmt::Write;
 use std::path::Path;

@@ -1,7 +1,9 @@
-//! Reading traces: to text, to JSON, filtered, the first and the last lines, beside what can't be
-//! avoided (the bytes themselves, a decompression), Perfetto's own reader on the same trace,
-//! babeltrace2 on a CTF trace of the same messages, and defmt's decoder on what its encoder makes
-//! of them.
+//! Reading traces: to text, to JSON, filtered, the first and the last lines. Beside it:
+//!
+//! - the unavoidable work: reading the bytes, decompressing them
+//! - Perfetto's own reader on the same trace
+//! - babeltrace2 on a CTF trace of the same messages
+//! - defmt's decoder on the same messages from its encoder
 
 use std::path::{Path, PathBuf};
 

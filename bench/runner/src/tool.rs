@@ -1,7 +1,9 @@
-//! `protologtool` over the sources of a JDK, beside what it can't avoid: reading the same files,
-//! and tree-sitter's own time on the declarations that hold calls; over the crates that this
-//! workspace depends on, beside reading and syn; and over as much as AOSP's tool was once measured
-//! with.
+//! The time of `protologtool` beside that of the work it can't avoid:
+//!
+//! - over the sources of a JDK: reading the same files, and tree-sitter's own time on the
+//!   declarations that hold calls
+//! - over the crates that this workspace depends on: reading, and syn
+//! - over as much source as AOSP's tool was once measured with
 
 mod again;
 

@@ -45,10 +45,10 @@ pub(crate) fn made(job: Job, slots: &mut [Slot], records: &Records) -> usize {
 
 fn run(who: Who, job: Job, slots: &mut [Slot], records: &Records) -> usize {
     let messages = records.of(job.values);
-    // SAFETY: both slices are borrowed for as long as the call takes; a slot has no padding, so
-    // that slots follow each other every `SLOT` bytes; the number of messages is a power of two;
-    // and nobody writes more than a slot has: of a message of four records ProtoZero 4 * (2 * 6 +
-    // 2 * 11 + 3 + 31) + 3 * 6 = 290 bytes, the floor 4 * 72.
+    // SAFETY: both slices are borrowed for the duration of the call. A slot has no padding, so
+    // slots follow each other every `SLOT` bytes. The number of messages is a power of two. No
+    // writer exceeds a slot: a message of four records takes ProtoZero 4 * (2 * 6 + 2 * 11 + 3 +
+    // 31) + 3 * 6 = 290 bytes, the floor 4 * 72.
     unsafe {
         protozero_loop(
             who,
