@@ -1,9 +1,12 @@
 //! One class file: the content of its tables, with names as text. A method's code is decoded when
 //! the method is first called, since most methods of a class never are.
 //!
-//! The tables are read by noak, which is safe for any bytes but for three things that are kept from
-//! it: the numbers of lines (it takes their entries for six bytes each), a `tableswitch` up to the
-//! largest int, and descriptors, which it parses only where they are known to be right.
+//! The tables are read by noak, which is safe for any bytes, with three exceptions. These are kept
+//! from it:
+//!
+//! - the table of line numbers, whose entries it takes for six bytes each
+//! - a `tableswitch` up to the largest int
+//! - descriptors, which it parses only where they are known to be right
 
 use crate::MAX_NAME;
 use crate::descriptor::{Signature, is_type};
