@@ -1,9 +1,8 @@
-//! Any bytes as what follows a recording's header: recovering never panics, and makes a trace that
-//! is read.
+//! Any bytes after a recording's header: recovering never panics, and makes a readable trace.
 //!
-//! Covers what the reader's own property tests, which damage one recording, can't reach by chance:
-//! any layout of pages, any chunks in any order, packets that go over several of them; and of the
-//! recording of a stream, any positions of its writers.
+//! The reader's own property tests damage one recording. This target covers states that they can't
+//! reach by chance: any layout of pages, any chunks in any order, and packets that span several
+//! chunks. In the recording of a stream, the positions of its writers are arbitrary, too.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
