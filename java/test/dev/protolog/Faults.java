@@ -1,10 +1,10 @@
 package dev.protolog;
 
 /**
- * Errors of the JVM at chosen places: {@link FaultLoader} has the runtime call {@link #memory},
- * {@link #stack} and {@link #link} wherever memory or stack may be missing, the last where the JVM
- * takes memory to link an operation that it runs for the first time. At each of these places
- * another thread may interrupt this one as well.
+ * Errors of the JVM at chosen places. A class loader, {@link FaultLoader}, has the runtime call
+ * {@link #memory}, {@link #stack} and {@link #link} wherever memory or stack may be missing. The
+ * last one stands where the JVM takes memory to link an operation that it runs for the first time.
+ * At each of these places another thread may interrupt this one as well.
  *
  * <p>Invariant: nothing is thrown to a thread but the one that has asked for it, and nothing after
  * {@link #during}.

@@ -14,8 +14,8 @@ import java.util.stream.Stream;
 
 /**
  * Loads all classes of the runtime when the first session starts. A jar may be overwritten while a
- * program runs from it, as by a deployment: the JVM finds no further class then, and a session that
- * needs one for the first time, for a file that is full or at its end, would lose what it has.
+ * program runs from it, as by a deployment. The JVM finds no further class then. A session that
+ * needs one for the first time, for a full file or at its end, would lose the messages it has.
  *
  * <p>Invariant: nothing is thrown; a class that can't be loaded now is looked for when it is
  * needed.

@@ -15,12 +15,16 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * The lines on standard error about messages that a session has lost, for programs that look at no
- * summary; and about names of groups that are almost those of a group, and of none. {@code named}
- * are the names that the program has written; {@code isWanted} is false where it wants no lines.
+ * The lines on standard error at a session's end. One is about lost messages, for programs that
+ * look at no summary. The others are about names that match no group, but are almost the name of
+ * one.
  *
- * <p>Invariants: nothing before the session's end; what a ring is made to overwrite is not lost. A
- * name that is like none is no mistake: its group may come with a later message.
+ * <p>Invariants: nothing is printed before the session's end. Messages that a ring overwrites by
+ * design do not count as lost. A name that resembles no group is no mistake: its group may come
+ * with a later message.
+ *
+ * @param isWanted false if the program wants no lines
+ * @param named the names of groups that the program has written
  */
 public record EndReport(boolean isWanted, Set<String> named) {
     static final EndReport NONE = new EndReport(false, Set.of());

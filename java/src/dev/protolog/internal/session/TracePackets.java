@@ -69,9 +69,9 @@ public final class TracePackets {
 
     /**
      * Writes the packet that a chunk begins with: the clock of its sequence, its thread, and losses
-     * before it. {@code info} has the fields of {@link ThreadIdentity#write}, and the number of
-     * messages so far where the buffer keeps them; {@code snapshot} and {@code part} are for use in
-     * between.
+     * before it. Its {@code info} has the fields of {@link ThreadIdentity#write}, and the number of
+     * messages so far if the buffer keeps them. Both {@code snapshot} and {@code part} are scratch
+     * space.
      */
     public static void chunk(ProtoWriter to, long time, ProtoWriter info, Losses.Pending losses, ProtoWriter snapshot, ProtoWriter part) {
         snapshot.clear().message(1, part.clear().varint(1, SEQUENCE).varint(2, time).varint(3, 1));

@@ -15,9 +15,9 @@ import java.util.concurrent.locks.ReentrantLock;
  * a JVM that is killed has shown the text before. An output that takes longer is late: nobody waits
  * for it until the queue is empty.
  *
- * <p>Invariants: texts are shown in their order; text that finds no room is dropped and counted,
- * and the count is shown once the output takes text again; none of the program's code runs under
- * the lock; a caller's interrupt stays set. The thread ends when it has had nothing to do for a
+ * <p>Invariants: texts are shown in their order. Text that finds no room is dropped and counted,
+ * and the count is shown once the output takes text again. None of the program's code runs under
+ * the lock. A caller's interrupt stays set. The thread ends when it has had nothing to do for a
  * while, so that it keeps no class loader.
  */
 public final class TextQueue {
