@@ -1,7 +1,10 @@
-//! The contract between a program that logs and an operator: the switch word of a group
-//! ([`switch`]), the forms of names ([`name`]) and of patterns for them ([`matches_group`]), the
-//! syntax of settings ([`setting`]), the directories of sockets ([`place`]), and the protocol on a
-//! socket ([`protocol`]).
+//! The contract between a program that logs and an operator:
+//!
+//! - the switch word of a group ([`switch`])
+//! - the forms of names ([`name`]) and of patterns for them ([`matches_group`])
+//! - the syntax of settings ([`setting`])
+//! - the directories of sockets ([`place`])
+//! - the protocol on a socket ([`protocol`])
 //!
 //! Both ends use this code, so they can't disagree. `docs/design/control.md` describes the whole.
 

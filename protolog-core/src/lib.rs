@@ -1,6 +1,10 @@
-//! The vocabulary that all other crates share: levels, templates and their rendering, parameter
-//! kinds, ids, the field numbers of the trace schema, the layouts of shared buffers and recordings,
-//! the control protocol, and the note that a Rust binary carries for each log call.
+//! The vocabulary that all other crates share:
+//!
+//! - levels, templates and their rendering, parameter kinds, ids
+//! - the field numbers of the trace schema
+//! - the layouts of shared buffers and recordings
+//! - the control protocol
+//! - the note that a Rust binary carries for each log call
 //!
 //! ```
 //! use protolog_core::{Level, Template, group_id, message_id};
