@@ -69,9 +69,9 @@ fn is_no_directory(error: &io::Error) -> bool {
     matches!(error, Some(libc::ENOTDIR | libc::ELOOP))
 }
 
-/// Returns whether only its owner can enter a directory, or make another one in its place: the
-/// directory that it is in belongs to the same user or root, and others can't write there, or can't
-/// rename entries of others (as in `/tmp`).
+/// Returns whether only its owner can enter a directory, or make another one in its place. Its
+/// parent must belong to the same user or root; and others either can't write to the parent, or
+/// can't rename entries of others in it (as in `/tmp`).
 fn is_private(directory: &Metadata, parent: &Metadata) -> bool {
     is_private_by(directory.uid(), directory.mode(), parent.uid(), parent.mode())
 }
