@@ -1,9 +1,9 @@
 //! The chunks of a ring that is being written, as they were at one instant.
 //!
-//! A ring can't be copied in an instant, and meanwhile its chunks go on, or become those of others.
-//! So it is copied three times. A chunk counts if it is the same one in all copies: then its
-//! packets are those of the first copy's count, and what the second copy has of them is complete,
-//! since a packet is counted after it was written.
+//! A ring can't be copied in an instant: meanwhile writers add packets to its chunks, or reuse
+//! them. So it is copied three times, and a chunk counts if it is the same one in all copies. Its
+//! packets are those of the first copy's count. Their bytes in the second copy are complete, since
+//! a packet is counted after it was written.
 //!
 //! Invariant: a chunk of the result has no packet that was not complete, and no byte of another
 //! chunk.
