@@ -1,8 +1,8 @@
 //! Argument lists, on their way from the macros to the write path.
 //!
-//! A list is passed on by continuation: each [`Shown`] is formatted into a buffer on the stack of a
-//! function of its own, so the functions that log need no stack for it, and the rest of the call
-//! runs while the buffer lives. A long one goes on in memory of the heap.
+//! A list is passed on by continuation. Each [`Shown`] is formatted into a buffer on the stack of a
+//! function of its own, and the rest of the call runs while the buffer lives. So the functions that
+//! log need no stack for it. A longer text continues on the heap.
 //!
 //! Invariant: user code (`Display`) runs here only, before the write path is entered.
 

@@ -1,10 +1,10 @@
 //! The load fence before the clock, left out while a single writer logs.
 //!
-//! A processor that may read its counter before an earlier load has its value needs a fence in
-//! front of the counter, or a thread could give a message an earlier time than the message whose
-//! effect it has already seen. The fence takes half as long as the rest of a message. It is needed
-//! only where that load may have shown an action of another thread after a message of its own, so
-//! not while no other thread logs.
+//! Some processors may read their counter before an earlier load has its value. They need a fence
+//! in front of the counter. Without it, a thread could give a message an earlier time than a
+//! message whose effect it has already seen. The fence takes half as long as the rest of a message.
+//! It is needed only where that load may have shown an action of another thread after a message of
+//! its own, so not while no other thread logs.
 //!
 //! One word of the process says which writer the clock is biased to, as a biased lock is to its
 //! owner; each message looks at it. The biased writer leaves the fence out; any other writer

@@ -2,8 +2,8 @@
 //! not believe.
 //!
 //! Invariant: the caller of a set-user-id program, or of one with capabilities of its own, can't
-//! choose by a variable which files it reads, where it listens, or what it logs: all of the runtime
-//! asks here, as the C library does for its own variables.
+//! choose by a variable which files it reads, where it listens, or what it logs. The whole runtime
+//! reads variables here; the C library treats its own variables likewise.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

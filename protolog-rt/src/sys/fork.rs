@@ -4,23 +4,24 @@
 //! every registered lock, in the order of [`Order`], which is also that of everybody who takes
 //! several; so nobody else holds one during the fork, and nothing that they protect is half
 //! changed. In the child it runs each lock's action, last taken first, and releases the lock; in
-//! the parent it only releases them. Locks of the C library are not ours to take: where one may be
-//! held by this library during a fork and the C library does not free it in the child (the zone's,
-//! in some also the loader's), a `ForkLock` is held around our own calls. Locks that other code of
-//! the program holds in there stay held in the child. So do locks of Rust's library while a thread
-//! starts or ends, and then no thread starts in the child, nor does a session that needs one.
+//! the parent it only releases them. Locks of the C library are not ours to take. The C library
+//! does not free some of them in the child: that of the time zone and, in some C libraries, that of
+//! the loader. A `ForkLock` is held around our own calls that may take one of these. Locks that
+//! other code of the program holds in there stay held in the child. So do locks of Rust's library
+//! while a thread starts or ends, and then no thread starts in the child, nor does a session that
+//! needs one.
 //!
 //! A fork in a signal handler may find a lock held by its own thread, or by a thread that waits for
 //! it; and any fork may find one held by a thread that waits for a disk. The handler waits a moment
-//! for each lock, goes on without those that it does not get, and the fork is not *complete* for
-//! the child, which then logs nothing: its messages are counted as those of a thread at its end,
-//! and its text goes to standard error.
+//! for each lock, and goes on without the locks that it does not get. Then the fork is not
+//! *complete* for the child, which logs nothing: its messages are counted as those of a thread at
+//! its end, and its text goes to standard error.
 //!
 //! A child made by the bare system call (`clone`) runs no handlers. It goes on writing into its
-//! copy of its thread's chunk, which nobody reads, or with [`record`](crate::Builder::record) into
-//! the chunk itself, until that is full; then it is found out by its process id, and what it logs
-//! to its parent's sessions is counted as [`LossCause::Forked`](crate::LossCause::Forked). Such a
-//! child should do nothing but `exec`.
+//! copy of its thread's chunk, which nobody reads; with [`record`](crate::Builder::record) it
+//! writes into the chunk itself. Once that is full, the child is found out by its process id. From
+//! then on its messages to its parent's sessions are counted as
+//! [`LossCause::Forked`](crate::LossCause::Forked). Such a child should do nothing but `exec`.
 //!
 //! Invariants
 //! - The child's handlers allocate nothing and wait for nobody, since a thread that holds a lock

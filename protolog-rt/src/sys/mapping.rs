@@ -132,9 +132,9 @@ fn detach(mappings: &mut Vec<(usize, usize)>) {
     }
 }
 
-/// Maps `len` bytes of a file from an offset on, or zeros of the process's own, in place of the
-/// mapping at `start`, in one step: a thread that reads there meanwhile sees either the old bytes
-/// or the new ones. Allocates nothing.
+/// Maps `len` bytes of a file from an offset on, or private zeros, in place of the mapping at
+/// `start`. This is one step: a thread that reads there meanwhile sees either the old bytes or the
+/// new ones. Allocates nothing.
 ///
 /// # Safety
 /// The range is whole pages of the caller's, and what stands there after the call is valid for

@@ -8,12 +8,12 @@
 //!
 //! Invariants
 //! - *stop*: once `stopped` is set or the epoch changed, every registered writer's limit is 0 or
-//!   becomes 0 before its next message, because the thread that changes them clears the limits
-//!   after it, and a writer that sets its limit looks at both after it, with a full fence between
-//!   on both sides.
-//! - *arrivals*: a writer that registers goes to the head of `arrivals`, without a lock; only who
-//!   holds the lock on the writers takes arrivals off, all at once. The last thing in the list is
-//!   null, or [`closed`] once no more may come.
+//!   becomes 0 before its next message. The thread that changes them clears the limits afterwards.
+//!   A writer that sets its limit looks at both afterwards. Both sides have a full fence in
+//!   between.
+//! - *arrivals*: a writer that registers goes to the head of `arrivals`, without a lock. Only the
+//!   holder of the lock on the writers takes arrivals off, all at once. The list ends with null, or
+//!   with [`closed`] once no more may come.
 //! - A sequence belongs to one writer at a time. Beyond [`FEW_SEQUENCES`], those whose writers have
 //!   ended are used again before new ones, and go on from their last chunk id, time and number of
 //!   messages. Each chunk names its sequence.

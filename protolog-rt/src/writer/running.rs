@@ -1,9 +1,9 @@
 //! The arbiters of this process that record.
 //!
 //! Threads look here only when the epoch says that something changed since they last looked. A
-//! thread that is known looks without a lock, at a list that each start or stop of a session
-//! publishes: the message may be a signal handler's, and the lock's holder may wait for the
-//! allocator, which the handler's thread has.
+//! known thread looks without a lock, at a list that each start or stop of a session publishes. A
+//! lock could deadlock: the message may be a signal handler's, and the lock's holder may wait for
+//! the allocator, which the handler's thread has.
 //!
 //! Invariants
 //! - *published*: [`CURRENT`] is null or an `Arc`'s pointer. A list that was replaced is dropped

@@ -15,10 +15,10 @@ std::thread_local! {
     static IN_TURN: Cell<bool> = const { Cell::new(false) };
 }
 
-/// From now on this model's stores to words of 64 bits come one after the other, in the order in
-/// which they are made, as they do on the processors that have a fence to leave out; loads may
-/// still find earlier ones. Otherwise loom takes a store over what another thread then exchanges
-/// for one that may come between the two halves of the exchange.
+/// Makes this model's stores to words of 64 bits come one after the other from now on, in the order
+/// in which they are made. They do so on the processors that have a fence to leave out. Loads may
+/// still find earlier values. Without this, loom takes a store that precedes another thread's
+/// exchange for one that may come between the two halves of that exchange.
 pub(crate) fn in_turn() {
     IN_TURN.set(true);
 }

@@ -3,20 +3,20 @@
 //! A slice begins with the fields that are known when a thread enters the span, and ends with those
 //! that were recorded since; the newest value of a field counts.
 //!
-//! Slices of a track are nested, but spans may be exited in any order. One that is exited while the
-//! thread is still in spans that it entered later ends together with these, so each end belongs to
-//! the right slice, with the fields that the span had when it was exited.
+//! Slices of a track are nested, but spans may be exited in any order. A span that is exited while
+//! the thread is still in spans that it entered later ends together with these. So each end belongs
+//! to the right slice, with the fields that the span had when it was exited.
 //!
 //! Each event has the depth of its slice, so that a reader finds out where an end or a begin was
-//! lost, and the number of its span: a task that waits has a slice for each time that a thread is
-//! in its span. The end of one that is not the first says how long all of them took, and how long
-//! ago the span was made.
+//! lost. It also has the number of its span, since a task that waits has a slice for each time that
+//! a thread is in its span. The end of every slice but the first says how long all slices of the
+//! span took, and how long ago the span was made.
 //!
 //! Invariants: a thread writes exactly one end for each begin that it wrote, whatever its level is
-//! by then, but none for a begin of the process that this one was forked from: a span that was
-//! entered while its level was off does not end another slice, and one whose level is off when it
-//! is exited is not open for good. Spans of two registries with one id, and slices of two layers in
-//! one registry, are told apart.
+//! by then. It writes none for a begin of the process that this one was forked from. So a span that
+//! was entered while its level was off does not end another slice, and a span whose level is off
+//! when it is exited does not stay open. Spans of two registries with one id, and slices of two
+//! layers in one registry, are told apart.
 
 use super::fields::EventFields;
 use super::sites;
