@@ -2,10 +2,10 @@
 //! parsing those that hold calls.
 //!
 //! `cargo xtask bench tool` prepares the sources and runs this as
-//! `cargo bench -p protolog-tool --bench speed -- LIST CLASS GROUPS PACKAGES`: a file that lists
-//! Java sources, the enum of groups and its source, a file that lists directories of Rust packages.
-//! What is compared alternates, so that a noisy neighbour hits both; medians are printed as a
-//! table.
+//! `cargo bench -p protolog-tool --bench speed -- LIST CLASS GROUPS PACKAGES`. LIST is a file that
+//! lists Java sources, CLASS the enum of groups, GROUPS its source, and PACKAGES a file that lists
+//! directories of Rust packages. The candidates alternate, so that a noisy neighbour hits both;
+//! medians are printed as a table.
 
 mod java;
 mod measure;

@@ -1,12 +1,14 @@
-//! Java, as pairs of texts: what the tool makes of a source, and what it says of a bad one.
+//! Java, as pairs of texts: sources with the tool's output, and bad sources with its diagnostics.
 //!
-//! `cases/*.txt` hold sources before and after. Every pair is checked for what always holds (no
-//! line moves, bytes outside edits stay, a second run changes nothing, line ends and byte order
-//! marks make no difference); all are compiled by javac and run, before and after, with the guard
-//! on and off, and must do the same. `newer/*.txt` hold what an older javac does not know;
-//! `errors/*.txt` bad sources and the diagnostics; `effects/*.txt` arguments that change something;
-//! `groups/*.txt` enums and the groups read from them. `UPDATE_EXPECT=1` rewrites what the tool
-//! says. `real/` does the same to the sources of a JDK.
+//! `cases/*.txt` hold sources before and after. Every pair is checked: no line moves, bytes outside
+//! edits stay, a second run changes nothing, and line ends and byte order marks make no difference.
+//! All are compiled by javac and run, before and after, with the guard on and off, and must do the
+//! same.
+//!
+//! `newer/*.txt` hold syntax that an older javac does not know; `errors/*.txt` bad sources and the
+//! diagnostics; `effects/*.txt` arguments that change something; `groups/*.txt` enums and the
+//! groups read from them. `UPDATE_EXPECT=1` rewrites the tool's part. `real/` does the same to the
+//! sources of a JDK.
 
 #[path = "../harness/cases.rs"]
 mod cases;

@@ -1,6 +1,10 @@
-//! Rust: what becomes of calls and group enums, in pairs of texts; programs built with proc macros
-//! and from rewritten sources, which must log the same; which module of which crate a file is; real
-//! sources from the crate registry; any bytes.
+//! Rust:
+//!
+//! - calls and group enums, as pairs of texts before and after
+//! - programs built with proc macros and from rewritten sources, which must log the same
+//! - the crate and the module of a file
+//! - real sources from the crate registry
+//! - any bytes
 
 #[path = "../harness/cases.rs"]
 mod cases;

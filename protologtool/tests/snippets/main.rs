@@ -1,13 +1,13 @@
-//! The snippets of the README and of the pages under `docs`, tried as a reader would try them: in
-//! packages of their own beside a copy of the repository (a link to it), with exactly the
+//! The snippets of the README and of the pages under `docs`, tried as a reader would try them. They
+//! run in packages of their own beside a copy of the repository (a link to it), with exactly the
 //! dependencies and features that the page shows.
 //!
 //! A page is a story. A block of `toml` begins a package, with `[package]` or the dependencies
 //! alone. A block of `rust` is its program, or the body of its `main`, and must run to its end; or
 //! its library, which must build. A block of `console` has commands after `$`, which run in the
-//! package's directory, and what they print, times and processes aside. Those of blocks of `text`
-//! name programs that run or were killed: they are run on a stage. A block of `sh` is to install:
-//! its paths and its profile must be there.
+//! package's directory, and their output, times and processes aside. Commands in blocks of `text`
+//! name programs that run or were killed, so they are run on a stage. A block of `sh` is to
+//! install: its paths and its profile must be there.
 
 mod help;
 mod java;

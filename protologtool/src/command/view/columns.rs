@@ -13,10 +13,14 @@
 //! | arguments | of a message: with [`STACK`] the index of a text; then a code for each conversion of its template, or with [`WHOLE`] the index of the whole text |
 //! | texts | size in bytes, UTF-8 |
 //!
-//! A span is its begin since the one before (of the first: since the first item; zigzag), its
-//! duration plus one or 0 without an end (then the most that it took plus one, or 0 if nothing is
-//! known), its thread, its depth, the texts of its name and target, and the number of its fields
-//! with the texts of their names and values.
+//! A span has, in this order:
+//!
+//! - its begin since that of the span before, zigzag; for the first span, since the first item
+//! - its duration plus one; without an end 0, then the most that it took plus one, or 0 if nothing
+//!   is known
+//! - its thread and its depth
+//! - the texts of its name and target
+//! - the number of its fields, with the texts of their names and values
 //!
 //! All numbers are varints. A code is `2 * index` of a text, or `2 * zigzag + 1` of an integer that
 //! is printed as it is.

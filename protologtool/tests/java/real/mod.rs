@@ -1,10 +1,15 @@
 //! The sources of OpenJDK 17, with log calls inserted before reachable statements: some of the
 //! files in every test run, all of them with `PROTOLOG_SOAK=1`, as `cargo xtask soak` sets it.
 //!
-//! For each file: as many entries as calls inserted; no line moved; what is not an inserted call is
-//! there byte for byte; a second run is a no-op; the calls are those of a whole-file parse, in the
-//! same contexts. javac parses every result. One module is compiled as it is with its calls, and
-//! rewritten.
+//! For each file:
+//!
+//! - there are as many entries as inserted calls
+//! - no line moved
+//! - all bytes outside the inserted calls are unchanged
+//! - a second run is a no-op
+//! - the calls are those of a whole-file parse, in the same contexts
+//!
+//! javac parses every result. One module is compiled as it is with its calls, and rewritten.
 
 mod insert;
 mod modules;

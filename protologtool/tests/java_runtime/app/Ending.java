@@ -14,11 +14,18 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
- * Logs while the JVM ends: {@code Ending KIND TRACE}. {@code hooks}: in hooks that take a while;
- * {@code busy} and {@code kept}: in threads that go on until the JVM is gone, which count their
- * calls in {@code TRACE.calls}; {@code recorded}: without a file for the trace; {@code start}: in a
- * session that a hook starts; {@code pipe}: nothing but many messages; {@code closing} and
- * {@code copying}: many messages, while another thread closes the session, or writes a snapshot.
+ * Logs while the JVM ends: {@code Ending KIND TRACE}. The kinds:
+ *
+ * <ul>
+ *   <li>{@code hooks}: in hooks that take a while
+ *   <li>{@code busy}, {@code kept}: in threads that go on until the JVM is gone, and count their
+ *       calls in {@code TRACE.calls}
+ *   <li>{@code recorded}: without a file for the trace
+ *   <li>{@code start}: in a session that a hook starts
+ *   <li>{@code pipe}: nothing but many messages
+ *   <li>{@code closing}, {@code copying}: many messages, while another thread closes the session,
+ *       or writes a snapshot
+ * </ul>
  */
 public final class Ending {
     private static final int THREADS = 4;

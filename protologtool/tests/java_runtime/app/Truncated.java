@@ -13,10 +13,15 @@ import java.nio.file.attribute.PosixFilePermissions;
 
 /**
  * Loses a file of a session while it logs: {@code Truncated KIND DIRECTORY}. Another session goes
- * on. {@code recording}: the file of a ring; {@code full}: that of a session whose buffer is full;
- * {@code stream}: a part of a stream's buffer, before a template comes that was not known;
- * {@code long}: as {@code recording}, and the file is as long as before; {@code switches}: the
- * switches of groups.
+ * on. The kinds:
+ *
+ * <ul>
+ *   <li>{@code recording}: the file of a ring
+ *   <li>{@code full}: the file of a session whose buffer is full
+ *   <li>{@code stream}: a part of a stream's buffer, before a template comes that was not known
+ *   <li>{@code long}: as {@code recording}, and then the file is as long as before
+ *   <li>{@code switches}: the switches of groups
+ * </ul>
  */
 public final class Truncated {
     private static final int MESSAGES = 20_000;

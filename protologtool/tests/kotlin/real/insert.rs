@@ -1,9 +1,9 @@
 //! Puts log calls before statements of real files, with arguments from the parameters of the
 //! function around them.
 //!
-//! The places are found by lines, not by the lexer that is tested: in the body of a function, of a
-//! loop or of a branch, before a line with the indentation of the body, if the line before it can
-//! only end a statement. kotlinc compiles what comes out.
+//! The places are found by lines, not by the lexer that is tested. A place is in the body of a
+//! function, of a loop or of a branch. It is before a line with the indentation of the body, if the
+//! line before that can only end a statement. kotlinc compiles the result.
 
 use protolog_testkit::Random;
 use std::fmt::Write;

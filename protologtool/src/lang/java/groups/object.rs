@@ -3,9 +3,9 @@
 //!
 //! The constructor that fits its arguments is run ([`construct`](super::construct)); then the
 //! getters are evaluated over the fields. Only values that a getter asks for must be known, so a
-//! constructor may do other things too. What is not understood makes the fields unknown that it may
-//! set, and an unknown field that is asked for is a problem that names its place; but `getId()`
-//! need not be known, since the ids of a dictionary can be counted.
+//! constructor may do other things too. Code that is not understood makes the fields that it may
+//! set unknown. If an unknown field is asked for, the problem names its place. Only `getId()` need
+//! not be known, since the ids of a dictionary can be counted.
 
 use super::calls;
 use super::settable::SettableFields;
