@@ -1,9 +1,9 @@
 //! The wire format's primitives: tags, varints, zigzag.
 //!
 //! All functions are pure, and `const` if the language allows it, so that the bytes of a field that
-//! is known at compile time are constants. The format is that of the protobuf encoding guide: a
-//! field starts with a varint `number << 3 | wire type`; a varint has seven bits per byte, the
-//! lowest first, with the top bit set on all bytes but the last, and at most ten bytes.
+//! is known at compile time are constants. The format is that of the protobuf encoding guide. A
+//! field starts with a varint `number << 3 | wire type`. A varint has at most ten bytes, with seven
+//! bits each, the lowest first; the top bit is set on all bytes but the last.
 
 /// Maximum length of a varint: ten bytes hold 64 bits.
 pub const MAX_VARINT_LEN: usize = 10;

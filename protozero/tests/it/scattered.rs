@@ -1,8 +1,10 @@
 //! A delegate with ranges of any size, for all tests of writing.
 //!
-//! [`Scattered`] checks the writer's side of the contract of `Delegate`: the report of a range must
-//! fit the range, every open size field must come as a patch, and a patch must hit a size field
-//! that still has its reserved value.
+//! [`Scattered`] checks the writer's side of the contract of `Delegate`:
+//!
+//! - The report of a range must fit the range.
+//! - Every open size field must come as a patch.
+//! - A patch must hit a size field that still has its reserved value.
 
 use protozero::delegate::{Delegate, Ended, Exhausted, Patch};
 use protozero::{Message, WriteError, Writer};
