@@ -2,8 +2,8 @@
 //! output.
 //!
 //! `tests/oracle/trace_processor.mjs` runs `trace_processor` (wasm) in node. Booting it costs a
-//! second or two, so one node process serves all traces of a test binary: a request is a line of
-//! JSON, so is its reply, and the process ends with the test binary, when its stdin closes.
+//! second or two, so one node process serves all traces of a test binary. A request is a line of
+//! JSON, and so is its reply. The process ends with the test binary, when its stdin closes.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
