@@ -1,11 +1,16 @@
 //! Collecting messages and groups into one dictionary, from sources, binaries and other
 //! dictionaries.
 //!
-//! Equal messages (id, template, level, group) become one: their locations are joined, an argument
-//! counts as unsigned only where all say so (a negative number must not come out as a huge one),
-//! and of two places the first in the alphabet stays. Everything else under one id is a problem.
-//! Adding never fails: problems are kept for the end, where either they refuse the dictionary
-//! ([`Collector::finish`]) or the first one of two stays ([`Collector::finish_anyway`]).
+//! Equal messages (id, template, level, group) become one:
+//!
+//! - Their locations are joined.
+//! - An argument counts as unsigned only if all of them say so: a negative number must not come out
+//!   as a huge one.
+//! - Of two places, the first in the alphabet stays.
+//!
+//! Unequal messages under one id are a problem. Adding never fails: problems are kept for the end,
+//! where either they refuse the dictionary ([`Collector::finish`]) or the first one of two stays
+//! ([`Collector::finish_anyway`]).
 //!
 //! Invariants: without problems the result does not depend on the order of adding; every id clashes
 //! at most once, so that memory stays in proportion to the input.
