@@ -1,4 +1,5 @@
-//! Compiles C++ ProtoZero with the loops of `cpp/loops.cc`.
+//! Compiles C++ ProtoZero with the loops of `cpp/loops.cc`, and generates our own writer of the
+//! same messages.
 //!
 //! perfetto-sdk-sys brings all of Perfetto as one C++ file of 295,000 lines. Its generator left
 //! marks where the original files begin, so ProtoZero can be cut out: that compiles in seconds.
@@ -39,6 +40,9 @@ fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     fs::write(out.join("protozero_cut.h"), cut(&amalgamation)).expect("OUT_DIR can be written");
 
+    let schema = protozero_build::Config::new().include("proto").file("proto/every_field.proto");
+    schema.compile("every_field.rs").expect("the schema is right");
+
     // As perfetto-sdk-sys compiles the whole: the optimization level is that of the profile.
     cc::Build::new()
         .cpp(true)
@@ -52,6 +56,7 @@ fn main() {
         .warnings(false)
         .compile("protozero_loops");
     println!("cargo:rerun-if-changed=cpp/loops.cc");
+    println!("cargo:rerun-if-changed=proto");
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rustc-env=CXX_VERSION={}", compiler());
 }

@@ -3,6 +3,7 @@
 
 mod cpp;
 mod floor;
+mod generated;
 mod ours;
 mod pb_msg;
 mod prost;
@@ -24,7 +25,7 @@ pub(crate) struct Writer {
 }
 
 /// All of them, the floor first.
-pub(crate) const WRITERS: [Writer; 10] = [
+pub(crate) const WRITERS: [Writer; 11] = [
     Writer {
         name: "speed of light",
         what: "copies every value to a constant, aligned offset: no encoding, no sizes, no checks",
@@ -48,6 +49,12 @@ pub(crate) const WRITERS: [Writer; 10] = [
         what: "a `Writer` on a `Fixed` slot, setters, `nested`, `finish`",
         encodes_to_slots: true,
         run: memory::run::<ours::Ours>,
+    },
+    Writer {
+        name: "protozero (ours), generated",
+        what: "the same by the setters that `protozero-build` makes of a schema",
+        encodes_to_slots: true,
+        run: memory::run::<generated::Generated>,
     },
     Writer {
         name: "C++ ProtoZero, kept",
