@@ -4,6 +4,7 @@
 mod build;
 mod hostile;
 mod instructions;
+mod numbers;
 mod plugin;
 mod random;
 mod round_trip;
