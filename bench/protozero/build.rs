@@ -2,8 +2,8 @@
 //! same messages.
 //!
 //! perfetto-sdk-sys brings all of Perfetto as one C++ file of 295,000 lines. Its generator left
-//! marks where the original files begin, so ProtoZero can be cut out: that compiles in seconds.
-//! What perfetto-sdk links has the same functions, so the cut lives in another namespace.
+//! marks where the original files begin, so ProtoZero can be cut out: that compiles in seconds. The
+//! code that perfetto-sdk links has the same functions, so the cut lives in another namespace.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -8,9 +8,9 @@
 //! calls CASE CALLS              calls that are switched on, to a ring in memory
 //! ```
 //!
-//! What `protolog-bench` counts is compiled together with the runtime. Here the runtime is another
-//! crate's code: what a call is to have in line must be generic or `inline`, and statics of the
-//! runtime have addresses that only the linker knows.
+//! The calls that `protolog-bench` counts are compiled together with the runtime. Here the runtime
+//! is another crate's code: the parts that a call is to have in line must be generic or `inline`,
+//! and statics of the runtime have addresses that only the linker knows.
 
 use harness::{Calls, Candidate, Logger, Shape, with_calls};
 use protolog_rt::{Level, ProtoLogGroup, Session, d, e, i};
