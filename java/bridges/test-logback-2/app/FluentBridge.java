@@ -14,8 +14,8 @@ import org.slf4j.MarkerFactory;
 import org.slf4j.event.Level;
 
 /**
- * What calls have since SLF4J 2, by a Logback for it: pairs, several markers, arguments that are
- * made when they are asked for.
+ * The additions of SLF4J 2 to calls, by a Logback for it: pairs, several markers, arguments that
+ * are made when they are asked for.
  */
 public final class FluentBridge {
     private static int evaluated;

@@ -25,9 +25,9 @@ public final class StopException extends IOException {
     }
 
     /**
-     * What the session has counted: the messages that its file has, or of a session that keeps them
-     * those in its buffer, and the losses. Null after the exception was written to a stream of
-     * objects and read again.
+     * The counts of the session: its losses, and the messages in its file or, if the session keeps
+     * its messages, in its buffer. Null after the exception was written to a stream of objects and
+     * read again.
      */
     public Summary summary() {
         return summary;

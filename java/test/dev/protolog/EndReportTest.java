@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import java.util.function.Consumer;
 
 /**
- * What standard error says of a session in its end: losses, and names that were meant for groups.
+ * The lines on standard error at a session's end: losses, and names that were meant for groups.
  */
 final class EndReportTest {
     private static final int MANY = 100_000;

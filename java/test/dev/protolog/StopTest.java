@@ -7,7 +7,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * What {@code stop} says where the trace can't be written: why, and how many messages there are.
+ * The error of {@code stop} where the trace can't be written: its reason and the number of
+ * messages.
  */
 final class StopTest {
     private static final Path FULL = Path.of("/dev/full");

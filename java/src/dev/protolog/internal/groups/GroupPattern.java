@@ -30,8 +30,8 @@ public final class GroupPattern {
     }
 
     /**
-     * How a pattern names a group: one of the numbers above or, if it has the first segments, their
-     * length. The greater, the closer.
+     * The way a pattern names a group: one of the numbers above or, if it has the first segments,
+     * their length. The greater, the closer.
      */
     public static int closeness(String pattern, String fullName) {
         if (pattern.equals("*")) {

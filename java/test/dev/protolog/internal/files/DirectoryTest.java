@@ -17,8 +17,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 
 /**
- * What is in the place of an output's directory once it is open: a link, a pipe, a new directory,
- * which others may have made or not.
+ * The replacements of an output's directory once it is open: a link, a pipe, a new directory, which
+ * others may have made or not.
  */
 public final class DirectoryTest {
     private static final String BEFORE = "precious\n";

@@ -70,7 +70,7 @@ public final class ProtoLogAppender extends AbstractAppender {
         }
     }
 
-    /** What belongs to an event beside its text; null for nothing. */
+    /** The values of an event beside its text; null for none. */
     private static Map<String, String> pairs(LogEvent event) {
         boolean hasStack = event.getContextStack() != null && !event.getContextStack().isEmpty();
         if (event.getContextData().isEmpty() && event.getMarker() == null && !hasStack) {

@@ -11,10 +11,10 @@ import java.util.stream.Collectors;
 import org.slf4j.Marker;
 
 /**
- * What events of Logback have since 1.3, made for SLF4J 2: several markers, pairs of the call, a
- * time in nanoseconds. It is looked up by name, so that the same jar works with 1.2.
+ * The additions of Logback 1.3 to events, made for SLF4J 2: several markers, pairs of the call, a
+ * time in nanoseconds. They are looked up by name, so that the same jar works with 1.2.
  *
- * <p>Invariant: nothing is thrown; what an event does not have is as in 1.2.
+ * <p>Invariant: nothing is thrown; a part that an event does not have is as in 1.2.
  */
 final class NewerEvent {
     private static final MethodHandle MARKERS = find(ILoggingEvent.class, "getMarkerList", List.class);

@@ -51,7 +51,7 @@ public final class ProtoLogAppender extends UnsynchronizedAppenderBase<ILoggingE
         }
     }
 
-    /** What belongs to an event beside its text; null for nothing. */
+    /** The values of an event beside its text; null for none. */
     private static Map<String, Object> pairs(ILoggingEvent event) {
         Map<String, Object> pairs = new LinkedHashMap<>();
         String markers = NewerEvent.markers(event);
