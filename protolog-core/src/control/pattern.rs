@@ -14,7 +14,7 @@
 
 use super::name::{self, Characters};
 
-/// How a pattern names a group. The greater, the closer.
+/// The way a pattern names a group. The greater, the closer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Closeness {
     /// It is `*`, which names all groups.
