@@ -25,8 +25,8 @@ const NOBODY: u32 = 65534;
 /// The name of the variable that makes a process one that is run, with what it does.
 const RUN: &str = "PROTOLOG_TEST_RUN";
 
-/// What a run does, by words: `crash` or `end`, `ring`, `recover`, `truncate`, `without`, `keep=N`,
-/// `segments=N`; and the number that it logs.
+/// One run, by words that say its parts: `crash` or `end`, `ring`, `recover`, `truncate`,
+/// `without`, `keep=N`, `segments=N`; and the number that it logs.
 #[test]
 fn run() {
     let Ok(words) = env::var(RUN) else { return };

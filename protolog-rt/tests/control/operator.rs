@@ -144,7 +144,7 @@ fn messages(path: &Path) -> Vec<String> {
     log.entries().map(|entry| entry.values().text(Rendering::Bare)).collect()
 }
 
-/// What is wrong is quoted, however long it is, and the reply has its end.
+/// Wrong input is quoted, however long it is, and the reply has its end.
 #[test]
 fn long_mistakes_are_refused_in_time() {
     let program = listen();
