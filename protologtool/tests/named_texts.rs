@@ -46,7 +46,7 @@ fn packet(fields: &[Vec<u8>], is_first: bool) -> Vec<u8> {
     field(1, &[fields.concat(), flags, number(10, 2)].concat())
 }
 
-/// What the templates are called.
+/// The ids of the templates.
 const SAYS: u64 = 7;
 const LITERAL: u64 = 8;
 
@@ -117,7 +117,8 @@ fn bombs() -> Vec<(&'static str, Vec<u8>)> {
 /// One bomb of each kind of text, and one message that is a bomb.
 const ONE_OF_EACH: [&str; 3] = ["one message", "stack traces", "templates of other values"];
 
-/// What a command wrote: the exit code, the number of bytes, the last of them, and the errors.
+/// The outcome of a command: the exit code, the number of bytes it wrote, the last of them, and the
+/// errors.
 struct Written {
     code: Option<i32>,
     bytes: u64,

@@ -230,7 +230,7 @@ fn settings_of_others_are_not_taken_over() {
     });
 }
 
-/// What stands in the place of a socket, and what is said of it.
+/// Files in the place of a socket, and the warning about each.
 const NO_SOCKETS: [(&str, &str); 6] = [
     ("1-pipe.sock", "it is no socket"),
     ("2-device.sock", "it is no socket"),

@@ -383,7 +383,7 @@ fn zsh_completes_groups_that_are_there() {
     assert_eq!(output.lines().collect::<Vec<_>>(), COMPLETED.iter().map(whole).collect::<Vec<_>>());
 }
 
-/// What is switched, and remembered; in one life of the program after the other.
+/// The switches that are remembered, in one life of the program after the other.
 const REMEMBERED: [&str; 9] = [
     "level Disk warn",
     "level Disk debug --text",

@@ -9,7 +9,7 @@ use protologtool::system::Memory;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// What the tool makes of the call of a case.
+/// The outcome for the call of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Made {
     Rewritten,

@@ -5,7 +5,7 @@ use crate::case::{here, rewritten};
 use protolog_testkit::{compile_java, java_sources, temp_dir};
 use protologtool::source::Source;
 
-/// Who refuses an argument.
+/// The program that refuses an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Refused {
     No,

@@ -88,7 +88,7 @@ fn what_is_printed_of_a_name_is_taken_for_it() {
     program.end();
 }
 
-/// What is wrong is quoted, however long it is, and the reply has its end.
+/// Wrong input is quoted, however long it is, and the reply has its end.
 #[test]
 fn long_mistakes_are_refused_in_time() {
     let Some(classes) = classes() else { return };

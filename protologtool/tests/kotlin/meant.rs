@@ -11,7 +11,7 @@ use protologtool::system::Memory;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// What the tool makes of a case's calls.
+/// The outcome for a case's calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Made {
     /// All are rewritten.

@@ -4,7 +4,7 @@ use super::{APP, check, description, run};
 use protologtool::cli::{self, Exit};
 use protologtool::system::Memory;
 
-/// What is in no dictionary is left out by filters that can't judge it, and a line says so.
+/// Messages in no dictionary are left out by filters that can't judge them, and a line says so.
 #[test]
 fn filters_say_what_they_cannot_judge() {
     let files = [("app", description::trace(APP))];

@@ -12,7 +12,7 @@ use std::thread;
 /// one.
 const WIDTH: usize = 80;
 
-/// How an example is run.
+/// The way an example is run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Way {
     /// It ends with this exit code.

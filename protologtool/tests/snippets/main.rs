@@ -159,7 +159,7 @@ fn editors() {
     assert_eq!(output.stderr, "");
 }
 
-/// What `init` prints for Cargo, in an empty package beside a copy of the repository.
+/// The output of `init` for Cargo, in an empty package beside a copy of the repository.
 #[test]
 fn the_fragment_of_init_for_cargo_builds() {
     let output = run(shell(

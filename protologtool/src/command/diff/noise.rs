@@ -7,7 +7,7 @@
 
 use protolog_core::{Piece, Template};
 
-/// How an argument is compared.
+/// The way an argument is compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum ArgKind {
     /// By its values.

@@ -41,7 +41,7 @@ pub(super) struct Selected<K> {
     pub(super) is_after_gap: bool,
 }
 
-/// What is kept of an item.
+/// The part of an item that is kept.
 pub(super) trait HeldBack {
     /// Its bytes in memory.
     fn bytes(&self) -> usize;

@@ -45,7 +45,7 @@ pub(crate) struct Needed<'n> {
     /// The file, and the member that declares it.
     member: (usize, MemberId),
     field: &'n str,
-    /// How deep in expressions its name stands.
+    /// The depth of expressions at which its name stands.
     depth: usize,
     /// The one that needs it.
     by: Option<&'n Needed<'n>>,

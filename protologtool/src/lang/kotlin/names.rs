@@ -64,8 +64,8 @@ pub(crate) struct ScopedFile<'s> {
     /// The positions of the tags of its classes among the declarations, by the offsets of the
     /// classes, once they are asked for.
     pub(super) tags: OnceLock<HashMap<usize, usize>>,
-    /// Whether code runs when an object is made, by the object's offset; that of the file has none.
-    /// Each is looked at once.
+    /// True if code runs when an object is made, by the object's offset; the file itself has none.
+    /// Each object is looked at once.
     pub(super) initialisers: Mutex<HashMap<Option<usize>, bool>>,
     /// The effort for its constants.
     pub(super) effort: ConstantEffort,

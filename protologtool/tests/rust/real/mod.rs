@@ -1,5 +1,5 @@
 //! Real sources: crates of this workspace's own dependencies, with calls before random statements.
-//! What the tool makes of them is compiled, without proc macros.
+//! The rewritten sources are compiled, without proc macros.
 //!
 //! A few crates by default; all that this workspace is built of, with `PROTOLOG_REAL_RUST=all`, as
 //! `cargo xtask soak` runs it.
@@ -23,8 +23,8 @@ use viewer_config::Dictionary;
 /// A sample: crates that need no others, about in the order of their size.
 const SAMPLE: [&str; 7] = ["shlex", "either", "heck", "fastrand", "roff", "adler2", "smallvec"];
 
-/// What gets no calls: the tool leaves those in a file of two modules, and in one that is declared
-/// by a macro of the crate; and rustc never sees the others.
+/// Sources that get no calls. The tool leaves calls as they are in a file of two modules, and in a
+/// file that a macro of the crate declares; rustc never sees the others.
 const EXCLUDED: [&str; 7] = [
     "getrandom/src",
     "serde/src",
