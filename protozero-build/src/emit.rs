@@ -159,7 +159,7 @@ impl Code {
     }
 }
 
-/// What the documentation says of a field.
+/// Returns the documentation of a field.
 fn described(field: &Field) -> String {
     let kind = match &field.kind {
         Kind::Scalar(scalar) => format!("`{}`", scalar.names().1),

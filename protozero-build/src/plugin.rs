@@ -3,7 +3,7 @@
 use crate::{Error, Options, generate_from, schema};
 use protozero::{DecodeError, Heap, Reader, Writer};
 
-/// What the plugin can do: `optional` of proto3, and editions.
+/// The features of the plugin: `optional` of proto3, and editions.
 const FEATURES: u64 = 1 | 2;
 
 /// The editions that it knows: from proto2 to 2024.

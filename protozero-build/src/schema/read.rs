@@ -28,7 +28,7 @@ pub(crate) fn read_set(set: &[u8], number: u32) -> std::result::Result<Vec<File>
     read().map_err(Error::Descriptor)
 }
 
-/// What holds for the fields of a scope.
+/// The features that hold for the fields of a scope.
 #[derive(Clone, Copy)]
 struct Features {
     is_packed: bool,

@@ -171,7 +171,7 @@ fn texts(message: &DynamicMessage) -> String {
     message.to_text_format()
 }
 
-/// What the program makes of its input; both stay in the directory.
+/// Returns the program's output for an input; both stay in the directory.
 fn through(program: &Path, dir: &Path, name: &str, input: &[u8]) -> Vec<u8> {
     let (from, to) = (dir.join(format!("{name}.in")), dir.join(format!("{name}.out")));
     fs::write(&from, input).expect("write the input");
