@@ -7,7 +7,7 @@ use crate::error::{DecodeError, DecodeErrorKind};
 /// Maximum depth of nested messages, as in the official libraries.
 pub const MAX_MESSAGE_DEPTH: u32 = 100;
 
-/// How many more messages may be nested.
+/// The number of further messages that may be nested.
 #[derive(Clone, Copy, Debug)]
 pub struct Depth(u32);
 

@@ -1,4 +1,4 @@
-//! What the fields of a typed message go to: generated writers wrap any of these.
+//! The targets of a typed message's fields: generated writers wrap any of these.
 
 use super::{Exact, Message, Nested};
 use crate::delegate::Delegate;
