@@ -165,7 +165,8 @@ pub fn among_users() -> bool {
     env::var_os(INSIDE).is_some()
 }
 
-/// What [`Users::role`] was given, in a process that it started; none in any other.
+/// Returns the role that [`Users::role`] was given, in a process that it started; none in any
+/// other.
 pub fn role() -> Option<String> {
     env::var(ROLE).ok()
 }
