@@ -66,7 +66,7 @@ pub(super) fn pack(packages: &[Package]) -> Result<Vec<PathBuf>> {
     Ok(packages.iter().map(|package| dir.join(package.archive())).collect())
 }
 
-/// What is wrong with the packages: findings, each with its remedy.
+/// Returns the faults of the packages, each with its remedy.
 pub(super) fn findings(packages: &[Package]) -> Result<Vec<String>> {
     let names: BTreeSet<&str> = packages.iter().map(|package| package.name.as_str()).collect();
     let mut findings = Vec::new();
