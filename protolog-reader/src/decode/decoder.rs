@@ -180,7 +180,7 @@ impl Decoder {
             if self.collected.apply_plain(self.sequences.at(place), &plain, (body, address)) {
                 self.collected.count_good();
             } else {
-                self.collected.count_malformed();
+                self.collected.count_malformed(true);
             }
         }
         Ok(offset)
@@ -276,11 +276,11 @@ impl Decoder {
             match if is_cut { Ok(false) } else { self.packet(field, depth).map(|it| it.is_ok()) } {
                 Ok(true) => self.collected.count_good(),
                 Ok(false) => {
-                    self.collected.count_malformed();
                     let mut fields = field.as_message().into_iter().flatten();
-                    if fields.any(|field| field.is_err())
-                        && let Some(after) = skip(self, end)
-                    {
+                    let is_broken = fields.any(|field| field.is_err());
+                    let is_framed = !is_broken && !is_cut && field.as_message().is_ok();
+                    self.collected.count_malformed(is_framed);
+                    if is_broken && let Some(after) = skip(self, end) {
                         reader = after;
                     }
                 }

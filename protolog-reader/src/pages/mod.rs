@@ -161,7 +161,7 @@ impl Pages {
             |it: &Segment| it.has_several_clocks || ![trace_clock, TRACE_CLOCK].contains(&it.clock);
         if is_damaged
             || stats.damaged_bytes + stats.skipped_bytes > 0
-            || !collected.has_good_packets()
+            || !collected.has_framed_packets()
             || segments.iter().any(|it| is_of_other_clock(it) || it.has_unknown_times)
         {
             return Ok(None);

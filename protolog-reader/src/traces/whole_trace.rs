@@ -99,7 +99,7 @@ impl Trace {
         }
         decoder.collected_mut().slices.are_wanted = has_slices;
         let mut collected = decoder.read(bytes);
-        let looks_like_one = is_empty || begins || is_hole && collected.has_good_packets();
+        let looks_like_one = is_empty || begins || is_hole && collected.has_framed_packets();
         collected.stats.unended = collected.sessions.unended();
         let stats = &mut collected.stats;
         let reason = match end {
@@ -118,7 +118,7 @@ impl Trace {
             stats.ended_early =
                 stats.ended_early.filter(is_before).or(Some(EndedEarly { reason, offset }));
         }
-        let nothing_read = !collected.has_good_packets() && collected.stats.packets > 0;
+        let nothing_read = !collected.has_framed_packets() && collected.stats.packets > 0;
         if !looks_like_one || nothing_read {
             return Err(ReadErrorKind::NotATrace(looks).into());
         }

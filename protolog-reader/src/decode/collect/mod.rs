@@ -133,7 +133,7 @@ pub(crate) struct Collected {
     latest: Option<Moment>,
     /// The loss that counts a run of packets that can't be decoded.
     malformed: Option<u32>,
-    good_packets: u64,
+    framed_packets: u64,
 }
 
 impl Collected {
@@ -192,10 +192,7 @@ impl Collected {
         done = done.and(self.apply_trace_wide(sequence.thread, packet));
         Arc::make_mut(&mut self.sessions).note(packet.sequence, packet);
         if self.slices.are_wanted {
-            // A trace is one whether its spans are asked for or not.
-            let read = self.apply_slices(sequence, (packet, field), moment);
-            self.good_packets += u64::from(done.is_ok() && read.is_err());
-            done = done.and(read);
+            done = done.and(self.apply_slices(sequence, (packet, field), moment));
         }
         match packet.message {
             Some(_) if packet.needs_state && !sequence.valid => {
@@ -240,11 +237,13 @@ impl Collected {
     /// Counts a packet that was decoded, which ends a run of malformed ones.
     pub(crate) fn count_good(&mut self) {
         self.malformed = None;
-        self.good_packets += 1;
+        self.framed_packets += 1;
     }
 
-    /// Counts a packet that can't be decoded.
-    pub(crate) fn count_malformed(&mut self) {
+    /// Counts a packet that can't be decoded, or not in all of its parts, and whether its fields can
+    /// be told apart.
+    pub(crate) fn count_malformed(&mut self, is_framed: bool) {
+        self.framed_packets += u64::from(is_framed);
         let moment = self.latest.or(self.first).unwrap_or(Moment::UNKNOWN).guess();
         self.losses.extend_run(&mut self.malformed, LossReason::Malformed, thread::UNKNOWN, moment);
     }
@@ -289,9 +288,10 @@ impl Collected {
         self.malformed = None;
     }
 
-    /// True if a packet could be decoded.
-    pub(crate) fn has_good_packets(&self) -> bool {
-        self.good_packets > 0
+    /// True if the fields of a packet can be told apart, whatever is in them. A file without such a
+    /// packet is no trace, to a merge as well.
+    pub(crate) fn has_framed_packets(&self) -> bool {
+        self.framed_packets > 0
     }
 
     /// The size of the tables that grow with the trace, in bytes.
