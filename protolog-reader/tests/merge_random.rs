@@ -21,7 +21,7 @@ enum Event {
     Text(u8),
     Loss(u8),
     Slice,
-    /// A field of the trace that is no packet.
+    /// Two fields of the trace that are no packets.
     Other,
     /// The next chunk of the thread, after a loss if so.
     Chunk(bool),
@@ -78,6 +78,9 @@ fn inputs() -> impl Strategy<Value = Vec<Made>> {
     vec(prop_oneof![4 => new_input(), 1 => copy], 1..5)
 }
 
+/// Events [`Event::Other`] in a row that are written: of more, the fields are taken for damage.
+const MOST_OTHERS: usize = 4;
+
 /// The trace of a process.
 fn description(pid: usize, threads: u8, events: &[(u8, u32, Event)], wrap: Wrap) -> String {
     let mut out = format!(
@@ -102,7 +105,9 @@ fn description(pid: usize, threads: u8, events: &[(u8, u32, Event)], wrap: Wrap)
     for thread in 0..now.len() {
         begin(&mut out, thread, 0, "");
     }
+    let mut others = 0;
     for (thread, step, event) in events {
+        others = if matches!(event, Event::Other) { others + 1 } else { 0 };
         let thread = usize::from(*thread) % now.len();
         let sequence = thread + 2;
         if !matches!(event, Event::Other | Event::Chunk(_)) {
@@ -113,6 +118,7 @@ fn description(pid: usize, threads: u8, events: &[(u8, u32, Event)], wrap: Wrap)
             Event::Text(text) => format!("log(0x11, ${})", text + 1),
             Event::Loss(count) => format!("loss({pid}, 1, {count})"),
             Event::Slice => "begin(\"work\", \"app\")".to_owned(),
+            Event::Other if others > MOST_OTHERS => continue,
             Event::Other => {
                 out.push_str("bytes(\"\\x12\\x02hi\\x2a\\x00\")\n");
                 continue;
