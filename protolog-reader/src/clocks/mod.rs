@@ -86,7 +86,8 @@ pub(crate) struct CustomClock {
 impl CustomClock {
     /// The moment of a timestamp; none if the snapshot had no shared clock. Advances an incremental
     /// clock either way.
-    fn moment(&mut self, ticks: u64) -> Option<Moment> {
+    #[inline]
+    pub(crate) fn moment(&mut self, ticks: u64) -> Option<Moment> {
         let ns = (ticks as i64).wrapping_mul(self.unit_ns);
         let value = if self.incremental { self.now.wrapping_add(ns) } else { ns };
         self.now = value;
@@ -96,7 +97,7 @@ impl CustomClock {
 }
 
 /// The custom clocks of one sequence, or those of the whole trace.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct CustomClocks(Vec<CustomClock>);
 
 impl CustomClocks {
@@ -111,6 +112,27 @@ impl CustomClocks {
             return Some(Moment { ns: ticks as i64, clock: id, guessed: false });
         }
         self.moment(id, ticks)
+    }
+
+    /// The custom clock `id`, to be [put back](Self::put_back); none if it gives no moments.
+    pub(crate) fn get(&self, id: u32) -> Option<CustomClock> {
+        self.0.iter().find(|clock| clock.id == id && clock.anchor.is_some()).copied()
+    }
+
+    /// As [`get`](Self::get), for shared clocks.
+    pub(crate) fn get_shared(&self, id: u32) -> Option<CustomClock> {
+        if id < CUSTOM {
+            let anchor = Some((id, 0));
+            return Some(CustomClock { id, incremental: false, unit_ns: 1, now: 0, anchor });
+        }
+        self.get(id)
+    }
+
+    /// Replaces a clock by one that has advanced.
+    pub(crate) fn put_back(&mut self, clock: CustomClock) {
+        if let Some(old) = self.0.iter_mut().find(|old| old.id == clock.id) {
+            *old = clock;
+        }
     }
 
     /// True if a snapshot has defined `id` as a clock that advances from packet to packet.

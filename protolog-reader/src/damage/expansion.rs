@@ -88,6 +88,16 @@ impl Expansion {
         self.room.bytes = self.room.bytes.saturating_sub(bytes);
     }
 
+    /// The packets that still fit.
+    pub(crate) fn packets(&self) -> u64 {
+        self.room.packets
+    }
+
+    /// Takes packets that fit.
+    pub(crate) fn take_packets(&mut self, packets: u64) {
+        self.room.packets = self.room.packets.saturating_sub(packets);
+    }
+
     /// Takes a packet. False if it does not fit.
     #[inline]
     pub(crate) fn take_packet(&mut self) -> bool {

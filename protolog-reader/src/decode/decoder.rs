@@ -5,11 +5,9 @@
 //! is at most a constant factor times the bytes that were read, within [`Limits`]; recursion is as
 //! deep as the limit of nested bundles.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use protolog_core::schema::trace;
-use protozero::wire::{WireType, decode_varint, tag};
 use protozero::{DecodeError, Field, Reader};
 
 use crate::bytes::inflate::{self, StreamEnd};
@@ -17,12 +15,13 @@ use crate::damage::expansion::Expansion;
 use crate::damage::hole;
 use crate::damage::limits::Limits;
 use crate::damage::resync;
+use crate::decode::collect::plain_run::RunPlace;
 use crate::decode::collect::text_budget::TextBudget;
 use crate::decode::collect::{Collected, Pass};
-use crate::decode::plain_message::PlainMessage;
+use crate::decode::plain_message::{PlainMessage, next_packet};
 use crate::losses::stats::{EndReason, EndedEarly};
 use crate::packets::trace_packet::Packet;
-use crate::sequences::sequence_state::{SequenceState, Sequences};
+use crate::sequences::sequence_state::{SequenceState, Sequences, StateIndex};
 
 /// A decoder for one trace.
 #[derive(Debug, Default)]
@@ -177,13 +176,50 @@ impl Decoder {
             }
             let address = at + packet.start as u64;
             offset = packet.end;
-            if self.collected.apply_plain(self.sequences.at(place), &plain, (body, address)) {
-                self.collected.count_good();
-            } else {
+            if !self.collected.apply_plain(self.sequences.at(place), &plain, (body, address)) {
                 self.collected.count_malformed(true);
+                continue;
             }
+            self.collected.count_good();
+            offset = self.plain_run(bytes, offset, (at, depth), (plain.sequence, place));
         }
         Ok(offset)
+    }
+
+    /// Applies the plain messages of a sequence that are next, after one of them, as far as no
+    /// limit needs a look. Returns where they end.
+    fn plain_run(
+        &mut self,
+        bytes: &[u8],
+        begin: usize,
+        (at, depth): (u64, u32),
+        (sequence, place): (u32, StateIndex),
+    ) -> usize {
+        let is_counted = depth > 0 || self.is_inflated;
+        let until_check =
+            PACKETS_BETWEEN_CHECKS - 1 - self.collected.stats.packets % PACKETS_BETWEEN_CHECKS;
+        let most = until_check
+            .min(if is_counted { self.expansion.packets() } else { u64::MAX })
+            .min(self.room_of(bytes.len()));
+        let run = RunPlace {
+            bytes,
+            begin,
+            address: at,
+            offset: (depth == 0).then_some(self.segment_at),
+            sequence,
+            most,
+            largest: LARGE_PACKET,
+        };
+        let run = self.collected.apply_run(self.sequences.at(place), &run);
+        self.collected.stats.packets += run.messages;
+        if is_counted {
+            self.expansion.take_packets(run.messages);
+        }
+        if run.is_malformed {
+            // It is counted as one whose fields can be told apart.
+            self.collected.count_malformed(false);
+        }
+        run.end
     }
 
     /// Counts a packet before it is decoded.
@@ -194,6 +230,17 @@ impl Decoder {
             return Err(LimitReached(EndReason::Expansion));
         }
         Ok(())
+    }
+
+    /// The entries that there is room for, in so many bytes: each row of a table takes more than
+    /// one.
+    fn room_of(&self, bytes: usize) -> u64 {
+        let Collected { records, string_refs, strings, .. } = &self.collected;
+        let rows = string_refs.len().max(strings.len()).saturating_add(bytes);
+        if rows >= self.limits.rows {
+            return 0;
+        }
+        self.limits.entries.saturating_sub(records.len() as u64)
     }
 
     /// Looks whether there is room for one more entry.
@@ -424,25 +471,6 @@ impl Decoder {
         }
     }
 }
-
-/// The place of the packet at `offset`, if a whole one is there.
-#[inline]
-fn next_packet(bytes: &[u8], offset: usize) -> Option<Range<usize>> {
-    let [PACKET, rest @ ..] = bytes.get(offset..)? else { return None };
-    let (size, length) = match rest {
-        [size @ ..0x80, ..] => (usize::from(*size), 1),
-        _ => {
-            let (size, length) = decode_varint(rest).ok()?;
-            (usize::try_from(size).ok()?, length)
-        }
-    };
-    let start = offset + 1 + length;
-    let end = start.checked_add(size)?;
-    (end <= bytes.len()).then_some(start..end)
-}
-
-/// The tag of a packet.
-const PACKET: u8 = tag(trace::PACKET, WireType::Bytes) as u8;
 
 const PACKETS_BETWEEN_CHECKS: u64 = 1 << 16;
 /// The size of a packet that may take much memory by itself, in bytes.

@@ -4,8 +4,10 @@
 //! Invariant: a packet that is parsed here says nothing of its sequence but when its message was
 //! logged, and what strings it has; and nothing of the trace.
 
-use protolog_core::schema::{packet, sequence_flags};
-use protozero::wire::{WireType, packed_varint, tag};
+use std::ops::Range;
+
+use protolog_core::schema::{packet, sequence_flags, trace};
+use protozero::wire::{WireType, decode_varint, packed_varint, tag};
 
 use crate::packets::message_fields::varint;
 use crate::sequences::sequence_state::SequenceState;
@@ -21,6 +23,8 @@ pub(crate) struct PlainMessage {
     pub(crate) interned: Option<(usize, usize)>,
 }
 
+/// The tag of a packet.
+const PACKET: u8 = tag(trace::PACKET, WireType::Bytes) as u8;
 const TIMESTAMP: u8 = tag(packet::TIMESTAMP, WireType::Varint) as u8;
 const SEQUENCE: u8 = tag(packet::TRUSTED_PACKET_SEQUENCE_ID, WireType::Varint) as u8;
 const FLAGS: u8 = tag(packet::SEQUENCE_FLAGS, WireType::Varint) as u8;
@@ -39,8 +43,12 @@ impl PlainMessage {
 
     /// Parses a packet whose fields stand as the runtimes write them; the sequence comes last, put
     /// there when the packet is moved to the file.
-    #[inline]
-    fn parse_in_order(packet: &[u8]) -> Option<Self> {
+    #[expect(
+        clippy::inline_always,
+        reason = "its result would be written and read again for each packet, 3 % of the time"
+    )]
+    #[inline(always)]
+    pub(crate) fn parse_in_order(packet: &[u8]) -> Option<Self> {
         let [TIMESTAMP, rest @ ..] = packet else { return None };
         let (timestamp, mut rest) = varint(rest)?;
         let mut interned = None;
@@ -110,6 +118,22 @@ impl PlainMessage {
     pub(crate) fn is_applicable(&self, sequence: &SequenceState) -> bool {
         sequence.started && (sequence.valid || !self.needs_state)
     }
+}
+
+/// The place of the packet at `offset`, if a whole one is there.
+#[inline]
+pub(crate) fn next_packet(bytes: &[u8], offset: usize) -> Option<Range<usize>> {
+    let [PACKET, rest @ ..] = bytes.get(offset..)? else { return None };
+    let (size, length) = match rest {
+        [size @ ..0x80, ..] => (usize::from(*size), 1),
+        _ => {
+            let (size, length) = decode_varint(rest).ok()?;
+            (usize::try_from(size).ok()?, length)
+        }
+    };
+    let start = offset + 1 + length;
+    let end = start.checked_add(size)?;
+    (end <= bytes.len()).then_some(start..end)
 }
 
 /// The place of bytes with their length before them, as offset in the packet and length, and the

@@ -44,8 +44,8 @@ struct Run {
 }
 
 impl Runs {
-    /// Finds the runs, and puts each on the pile whose last record is the latest one before it. None
-    /// if that takes too long, since the order is another one.
+    /// Finds the runs, and puts each on the pile whose last record is the latest one before it.
+    /// None if that takes too long, since the order is another one.
     fn deal(records: &[MessageRecord], len: u32) -> Option<Self> {
         let mut runs = Self { all: Vec::new(), piles: Vec::new() };
         // The last record of each pile, and its run.

@@ -42,6 +42,13 @@ impl Segment {
         self.entries += 1;
     }
 
+    /// Adds entries between these times, of the clock that the last one had.
+    pub(crate) fn add_run(&mut self, (from, to): (i64, i64), entries: u64) {
+        let (first, last) = self.span.unwrap_or((from, to));
+        self.span = Some((first.min(from), last.max(to)));
+        self.entries += entries;
+    }
+
     /// Returns whether its entries are all later than `moment`, by more than the time that they
     /// take.
     pub(crate) fn is_long_after(&self, moment: Option<Moment>) -> bool {

@@ -8,6 +8,7 @@
 //! thread, timestamp, message.
 
 mod message_records;
+pub(crate) mod plain_run;
 mod segment_bounds;
 pub(crate) mod text_budget;
 mod trace_wide;
@@ -240,8 +241,8 @@ impl Collected {
         self.framed_packets += 1;
     }
 
-    /// Counts a packet that can't be decoded, or not in all of its parts, and whether its fields can
-    /// be told apart.
+    /// Counts a packet that can't be decoded, or not in all of its parts, and whether its fields
+    /// can be told apart.
     pub(crate) fn count_malformed(&mut self, is_framed: bool) {
         self.framed_packets += u64::from(is_framed);
         let moment = self.latest.or(self.first).unwrap_or(Moment::UNKNOWN).guess();
