@@ -2,23 +2,28 @@
 
 use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use lexopt::{Arg, Parser, ValueExt};
+use lexopt::{Arg, Parser};
 
 use crate::archive::{self, Labels};
+use crate::args::{End, misuse, text, this_host};
 use crate::failure::{Failure, Result};
-use crate::traces::{self, TraceLog};
+use crate::otlp::{self, OtlpOptions};
+use crate::traces::{self, TraceLog, damaged};
 
 const HELP: &str = "\
 Exports logs for many machines.
 
 Usage:
   protologtool export parquet -o DIR [OPTIONS] TRACE|DIR...
+  protologtool export otlp URL [OPTIONS] TRACE|DIR...
   protologtool export read DIR
 
 `parquet` adds the logs of traces to an archive: Parquet files below DIR, by date (UTC), program and build. A trace that was
 exported before is replaced. `read` prints the lines that `protologtool read-log --format json` prints of the traces.
+
+`otlp` sends the logs of traces to an OpenTelemetry collector, by OTLP over HTTP: `http://localhost:4318`.
 
 Options of `parquet`:
   -o DIR                 The archive; it is made if it is not there
@@ -26,6 +31,19 @@ Options of `parquet`:
   --build NAME           The name of the build that logged; a hash of its messages if it is not given
   --viewer-config FILE   A dictionary, for traces that do not have theirs; may be repeated
   -h, --help             Print this
+
+Options of `otlp`, beside `--host`, `--viewer-config` and `--build`, which is service.version:
+  --follow               Send what is added to the traces, and traces that come, until this is ended
+  --state FILE           Where it is noted what was sent; another run goes on there
+  --service NAME         The name of the service; that of the program if it is not given
+  --header-file FILE     Headers of requests, such as a token: lines of NAME=VALUE
+  --header NAME=VALUE    A header, which others can see in the list of processes
+  --ca-file FILE         Certificates in PEM, instead of those of the system
+  --retry-for SECONDS    How long a request is repeated; 300, and with `--follow` without end
+  --timeout SECONDS      How long the collector may take for a request; 30
+
+OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_HEADERS, OTEL_EXPORTER_OTLP_CERTIFICATE, OTEL_RESOURCE_ATTRIBUTES and
+OTEL_SERVICE_NAME are used where the command line is silent.
 ";
 
 /// What a command line asks for.
@@ -33,14 +51,7 @@ pub(crate) enum Request {
     Help,
     Parquet { to: PathBuf, labels: Labels, dictionaries: Vec<PathBuf>, traces: Vec<PathBuf> },
     Read { from: PathBuf },
-}
-
-/// The end of a run, by its exit code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum End {
-    Done = 0,
-    /// A part of a trace could not be read.
-    Incomplete = 3,
+    Otlp(Box<OtlpOptions>),
 }
 
 /// Parses a command line, the program's name first.
@@ -50,16 +61,22 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request>
         Some(Arg::Short('h') | Arg::Long("help")) => Ok(Request::Help),
         Some(Arg::Value(command)) => match command.to_str() {
             Some("parquet") => parse_parquet(&mut parser),
+            Some("otlp") => {
+                let options = OtlpOptions::parse(&mut parser)?;
+                Ok(options.map_or(Request::Help, |options| Request::Otlp(Box::new(options))))
+            }
             Some("read") => parse_read(&mut parser),
             Some("help") => Ok(Request::Help),
             _ => {
                 let shown = command.to_string_lossy();
                 Err(Failure::new(format!("no export `{shown}`"))
-                    .help("use one of `parquet`, `read`"))
+                    .help("use one of `parquet`, `otlp`, `read`"))
             }
         },
         Some(other) => Err(misuse(other.unexpected())),
-        None => Err(Failure::new("no export is named").help("use one of `parquet`, `read`")),
+        None => {
+            Err(Failure::new("no export is named").help("use one of `parquet`, `otlp`, `read`"))
+        }
     }
 }
 
@@ -101,15 +118,6 @@ fn parse_read(parser: &mut Parser) -> Result<Request> {
     Ok(Request::Read { from: from.ok_or_else(missing)? })
 }
 
-fn text(parser: &mut Parser) -> Result<String> {
-    parser.value().and_then(ValueExt::string).map_err(misuse)
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` hands over")]
-fn misuse(error: lexopt::Error) -> Failure {
-    Failure::new(error.to_string()).help("run `protologtool export --help` for the options")
-}
-
 impl Request {
     /// Does what is asked for.
     pub(crate) fn run(self) -> Result<End> {
@@ -128,12 +136,13 @@ impl Request {
                     let noun = if messages == 1 { "message" } else { "messages" };
                     println!("{}: {messages} {noun}", trace.name);
                     if !trace.pages.log().is_complete() {
-                        eprintln!("{}", damaged(&trace.name).as_warning());
+                        eprintln!("{}", damaged(Path::new(&trace.name)).as_warning());
                         end = End::Incomplete;
                     }
                 }
                 Ok(end)
             }
+            Self::Otlp(options) => otlp::run(*options),
             Self::Read { from } => {
                 let mut out = BufWriter::with_capacity(256 << 10, io::stdout().lock());
                 archive::read::write_lines(&from, &mut out)?;
@@ -142,14 +151,4 @@ impl Request {
             }
         }
     }
-}
-
-fn damaged(name: &str) -> Failure {
-    Failure::new(format!("`{name}` is damaged: a part of it could not be read"))
-        .help(format!("run `protologtool read-log {name}` to see what is missing"))
-}
-
-/// The name of this machine.
-fn this_host() -> Option<String> {
-    rustix::system::uname().nodename().to_str().ok().map(str::to_owned)
 }

@@ -9,8 +9,9 @@
 //! compressed as a whole, damaged or of several clocks.
 
 use std::ffi::OsStr;
-use std::fs::{File, TryLockError};
+use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{self, Read};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use protolog_core::hash;
@@ -35,7 +36,7 @@ const HEAD: usize = 1 << 20;
 
 /// The part of a trace that tells it from others, in bytes: its session's id, its time and its
 /// clocks.
-const IDENTITY: usize = 1 << 10;
+pub(crate) const IDENTITY: usize = 1 << 10;
 
 /// A log, with what tells its trace from others.
 pub(crate) struct TraceLog {
@@ -80,6 +81,11 @@ pub(crate) struct TracePath {
 }
 
 impl TracePath {
+    /// What the file system says of the file.
+    pub(crate) fn metadata(&self) -> io::Result<Metadata> {
+        if self.is_found { fs::symlink_metadata(&self.path) } else { fs::metadata(&self.path) }
+    }
+
     /// Opens the file, if it is a regular one.
     pub(crate) fn open(&self) -> io::Result<File> {
         if !self.is_found {
@@ -150,19 +156,84 @@ fn made_whole(path: &Path, file: &dyn ByteSource) -> io::Result<Option<Vec<u8>>>
     if is_winscope_log(&head) {
         return Ok(Some(trace_of_winscope_log(&whole()?)));
     }
+    Ok(match completed(path, session_id(&head), file)? {
+        Completion::Complete(trace) => Some(trace),
+        Completion::Running | Completion::Unknown => None,
+    })
+}
+
+/// What the recording of a trace says.
+pub(crate) enum Completion {
+    /// The process runs, and writes the trace itself.
+    Running,
+    /// The process died: this is the trace with what did not reach it.
+    Complete(Vec<u8>),
+    /// There is no recording, or it has nothing more.
+    Unknown,
+}
+
+/// Completes the trace of a session by its recording, if its process died.
+pub(crate) fn completed(
+    path: &Path,
+    session: [u8; 16],
+    file: &dyn ByteSource,
+) -> io::Result<Completion> {
     let open = |path: &Path| Location::of(path).and_then(|place| place.open_regular()).ok();
-    let Some(recording) = find_recording(path, session_id(&head), open) else { return Ok(None) };
-    let Some(mut found) = open(&recording).filter(|found| !is_in_use(found)) else {
-        return Ok(None);
+    let recording = find_recording(path, session, open);
+    let Some(mut found) = recording.and_then(|recording| open(&recording)) else {
+        return Ok(Completion::Unknown);
     };
+    if is_in_use(&found) {
+        return Ok(Completion::Running);
+    }
     let mut recorded = Vec::new();
     found.by_ref().take(Recording::MAX_BYTES).read_to_end(&mut recorded)?;
-    let Ok(parsed) = Recording::parse(&recorded) else { return Ok(None) };
+    let Ok(parsed) = Recording::parse(&recorded) else { return Ok(Completion::Unknown) };
     if parsed.trace().is_none_or(|of| !of.is_at(path)) {
-        return Ok(None);
+        return Ok(Completion::Unknown);
     }
-    let mut trace = whole()?;
-    Ok(complete(&mut trace, &parsed).transpose()?.map(|_| trace))
+    let mut trace = file.read_at(0, usize::try_from(file.size()).unwrap_or(usize::MAX))?;
+    let is_complete = complete(&mut trace, &parsed).transpose()?.is_some();
+    Ok(if is_complete { Completion::Complete(trace) } else { Completion::Unknown })
+}
+
+/// The beginning of a file.
+pub(crate) fn head(file: &File) -> io::Result<Vec<u8>> {
+    let mut head = vec![0; RECORDING_HEAD];
+    let mut read = 0;
+    while read < head.len() {
+        match file.read_at(&mut head[read..], read as u64)? {
+            0 => break,
+            more => read += more,
+        }
+    }
+    head.truncate(read);
+    Ok(head)
+}
+
+/// The part of a recording that says of which kind it is, in bytes.
+const RECORDING_HEAD: usize = 64 << 10;
+
+/// Returns whether the trace that a recording with this head names is there.
+pub(crate) fn has_trace(head: &[u8]) -> bool {
+    let recording = Recording::parse(head).ok();
+    let trace = recording.and_then(|recording| recording.trace());
+    trace.is_some_and(|trace| {
+        // A segment has another name when it is complete.
+        trace.path.is_file() || trace.path.with_extension("").is_file()
+    })
+}
+
+/// Returns whether a process uses a recording.
+pub(crate) fn is_recorded_now(recording: &File) -> bool {
+    is_in_use(recording)
+}
+
+/// Says that a part of a trace is missing.
+pub(crate) fn damaged(path: &Path) -> Failure {
+    let name = path.display();
+    Failure::new(format!("`{name}` is damaged: a part of it could not be read"))
+        .help(format!("run `protologtool read-log {name}` to see what is missing"))
 }
 
 /// Returns whether a process uses a recording, and completes its trace itself. Java programs hold
@@ -202,7 +273,7 @@ fn inflated(file: Box<dyn ByteSource>) -> io::Result<(Box<dyn ByteSource>, Optio
 
 /// What tells a trace from others. One of a session that was given an id goes by its beginning, so
 /// that it is the same when it has grown.
-fn identity(source: &dyn ByteSource) -> io::Result<String> {
+pub(crate) fn identity(source: &dyn ByteSource) -> io::Result<String> {
     let head = source.read_at(0, HEAD)?;
     if session_id(&head) != [0; 16] {
         return Ok(format!("{:016x}", hash(&head[..head.len().min(IDENTITY)])));

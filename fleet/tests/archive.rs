@@ -126,7 +126,7 @@ fn a_wrong_command_line_is_explained() {
             &["parquet", "-o", "x"],
             "error: no trace is named\nhelp: give the file that a session writes\n",
         ),
-        (&["csv"], "error: no export `csv`\nhelp: use one of `parquet`, `read`\n"),
+        (&["csv"], "error: no export `csv`\nhelp: use one of `parquet`, `otlp`, `read`\n"),
         (
             &["read", "x"],
             "error: can't read `x/exports`: No such file or directory (os error 2)\nhelp: name the directory that `export` wrote\n",

@@ -60,7 +60,7 @@ enum Command {
     Merge(merge::MergeArgs),
     /// Compare the logs of two runs.
     Diff(diff::DiffArgs),
-    /// Export logs for many machines: to tables for SQL engines
+    /// Export logs for many machines: to tables for SQL engines, to OpenTelemetry
     Export(export::ExportArgs),
     /// List and switch the log groups of running programs
     Configuration(configuration::ConfigurationArgs),

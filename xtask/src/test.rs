@@ -144,7 +144,7 @@ pub(crate) const STEPS: [TestStep; 17] = [
     ),
     step(
         "fleet",
-        "archives give back what their traces have; SQL has the answers of `read-log`",
+        "archives give back what their traces have; SQL has the answers of `read-log`; a collector gets each message",
         &[CC, RUSTFMT, CLIPPY, PYTHON, WHEELS, FLEET_WHEELS],
         |_, skipped| gather_skipped(skipped, fleet::test),
     ),

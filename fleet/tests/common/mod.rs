@@ -1,6 +1,8 @@
 //! Traces, and what `read-log --format json` prints of them.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
+pub(crate) mod sink;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -1,0 +1,170 @@
+//! Headers of requests, of which most are secrets.
+//!
+//! They come from a file, the environment, or the command line, where other users of the machine
+//! can see them.
+//!
+//! Invariants: no message has a value of a header, not even one of the collector that repeats it;
+//! what stands in a file or in the environment is in no list of processes.
+
+use std::fmt;
+use std::path::Path;
+
+use protolog_files::open_regular_file;
+use std::io::Read;
+use ureq::http::{HeaderName, HeaderValue};
+
+use crate::failure::{Failure, Result};
+
+/// The most bytes of a file with headers.
+const MOST: u64 = 64 << 10;
+
+/// What is shorter says nothing, and is in words that are to be shown.
+const SHORTEST_SECRET: usize = 4;
+
+/// Names and values.
+#[derive(Clone, Default)]
+pub(super) struct Headers(Vec<(HeaderName, HeaderValue)>);
+
+/// Names alone.
+impl fmt::Debug for Headers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|(name, _)| name)).finish()
+    }
+}
+
+impl Headers {
+    /// Adds `NAME=VALUE`. A name that is there gets the new value.
+    pub(super) fn add(&mut self, header: &str, from: &str) -> Result<()> {
+        let Some((name, value)) = header.split_once('=') else {
+            let message = format!("a header of {from} has no `=`");
+            return Err(Failure::new(message).help("write it as `NAME=VALUE`"));
+        };
+        self.insert(name.trim(), value.trim(), from)
+    }
+
+    /// Adds the lines of a file: `NAME=VALUE`, or as they are in HTTP, `NAME: VALUE`. Empty ones
+    /// and those that begin with `#` say nothing.
+    pub(super) fn add_file(&mut self, path: &Path) -> Result<()> {
+        let mut text = String::new();
+        let read =
+            open_regular_file(path).and_then(|file| file.take(MOST).read_to_string(&mut text));
+        read.map_err(|error| Failure::cant_read(path, &error))?;
+        let from = format!("`{}`", path.display());
+        for line in text.lines().map(str::trim) {
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            match line.find(['=', ':']) {
+                Some(at) if line[at..].starts_with(':') => {
+                    self.insert(line[..at].trim(), line[at + 1..].trim(), &from)?;
+                }
+                _ => self.add(line, &from)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds what a variable has: `name=value,name=value`, with `%20` and the like.
+    pub(super) fn add_variable(&mut self, name: &str, value: &str) -> Result<()> {
+        for (key, value) in pairs(value, name)? {
+            self.insert(&key, &value, &format!("`{name}`"))?;
+        }
+        Ok(())
+    }
+
+    fn insert(&mut self, name: &str, value: &str, from: &str) -> Result<()> {
+        let parsed = HeaderName::try_from(name).ok().zip(HeaderValue::try_from(value).ok());
+        let Some((name, mut value)) = parsed else {
+            let message = format!("a header of {from} is malformed");
+            return Err(Failure::new(message).help("write it as `NAME=VALUE`"));
+        };
+        value.set_sensitive(true);
+        self.0.retain(|(known, _)| *known != name);
+        self.0.push((name, value));
+        Ok(())
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &(HeaderName, HeaderValue)> {
+        self.0.iter()
+    }
+
+    /// The text without values of headers.
+    pub(super) fn redacted(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for value in self.0.iter().filter_map(|(_, value)| value.to_str().ok()) {
+            // `Bearer TOKEN`: a message may have the token alone.
+            let words = [value].into_iter().chain(value.split_whitespace());
+            for secret in words.filter(|word| word.len() >= SHORTEST_SECRET) {
+                if !["bearer", "basic"].contains(&secret.to_ascii_lowercase().as_str()) {
+                    text = text.replace(secret, "…");
+                }
+            }
+        }
+        text
+    }
+}
+
+/// The pairs of a variable of OpenTelemetry, as in W3C's baggage: `name=value,name=value`, with
+/// `%20` and the like.
+pub(super) fn pairs(text: &str, variable: &str) -> Result<Vec<(String, String)>> {
+    let pair = |pair: &str| {
+        let decoded = |text: &str| decoded(text.trim());
+        let both = pair.split_once('=').map(|(key, value)| (decoded(key), decoded(value)));
+        match both {
+            Some((Some(key), Some(value))) if !key.is_empty() => Ok((key, value)),
+            _ => Err(Failure::new(format!("`{variable}` has a part that is no `NAME=VALUE`"))
+                .help("write `NAME=VALUE,NAME=VALUE`, and `%2C` for a comma")),
+        }
+    };
+    text.split(',').filter(|part| !part.trim().is_empty()).map(pair).collect()
+}
+
+/// The text with its `%20` and the like replaced; none if it is no UTF-8 then.
+fn decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, after @ ..] = rest {
+        let hex = after.get(..2).and_then(|hex| std::str::from_utf8(hex).ok());
+        let byte = hex.and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        if let Some(byte) = byte.filter(|_| *first == b'%') {
+            bytes.push(byte);
+            rest = &after[2..];
+        } else {
+            bytes.push(*first);
+            rest = after;
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_never_shown() {
+        let mut headers = Headers::default();
+        headers.add_variable("V", "authorization=Bearer%20to%2Cken, x-key = k3y1 ").unwrap();
+        headers.add("x-key=k3y2", "`--header`").unwrap();
+        let shown = headers.redacted("no to,ken of Bearer to,ken, and k3y2");
+        assert_eq!(shown, "no … of …, and …");
+        assert_eq!(format!("{headers:?}"), r#"["authorization", "x-key"]"#);
+        for wrong in ["secret", "a b=secret", "a=sec\nret", "=secret"] {
+            let message = headers.add(wrong, "`--header`").unwrap_err().to_string();
+            assert!(!message.contains("sec"), "{message}");
+        }
+        let message = headers.add_variable("V", "a=b,secret").unwrap_err().to_string();
+        assert!(!message.contains("secret"), "{message}");
+    }
+
+    #[test]
+    fn a_file_has_lines_of_both_forms() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "# for X\n\nauthorization: Basic YTpi==\nx-a=b:c\n").unwrap();
+        let mut headers = Headers::default();
+        headers.add_file(file.path()).unwrap();
+        let all: Vec<_> =
+            headers.iter().map(|(name, value)| (name.as_str(), value.to_str().unwrap())).collect();
+        assert_eq!(all, [("authorization", "Basic YTpi=="), ("x-a", "b:c")]);
+    }
+}

@@ -1,0 +1,95 @@
+//! Logs to an OpenTelemetry collector: OTLP over HTTP, as protobuf.
+//!
+//! ```text
+//! options    the command line, the environment
+//! watch      files and directories                      →  traces
+//! source     a trace, as far as it is written           →  logs, part by part
+//! ring       a recording that a process writes          →  logs, part by part
+//! records    items                                      →  log records
+//! output     records                                    →  batches, with places in traces
+//! sender     batches, by a thread of its own            →  requests, again if need be
+//! client     a request                                  →  the collector, and its answer
+//! state      the places whose records were accepted     →  a file
+//! ```
+//!
+//! Invariants: a message is sent at least once, and once where nothing fails; what is sent twice
+//! has the same `log.record.uid`; nothing is noted as sent before the collector accepted it; the
+//! program that logs is never waited for, nor does it wait.
+
+mod batch;
+mod client;
+mod encode;
+mod endpoint;
+mod headers;
+mod options;
+mod output;
+mod reading;
+mod records;
+mod ring;
+mod sender;
+mod source;
+mod state;
+mod watch;
+
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use self::client::Client;
+pub(crate) use self::options::OtlpOptions;
+use self::output::{Output, Stop};
+use self::reading::Reading;
+use self::sender::{Sender, SenderThread, Totals};
+use self::state::State;
+use self::watch::Watch;
+use crate::args::End;
+use crate::failure::Result;
+use crate::traces;
+
+/// The time between two looks at traces that are followed.
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
+
+/// Sends the logs of traces; with `follow` until the process is ended.
+pub(crate) fn run(options: OtlpOptions) -> Result<End> {
+    let reading = Reading {
+        dictionaries: traces::dictionaries(&options.dictionaries)?,
+        labels: Arc::new(options.labels),
+        follow: options.follow,
+    };
+    let state = State::load(options.state.as_deref())?;
+    let sent = state.sent().clone();
+    let client = Client::new(options.headers, options.timeout, options.authorities.as_deref())?;
+    let sender = Sender {
+        client,
+        endpoint: options.endpoint,
+        patience: options.patience,
+        state,
+        totals: Totals::default(),
+    };
+    let mut output = Output::new(SenderThread::start(sender), sent.iter());
+    let mut watch = Watch::new(options.traces, reading);
+    let read = read_all(&mut watch, &mut output, options.follow);
+    // What was read is sent, even if something can't be.
+    let totals = output.finish()?;
+    if let Err(Stop::Trace(failure)) = read {
+        return Err(failure);
+    }
+    let noun = if totals.accepted == 1 { "record" } else { "records" };
+    println!("{} {noun} sent", totals.accepted);
+    let is_whole = watch.is_complete && totals.refused == 0;
+    Ok(if is_whole { End::Done } else { End::Incomplete })
+}
+
+fn read_all(watch: &mut Watch, output: &mut Output, follow: bool) -> std::result::Result<(), Stop> {
+    loop {
+        while watch.look(output)? {}
+        if !follow {
+            return Ok(());
+        }
+        output.flush();
+        if output.is_gone() {
+            return Err(Stop::Sender);
+        }
+        thread::sleep(POLL_INTERVAL);
+    }
+}

@@ -1,0 +1,132 @@
+//! Records on their way: gathered to batches, which the sender takes one by one.
+//!
+//! Invariant: the place in a trace goes with or behind the records before it.
+
+use std::mem;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use foldhash::{HashMap, HashMapExt};
+
+use super::batch::Batch;
+use super::records::Records;
+use super::sender::{SenderThread, Totals};
+use super::state::{Mark, Sent};
+use crate::failure::{Failure, Result};
+
+/// Marks of traces without records that are handed over at once.
+const MOST_MARKS: usize = 1_000;
+
+/// See the module.
+pub(super) struct Output {
+    batch: Batch,
+    thread: SenderThread,
+    /// The sender does not take anything any more.
+    is_gone: bool,
+    /// How far traces were handed over.
+    sent: HashMap<Arc<str>, Sent>,
+    /// The part that is being handed over, and its items so far.
+    part: Option<Mark>,
+    /// The nanoseconds since 1970 when the records of the batch were read.
+    pub(super) observed: u64,
+}
+
+/// Why reading a trace stops.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// Nothing can be sent any more.
+    Sender,
+    /// The trace can't be read.
+    Trace(Failure),
+}
+
+impl From<Failure> for Stop {
+    fn from(failure: Failure) -> Self {
+        Self::Trace(failure)
+    }
+}
+
+impl Records for Output {
+    fn push(&mut self, resource: &Arc<[u8]>, scope: &Arc<str>, record: &[u8]) {
+        self.batch.push(resource, scope, record);
+        if let Some(part) = &mut self.part {
+            part.sent.items += 1;
+        }
+        if self.batch.is_full() {
+            self.flush();
+        }
+    }
+}
+
+impl Output {
+    /// With the traces that were sent before.
+    pub(super) fn new<'a>(
+        thread: SenderThread,
+        sent: impl Iterator<Item = (&'a String, &'a Sent)>,
+    ) -> Self {
+        let mut all = HashMap::new();
+        all.extend(sent.map(|(source, sent)| (Arc::from(source.as_str()), *sent)));
+        let mut output = Self {
+            batch: Batch::default(),
+            thread,
+            is_gone: false,
+            sent: all,
+            part: None,
+            observed: 0,
+        };
+        output.look_at_clock();
+        output
+    }
+
+    /// How far a trace was handed over.
+    pub(super) fn sent(&self, source: &str) -> Sent {
+        self.sent.get(source).copied().unwrap_or_default()
+    }
+
+    /// Begins with a part of a trace, of which `sent` says what was handed over before.
+    pub(super) fn begin_part(&mut self, source: &Arc<str>, sent: Sent) {
+        self.part = Some(Mark { source: source.clone(), sent });
+    }
+
+    /// Ends a part of which nothing, or nothing more, is handed over.
+    pub(super) fn end_part(&mut self) {
+        self.part = None;
+    }
+
+    /// Notes that all records of a trace before a place were handed over.
+    pub(super) fn mark(&mut self, source: &Arc<str>, sent: Sent) -> std::result::Result<(), Stop> {
+        self.part = None;
+        self.sent.insert(source.clone(), sent);
+        self.batch.marks.push(Mark { source: source.clone(), sent });
+        if self.batch.marks.len() >= MOST_MARKS {
+            self.flush();
+        }
+        if self.is_gone { Err(Stop::Sender) } else { Ok(()) }
+    }
+
+    /// Hands over what there is.
+    pub(super) fn flush(&mut self) {
+        self.is_gone |= self.thread.has_ended();
+        self.batch.marks.extend(self.part.clone());
+        if !self.batch.is_empty() {
+            self.is_gone |= self.thread.send(mem::take(&mut self.batch)).is_err();
+        }
+        self.look_at_clock();
+    }
+
+    /// Returns whether nothing can be sent any more.
+    pub(super) fn is_gone(&self) -> bool {
+        self.is_gone
+    }
+
+    /// Waits until everything is sent.
+    pub(super) fn finish(mut self) -> Result<Totals> {
+        self.flush();
+        self.thread.finish()
+    }
+
+    fn look_at_clock(&mut self) {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        self.observed = now.as_nanos() as u64;
+    }
+}

@@ -1,0 +1,16 @@
+//! The way in which traces are read.
+
+use std::sync::Arc;
+
+use viewer_config::Dictionary;
+
+use super::records::Labels;
+
+/// What is needed to read traces.
+#[derive(Clone)]
+pub(super) struct Reading {
+    pub(super) dictionaries: Vec<Dictionary>,
+    pub(super) labels: Arc<Labels>,
+    /// Traces grow.
+    pub(super) follow: bool,
+}

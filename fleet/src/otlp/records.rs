@@ -1,0 +1,434 @@
+//! Items of a log as log records of OTLP.
+//!
+//! A message has its text as body, and as attributes what the conventions of OpenTelemetry have or
+//! discuss: its template and its arguments (`log.record.template`,
+//! `log.record.template.parameter.0`), the place in the sources, the thread. A loss is a record of
+//! its own, with the severity of a warning.
+//!
+//! Invariants: an item has the same `log.record.uid` whenever it is sent, and no other one has it;
+//! memory is that of the messages, threads and processes of the trace.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use foldhash::{HashMap, HashMapExt};
+use protolog_core::{Arg, Level, Piece, Template};
+use protolog_reader::{Entry, Item, Log, Loss, Message, Rendering, Thread, Values};
+
+use super::encode::{
+    RESOURCE_ATTRIBUTES, any_field, attribute, bytes_field, fixed64_field, log_record as record,
+    varint_field,
+};
+
+/// The scope of losses that belong to no group.
+const LOSSES: &str = "protolog.losses";
+
+/// What all records of a run have in common.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Labels {
+    pub(super) service: Option<String>,
+    pub(super) version: Option<String>,
+    pub(super) host: Option<String>,
+    /// More attributes of resources.
+    pub(super) others: Vec<(String, String)>,
+}
+
+impl Labels {
+    /// Sets an attribute of resources.
+    pub(super) fn set(&mut self, key: String, value: String) {
+        match key.as_str() {
+            "service.name" => self.service = Some(value),
+            "service.version" => self.version = Some(value),
+            "host.name" => self.host = Some(value),
+            _ => self.others.push((key, value)),
+        }
+    }
+}
+
+/// Takes the records: with a resource, a scope, and the encoded `LogRecord`.
+pub(super) trait Records {
+    fn push(&mut self, resource: &Arc<[u8]>, scope: &Arc<str>, record: &[u8]);
+}
+
+/// Makes the records of one trace.
+pub(super) struct Recorder {
+    labels: Arc<Labels>,
+    /// What tells the trace from others.
+    source: Arc<str>,
+    forms: HashMap<u64, Form>,
+    threads: HashMap<(Option<u32>, Option<u32>), ThreadForm>,
+    resources: HashMap<Vec<u8>, Arc<[u8]>>,
+    scopes: HashMap<String, Arc<str>>,
+    buffer: Vec<u8>,
+}
+
+/// What records of one message have in common.
+struct Form {
+    template: String,
+    location: String,
+    scope: Arc<str>,
+    /// Severity and attributes.
+    encoded: Vec<u8>,
+    /// The arguments that are ids of a trace and of a span.
+    trace_id: Option<usize>,
+    span_id: Option<usize>,
+}
+
+/// What records of one thread have in common.
+struct ThreadForm {
+    name: Option<String>,
+    process: Option<String>,
+    resource: Arc<[u8]>,
+    /// Attributes.
+    encoded: Vec<u8>,
+    /// The time of the last message and of the last loss, and how many were of that time before.
+    last: [(i64, u64); 2],
+}
+
+impl Recorder {
+    pub(super) fn new(source: &Arc<str>, labels: &Arc<Labels>) -> Self {
+        Self {
+            labels: labels.clone(),
+            source: source.clone(),
+            forms: HashMap::new(),
+            threads: HashMap::new(),
+            resources: HashMap::new(),
+            scopes: HashMap::new(),
+            buffer: Vec::new(),
+        }
+    }
+
+    /// Makes the record of an item; a span has none. `observed` is in nanoseconds since 1970.
+    pub(super) fn push<'a>(
+        &mut self,
+        log: &'a Log,
+        item: &Item<'a>,
+        observed: u64,
+        out: &mut dyn Records,
+    ) {
+        match item {
+            Item::Entry(entry) => self.push_entry(log, entry, observed, out),
+            Item::Loss(loss) => self.push_loss(log, loss, observed, out),
+            Item::SpanBegin(_) | Item::SpanEnd(_) => {}
+        }
+    }
+
+    /// Passes over an item that was sent before.
+    pub(super) fn pass(&mut self, log: &Log, item: &Item<'_>) {
+        match item {
+            Item::Entry(entry) => {
+                self.thread(log, entry.thread()).number(MESSAGE, entry.time());
+            }
+            Item::Loss(loss) => {
+                self.thread(log, log.thread_of(loss)).number(LOSS, loss.time);
+            }
+            Item::SpanBegin(_) | Item::SpanEnd(_) => {}
+        }
+    }
+
+    fn push_entry<'a>(
+        &mut self,
+        log: &'a Log,
+        entry: &Entry<'a>,
+        observed: u64,
+        out: &mut dyn Records,
+    ) {
+        let (values, thread) = (entry.values(), entry.thread());
+        let (text, args) = (values.text(Rendering::Full), values.args());
+        let mut buffer = std::mem::take(&mut self.buffer);
+        begin_record(&mut buffer, log, entry.time(), observed);
+        let of_thread = self.thread(log, thread);
+        let (resource, number) =
+            (of_thread.resource.clone(), of_thread.number(MESSAGE, entry.time()));
+        buffer.extend_from_slice(&of_thread.encoded);
+        let form = self.form(log, &values);
+        buffer.extend_from_slice(&form.encoded);
+        any_field(&mut buffer, record::BODY, Arg::Str(&text));
+        for (index, arg) in args.iter().enumerate() {
+            parameter(&mut buffer, index, *arg);
+        }
+        let id =
+            |index: Option<usize>, digits| args.get(index?).and_then(|arg| hex_id(arg, digits));
+        if let Some(id) = id(form.trace_id, 32) {
+            bytes_field(&mut buffer, record::TRACE_ID, &id);
+        }
+        if let Some(id) = id(form.span_id, 16) {
+            bytes_field(&mut buffer, record::SPAN_ID, &id);
+        }
+        if let Some(trace) = entry.stack_trace() {
+            attribute(&mut buffer, record::ATTRIBUTES, "code.stacktrace", Arg::Str(trace));
+        }
+        let scope = form.scope.clone();
+        let uid = uid(&self.source, entry.time(), thread, "", number);
+        attribute(&mut buffer, record::ATTRIBUTES, "log.record.uid", Arg::Str(&uid));
+        out.push(&resource, &scope, &buffer);
+        self.buffer = buffer;
+    }
+
+    fn push_loss(&mut self, log: &Log, loss: &Loss, observed: u64, out: &mut dyn Records) {
+        let (text, thread) = (loss.describe(log.dictionary()), log.thread_of(loss));
+        let mut buffer = std::mem::take(&mut self.buffer);
+        begin_record(&mut buffer, log, loss.time, observed);
+        let of_thread = self.thread(log, thread);
+        let (resource, number) = (of_thread.resource.clone(), of_thread.number(LOSS, loss.time));
+        buffer.extend_from_slice(&of_thread.encoded);
+        put_severity(&mut buffer, Level::Warn);
+        any_field(&mut buffer, record::BODY, Arg::Str(&text));
+        bytes_field(&mut buffer, record::EVENT_NAME, b"protolog.loss");
+        let reason = Arg::Str(loss.reason.name());
+        attribute(&mut buffer, record::ATTRIBUTES, "protolog.loss.reason", reason);
+        if let Some(count) = loss.count {
+            attribute(&mut buffer, record::ATTRIBUTES, "protolog.loss.count", Arg::Uint(count));
+        }
+        let uid = uid(&self.source, loss.time, thread, "loss-", number);
+        attribute(&mut buffer, record::ATTRIBUTES, "log.record.uid", Arg::Str(&uid));
+        let group = loss.group.map(|id| log.dictionary().group_name(id));
+        let scope = self.scope(group.as_deref().unwrap_or(LOSSES));
+        out.push(&resource, &scope, &buffer);
+        self.buffer = buffer;
+    }
+
+    /// The scope of a group.
+    fn scope(&mut self, group: &str) -> Arc<str> {
+        if let Some(scope) = self.scopes.get(group) {
+            return scope.clone();
+        }
+        self.scopes.entry(group.to_owned()).or_insert(group.into()).clone()
+    }
+
+    fn form(&mut self, log: &Log, values: &Values<'_>) -> &Form {
+        let (id, message) = (values.message_id(), values.message());
+        let is_known = self.forms.get(&id).is_some_and(|form| form.is_of(message));
+        if !is_known {
+            let group = values.group(log).map_or("", |group| group.name.as_str());
+            let scope = self.scope(group);
+            let form = Form::new(id, message, scope);
+            self.forms.insert(id, form);
+        }
+        &self.forms[&id]
+    }
+
+    fn thread(&mut self, log: &Log, thread: &Thread) -> &mut ThreadForm {
+        let (key, process) = ((thread.pid, thread.tid), log.process_name(thread));
+        let known = self.threads.get(&key);
+        if !known
+            .is_some_and(|known| known.name == thread.name && known.process.as_deref() == process)
+        {
+            let encoded = resource(&self.labels, process, thread.pid);
+            let resource = self.resources.entry(encoded.clone());
+            let resource = resource.or_insert_with(|| encoded.into()).clone();
+            let last = known.map_or([(i64::MIN, 0); 2], |known| known.last);
+            self.threads.insert(key, ThreadForm::new(thread, process, resource, last));
+        }
+        self.threads.get_mut(&key).expect("it was just put there")
+    }
+}
+
+impl Form {
+    fn new(id: u64, message: Option<&Message>, scope: Arc<str>) -> Self {
+        let mut encoded = Vec::new();
+        if let Some(level) = message.and_then(|message| message.level) {
+            put_severity(&mut encoded, level);
+        }
+        let mut put = |key: &str, value: Arg<'_>| {
+            attribute(&mut encoded, record::ATTRIBUTES, key, value);
+        };
+        put("protolog.message.id", Arg::Str(&format!("{id:016x}")));
+        let (template, location) =
+            message.map_or(("", ""), |message| (message.template(), message.location.as_str()));
+        if message.is_some() {
+            put("log.record.template", Arg::Str(template));
+        }
+        let (file, line) = location.rsplit_once(':').unwrap_or((location, ""));
+        if !file.is_empty() {
+            put("code.file.path", Arg::Str(file));
+        }
+        if let Ok(line) = line.parse() {
+            put("code.line.number", Arg::Int(line));
+        }
+        let [trace_id, span_id] = ids(template);
+        let (template, location) = (template.to_owned(), location.to_owned());
+        Self { template, location, scope, encoded, trace_id, span_id }
+    }
+
+    /// Returns whether it is that of a message: several may have one id.
+    fn is_of(&self, message: Option<&Message>) -> bool {
+        message.map_or(self.template.is_empty() && self.location.is_empty(), |message| {
+            self.template == message.template() && self.location == message.location
+        })
+    }
+}
+
+/// Places of numbers in `last`.
+const MESSAGE: usize = 0;
+const LOSS: usize = 1;
+
+impl ThreadForm {
+    fn new(
+        thread: &Thread,
+        process: Option<&str>,
+        resource: Arc<[u8]>,
+        last: [(i64, u64); 2],
+    ) -> Self {
+        let mut encoded = Vec::new();
+        if let Some(tid) = thread.tid {
+            attribute(&mut encoded, record::ATTRIBUTES, "thread.id", Arg::Uint(tid.into()));
+        }
+        if let Some(name) = &thread.name {
+            attribute(&mut encoded, record::ATTRIBUTES, "thread.name", Arg::Str(name));
+        }
+        let (name, process) = (thread.name.clone(), process.map(str::to_owned));
+        Self { name, process, resource, encoded, last }
+    }
+
+    /// The number of items of the thread that came before, and are of that time.
+    fn number(&mut self, of: usize, time: i64) -> u64 {
+        let last = &mut self.last[of];
+        *last = if last.0 == time { (time, last.1 + 1) } else { (time, 0) };
+        last.1
+    }
+}
+
+/// The attributes of a process, as `Resource`.
+fn resource(labels: &Labels, process: Option<&str>, pid: Option<u32>) -> Vec<u8> {
+    let mut resource = Vec::new();
+    let mut put = |key: &str, value: Arg<'_>| {
+        attribute(&mut resource, RESOURCE_ATTRIBUTES, key, value);
+    };
+    let program = process.map(|path| path.rsplit('/').next().unwrap_or(path));
+    put(
+        "service.name",
+        Arg::Str(labels.service.as_deref().or(program).unwrap_or("unknown_service")),
+    );
+    if let Some(version) = &labels.version {
+        put("service.version", Arg::Str(version));
+    }
+    if let Some(host) = &labels.host {
+        put("host.name", Arg::Str(host));
+    }
+    if let Some(program) = program {
+        put("process.executable.name", Arg::Str(program));
+    }
+    if let Some(pid) = pid {
+        put("process.pid", Arg::Uint(pid.into()));
+    }
+    for (key, value) in &labels.others {
+        put(key, Arg::Str(value));
+    }
+    resource
+}
+
+fn begin_record(buffer: &mut Vec<u8>, log: &Log, time: i64, observed: u64) {
+    buffer.clear();
+    // Without a relation to the wall clock, the time is not known, which is 0.
+    if let Some(wall) = log.wall_time(time) {
+        fixed64_field(buffer, record::TIME, u64::try_from(wall).unwrap_or(0));
+    }
+    fixed64_field(buffer, record::OBSERVED_TIME, observed);
+}
+
+fn put_severity(buffer: &mut Vec<u8>, level: Level) {
+    varint_field(buffer, record::SEVERITY, severity(level));
+    bytes_field(buffer, record::SEVERITY_TEXT, level.name().as_bytes());
+}
+
+/// The number of a severity in OTLP.
+fn severity(level: Level) -> u64 {
+    match level {
+        Level::Verbose => 1,
+        Level::Debug => 5,
+        Level::Info => 9,
+        Level::Warn => 13,
+        Level::Error => 17,
+        Level::Wtf => 21,
+    }
+}
+
+/// Names of the attributes of most arguments.
+const PARAMETERS: [&str; 8] = [
+    "log.record.template.parameter.0",
+    "log.record.template.parameter.1",
+    "log.record.template.parameter.2",
+    "log.record.template.parameter.3",
+    "log.record.template.parameter.4",
+    "log.record.template.parameter.5",
+    "log.record.template.parameter.6",
+    "log.record.template.parameter.7",
+];
+
+fn parameter(buffer: &mut Vec<u8>, index: usize, value: Arg<'_>) {
+    let key = match PARAMETERS.get(index) {
+        Some(key) => Cow::Borrowed(*key),
+        None => Cow::Owned(format!("log.record.template.parameter.{index}")),
+    };
+    attribute(buffer, record::ATTRIBUTES, &key, value);
+}
+
+/// What tells an item from all others.
+fn uid(source: &str, time: i64, thread: &Thread, of: &str, number: u64) -> String {
+    let (pid, tid) = (thread.pid.unwrap_or(0), thread.tid.unwrap_or(0));
+    format!("{source}-{time:x}-{pid:x}-{tid:x}-{of}{number}")
+}
+
+/// The arguments of a template that are ids of a trace and of a span, as in `trace_id=%s`.
+fn ids(template: &str) -> [Option<usize>; 2] {
+    let mut ids = [None; 2];
+    let Ok(template) = Template::parse(template) else { return ids };
+    let (mut before, mut index) = ("", 0);
+    for piece in template.pieces() {
+        match piece {
+            Piece::Text(text) => before = text,
+            Piece::Percent => before = "",
+            Piece::Conversion(_) => {
+                for (id, names) in ids.iter_mut().zip([TRACE_ID, SPAN_ID]) {
+                    if id.is_none() && names.iter().any(|name| is_named(before, name)) {
+                        *id = Some(index);
+                    }
+                }
+                (before, index) = ("", index + 1);
+            }
+        }
+    }
+    ids
+}
+
+const TRACE_ID: [&str; 4] = ["trace_id", "traceid", "trace-id", "trace.id"];
+const SPAN_ID: [&str; 4] = ["span_id", "spanid", "span-id", "span.id"];
+
+/// Returns whether a text ends with a name, as in `, trace_id=`.
+fn is_named(text: &str, name: &str) -> bool {
+    let text = text.trim_end_matches(['=', ':', ' ', '"', '\'', '[', '(']).as_bytes();
+    let Some(start) = text.len().checked_sub(name.len()) else { return false };
+    let is_whole =
+        start == 0 || !text[start - 1].is_ascii_alphanumeric() && text[start - 1] != b'_';
+    is_whole && text[start..].eq_ignore_ascii_case(name.as_bytes())
+}
+
+/// The bytes of an id of so many hexadecimal digits. One of zeros says that there is none.
+fn hex_id(value: &Arg<'_>, digits: usize) -> Option<Vec<u8>> {
+    let Arg::Str(text) = value else { return None };
+    if text.len() != digits || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+        return None;
+    }
+    let byte = |at| u8::from_str_radix(&text[at..at + 2], 16).ok();
+    let id: Vec<u8> = (0..digits).step_by(2).map_while(byte).collect();
+    Some(id).filter(|id| id.iter().any(|byte| *byte != 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_of_traces_and_spans_are_found_by_their_names() {
+        assert_eq!(ids("done in %d ms, trace_id=%s span_id=%s"), [Some(1), Some(2)]);
+        assert_eq!(ids("[TraceId: %s] 100%% %s"), [Some(0), None]);
+        assert_eq!(ids("mytrace_id=%s, span_id of %d is x%s"), [None; 2]);
+        let id = "0af7651916cd43dd8448eb211c80319c";
+        assert_eq!(hex_id(&Arg::Str(id), 32).unwrap()[..2], [0x0a, 0xf7]);
+        assert_eq!(hex_id(&Arg::Str(&id.replace('0', "g")), 32), None);
+        assert_eq!(hex_id(&Arg::Str(&"0".repeat(16)), 16), None);
+        assert_eq!(hex_id(&Arg::Str("größe ßßßß"), 16), None);
+        assert_eq!(hex_id(&Arg::Int(7), 16), None);
+    }
+}

@@ -1,0 +1,253 @@
+//! The traces that are sent: those that were named, and those of directories as they come.
+//!
+//! A file is known by its number in the file system, so that a segment that gets another name is
+//! read on, and one that is removed is read to its end. A trace that was replaced, or written anew,
+//! is another one.
+//!
+//! Invariant: with `follow`, a trace that can't be read is named once, and keeps no other from
+//! being sent.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+
+use protolog_reader::Recording;
+
+use super::output::{Output, Stop};
+use super::reading::Reading;
+use super::ring::RingSource;
+use super::source::{Look, Opened, Rest, TraceSource, send_whole};
+use crate::failure::Failure;
+use crate::traces::{self, TracePath, is_recorded_now};
+
+/// The number of a file: of its device, and its own.
+type FileId = (u64, u64);
+
+/// Traces.
+pub(super) struct Watch {
+    paths: Vec<PathBuf>,
+    reading: Reading,
+    files: BTreeMap<FileId, Watched>,
+    /// All that was read could be read whole.
+    pub(super) is_complete: bool,
+}
+
+/// A file.
+enum Watched {
+    Parts(Box<TraceSource>),
+    Ring(Box<RingSource>),
+    /// All of it is sent; the size that it had.
+    Done(u64),
+}
+
+impl Watch {
+    pub(super) fn new(paths: Vec<PathBuf>, reading: Reading) -> Self {
+        Self { paths, reading, files: BTreeMap::new(), is_complete: true }
+    }
+
+    /// Sends a part of each trace. Returns whether there is more at once.
+    pub(super) fn look(&mut self, out: &mut Output) -> Result<bool, Stop> {
+        let mut seen = BTreeSet::new();
+        let mut has_more = false;
+        for path in self.paths_now()? {
+            let file = match path.metadata() {
+                Ok(file) => file,
+                Err(error) if self.reading.follow && error.kind() == ErrorKind::NotFound => {
+                    continue;
+                }
+                Err(error) => {
+                    self.skip(Failure::cant_read(&path.path, &error).into())?;
+                    continue;
+                }
+            };
+            let id = (file.dev(), file.ino());
+            if !seen.insert(id) {
+                continue;
+            }
+            match self.files.get_mut(&id) {
+                Some(Watched::Parts(source)) if source.is_same() => source.path = path,
+                Some(Watched::Done(size)) if *size == file.len() => {}
+                Some(Watched::Ring(_)) => {}
+                Some(Watched::Parts(_) | Watched::Done(_)) | None => {
+                    if let Some(watched) = self.begin(&path, file.len(), out)? {
+                        self.files.insert(id, watched);
+                        has_more = true;
+                    }
+                }
+            }
+        }
+        let ids: Vec<FileId> = self.files.keys().copied().collect();
+        for id in ids {
+            has_more |= self.look_at(id, seen.contains(&id), out)?;
+        }
+        Ok(has_more)
+    }
+
+    /// The traces that there are now. A directory that is followed may be empty.
+    fn paths_now(&self) -> Result<Vec<TracePath>, Stop> {
+        if !self.reading.follow {
+            return Ok(traces::expand(&self.paths)?);
+        }
+        let mut all = Vec::new();
+        for path in &self.paths {
+            match traces::expand(std::slice::from_ref(path)) {
+                Ok(found) => all.extend(found),
+                Err(_) if path.is_dir() => {}
+                Err(failure) => return Err(failure.into()),
+            }
+        }
+        Ok(all)
+    }
+
+    /// Begins with a file. None if it is too early.
+    fn begin(
+        &mut self,
+        path: &TracePath,
+        size: u64,
+        out: &mut Output,
+    ) -> Result<Option<Watched>, Stop> {
+        let begun = self.open(path, size, out);
+        match begun {
+            Ok(watched) => Ok(watched),
+            Err(stop) => {
+                self.skip(stop)?;
+                Ok(Some(Watched::Done(size)))
+            }
+        }
+    }
+
+    fn open(
+        &mut self,
+        path: &TracePath,
+        size: u64,
+        out: &mut Output,
+    ) -> Result<Option<Watched>, Stop> {
+        let failed = |error| Failure::cant_read(&path.path, &error);
+        let file = path.open().map_err(failed)?;
+        let head = traces::head(&file).map_err(failed)?;
+        if Recording::matches(&head) {
+            let streams = Recording::parse(&head).is_ok_and(|recording| recording.streams());
+            if streams && traces::has_trace(&head) {
+                // Its trace is sent.
+                return Ok(Some(Watched::Done(size)));
+            }
+            if self.reading.follow && is_recorded_now(&file) {
+                let ring = RingSource::new(path, file, &head, &self.reading);
+                return Ok(Some(Watched::Ring(Box::new(ring))));
+            }
+            return self.send_whole(path, size, out).map(Some);
+        }
+        match TraceSource::open(path, file, &self.reading, out)? {
+            Opened::Parts(source) => Ok(Some(Watched::Parts(source))),
+            Opened::Whole => self.send_whole(path, size, out).map(Some),
+            Opened::NotYet => Ok(None),
+        }
+    }
+
+    fn send_whole(
+        &mut self,
+        path: &TracePath,
+        size: u64,
+        out: &mut Output,
+    ) -> Result<Watched, Stop> {
+        if !send_whole(path, &self.reading, out)? {
+            eprintln!("{}", traces::damaged(&path.path).as_warning());
+            self.is_complete = false;
+        }
+        Ok(Watched::Done(size))
+    }
+
+    fn look_at(&mut self, id: FileId, is_there: bool, out: &mut Output) -> Result<bool, Stop> {
+        let look = match self.files.get_mut(&id) {
+            Some(Watched::Parts(source)) => source.look(out),
+            Some(Watched::Ring(ring)) => ring.look(out).map(|()| Look::Idle),
+            Some(Watched::Done(_)) if is_there => return Ok(false),
+            Some(Watched::Done(_)) | None => {
+                self.files.remove(&id);
+                return Ok(false);
+            }
+        };
+        match look.and_then(|look| self.after(id, look, is_there, out)) {
+            Ok(has_more) => Ok(has_more),
+            Err(stop) => {
+                self.finish(id, is_there);
+                self.skip(stop)?;
+                Ok(false)
+            }
+        }
+    }
+
+    fn after(
+        &mut self,
+        id: FileId,
+        look: Look,
+        is_there: bool,
+        out: &mut Output,
+    ) -> Result<bool, Stop> {
+        if look == Look::More {
+            return Ok(true);
+        }
+        let follow = self.reading.follow;
+        let Some(Watched::Parts(source)) = self.files.get_mut(&id) else {
+            if !is_there {
+                self.files.remove(&id);
+            }
+            return Ok(false);
+        };
+        let is_done = match look {
+            Look::Damaged => {
+                // What there is of it is said once.
+                source.is_whole = true;
+                let path = source.path.clone();
+                if is_there {
+                    let size = path.metadata().map_or(0, |file| file.len());
+                    self.send_whole(&path, size, out)?;
+                }
+                true
+            }
+            Look::Ended => true,
+            _ if follow && is_there => source.complete_if_due(out)? == Some(Rest::Sent),
+            _ => {
+                let rest = source.complete(out)?;
+                source.is_whole &= rest != Rest::Unknown || !source.has_rest();
+                true
+            }
+        };
+        if is_done {
+            self.finish(id, is_there);
+        }
+        Ok(false)
+    }
+
+    /// Closes a file; it is looked at again when its size changes.
+    fn finish(&mut self, id: FileId, is_there: bool) {
+        let size = match self.files.get(&id) {
+            Some(Watched::Parts(source)) => {
+                if !source.is_whole {
+                    self.is_complete = false;
+                    eprintln!("{}", traces::damaged(&source.path.path).as_warning());
+                }
+                source.size()
+            }
+            _ => 0,
+        };
+        if is_there {
+            self.files.insert(id, Watched::Done(size));
+        } else {
+            self.files.remove(&id);
+        }
+    }
+
+    /// Goes on without a trace, if it is one of several that are followed.
+    fn skip(&mut self, stop: Stop) -> Result<(), Stop> {
+        match stop {
+            Stop::Trace(failure) if self.reading.follow => {
+                eprintln!("{}", failure.as_warning());
+                self.is_complete = false;
+                Ok(())
+            }
+            stop => Err(stop),
+        }
+    }
+}

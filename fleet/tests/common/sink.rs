@@ -1,0 +1,124 @@
+//! A collector that shows what it gets: `tests/sink.py`.
+
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use protolog_testkit::{python, skip, workspace_root};
+use serde_json::Value;
+
+/// A sink that runs until it is dropped.
+pub(crate) struct Sink {
+    child: Child,
+    lines: Receiver<Value>,
+    got: Vec<Value>,
+    port: u16,
+}
+
+impl Sink {
+    /// With these answers to the first requests. None if what it needs is not there.
+    pub(crate) fn start(answers: &str) -> Option<Self> {
+        Self::start_at(answers, "", 0)
+    }
+
+    /// With TLS, and the certificate and key in this file.
+    pub(crate) fn start_at(answers: &str, certificate: &str, port: u16) -> Option<Self> {
+        let Some(python) = python() else {
+            skip("OTLP", "there is no Python with the wheels; run `cargo xtask setup fleet`");
+            return None;
+        };
+        let mut command = Command::new(python);
+        command.env("PYTHONPATH", workspace_root().join("target/tools/fleet"));
+        command.arg(workspace_root().join("fleet/tests/sink.py"));
+        command.args([answers, certificate, &port.to_string()]);
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        let mut port = String::new();
+        output.read_line(&mut port).unwrap();
+        let (sender, lines) = channel();
+        thread::spawn(move || {
+            for line in output.lines().map_while(Result::ok) {
+                // One that was killed ends in the middle of a line.
+                let Ok(line) = serde_json::from_str(&line) else { continue };
+                if sender.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        Some(Self { child, lines, got: Vec::new(), port: port.trim().parse().unwrap() })
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// Waits until so many different records came; what came until then.
+    pub(crate) fn wait_for(&mut self, count: usize) -> &[Value] {
+        let end = Instant::now() + Duration::from_secs(60);
+        while uids(&self.got).len() < count && Instant::now() < end {
+            self.got.extend(self.lines.recv_timeout(Duration::from_millis(100)));
+            self.got.extend(self.lines.try_iter());
+        }
+        assert!(uids(&self.got).len() >= count, "{} of {count}", uids(&self.got).len());
+        &self.got
+    }
+
+    /// All that came until it is killed.
+    pub(crate) fn finish(mut self) -> Vec<Value> {
+        self.kill();
+        let mut got = std::mem::take(&mut self.got);
+        got.extend(self.lines.iter());
+        got
+    }
+
+    pub(crate) fn kill(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Sink {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// The ids of records.
+pub(crate) fn uids(records: &[Value]) -> BTreeSet<String> {
+    let uid = |it: &Value| it["attributes"]["log.record.uid"].as_str().map(str::to_owned);
+    records.iter().filter_map(uid).collect()
+}
+
+/// A sender that runs until it is killed.
+pub(crate) struct Sidecar(Child);
+
+impl Sidecar {
+    pub(crate) fn start(args: &[&str], dir: &Path) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_protologtool-fleet"));
+        command.current_dir(dir).arg("otlp").args(args).stdout(Stdio::null());
+        Self(command.spawn().unwrap())
+    }
+
+    pub(crate) fn kill(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+
+    pub(crate) fn is_running(&mut self) -> bool {
+        self.0.try_wait().unwrap().is_none()
+    }
+}
+
+impl Drop for Sidecar {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}

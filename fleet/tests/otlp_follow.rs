@@ -1,0 +1,200 @@
+//! Logs are sent as they are written, and each message at least once, whoever is killed: the
+//! program, the sender, the collector.
+
+mod common;
+
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use common::sink::{Sidecar, Sink, uids};
+use common::{fleet, lines_of, trace};
+use protolog_rt::{ProtoLogGroup, Session, i};
+use protolog_testkit::temp_dir;
+use serde_json::Value;
+
+#[derive(ProtoLogGroup)]
+enum FollowLog {
+    Work,
+}
+
+/// The program of the tests: run as `PROGRAM=kind,DIR`, this test logs until it is killed.
+#[test]
+fn program() {
+    let Ok(task) = std::env::var("PROTOLOG_FLEET_PROGRAM") else { return };
+    let (kind, dir) = task.split_once(',').unwrap();
+    let path = Path::new(dir).join("app.pftrace");
+    let builder = Session::builder().enable_all();
+    let session = match kind {
+        "segments" => builder.file(&path).segment_bytes(20_000).start(),
+        "ring" => builder.record().start(),
+        _ => builder.file(&path).start(),
+    };
+    let session = session.unwrap();
+    if let Some(recording) = session.recording().filter(|_| kind == "ring") {
+        println!("logged: {}", recording.display());
+    }
+    let count = 3_000;
+    for round in 0..count {
+        i!(FollowLog::Work, "work %d of %s", round, kind);
+        if round % 20 == 0 {
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+    if kind == "killed" || kind == "ring" {
+        println!("logged: all");
+        thread::sleep(Duration::from_secs(60));
+    }
+    session.stop().unwrap();
+}
+
+/// Starts the program.
+fn start(kind: &str, dir: &Path) -> Child {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["program", "--exact", "--nocapture"]);
+    command.env("PROTOLOG_FLEET_PROGRAM", format!("{kind},{}", dir.display()));
+    command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+/// Waits until it says that it has logged, and what.
+fn wait_until_logged(program: &mut Child) -> String {
+    let output = BufReader::new(program.stdout.take().unwrap());
+    let logged =
+        |line: io::Result<String>| Some(line.unwrap().split_once("logged: ")?.1.to_owned());
+    output.lines().find_map(logged).unwrap()
+}
+
+/// The numbers in the messages, each once.
+fn works(records: &[Value]) -> std::collections::BTreeSet<i64> {
+    let number = |it: &Value| it["attributes"]["log.record.template.parameter.0"].as_i64();
+    records.iter().filter_map(number).collect()
+}
+
+#[test]
+fn a_trace_that_grows_is_sent_by_senders_that_are_killed() {
+    let Some(mut sink) = Sink::start("") else { return };
+    let dir = temp_dir();
+    let whole = trace();
+    let mut file = File::create(dir.path().join("app.pftrace")).unwrap();
+    let url = sink.url();
+    let args = [url.as_str(), "--follow", "--state", "state.json", "app.pftrace"];
+    for part in whole.chunks(whole.len() / 5) {
+        let mut sender = Sidecar::start(&args, dir.path());
+        file.write_all(part).unwrap();
+        thread::sleep(Duration::from_millis(500));
+        sender.kill();
+    }
+    let output = fleet(&["otlp", &url, "--state", "state.json", "app.pftrace"], dir.path());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let lines = lines_of(trace()).unwrap();
+    let is_item =
+        |it: &&str| ["\"message\",", "\"loss\","].iter().any(|kind| it[..20].contains(kind));
+    let count = lines.lines().filter(is_item).count();
+    sink.wait_for(count);
+    assert_eq!(uids(&sink.finish()).len(), count);
+}
+
+#[test]
+fn a_collector_that_is_killed_gets_everything_when_it_is_back() {
+    let Some(mut sink) = Sink::start("") else { return };
+    let dir = temp_dir();
+    let (url, port) = (sink.url(), sink.port());
+    let mut sender = Sidecar::start(&[&url, "--follow", "--state", "s", "."], dir.path());
+    let mut program = start("file", dir.path());
+    thread::sleep(Duration::from_millis(900));
+    sink.kill();
+    let mut records = sink.finish();
+    thread::sleep(Duration::from_millis(600));
+    let mut sink = Sink::start_at("", "", port).unwrap();
+    assert!(program.wait().unwrap().success());
+    let missing = 3_000 - works(&records).len();
+    records.extend_from_slice(sink.wait_for(missing));
+    assert!(sender.is_running());
+    sender.kill();
+    records.extend(sink.finish());
+    assert_eq!(works(&records).len(), 3_000);
+    assert_eq!(uids(&records).len(), 3_000);
+}
+
+#[test]
+fn the_last_messages_of_a_program_that_is_killed_are_sent() {
+    let Some(mut sink) = Sink::start("") else { return };
+    let dir = temp_dir();
+    let _sender = Sidecar::start(&[&sink.url(), "--follow", "."], dir.path());
+    let mut program = start("killed", dir.path());
+    assert_eq!(wait_until_logged(&mut program), "all");
+    program.kill().unwrap();
+    program.wait().unwrap();
+    sink.wait_for(3_000);
+    let records = sink.finish();
+    assert_eq!((works(&records).len(), records.len()), (3_000, 3_000));
+}
+
+#[test]
+fn segments_that_rotate_are_sent_once() {
+    let Some(mut sink) = Sink::start("") else { return };
+    let dir = temp_dir();
+    let _sender = Sidecar::start(&[&sink.url(), "--follow", "--state", "s", "."], dir.path());
+    let mut program = start("segments", dir.path());
+    assert!(program.wait().unwrap().success());
+    sink.wait_for(3_000);
+    assert!(fs::read_dir(dir.path()).unwrap().count() > 4);
+    thread::sleep(Duration::from_millis(500));
+    let records = sink.finish();
+    assert_eq!((works(&records).len(), records.len()), (3_000, 3_000));
+}
+
+#[test]
+fn a_recording_without_a_trace_is_sent_as_it_grows() {
+    let Some(mut sink) = Sink::start("") else { return };
+    let dir = temp_dir();
+    let url = sink.url();
+    let mut program = start("ring", dir.path());
+    let recording = wait_until_logged(&mut program);
+    let args = [url.as_str(), "--follow", "--state", "s", &recording];
+    let mut sender = Sidecar::start(&args, dir.path());
+    let records = sink.wait_for(3_000).to_vec();
+    assert_eq!((works(&records).len(), records.len()), (3_000, 3_000));
+    // Another run sends what is in it again: it has the same ids.
+    sender.kill();
+    let _again = Sidecar::start(&args, dir.path());
+    thread::sleep(Duration::from_secs(1));
+    program.kill().unwrap();
+    program.wait().unwrap();
+    let output = fleet(&["otlp", &url, &recording], dir.path());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let again = sink.finish();
+    assert!(again.len() > records.len());
+    assert_eq!(uids(&again).len(), uids(&records).len());
+    fs::remove_file(recording).unwrap();
+}
+
+#[test]
+fn a_state_is_used_by_one_run_at_a_time_and_is_for_its_user_alone() {
+    let Some(sink) = Sink::start("") else { return };
+    let dir = temp_dir();
+    fs::write(dir.path().join("app.pftrace"), trace()).unwrap();
+    let args = ["otlp", &sink.url(), "--state", "s", "app.pftrace"];
+    assert!(fleet(&args, dir.path()).status.success());
+    let mode = std::os::unix::fs::PermissionsExt::mode(
+        &fs::metadata(dir.path().join("s")).unwrap().permissions(),
+    );
+    assert_eq!(mode & 0o777, 0o600);
+    let mut sender = Sidecar::start(&[&[args[1], "--follow"], &args[2..]].concat(), dir.path());
+    thread::sleep(Duration::from_millis(500));
+    let output = fleet(&args, dir.path());
+    assert_eq!(output.status.code(), Some(2));
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(
+        errors,
+        "error: `s` is in use by another run\nhelp: give each run a state of its own\n"
+    );
+    sender.kill();
+    fs::write(dir.path().join("s"), "{").unwrap();
+    let output = fleet(&args, dir.path());
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(errors.ends_with("help: remove it to send everything again\n"), "{errors}");
+}
