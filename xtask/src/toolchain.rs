@@ -25,6 +25,7 @@ pub const LIBRARIES: Promise = Promise {
         "protolog-rt",
         "protolog-control",
         "protolog-files",
+        "protolog-perfetto-ipc",
     ],
 };
 

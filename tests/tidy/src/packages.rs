@@ -17,17 +17,18 @@ use xtask::toolchain::PROMISES;
 const LAYERS: &[(&str, &str)] = &[
     ("protozero", ""),
     ("protozero-build", "protozero"),
+    ("perfetto-ipc", "protozero"),
     ("core", ""),
     ("files", ""),
     ("viewer-config", "core protozero"),
     ("macros", "core"),
     ("shmem", "core protozero"),
     ("recording", "core protozero"),
-    ("rt", "core files protozero macros recording shmem"),
+    ("rt", "core files perfetto-ipc protozero macros recording shmem"),
     ("reader", "core protozero recording viewer-config"),
     ("control", "core files"),
     ("class-eval", ""),
-    ("tool", "class-eval control core files protozero viewer-config reader"),
+    ("tool", "class-eval control core files perfetto-ipc protozero viewer-config reader"),
 ];
 
 /// Packages that must never be reached, however long the way. A name that ends in `*` stands for

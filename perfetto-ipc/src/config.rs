@@ -1,0 +1,129 @@
+//! The configuration of a session, as far as logs need one: an encoded `TraceConfig`.
+
+use crate::frame::message;
+use protozero::{Heap, Message};
+use std::time::Duration;
+
+/// Fields of `TraceConfig`.
+mod trace_config {
+    pub(super) const BUFFERS: u32 = 1;
+    pub(super) const DATA_SOURCES: u32 = 2;
+    pub(super) const DURATION_MS: u32 = 3;
+    pub(super) const INCREMENTAL_STATE_CONFIG: u32 = 21;
+    pub(super) const UNIQUE_SESSION_NAME: u32 = 22;
+}
+
+/// Fields of `BufferConfig`.
+mod buffer_config {
+    pub(super) const SIZE_KB: u32 = 1;
+    pub(super) const FILL_POLICY: u32 = 4;
+}
+
+/// Fields of `DataSourceConfig`.
+mod source_config {
+    pub(super) const NAME: u32 = 1;
+    pub(super) const TARGET_BUFFER: u32 = 2;
+    pub(super) const BUFFER_EXHAUSTED_POLICY: u32 = 9;
+    pub(super) const FTRACE_CONFIG: u32 = 100;
+    pub(super) const PROTOLOG_CONFIG: u32 = 126;
+}
+
+/// Fields of `ProtoLogConfig` and `ProtoLogGroup`.
+mod protolog_config {
+    pub(super) const GROUP_OVERRIDES: u32 = 1;
+    pub(super) const TRACING_MODE: u32 = 2;
+    pub(super) const DEFAULT_LOG_FROM_LEVEL: u32 = 3;
+    pub(super) const GROUP_NAME: u32 = 1;
+    pub(super) const LOG_FROM: u32 = 2;
+    pub(super) const COLLECT_STACKTRACE: u32 = 3;
+}
+
+/// The settings of a session with the data source `android.protolog`. Levels are numbers of `ProtoLogLevel`.
+#[derive(Clone, Debug, Default)]
+pub struct SessionConfig {
+    /// The size of the service's buffer, in KiB.
+    pub buffer_kb: u32,
+    /// The buffer keeps the first packets and drops the rest, rather than the other way round.
+    pub discards: bool,
+    /// The session ends by itself after so long.
+    pub duration: Option<Duration>,
+    /// A name by which the session can be cloned.
+    pub unique_name: Option<String>,
+    /// The interval at which producers begin anew, so that a part of the trace can be read alone.
+    pub clear_every: Option<Duration>,
+    /// All levels of all groups are recorded, unless something else is said of them.
+    pub enable_all: bool,
+    /// The least severe level that is recorded.
+    pub log_from: Option<u32>,
+    /// Groups with a level of their own, or with the default.
+    pub groups: Vec<(String, Option<u32>)>,
+    /// Groups that are recorded with stack traces.
+    pub stacks: Vec<String>,
+    /// The `BufferExhaustedPolicy`.
+    pub exhausted_policy: Option<u32>,
+    /// Events of the kernel's that are recorded beside, such as `sched/sched_switch`.
+    pub ftrace_events: Vec<String>,
+}
+
+impl SessionConfig {
+    /// Encodes it.
+    pub fn encode(&self) -> Vec<u8> {
+        message(|to| {
+            to.nested(trace_config::BUFFERS)
+                .uint32(buffer_config::SIZE_KB, self.buffer_kb)
+                .uint32(buffer_config::FILL_POLICY, if self.discards { 2 } else { 1 });
+            self.append_source(&mut to.nested(trace_config::DATA_SOURCES).nested(1));
+            if !self.ftrace_events.is_empty() {
+                let mut source = to.nested(trace_config::DATA_SOURCES);
+                let mut source = source.nested(1);
+                source.string(source_config::NAME, "linux.ftrace");
+                let mut ftrace = source.nested(source_config::FTRACE_CONFIG);
+                self.ftrace_events.iter().for_each(|event| _ = ftrace.string(1, event));
+            }
+            if let Some(duration) = self.duration {
+                to.uint32(trace_config::DURATION_MS, millis(duration));
+            }
+            if let Some(period) = self.clear_every {
+                to.nested(trace_config::INCREMENTAL_STATE_CONFIG).uint32(1, millis(period));
+            }
+            if let Some(name) = &self.unique_name {
+                to.string(trace_config::UNIQUE_SESSION_NAME, name);
+            }
+        })
+    }
+
+    fn append_source(&self, to: &mut Message<'_, Heap>) {
+        to.string(source_config::NAME, "android.protolog").uint32(source_config::TARGET_BUFFER, 0);
+        if let Some(policy) = self.exhausted_policy {
+            to.uint32(source_config::BUFFER_EXHAUSTED_POLICY, policy);
+        }
+        let mut protolog = to.nested(source_config::PROTOLOG_CONFIG);
+        for (name, level) in &self.groups {
+            let mut group = protolog.nested(protolog_config::GROUP_OVERRIDES);
+            group.string(protolog_config::GROUP_NAME, name);
+            if let Some(level) = level {
+                group.uint32(protolog_config::LOG_FROM, *level);
+            }
+            if self.stacks.contains(name) {
+                group.bool(protolog_config::COLLECT_STACKTRACE, true);
+            }
+        }
+        let is_named = |name: &String| self.groups.iter().any(|(group, _)| group == name);
+        for name in self.stacks.iter().filter(|name| !is_named(name)) {
+            protolog
+                .nested(protolog_config::GROUP_OVERRIDES)
+                .string(protolog_config::GROUP_NAME, name)
+                .bool(protolog_config::COLLECT_STACKTRACE, true);
+        }
+        if self.enable_all {
+            protolog.uint32(protolog_config::TRACING_MODE, 1);
+        }
+        if let Some(level) = self.log_from {
+            protolog.uint32(protolog_config::DEFAULT_LOG_FROM_LEVEL, level);
+        }
+    }
+}
+
+fn millis(duration: Duration) -> u32 {
+    duration.as_millis().try_into().unwrap_or(u32::MAX)
+}

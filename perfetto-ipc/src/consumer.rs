@@ -1,0 +1,310 @@
+//! The consumer's side: starts a session, flushes, stops and reads it.
+//!
+//! A call waits for its reply; the one reply that comes by itself is that of [`Consumer::enable`], which says that the
+//! session has ended.
+//!
+//! Invariant: no call waits longer than its timeout.
+
+use crate::error::Error;
+use crate::frame::{Body, Frame, FrameBuffer, message};
+use protozero::Reader;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// The time limit of a call that the service answers at once.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A connection with the service as a consumer. The session that it starts ends with it.
+#[derive(Debug)]
+pub struct Consumer {
+    socket: UnixStream,
+    input: FrameBuffer,
+    last_request: u64,
+    service_id: u32,
+    methods: Vec<(String, u32)>,
+    /// The request that started the session.
+    enabled: Option<u64>,
+    /// The session's end, with the service's reason if something was wrong.
+    ended: Option<Result<(), String>>,
+}
+
+/// A session to be cloned.
+#[derive(Clone, Copy, Debug)]
+pub enum CloneTarget<'a> {
+    /// By its `unique_session_name`.
+    Name(&'a str),
+    /// By its number.
+    Id(u64),
+}
+
+/// A reply, with more of the same to come.
+type Reply = (Vec<u8>, bool);
+
+impl Consumer {
+    /// Connects to the service that listens on `socket`.
+    pub fn connect(socket: &Path) -> Result<Self, Error> {
+        let stream = UnixStream::connect(socket)
+            .map_err(|error| Error::Connect { socket: socket.to_owned(), error })?;
+        let mut consumer = Self {
+            socket: stream,
+            input: FrameBuffer::default(),
+            last_request: 0,
+            service_id: 0,
+            methods: Vec::new(),
+            enabled: None,
+            ended: None,
+        };
+        consumer.bind()?;
+        Ok(consumer)
+    }
+
+    /// Starts a session with `config`, an encoded `TraceConfig`. A mistake in it shows in [`Self::wait_for_end`].
+    pub fn enable(&mut self, config: &[u8]) -> Result<(), Error> {
+        let request = message(|to| {
+            to.bytes(1, config);
+        });
+        self.enabled = Some(self.send("EnableTracing", &request)?);
+        self.ended = None;
+        Ok(())
+    }
+
+    /// Waits until the session has ended, for at most `limit`; false if it goes on.
+    pub fn wait_for_end(&mut self, limit: Duration) -> Result<bool, Error> {
+        let by = Instant::now() + limit;
+        while self.ended.is_none() {
+            match self.receive(by) {
+                Ok(()) => {}
+                Err(Error::Timeout(_)) => return Ok(false),
+                Err(error) => return Err(error),
+            }
+        }
+        match self.ended.clone() {
+            Some(Err(reason)) => Err(Error::Refused(reason)),
+            _ => Ok(true),
+        }
+    }
+
+    /// Has all producers commit what they have, for at most `limit`.
+    pub fn flush(&mut self, limit: Duration) -> Result<(), Error> {
+        let millis = limit.as_millis().try_into().unwrap_or(u32::MAX);
+        // An explicit flush, by a consumer.
+        let flags = 2 << 4 | 4;
+        let request = message(|to| {
+            to.uint32(1, millis).uint64(2, flags);
+        });
+        self.call("Flush", &request, limit + TIMEOUT).map(|_| ())
+    }
+
+    /// Ends the session. Its trace can be read until the session is [freed](Self::free).
+    pub fn disable(&mut self) -> Result<(), Error> {
+        self.call("DisableTracing", &[], TIMEOUT)?;
+        self.wait_for_end(TIMEOUT)?;
+        Ok(())
+    }
+
+    /// Takes the trace so far, and passes each packet, as a field of `Trace`, to `give`.
+    pub fn read(&mut self, mut give: impl FnMut(&[u8]) -> io::Result<()>) -> Result<(), Error> {
+        let id = self.send("ReadBuffers", &[])?;
+        let mut packet = Vec::new();
+        loop {
+            let (reply, has_more) = self.reply(id, TIMEOUT)?;
+            for field in Reader::new(&reply) {
+                let field = field.map_err(malformed)?;
+                if field.number == 2 {
+                    let is_last = append_slice(&mut packet, field.as_message().map_err(malformed)?)
+                        .map_err(malformed)?;
+                    if is_last {
+                        let field = message(|to| {
+                            to.bytes(1, &packet);
+                        });
+                        give(&field).map_err(Error::Output)?;
+                        packet.clear();
+                    }
+                }
+            }
+            if !has_more {
+                return Ok(());
+            }
+        }
+    }
+
+    /// As [`Self::read`], to a vector.
+    pub fn read_to_vec(&mut self) -> Result<Vec<u8>, Error> {
+        let mut trace = Vec::new();
+        self.read(|packet| {
+            trace.extend_from_slice(packet);
+            Ok(())
+        })?;
+        Ok(trace)
+    }
+
+    /// Ends the session, and gives up its trace.
+    pub fn free(&mut self) -> Result<(), Error> {
+        self.call("FreeBuffers", &[], TIMEOUT).map(|_| ())
+    }
+
+    /// Makes a copy of a session that goes on; then its trace, up to now, can be read here.
+    pub fn clone_session(&mut self, which: CloneTarget<'_>) -> Result<(), Error> {
+        let request = message(|to| match which {
+            CloneTarget::Name(name) => {
+                to.string(4, name);
+            }
+            CloneTarget::Id(id) => {
+                to.uint64(1, id);
+            }
+        });
+        let (reply, _) = self.call("CloneSession", &request, 2 * TIMEOUT)?;
+        let (mut success, mut reason) = (false, String::new());
+        for field in Reader::new(&reply) {
+            let field = field.map_err(malformed)?;
+            match field.number {
+                1 => success = field.as_bool().map_err(malformed)?,
+                2 => field.as_str().map_err(malformed)?.clone_into(&mut reason),
+                _ => {}
+            }
+        }
+        if success { Ok(()) } else { Err(Error::Refused(reason)) }
+    }
+
+    fn bind(&mut self) -> Result<(), Error> {
+        let body = Body::Bind { service: "ConsumerPort" };
+        self.last_request += 1;
+        self.write(&Frame { request_id: self.last_request, body })?;
+        let by = Instant::now() + TIMEOUT;
+        loop {
+            let frame = next_frame(&mut self.input, &mut self.socket, by)?;
+            if let Body::BindReply { success, service_id, methods } = Frame::decode(&frame)?.body {
+                if !success {
+                    return Err(Error::Missing("ConsumerPort".into()));
+                }
+                self.service_id = service_id;
+                self.methods = methods.iter().map(|it| (it.name.to_owned(), it.id)).collect();
+                return Ok(());
+            }
+        }
+    }
+
+    fn call(&mut self, method: &str, args: &[u8], limit: Duration) -> Result<Reply, Error> {
+        let id = self.send(method, args)?;
+        self.reply(id, limit)
+    }
+
+    fn send(&mut self, method: &str, args: &[u8]) -> Result<u64, Error> {
+        let known = self.methods.iter().find(|(name, _)| name == method);
+        let method_id = known.ok_or_else(|| Error::Missing(method.to_owned()))?.1;
+        self.last_request += 1;
+        let request_id = self.last_request;
+        let service_id = self.service_id;
+        let body = Body::Invoke { service_id, method_id, args, drop_reply: false };
+        self.write(&Frame { request_id, body })?;
+        Ok(request_id)
+    }
+
+    fn write(&mut self, frame: &Frame<'_>) -> Result<(), Error> {
+        self.socket.write_all(&frame.encode()?).map_err(Error::Connection)
+    }
+
+    /// Returns the next reply to a call.
+    fn reply(&mut self, id: u64, limit: Duration) -> Result<Reply, Error> {
+        let by = Instant::now() + limit;
+        loop {
+            let frame = next_frame(&mut self.input, &mut self.socket, by)?;
+            let frame = Frame::decode(&frame)?;
+            if frame.request_id != id {
+                self.note_end(&frame)?;
+                continue;
+            }
+            match frame.body {
+                Body::InvokeReply { success: true, has_more, reply } => {
+                    return Ok((reply.to_vec(), has_more));
+                }
+                Body::RequestError(error) => return Err(Error::Refused(error.to_owned())),
+                _ => return Err(Error::Refused("the call failed".into())),
+            }
+        }
+    }
+
+    /// Takes a frame that nobody waits for.
+    fn receive(&mut self, by: Instant) -> Result<(), Error> {
+        let frame = next_frame(&mut self.input, &mut self.socket, by)?;
+        self.note_end(&Frame::decode(&frame)?)
+    }
+
+    fn note_end(&mut self, frame: &Frame<'_>) -> Result<(), Error> {
+        if self.enabled != Some(frame.request_id) {
+            return Ok(());
+        }
+        let mut error = String::new();
+        match frame.body {
+            Body::InvokeReply { success: true, reply, .. } => {
+                for field in Reader::new(reply) {
+                    let field = field.map_err(malformed)?;
+                    if field.number == 3 {
+                        field.as_str().map_err(malformed)?.clone_into(&mut error);
+                    }
+                }
+            }
+            Body::RequestError(reason) => reason.clone_into(&mut error),
+            _ => "the session could not be started".clone_into(&mut error),
+        }
+        self.ended = Some(if error.is_empty() { Ok(()) } else { Err(error) });
+        Ok(())
+    }
+}
+
+impl AsFd for Consumer {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+/// Returns the next frame.
+fn next_frame(
+    input: &mut FrameBuffer,
+    socket: &mut UnixStream,
+    by: Instant,
+) -> Result<Vec<u8>, Error> {
+    loop {
+        if let Some(frame) = input.next_frame()? {
+            return Ok(frame.to_vec());
+        }
+        let left = by.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(Error::Timeout(left));
+        }
+        socket.set_read_timeout(Some(left)).map_err(Error::Connection)?;
+        let mut bytes = [0; 16 * 1024];
+        match socket.read(&mut bytes) {
+            Ok(0) => return Err(Error::Closed),
+            Ok(count) => input.push(&bytes[..count]),
+            Err(error) if is_timeout(&error) => return Err(Error::Timeout(left)),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(Error::Connection(error)),
+        }
+    }
+}
+
+fn is_timeout(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
+}
+
+/// Appends a slice of a packet; true if it was the last one.
+fn append_slice(packet: &mut Vec<u8>, slice: Reader<'_>) -> Result<bool, protozero::DecodeError> {
+    let mut is_last = false;
+    for field in slice {
+        let field = field?;
+        match field.number {
+            1 => packet.extend_from_slice(field.as_bytes()?),
+            2 => is_last = field.as_bool()?,
+            _ => {}
+        }
+    }
+    Ok(is_last)
+}
+
+fn malformed(error: protozero::DecodeError) -> Error {
+    Error::Frame(error.into())
+}

@@ -1,0 +1,85 @@
+//! What can go wrong with a service.
+
+use crate::frame::FrameError;
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Why a request to the service failed.
+#[derive(Debug)]
+pub enum Error {
+    /// Nobody listens on the socket.
+    Connect {
+        /// The socket.
+        socket: PathBuf,
+        /// The system's reason.
+        error: io::Error,
+    },
+    /// The connection broke.
+    Connection(io::Error),
+    /// The service closed the connection.
+    Closed,
+    /// What came is no frame.
+    Frame(FrameError),
+    /// The service has no method of this name, or no such service.
+    Missing(String),
+    /// The service refused a request, with its reason.
+    Refused(String),
+    /// No answer came in time.
+    Timeout(Duration),
+    /// The trace could not be passed on.
+    Output(io::Error),
+}
+
+impl Error {
+    /// Returns what to do about it: a verb and its object.
+    pub fn help(&self) -> &'static str {
+        match self {
+            Self::Connect { .. } => {
+                "start `traced`, or name its socket in PERFETTO_CONSUMER_SOCK_NAME"
+            }
+            Self::Missing(_) | Self::Frame(_) => "use a service of Perfetto 20 or later",
+            Self::Refused(_) => "correct the configuration as the service says",
+            Self::Output(_) => "make room for the trace",
+            Self::Connection(_) | Self::Closed | Self::Timeout(_) => {
+                "look at the output of `traced`, and try again"
+            }
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Connect { socket, error } => {
+                write!(f, "can't connect to the tracing service at `{}`: {error}", socket.display())
+            }
+            Self::Connection(error) => write!(f, "the connection to the service broke: {error}"),
+            Self::Closed => f.write_str("the service closed the connection"),
+            Self::Frame(error) => write!(f, "the service sent {error}"),
+            Self::Missing(name) => write!(f, "the service has no `{name}`"),
+            Self::Refused(reason) => write!(f, "the service refused: {reason}"),
+            Self::Output(error) => write!(f, "can't write the trace: {error}"),
+            Self::Timeout(time) => write!(f, "the service did not answer within {time:?}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Connect { error, .. } | Self::Connection(error) | Self::Output(error) => {
+                Some(error)
+            }
+            Self::Frame(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<FrameError> for Error {
+    fn from(error: FrameError) -> Self {
+        Self::Frame(error)
+    }
+}
