@@ -8,6 +8,7 @@
 //!     BufferReader        the one reader of a buffer
 //!       ReadChunk   a chunk of a stream: claimed when it is read, released when it is dropped
 //!       PinnedChunk a chunk that no writer takes again while somebody looks at it
+//!   ServiceMemory   chunks that a tracing service in another process takes and frees
 //! ```
 //!
 //! The crate makes no system call: memory is handed in, and tests run over the heap.
@@ -35,6 +36,8 @@ mod page;
 mod position;
 mod reader;
 mod ring;
+#[cfg(not(loom))]
+mod service;
 mod slot;
 mod sync;
 
@@ -42,4 +45,6 @@ pub use buffer::Buffer;
 pub use chunk::{ChunkCell, OpenChunk, PacketCount, Request, WriteChunk};
 pub use memory::{Backing, Heap, Memory};
 pub use reader::{BufferReader, ChunkInfo, Committed, HeldChunk, PinnedChunk, ReadChunk};
+#[cfg(not(loom))]
+pub use service::{ServiceChunk, ServiceMemory, layout_for};
 pub use slot::{MAX_BUFFER, MAX_PAYLOAD, PAGE, size};

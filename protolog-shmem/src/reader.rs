@@ -14,7 +14,7 @@ use crate::buffer::{Buffer, is_readable};
 use crate::slot::Slot;
 use crate::sync::{Ordering, fence, yield_now};
 use protolog_core::FillPolicy;
-use protolog_core::chunk::ChunkState;
+use protolog_core::chunk::{ChunkState, PageLayout};
 use protozero::wire::decode_varint;
 use std::fmt;
 use std::sync::{MutexGuard, PoisonError, TryLockError};
@@ -35,6 +35,11 @@ pub struct ChunkInfo {
 }
 
 impl ChunkInfo {
+    /// The division of its page.
+    pub fn layout(&self) -> PageLayout {
+        self.slot.layout
+    }
+
     /// The size of the chunk with its header, in bytes.
     pub fn size(&self) -> usize {
         self.slot.size()
