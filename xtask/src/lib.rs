@@ -37,6 +37,7 @@ mod steps;
 mod test;
 pub mod toolchain;
 pub mod tools;
+mod traced;
 mod watch;
 pub mod workspace;
 

@@ -9,9 +9,9 @@ use std::time::Duration;
 use crate::install::{self, Tool};
 use crate::steps::Steps;
 use crate::tools::{
-    AXE, CC, CHROMIUM, CLIPPY, COUNTED_RUST, FISH, FLEET_WHEELS, GIT, GRADLE, JAVA, JAVA_25,
+    AXE, CC, CHROMIUM, CLIPPY, COUNTED_RUST, CXX, FISH, FLEET_WHEELS, GIT, GRADLE, JAVA, JAVA_25,
     JDK_SOURCE, JQ, KOTLIN, LESS, LINTIAN, LNAV, LOGGERS, MAN, MAVEN, MUSL, NODE, NPM, OLDEST_RUST,
-    PYTHON, RUST_SOURCE, RUSTFMT, TMUX, VALGRIND, WHEELS, ZSH,
+    PYTHON, RUST_SOURCE, RUSTFMT, TMUX, TRACED, VALGRIND, WHEELS, ZSH,
 };
 use crate::{
     Result, bench, bridges, demo, fat_jars, fleet, gradle, instructions, java, maven, platforms,
@@ -63,8 +63,8 @@ pub(crate) const STEPS: [TestStep; 17] = [
         "tests",
         "all tests of the workspace but those of the next step, several programs at a time",
         &[
-            CC, JAVA, JDK_SOURCE, NPM, NODE, PYTHON, ZSH, FISH, LNAV, TMUX, LESS, JQ, MAN, KOTLIN,
-            WHEELS, JAVA_25,
+            CC, CXX, JAVA, JDK_SOURCE, NPM, NODE, PYTHON, ZSH, FISH, LNAV, TMUX, LESS, JQ, MAN,
+            KOTLIN, WHEELS, JAVA_25, TRACED,
         ],
         |_, skipped| {
             let all = ["--lib", "--bins", "--tests", "--examples"];

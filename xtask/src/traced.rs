@@ -1,0 +1,78 @@
+//! Perfetto's tracing service under `target/tools/traced`, for tests of the producer: the source in
+//! the crate perfetto-sdk-sys, with a main function of our own.
+//!
+//! Cargo fetches the crate, and checks it against the lock file of the bench that compiles
+//! ProtoZero out of it. To compile all of it takes two minutes and 3 GB of memory.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::{Result, shell, workspace};
+
+/// The package that has the crate, and so its version and checksum.
+const OWNER: &str = "bench/protozero";
+const CRATE: &str = "perfetto-sdk-sys";
+/// The main function.
+const MAIN: &str = "tests/traced/traced.cc";
+
+/// Returns true if the service of this version is there.
+pub(crate) fn is_there() -> bool {
+    // Written last, so that an interrupted build is repeated.
+    let made = fs::read_to_string(dir().join("complete"));
+    made.is_ok_and(|made| stamp().is_ok_and(|wanted| made == wanted))
+}
+
+/// Compiles it; the tests know its place.
+pub(crate) fn build() -> Result<()> {
+    let sources = sources()?;
+    workspace::empty_dir(&dir())?;
+    let mut compiler = Command::new("c++");
+    compiler.args(["-std=c++17", "-O1", "-DNDEBUG", "-w", "-o"]).arg(dir().join("traced"));
+    for folder in ["libperfetto_c", "include"] {
+        compiler.arg("-I").arg(sources.join(folder));
+    }
+    compiler.arg(workspace::root().join(MAIN)).args(["-lpthread", "-lrt"]);
+    shell::run(&mut compiler)?;
+    workspace::write(dir().join("complete"), stamp()?)
+}
+
+fn dir() -> PathBuf {
+    workspace::tools_dir().join("traced")
+}
+
+/// Everything that the program is made of: the crate by its checksum, and the main function.
+fn stamp() -> Result<String> {
+    let lock = workspace::read(workspace::root().join(OWNER).join("Cargo.lock"))?;
+    let name = format!("name = \"{CRATE}\"");
+    let entry = lock.split("[[package]]").find(|entry| entry.contains(&name));
+    let entry = entry.ok_or_else(|| format!("{OWNER} has no {CRATE}"))?;
+    Ok(entry.trim().to_owned() + &workspace::read(workspace::root().join(MAIN))?)
+}
+
+/// The folder of the crate, which cargo fetches if need be.
+fn sources() -> Result<PathBuf> {
+    let manifest = workspace::root().join(OWNER).join("Cargo.toml");
+    let mut ask = shell::cargo(&["metadata", "--format-version", "1", "--locked"]);
+    let answer = shell::read(ask.arg("--manifest-path").arg(manifest))?;
+    let metadata: Value = serde_json::from_str(&answer)
+        .map_err(|error| format!("`cargo metadata` prints no JSON: {error}"))?;
+    let packages = metadata["packages"].as_array().into_iter().flatten();
+    let found = packages.filter(|package| package["name"] == CRATE);
+    let manifest = found.filter_map(|package| package["manifest_path"].as_str()).next();
+    let folder = manifest.and_then(|path| PathBuf::from(path).parent().map(PathBuf::from));
+    folder.ok_or_else(|| format!("{OWNER} does not depend on {CRATE}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_service_is_of_one_version() {
+        let stamp = stamp().unwrap();
+        assert!(stamp.contains("checksum = \"") && stamp.contains("ServiceIPCHost"), "{stamp}");
+    }
+}
