@@ -20,6 +20,7 @@ use crate::error::Error;
 use crate::level;
 use crate::level::{ProtoLogGroup, SettingSource};
 use crate::paths::absolute;
+use crate::producer;
 use crate::session::life::forked;
 use crate::sys::close_on_fork;
 use crate::sys::copies;
@@ -86,6 +87,7 @@ pub struct Init {
     config: Option<PathBuf>,
     watch: bool,
     strict: bool,
+    perfetto: bool,
 }
 
 /// The steps of [`init`] that failed, each with advice. All others are done. Its `Debug` form is the same text.
@@ -104,7 +106,8 @@ impl Init {
     /// Creates the options of [`init`]: all steps, no configuration file.
     pub fn new() -> Self {
         let (directory, config) = (None, None);
-        Self { control: true, state: true, directory, config, watch: false, strict: false }
+        let (watch, strict, perfetto) = (false, false, false);
+        Self { control: true, state: true, directory, config, watch, strict, perfetto }
     }
 
     /// Sets whether to listen to operators; the default is true.
@@ -152,6 +155,17 @@ impl Init {
         self
     }
 
+    /// Joins Perfetto's tracing service, now or once it is there: see [`producer::connect`].
+    ///
+    /// ```no_run
+    /// protolog_rt::Init::new().perfetto().start()?;
+    /// # Ok::<(), protolog_rt::InitError>(())
+    /// ```
+    pub fn perfetto(mut self) -> Self {
+        self.perfetto = true;
+        self
+    }
+
     /// Registers the groups of an enum now, rather than with its first enabled call, so that operators see their state from
     /// the start.
     pub fn groups<G: ProtoLogGroup>(self) -> Self {
@@ -184,6 +198,9 @@ impl Init {
             } else {
                 warn(&mistakes);
             }
+        }
+        if self.perfetto {
+            producer::connect();
         }
         if self.control {
             problems.extend(self.listen());

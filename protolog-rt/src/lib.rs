@@ -92,6 +92,7 @@
 //! | record everything in a file | [`Builder::file`]; in segments with [`Builder::segment_bytes`] |
 //! | record what led to an event | [`Builder::keep_newest`], a ring buffer, and [`Session::snapshot`] |
 //! | record what led to a crash | [`Builder::record`], a ring buffer in a file, and `protologtool recover` |
+//! | record many programs in one trace, of Perfetto's service | [`producer::connect`] |
 //! | switch groups from outside | [`init()`]; then the variable `PROTOLOG`, or `protologtool configuration` |
 //! | print lines on standard error | [`print_group`], or `log_to_text` |
 //! | record where a call came from | [`Builder::collect_stacktrace`] |
@@ -185,6 +186,7 @@ mod names;
 mod note;
 mod panic;
 mod paths;
+pub mod producer;
 mod rewritten;
 mod session;
 mod site;

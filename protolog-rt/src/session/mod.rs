@@ -11,6 +11,7 @@
 //! | `earlier` | files that earlier runs left at a path |
 //! | `finish` | reports at the end |
 //! | `stream`, `ring` | sessions that stream to a file, and those that keep messages in memory |
+//! | `forwarded` | sessions whose chunks another part of the process passes on |
 //! | `life`, `builder` | sessions from start to end, also in forked children; their settings |
 //!
 //! Invariants: a call is enabled if a running session records it, and each session gets the messages it records;
@@ -22,6 +23,7 @@ pub(crate) mod earlier;
 pub(crate) mod file;
 pub(crate) mod filter;
 pub(crate) mod finish;
+pub(crate) mod forwarded;
 pub(crate) mod life;
 pub(crate) mod packets;
 pub(crate) mod recording;

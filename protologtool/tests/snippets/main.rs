@@ -80,6 +80,11 @@ fn switching() {
 }
 
 #[test]
+fn perfetto() {
+    try_page("docs/guides/perfetto.md");
+}
+
+#[test]
 fn without_macros() {
     try_page("docs/guides/without-macros.md");
 }

@@ -12,6 +12,7 @@ use crate::dictionary::{
 use crate::level;
 use crate::loss::{LossCause, LossCount};
 use crate::message_table::{self, RuntimeMessage};
+use crate::session::filter::Filter;
 use crate::session::packets::gap::Gap;
 use crate::session::packets::message_counts::{Count, Counts};
 use crate::stats::{GroupStats, Loss};
@@ -32,7 +33,9 @@ fn message_group(element: &[u8]) -> u32 {
 
 /// The messages and groups written so far.
 #[derive(Debug, Default)]
-pub(in crate::session) struct Dictionary {
+pub(crate) struct Dictionary {
+    /// The groups and levels that it has; all where there is none.
+    filter: Option<Filter>,
     /// The group of each message.
     messages: HashMap<u64, u32>,
     groups: HashMap<u32, String>,
@@ -83,6 +86,17 @@ pub(crate) fn tagged_groups() -> BTreeMap<String, String> {
 }
 
 impl Dictionary {
+    /// A dictionary of what `filter` lets through.
+    pub(in crate::session) fn of(filter: Filter) -> Self {
+        Self { filter: Some(filter), ..Self::default() }
+    }
+
+    /// Returns whether it has messages of the group with this full name at this level; of any, if none is given.
+    fn includes(&self, group: &str, level: Option<Level>) -> bool {
+        let levels = level.map_or(u8::MAX, |level| 1 << level.severity());
+        self.filter.as_ref().is_none_or(|filter| filter.levels(group) & levels != 0)
+    }
+
     /// Returns all that is known at the moment, without writing it.
     pub(in crate::session) fn known() -> Self {
         let mut known = Self::default();
@@ -161,11 +175,12 @@ impl Dictionary {
     }
 
     /// Passes packets with the texts of loaded modules that are not written yet to `give`.
-    pub(in crate::session) fn write_modules(&mut self, give: &mut dyn FnMut(&[u8])) {
+    pub(crate) fn write_modules(&mut self, give: &mut dyn FnMut(&[u8])) {
         let mut entries: BTreeMap<u64, Entry> = BTreeMap::new();
         let mut groups = Vec::new();
         for_each_note(&mut |note| {
-            if self.messages.contains_key(&note.id) {
+            if self.messages.contains_key(&note.id) || !self.includes(note.group, Some(note.level))
+            {
                 return;
             }
             self.add_group(note.group_id, note.group, note.tag, &mut groups);
@@ -198,19 +213,27 @@ impl Dictionary {
     /// Passes packets with the elements of included dictionaries that are not written yet to `give`.
     fn write_included(&mut self, give: &mut dyn FnMut(&[u8])) {
         let (mut groups, mut messages) = (Vec::new(), Vec::new());
-        for_each_element(&mut |number, element| match number {
-            viewer_config::GROUPS => {
+        // First, since a message is included by its group, whichever comes first.
+        for_each_element(&mut |number, element| {
+            if number == viewer_config::GROUPS {
                 let (id, name, tag) = group_of(element);
-                self.add_group(id, name, tag, &mut groups);
-            }
-            viewer_config::MESSAGES => {
-                let new = message_id(element).filter(|id| !self.messages.contains_key(id));
-                if let Some(id) = new {
-                    self.messages.insert(id, message_group(element));
-                    messages.push(element.to_vec());
+                if self.includes(name, None) {
+                    self.add_group(id, name, tag, &mut groups);
                 }
             }
-            _ => {}
+        });
+        for_each_element(&mut |number, element| {
+            let is_new = |id: &u64| {
+                let group = message_group(element);
+                let is_included = self.filter.is_none() || self.groups.contains_key(&group);
+                is_included && !self.messages.contains_key(id)
+            };
+            let is_message = number == viewer_config::MESSAGES;
+            let new = message_id(element).filter(|id| is_message && is_new(id));
+            if let Some(id) = new {
+                self.messages.insert(id, message_group(element));
+                messages.push(element.to_vec());
+            }
         });
         write_elements(&BTreeMap::new(), &groups, give);
         let mut config = Vec::new();
@@ -221,7 +244,7 @@ impl Dictionary {
     }
 
     /// Passes packets with the messages interned at run time since the last call to `give`.
-    pub(in crate::session) fn write_interned(&mut self, give: &mut dyn FnMut(&[u8])) {
+    pub(crate) fn write_interned(&mut self, give: &mut dyn FnMut(&[u8])) {
         let new = message_table::entries_from(self.interned);
         self.interned += new.len();
         self.write_messages(&new, give);
@@ -236,6 +259,9 @@ impl Dictionary {
         let mut entries = BTreeMap::new();
         let mut groups = Vec::new();
         for &RuntimeMessage { id, template, level, group, place, at } in new {
+            if !self.includes(group.name, Some(level)) {
+                continue;
+            }
             if self.messages.insert(id, group.id).is_none() {
                 let (template, place) = (template.to_owned(), place.to_owned());
                 let lines = at.map(|(file, line)| (file.to_owned(), [line].into()));

@@ -10,16 +10,15 @@ use crate::session::file::trace_file::{Finished, TraceFile};
 use crate::session::packets::copied::{OWN_SEQUENCE, sequence_id};
 use crate::session::packets::dictionary::Dictionary;
 use crate::session::packets::gap::Gap;
+use crate::session::packets::own::{append_instant, append_losses, append_sequence_end};
 use crate::session::packets::process_packet::describe_process;
 use crate::session::packets::remains::Remains;
 use crate::stats::{BufferStats, Loss, Summary};
 use crate::writer::fields::Fields;
-use crate::writer::state::loss_record;
 use crate::writer::{UNATTRIBUTED, Writer};
-use protolog_core::process_track;
 use protolog_core::schema::{
     buffer_stats, clock as clock_field, clock_id, clock_snapshot, packet, sequence_flags,
-    sequence_info, thread_descriptor, trace_stats, track_event,
+    trace_stats,
 };
 use protozero::{Heap, Message};
 use std::sync::Arc;
@@ -117,7 +116,7 @@ impl Trace {
         self.own_packet(|to| {
             describe_process(to, pid, &owner.session_id, &owner.filter, set.as_deref());
         });
-        self.own_packet(|to| instant(to, pid, nanos, what));
+        self.own_packet(|to| append_instant(to, pid, nanos, what));
         self.write_interned();
         self.write_module_texts();
     }
@@ -146,7 +145,7 @@ impl Trace {
         self.count(&losses);
         losses.extend(gap.reported);
         self.own_packet(|to| {
-            instant(to, pid, clock::boottime(), "protolog could not write");
+            append_instant(to, pid, clock::boottime(), "protolog could not write");
             append_losses(to, &losses);
         });
     }
@@ -160,7 +159,7 @@ impl Trace {
         let pid = self.core.pid;
         let buffer = self.core.buffer.stats();
         self.own_packet(|to| trace_stats(to, &buffer));
-        self.own_packet(|to| instant(to, pid, clock::boottime(), what));
+        self.own_packet(|to| append_instant(to, pid, clock::boottime(), what));
         let (losses, reported) = self.totals();
         let Finished { bytes, counts, lost, gap, error } = self.file.finish();
         let counts = counts.except(&lost);
@@ -178,18 +177,7 @@ impl Trace {
         let thread = &writer.thread;
         let mut losses = self.take_unreported(&writer.losses);
         losses.extend(more);
-        self.packet(sequence_id(writer.id), |to| {
-            to.uint32(packet::SEQUENCE_FLAGS, sequence_flags::INCREMENTAL_STATE_CLEARED);
-            to.nested(packet::THREAD_DESCRIPTOR)
-                .uint32(thread_descriptor::PID, pid)
-                .uint32(thread_descriptor::TID, thread.id)
-                .string(thread_descriptor::THREAD_NAME, thread.name());
-            to.nested(packet::SEQUENCE_INFO)
-                .uint32(sequence_info::PID, pid)
-                .uint32(sequence_info::TID, thread.id)
-                .string(sequence_info::THREAD_NAME, thread.name());
-            append_losses(to, &losses);
-        });
+        self.packet(sequence_id(writer.id), |to| append_sequence_end(to, pid, thread, &losses));
         self.count(&losses);
     }
 
@@ -317,13 +305,6 @@ fn append_clocks(to: &mut Message<'_, Heap>, now: &Clocks) {
     to.bytes(packet::CLOCK_SNAPSHOT, snapshot.bytes());
 }
 
-/// Appends records of drops.
-fn append_losses(to: &mut Message<'_, Heap>, losses: &[LossCount]) {
-    for lost in losses {
-        to.bytes(packet::LOSS, loss_record(*lost).bytes());
-    }
-}
-
 /// Returns whether the wall clock was set between two snapshots.
 fn is_set(before: &Clocks, now: &Clocks) -> bool {
     let distance = |[(_, wall), _, (_, boot)]: &Clocks| wall.wrapping_sub(*boot);
@@ -344,15 +325,6 @@ fn trace_stats(to: &mut Message<'_, Heap>, stats: &BufferStats) {
         .uint64(buffer_stats::CHUNKS_READ, stats.chunks_read)
         .uint64(buffer_stats::CHUNKS_DISCARDED, stats.chunks_discarded)
         .uint64(buffer_stats::HIGH_WATER, stats.high_water);
-}
-
-/// Appends an instant on the process's track: Perfetto takes a trace with nothing but messages for empty.
-fn instant(to: &mut Message<'_, Heap>, pid: u32, nanos: u64, name: &str) {
-    to.uint64(packet::TIMESTAMP, nanos);
-    to.nested(packet::TRACK_EVENT)
-        .uint32(track_event::TYPE, track_event::TYPE_INSTANT)
-        .uint64(track_event::TRACK_UUID, process_track(pid))
-        .string(track_event::NAME, name);
 }
 
 #[cfg(test)]

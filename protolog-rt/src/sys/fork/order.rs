@@ -7,6 +7,8 @@ pub(crate) enum Order {
     Heirs,
     /// The server that `init` started.
     Server,
+    /// The connection with a tracing service.
+    Producer,
     /// Which levels `log` asks for.
     #[cfg_attr(not(feature = "log"), allow(dead_code))] // That bridge's.
     LogBridge,

@@ -36,6 +36,8 @@ const RT: Layers = Layers {
         // The write path.
         ("writer", &["writer", "log"]),
         ("session", &["session"]),
+        // For a tracing service: sessions that others start, in other processes.
+        ("producer", &["producer"]),
         ("output", &["text", "control"]),
         // The outer ring of the API.
         (

@@ -1,0 +1,253 @@
+//! The connection with the service: requests out, frames in.
+//!
+//! Invariants
+//! - A request goes out whole, or the connection is over.
+//! - Requests are sent by one thread at a time: by the one that connects, and then by the one that forwards.
+
+use super::commands::takes_our_memory;
+use crate::sys::close_on_fork::CloseOnFork;
+use crate::sys::file::memory_file;
+use crate::sys::mapping::Mapping;
+use crate::sys::poll::{Polled, poll};
+use crate::sys::process::program;
+use crate::sys::socket::send;
+use perfetto_ipc::frame::{Body, Frame, FrameBuffer, message};
+use protolog_shmem::{Memory, PAGE, ServiceMemory};
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// The size of the memory that is shared with the service, in bytes.
+const MEMORY: usize = 2 << 20;
+
+/// The time that the service has to accept the connection, and to take a request.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The name of the data source.
+const DATA_SOURCE: &str = "android.protolog";
+
+/// Value of `SMBScrapingMode`: the service looks into chunks that were not committed.
+const SCRAPING_ENABLED: u32 = 1;
+
+/// The way out.
+#[derive(Debug)]
+pub(super) struct Sender {
+    socket: Arc<CloseOnFork<UnixStream>>,
+    service_id: u32,
+    methods: Vec<(String, u32)>,
+    last_request: u64,
+}
+
+/// The way in.
+#[derive(Debug)]
+pub(super) struct Receiver {
+    socket: Arc<CloseOnFork<UnixStream>>,
+    input: FrameBuffer,
+}
+
+/// An open connection that the service has accepted.
+#[derive(Debug)]
+pub(super) struct Link {
+    pub(super) sender: Sender,
+    pub(super) receiver: Receiver,
+    pub(super) memory: ServiceMemory,
+    /// The request to which commands are replies.
+    pub(super) commands: u64,
+}
+
+impl Link {
+    /// Connects to the service that listens on `path`, and registers the data source.
+    pub(super) fn connect(path: &Path) -> io::Result<Self> {
+        let socket = UnixStream::connect(path)?;
+        let socket = Arc::new(CloseOnFork::new(|| Ok(socket))?);
+        let sender = Sender {
+            socket: Arc::clone(&socket),
+            service_id: 0,
+            methods: Vec::new(),
+            last_request: 0,
+        };
+        let receiver = Receiver { socket, input: FrameBuffer::default() };
+        let file = memory_file(c"protolog-perfetto", MEMORY as u64)?;
+        let memory = ServiceMemory::new(Memory::new(Mapping::shared(&file, 0, MEMORY)?));
+        let mut link = Self { sender, receiver, memory, commands: 0 };
+        link.bind()?;
+        link.initialize(&file)?;
+        let source = message(|to| {
+            // It reports its start and its stop, and clears incremental state when asked.
+            to.nested(1).string(1, DATA_SOURCE).bool(2, true).bool(3, true).bool(4, true);
+        });
+        link.commands = link.sender.invoke("GetAsyncCommand", &[], None)?;
+        link.sender.call("RegisterDataSource", &source)?;
+        Ok(link)
+    }
+
+    fn bind(&mut self) -> io::Result<()> {
+        let body = Body::Bind { service: "ProducerPort" };
+        self.sender.last_request += 1;
+        self.sender.write(&Frame { request_id: self.sender.last_request, body }, None)?;
+        let by = Instant::now() + TIMEOUT;
+        let (service_id, methods) = self.receiver.find(by, |frame| match frame.body {
+            Body::BindReply { success: true, service_id, methods } => {
+                let owned = methods.iter().map(|it| (it.name.to_owned(), it.id)).collect();
+                Some(Ok((service_id, owned)))
+            }
+            Body::BindReply { .. } | Body::RequestError(_) => Some(Err("has no `ProducerPort`")),
+            _ => None,
+        })?;
+        (self.sender.service_id, self.sender.methods) = (service_id, methods);
+        Ok(())
+    }
+
+    /// Introduces this process, with the memory in `file`.
+    fn initialize(&mut self, file: &File) -> io::Result<()> {
+        let name = program();
+        let request = message(|to| {
+            to.uint32(1, PAGE as u32).uint32(2, MEMORY as u32).string(3, &name);
+            to.uint32(4, SCRAPING_ENABLED)
+                .bool(6, true)
+                .string(8, concat!("protolog ", env!("CARGO_PKG_VERSION")));
+        });
+        let id = self.sender.invoke("InitializeConnection", &request, Some(file))?;
+        let by = Instant::now() + TIMEOUT;
+        let takes = self.receiver.find(by, |frame| match frame.body {
+            _ if frame.request_id != id => None,
+            Body::InvokeReply { success: true, reply, .. } => {
+                Some(takes_our_memory(reply).map_err(|_| "sent a malformed reply"))
+            }
+            _ => Some(Err("refused the connection")),
+        })?;
+        if takes { Ok(()) } else { Err(problem("takes no memory of a producer")) }
+    }
+}
+
+impl Sender {
+    /// Calls a method whose reply nobody needs.
+    pub(super) fn call(&mut self, method: &str, args: &[u8]) -> io::Result<()> {
+        self.request(method, args, true, None).map(|_| ())
+    }
+
+    /// Calls a method, and returns the number by which replies name the call.
+    fn invoke(&mut self, method: &str, args: &[u8], file: Option<&File>) -> io::Result<u64> {
+        self.request(method, args, false, file)
+    }
+
+    fn request(
+        &mut self,
+        method: &str,
+        args: &[u8],
+        drop_reply: bool,
+        file: Option<&File>,
+    ) -> io::Result<u64> {
+        let known = self.methods.iter().find(|(name, _)| name == method);
+        let Some(&(_, method_id)) = known else {
+            return Err(problem(&format!("has no method `{method}`")));
+        };
+        self.last_request += 1;
+        let (request_id, service_id) = (self.last_request, self.service_id);
+        let body = Body::Invoke { service_id, method_id, args, drop_reply };
+        self.write(&Frame { request_id, body }, file)?;
+        Ok(request_id)
+    }
+
+    /// Sends a frame, with a file if there is one.
+    fn write(&mut self, frame: &Frame<'_>, mut file: Option<&File>) -> io::Result<()> {
+        let bytes = frame.encode().map_err(io::Error::other)?;
+        let by = Instant::now() + TIMEOUT;
+        let mut rest = &bytes[..];
+        while !rest.is_empty() {
+            let Some(socket) = self.socket.if_open() else {
+                return Err(problem("is the parent's"));
+            };
+            match send(socket, rest, file) {
+                Ok(sent) => {
+                    rest = &rest[sent..];
+                    file = None;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    let left = by.saturating_duration_since(Instant::now());
+                    if left.is_zero() {
+                        return Err(problem("does not read"));
+                    }
+                    poll(
+                        &[Polled::new(socket.as_fd(), false, true)],
+                        Some(left.as_millis() as u32 + 1),
+                    )?;
+                }
+                Err(error) if is_closed(&error) => return Err(problem("closed the connection")),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the connection, for both directions.
+    pub(super) fn close(&self) {
+        if let Some(socket) = self.socket.if_open() {
+            let _ = socket.shutdown(std::net::Shutdown::Both);
+        }
+    }
+}
+
+impl Receiver {
+    /// Waits for the next frame, without a limit, and passes it to `take`.
+    pub(super) fn next<T>(&mut self, take: impl FnOnce(Frame<'_>) -> T) -> io::Result<T> {
+        loop {
+            // Asked twice, since a borrow that is returned from a loop lasts.
+            if self.input.has_frame().map_err(malformed)? {
+                let bytes = self.input.next_frame().map_err(malformed)?.unwrap_or_default();
+                return Ok(take(Frame::decode(bytes).map_err(malformed)?));
+            }
+            let Some(mut socket) = self.socket.if_open() else {
+                return Err(problem("is the parent's"));
+            };
+            let mut bytes = [0; 16 * 1024];
+            match socket.read(&mut bytes) {
+                Ok(0) => return Err(problem("closed the connection")),
+                Ok(count) => self.input.push(&bytes[..count]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if is_closed(&error) => return Err(problem("closed the connection")),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Waits until `by` for a frame of which `take` makes something, and skips others.
+    fn find<T>(
+        &mut self,
+        by: Instant,
+        mut take: impl FnMut(Frame<'_>) -> Option<Result<T, &'static str>>,
+    ) -> io::Result<T> {
+        loop {
+            let left = by.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(problem("does not answer"));
+            }
+            self.socket.set_read_timeout(Some(left))?;
+            let found = self.next(&mut take)?;
+            if let Some(found) = found {
+                self.socket.set_read_timeout(None)?;
+                return found.map_err(problem);
+            }
+        }
+    }
+}
+
+/// Returns whether the peer is gone.
+fn is_closed(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset)
+}
+
+fn problem(what: &str) -> io::Error {
+    io::Error::other(format!("the service {what}"))
+}
+
+/// By value, as errors are mapped.
+#[allow(clippy::needless_pass_by_value)]
+fn malformed(error: perfetto_ipc::frame::FrameError) -> io::Error {
+    problem(&format!("sent {error}"))
+}

@@ -1,0 +1,160 @@
+//! A producer for Perfetto's tracing service (`traced`): whoever holds the service's consumer side starts a session, and gets one
+//! trace with the messages of all programs that are connected.
+//!
+//! ```text
+//! connect() -> thread "protolog-conn": connects, with back-off; reads commands ─┐
+//!                                                                               v
+//! writers -> buffer of a session -> thread "protolog-fwd": chunk by chunk -> the service's memory -> CommitData
+//! ```
+//!
+//! A session of the service is a session of ours ([`crate::session::forwarded`]) whose chunks are copied, as they are, into the memory
+//! that this process shares with the service. So a call costs what it costs otherwise, sessions of both kinds run side by side,
+//! and a slow service meets the same buffer and the same policies as a slow disk.
+//!
+//! | file | |
+//! |---|---|
+//! | [`link`] | the connection: requests out, frames in |
+//! | [`commands`], [`config`] | what the service asks for, decoded |
+//! | [`worker`] | the thread that forwards: commands, rounds, flushes |
+//! | [`instance`] | a session of the service: its sequences, its dictionary |
+//! | [`outlet`] | the shared memory, writer ids, and what the service is told of them |
+//!
+//! Invariants
+//! - Nothing here runs on a thread of the program, but for the start of the first thread.
+//! - What the service sends is untrusted: it ends the connection at worst.
+
+mod commands;
+mod config;
+mod instance;
+mod link;
+mod outlet;
+mod worker;
+
+use crate::sys::environment::variable;
+use crate::sys::fork::{ForkLock, Order, is_incomplete};
+use crate::sys::thread::block_signals;
+use crate::writer::guarded;
+use link::Link;
+use perfetto_ipc::places;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The first pause after an attempt that failed; each further one is twice as long.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+/// The longest pause.
+const LAST_PAUSE: Duration = Duration::from_secs(5);
+
+/// The producer of this process; none before the first [`connect`].
+static PRODUCER: ForkLock<Option<Producer>> = ForkLock::new(Order::Producer, None);
+
+/// A producer, and the process that it is of.
+#[derive(Debug)]
+struct Producer {
+    process: u32,
+    state: Arc<SharedStatus>,
+}
+
+/// The state that both threads and the program share.
+#[derive(Debug, Default)]
+struct SharedStatus {
+    status: Mutex<Status>,
+}
+
+/// The state of the connection with the tracing service.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Status {
+    /// The service has accepted this process.
+    pub is_connected: bool,
+    /// The number of its sessions that record this process now.
+    pub sessions: usize,
+    /// The reason why the last connection ended, or why there is none.
+    pub last_error: Option<String>,
+    /// What a configuration asked for that is not done as asked.
+    pub notice: Option<String>,
+}
+
+/// Joins the tracing service of this machine, now or once it is there, without making the caller wait. Its sessions with the
+/// data source `android.protolog` then record this process.
+///
+/// ```no_run
+/// protolog_rt::producer::connect();
+/// ```
+///
+/// The service's socket is the one in the variable `PERFETTO_PRODUCER_SOCK_NAME`, or else `/run/perfetto/traced-producer.sock` or
+/// `/tmp/perfetto-producer`. While nobody listens there, one thread tries again, after 100 ms at first and every 5 seconds in the
+/// end. If the service goes away, its sessions end, and the attempts begin again. Sessions of the process's own go on beside them.
+///
+/// Further calls have no effect. A forked child is not connected unless it calls this itself.
+///
+/// A message that a call has returned from is in the service's memory at most 10 ms later, if the forwarding thread gets to run, and
+/// survives the death of the process from then on. A session that stops, a flush and the exit of the process forward everything.
+///
+/// [`status`] says how it stands.
+pub fn connect() {
+    if is_incomplete() {
+        return;
+    }
+    guarded(|| {
+        let mut producer = PRODUCER.lock();
+        let process = std::process::id();
+        if producer.as_ref().is_some_and(|running| running.process == process) {
+            return;
+        }
+        let state = Arc::<SharedStatus>::default();
+        let own = Arc::clone(&state);
+        let spawned = thread::Builder::new().name("protolog-conn".into()).spawn(move || run(&own));
+        if let Err(error) = spawned {
+            state.update(|status| status.last_error = Some(error.to_string()));
+            return;
+        }
+        // What it replaces is of the parent of this forked child, and not ours to drop.
+        std::mem::forget(producer.replace(Producer { process, state }));
+    });
+}
+
+/// Returns the state of the connection; all is false and none before [`connect`].
+pub fn status() -> Status {
+    guarded(|| {
+        let producer = PRODUCER.lock();
+        let own = producer.as_ref().filter(|running| running.process == std::process::id());
+        own.map_or_else(Status::default, |running| running.state.status())
+    })
+}
+
+impl SharedStatus {
+    fn update(&self, change: impl FnOnce(&mut Status)) {
+        change(&mut self.status.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    fn status(&self) -> Status {
+        self.status.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// Connects again and again.
+fn run(state: &Arc<SharedStatus>) {
+    block_signals();
+    let mut pause = FIRST_PAUSE;
+    loop {
+        let socket = places::producer(variable(places::PRODUCER_VARIABLE));
+        let began = Instant::now();
+        let reason = match Link::connect(&socket) {
+            Ok(link) => {
+                state.update(|status| *status = Status { is_connected: true, ..Status::default() });
+                worker::serve(link, state)
+            }
+            Err(error) => format!("{}: {error}", socket.display()),
+        };
+        state.update(|status| {
+            (status.is_connected, status.sessions) = (false, 0);
+            status.last_error = Some(reason);
+        });
+        if began.elapsed() > LAST_PAUSE {
+            pause = FIRST_PAUSE;
+        }
+        thread::sleep(pause);
+        pause = (2 * pause).min(LAST_PAUSE);
+    }
+}

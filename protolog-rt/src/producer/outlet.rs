@@ -1,0 +1,194 @@
+//! The way to the service: chunks of the shared memory, the ids of writers, and what the service is told of both.
+//!
+//! Invariants
+//! - A writer is registered before its first chunk, and a chunk id is taken with a chunk, which is committed: the service keeps nothing
+//!   behind a gap.
+//! - A writer id that is used again goes on from its last chunk id, and the one that was given back first is used first.
+
+use super::link::Sender;
+use perfetto_ipc::frame::message;
+use protolog_core::chunk::{
+    DROPPED_PACKET_SIZE, FRAGMENT_SIZE_LEN, MAX_WRITER_ID, Packets, PageLayout,
+};
+use protolog_shmem::{ServiceChunk, ServiceMemory, layout_for};
+use protozero::wire::{packed_varint, redundant_varint};
+use std::collections::VecDeque;
+use std::io;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The highest writer id that services of all versions take. Higher ones are used where all of these are in use.
+const OLD_MAX_WRITER_ID: u16 = 1023;
+
+/// So many chunks are committed at once.
+const BATCH: usize = 128;
+
+/// The longest that a packet of the session itself waits for a free chunk.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The pause before the next look whether the service has freed something.
+pub(super) const PAUSE: Duration = Duration::from_millis(1);
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Outlet {
+    memory: ServiceMemory,
+    sender: Sender,
+    /// Complete chunks that the service was not told of: page, number, buffer.
+    batch: Vec<(u32, u32, u32)>,
+    /// The last writer id that was used for the first time.
+    last_id: u16,
+    /// Writer ids that were given back, each with its next chunk id.
+    free: VecDeque<(u16, u32)>,
+}
+
+/// A writer, as the service knows it.
+#[derive(Debug)]
+pub(super) struct ServiceWriter {
+    id: u16,
+    target: u32,
+    next_chunk: u32,
+}
+
+impl Outlet {
+    pub(super) fn new(memory: ServiceMemory, sender: Sender) -> Self {
+        Self { memory, sender, batch: Vec::new(), last_id: 0, free: VecDeque::new() }
+    }
+
+    /// Registers a writer to a buffer of the service; none where there are as many as can be.
+    pub(super) fn register(&mut self, target: u32) -> io::Result<Option<ServiceWriter>> {
+        let fresh = |last: u16, max: u16| (last < max).then_some((last + 1, 0));
+        let id = fresh(self.last_id, OLD_MAX_WRITER_ID)
+            .or_else(|| self.free.pop_front())
+            .or_else(|| fresh(self.last_id, MAX_WRITER_ID));
+        let Some((id, next_chunk)) = id else { return Ok(None) };
+        self.last_id = self.last_id.max(id);
+        let request = message(|to| {
+            to.uint32(1, id.into()).uint32(2, target);
+        });
+        self.sender.call("RegisterTraceWriter", &request)?;
+        Ok(Some(ServiceWriter { id, target, next_chunk }))
+    }
+
+    /// Ends a writer, all of whose chunks are committed.
+    pub(super) fn unregister(&mut self, writer: &ServiceWriter) -> io::Result<()> {
+        let request = message(|to| {
+            to.uint32(1, writer.id.into());
+        });
+        self.free.push_back((writer.id, writer.next_chunk));
+        self.sender.call("UnregisterTraceWriter", &request)
+    }
+
+    /// Tells the service that a data source has started, or stopped.
+    pub(super) fn notify(&mut self, method: &str, instance: u64) -> io::Result<()> {
+        let request = message(|to| {
+            to.uint64(1, instance);
+        });
+        self.sender.call(method, &request)
+    }
+
+    /// Returns whether chunks should be kept for those that are complete.
+    pub(super) fn is_scarce(&self) -> bool {
+        self.memory.is_scarce()
+    }
+
+    /// Takes a chunk for the next one of a writer; none until the service has freed one.
+    pub(super) fn acquire(
+        &mut self,
+        writer: &mut ServiceWriter,
+        layout: PageLayout,
+    ) -> Option<ServiceChunk> {
+        let chunk = self.memory.acquire(layout, writer.id, writer.next_chunk)?;
+        writer.next_chunk = writer.next_chunk.wrapping_add(1);
+        Some(chunk)
+    }
+
+    /// Appends `bytes` to a chunk, and shows `packets` of it.
+    pub(super) fn append(&mut self, chunk: &mut ServiceChunk, bytes: &[u8], packets: Packets) {
+        // A chunk has room for one that is copied to it, since its layout is the same.
+        let has_room = self.memory.append(chunk, bytes);
+        debug_assert!(has_room, "a chunk that is too small");
+        self.memory.publish(chunk, packets);
+    }
+
+    /// Completes a chunk; the service is told of it by [`Self::commit`] at the latest.
+    pub(super) fn complete(
+        &mut self,
+        writer: &ServiceWriter,
+        chunk: ServiceChunk,
+    ) -> io::Result<()> {
+        let (page, index) = self.memory.complete(chunk);
+        self.batch.push((page, index, writer.target));
+        if self.batch.len() < BATCH { Ok(()) } else { self.commit(None) }
+    }
+
+    /// Tells the service of all complete chunks, and that a flush is done.
+    pub(super) fn commit(&mut self, flush: Option<u64>) -> io::Result<()> {
+        if self.batch.is_empty() && flush.is_none() {
+            return Ok(());
+        }
+        let request = message(|to| {
+            for &(page, index, target) in &self.batch {
+                to.nested(1).uint32(1, page).uint32(2, index).uint32(3, target);
+            }
+            if let Some(id) = flush {
+                to.uint64(3, id);
+            }
+        });
+        self.batch.clear();
+        self.sender.call("CommitData", &request)
+    }
+
+    /// Writes a packet into chunks of its own. False where the service freed none in time; then it is marked as abandoned.
+    pub(super) fn write(&mut self, writer: &mut ServiceWriter, packet: &[u8]) -> io::Result<bool> {
+        let Some(mut chunk) = self.acquire_late(writer, packet.len())? else { return Ok(false) };
+        let (mut rest, mut flags) = (packet, 0);
+        loop {
+            let (size, size_len) = packed_varint(rest.len() as u64);
+            // The empty packet that is started last takes a byte.
+            if size_len + rest.len() < chunk.room() {
+                let mut bytes = size.to_le_bytes()[..size_len].to_vec();
+                bytes.extend_from_slice(rest);
+                bytes.push(0);
+                self.append(&mut chunk, &bytes, Packets::new(2, flags));
+                self.complete(writer, chunk)?;
+                return Ok(true);
+            }
+            let (now, later) = rest.split_at((chunk.room() - FRAGMENT_SIZE_LEN).min(rest.len()));
+            let next = self.acquire_late(writer, later.len())?;
+            let size = if next.is_some() { now.len() as u32 } else { DROPPED_PACKET_SIZE };
+            let mut bytes = redundant_varint(size).unwrap_or_default().to_vec();
+            bytes.extend_from_slice(now);
+            let continued = if next.is_some() { Packets::CONTINUED } else { 0 };
+            self.append(&mut chunk, &bytes, Packets::new(1, flags | continued));
+            self.complete(writer, chunk)?;
+            let Some(next) = next else { return Ok(false) };
+            (chunk, rest, flags) = (next, later, Packets::CONTINUES);
+        }
+    }
+
+    /// Ends the connection.
+    pub(super) fn close(&self) {
+        self.sender.close();
+    }
+
+    /// Takes a chunk for `len` bytes, or the largest, as soon as the service has freed one.
+    fn acquire_late(
+        &mut self,
+        writer: &mut ServiceWriter,
+        len: usize,
+    ) -> io::Result<Option<ServiceChunk>> {
+        let layout = layout_for(len + FRAGMENT_SIZE_LEN + 1);
+        let by = Instant::now() + PATIENCE;
+        loop {
+            if let Some(chunk) = self.acquire(writer, layout) {
+                return Ok(Some(chunk));
+            }
+            self.commit(None)?;
+            if Instant::now() >= by {
+                return Ok(None);
+            }
+            thread::sleep(PAUSE);
+        }
+    }
+}

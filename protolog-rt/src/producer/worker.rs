@@ -1,0 +1,272 @@
+//! The thread that forwards: it does what the service asks for, and copies what was logged.
+//!
+//! It sleeps for 10 ms at most while something is logged; a writer wakes it when half of a buffer is complete. While nobody logs it
+//! has the chunks of idle threads reclaimed, and sleeps without a limit.
+//!
+//! Invariant: only this thread sends requests once the connection stands, so that the service gets chunks before the answer to the
+//! flush that they belong to.
+
+use super::SharedStatus;
+use super::commands::Command;
+use super::config::SourceConfig;
+use super::instance::{Instance, Round};
+use super::link::{Link, Receiver};
+use super::outlet::{Outlet, PAUSE};
+use crate::session::forwarded;
+use crate::sys::thread::block_signals;
+use perfetto_ipc::frame::Body;
+use std::collections::VecDeque;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The longest that a message is in the process only.
+const INTERVAL: Duration = Duration::from_millis(10);
+
+/// So many commands may wait.
+const MAX_COMMANDS: usize = 1024;
+
+/// So many sessions record a process at a time.
+const MAX_SESSIONS: usize = 32;
+
+/// The reason of a flush, in its flags: it is one of a series.
+const PERIODIC: u64 = 1;
+
+/// Commands on their way from one thread to the other.
+#[derive(Debug, Default)]
+struct Commands {
+    queue: Mutex<VecDeque<Command>>,
+    /// The connection is over.
+    is_closed: AtomicBool,
+    /// The reason, if this side ended it.
+    reason: Mutex<Option<String>>,
+}
+
+/// See the module.
+#[derive(Debug)]
+struct Worker {
+    outlet: Outlet,
+    instances: Vec<Instance>,
+    commands: Arc<Commands>,
+    state: Arc<SharedStatus>,
+    /// When chunks that are being written are copied next.
+    next_look: Instant,
+    /// Nothing was logged since the look before.
+    is_quiet: bool,
+}
+
+/// Does what the service asks for until the connection ends. Returns the reason of its end.
+pub(super) fn serve(link: Link, state: &Arc<SharedStatus>) -> String {
+    let Link { sender, mut receiver, memory, commands: request } = link;
+    let commands = Arc::<Commands>::default();
+    let worker = Worker {
+        outlet: Outlet::new(memory, sender),
+        instances: Vec::new(),
+        commands: Arc::clone(&commands),
+        state: Arc::clone(state),
+        next_look: Instant::now(),
+        is_quiet: false,
+    };
+    let spawned = thread::Builder::new().name("protolog-fwd".into()).spawn(|| worker.run());
+    let Ok(thread) = spawned else { return "there is no thread to be had".into() };
+    let end = loop {
+        match next_command(&mut receiver, request) {
+            Ok(Some(command)) => {
+                let mut queue = commands.queue();
+                if queue.len() >= MAX_COMMANDS {
+                    break "the service sends more commands than can be done".into();
+                }
+                queue.push_back(command);
+            }
+            Ok(None) => continue,
+            Err(error) => break error.to_string(),
+        }
+        thread.thread().unpark();
+    };
+    commands.is_closed.store(true, Ordering::Release);
+    thread.thread().unpark();
+    let _ = thread.join();
+    commands.reason().take().unwrap_or(end)
+}
+
+/// Waits for the next frame; none where it is no command.
+fn next_command(receiver: &mut Receiver, request: u64) -> io::Result<Option<Command>> {
+    receiver.next(|frame| match frame.body {
+        Body::InvokeReply { success: true, reply, .. } if frame.request_id == request => {
+            Command::decode(reply)
+                .map_err(|error| refuse(&format!("sent a malformed command: {error}")))
+        }
+        Body::InvokeReply { success: false, .. } | Body::RequestError(_)
+            if frame.request_id == request =>
+        {
+            Err(refuse("gives no commands"))
+        }
+        _ => Ok(None),
+    })?
+}
+
+fn refuse(what: &str) -> io::Error {
+    io::Error::other(format!("the service {what}"))
+}
+
+impl Commands {
+    fn queue(&self) -> MutexGuard<'_, VecDeque<Command>> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn reason(&self) -> MutexGuard<'_, Option<String>> {
+        self.reason.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Worker {
+    fn run(mut self) {
+        block_signals();
+        forwarded::prepare_thread();
+        if let Err(error) = self.work() {
+            *self.commands.reason() = Some(error.to_string());
+        }
+        self.outlet.close();
+        for instance in self.instances.drain(..) {
+            instance.abandon();
+        }
+    }
+
+    fn work(&mut self) -> io::Result<()> {
+        loop {
+            loop {
+                let Some(command) = self.commands.queue().pop_front() else { break };
+                self.obey(command)?;
+            }
+            if self.commands.is_closed.load(Ordering::Acquire) {
+                return Ok(());
+            }
+            let progress = self.round()?;
+            self.sleep(progress);
+        }
+    }
+
+    fn obey(&mut self, command: Command) -> io::Result<()> {
+        match command {
+            Command::Start { id, config } => self.start(id, &config),
+            Command::Stop { id } => {
+                if let Some(at) = self.instances.iter().position(|instance| instance.id == id) {
+                    self.instances.swap_remove(at).stop(&mut self.outlet)?;
+                    self.report_sessions();
+                }
+                self.outlet.notify("NotifyDataSourceStopped", id)
+            }
+            Command::Flush { ids, request, flags } => {
+                let with_head = flags & 0xf != PERIODIC;
+                for instance in self.instances.iter_mut().filter(|it| ids.contains(&it.id)) {
+                    instance.flush(with_head, &mut self.outlet)?;
+                }
+                self.outlet.commit(Some(request))
+            }
+            Command::Clear { ids } => {
+                for instance in self.instances.iter_mut().filter(|it| ids.contains(&it.id)) {
+                    // Every chunk sets up its own state; the next ones are not far.
+                    instance.session.reclaim();
+                    instance.write_head(&mut self.outlet)?;
+                }
+                self.outlet.commit(None)
+            }
+        }
+    }
+
+    fn start(&mut self, id: u64, config: &[u8]) -> io::Result<()> {
+        if self.instances.iter().any(|instance| instance.id == id) {
+            return Err(refuse("started a session twice"));
+        }
+        if self.instances.len() >= MAX_SESSIONS {
+            return Err(refuse(&format!("started more than {MAX_SESSIONS} sessions")));
+        }
+        let source = SourceConfig::decode(config)
+            .map_err(|error| refuse(&format!("sent a malformed configuration: {error}")))?;
+        if source.asks_for_abort {
+            let notice = "a session asks for STALL_THEN_ABORT; messages are dropped instead";
+            self.state.update(|status| status.notice = Some(notice.into()));
+        }
+        match Instance::start(id, source, thread::current(), &mut self.outlet)? {
+            Ok(instance) => self.instances.push(instance),
+            Err(error) => self.state.update(|status| status.notice = Some(error.to_string())),
+        }
+        self.report_sessions();
+        self.outlet.commit(None)?;
+        self.outlet.notify("NotifyDataSourceStarted", id)
+    }
+
+    /// Copies what was logged, in all sessions.
+    fn round(&mut self) -> io::Result<Round> {
+        let now = Instant::now();
+        let is_due = now >= self.next_look;
+        let mut all = Round::default();
+        let mut ended = Vec::new();
+        for (at, instance) in self.instances.iter_mut().enumerate() {
+            if instance.session.must_end() {
+                ended.push(at);
+                continue;
+            }
+            let progress = instance.forward(&mut self.outlet, is_due)?;
+            all.has_copied |= progress.has_copied;
+            all.is_full |= progress.is_full;
+            instance.follow(&mut self.outlet)?;
+            let session = Arc::clone(&instance.session);
+            let mut result = Ok(());
+            session.answer_flush(|| {
+                result = instance.flush(false, &mut self.outlet);
+                result =
+                    std::mem::replace(&mut result, Ok(())).and_then(|()| self.outlet.commit(None));
+            });
+            result?;
+        }
+        for at in ended.into_iter().rev() {
+            self.instances.swap_remove(at).stop(&mut self.outlet)?;
+            self.report_sessions();
+        }
+        if is_due {
+            self.next_look = now + INTERVAL;
+            self.is_quiet = !all.has_copied;
+        }
+        self.outlet.commit(None)?;
+        Ok(all)
+    }
+
+    /// Sleeps until there is something to do.
+    fn sleep(&mut self, progress: Round) {
+        if self.instances.is_empty() {
+            return thread::park();
+        }
+        if progress.is_full {
+            return thread::park_timeout(PAUSE);
+        }
+        if self.instances.iter().any(|instance| instance.session.buffer().is_due()) {
+            return;
+        }
+        if self.is_quiet && !progress.has_copied {
+            let reclaimed: usize = self.instances.iter().map(|it| it.session.reclaim()).sum();
+            if reclaimed > 0 {
+                return;
+            }
+            let asleep = self.instances.iter().filter(|it| it.session.begin_sleep()).count();
+            let is_asleep = asleep == self.instances.len();
+            if is_asleep {
+                thread::park();
+            }
+            self.instances.iter().for_each(|instance| instance.session.end_sleep());
+            if is_asleep {
+                self.is_quiet = false;
+                self.next_look = Instant::now() + INTERVAL;
+                return;
+            }
+        }
+        thread::park_timeout(self.next_look.saturating_duration_since(Instant::now()));
+    }
+
+    fn report_sessions(&self) {
+        let sessions = self.instances.len();
+        self.state.update(|status| status.sessions = sessions);
+    }
+}

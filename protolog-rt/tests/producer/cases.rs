@@ -1,0 +1,180 @@
+//! Sessions of the service that lose nothing.
+
+use crate::service::{LONG, Service, all};
+use perfetto_ipc::{CloneTarget, SessionConfig};
+use protolog_reader::{Rendering, Trace};
+use std::time::Duration;
+
+#[test]
+fn one_process_is_recorded() {
+    let Some(service) = Service::start() else { return };
+    let mut child = service.child("count=300 size=100", "one");
+    child.tell("connected");
+    let session = service.session(&all());
+    child.tell("enabled");
+    child.tell("log");
+    let trace = service.stop(session);
+    child.tell("disabled");
+    trace.check(&[child.end()]);
+}
+
+#[test]
+fn four_processes_of_four_threads_are_recorded() {
+    let Some(service) = Service::start() else { return };
+    let job = "threads=4 count=5000 size=40";
+    let mut children: Vec<_> = (0..4).map(|at| service.child(job, &format!("of-{at}"))).collect();
+    let session = service.session(&all());
+    children.iter_mut().for_each(|child| _ = child.tell("enabled"));
+    children.iter_mut().for_each(|child| child.ask("log"));
+    children.iter_mut().for_each(|child| _ = child.expect("done"));
+    let trace = service.stop(session);
+    let logged: Vec<_> = children.into_iter().map(|child| child.end()).collect();
+    assert_eq!(logged.iter().flatten().count(), 80_000);
+    trace.check(&logged);
+}
+
+#[test]
+fn a_process_that_comes_later_is_recorded() {
+    let Some(mut service) = Service::stopped() else { return };
+    // The service is not there yet either.
+    let mut child = service.child("count=50", "later");
+    service.restart();
+    let session = service.session(&all());
+    child.tell("enabled");
+    child.tell("log");
+    let logged = child.end();
+    // It has ended, and its session was not stopped.
+    service.stop(session).check(&[logged]);
+}
+
+#[test]
+fn each_session_has_its_own_levels() {
+    let Some(service) = Service::start() else { return };
+    let mut child = service.child("", "levels");
+    let debug = 1;
+    let mut warn = all();
+    (warn.enable_all, warn.log_from) = (false, Some(5));
+    let mut named = SessionConfig { buffer_kb: 1024, ..SessionConfig::default() };
+    named.groups = vec![("Work".into(), Some(debug)), ("no::such::Group".into(), None)];
+    let everything = service.session(&all());
+    let (warn, named) = (service.session(&warn), service.session(&named));
+    child.tell("sessions 3");
+    child.tell("levels");
+    let texts = |session| service.stop(session).messages();
+    let all = ["verbose", "debug", "fatal", "other info", "other fatal"];
+    assert_eq!(texts(warn), ["fatal", "other fatal"]);
+    child.tell("sessions 2");
+    assert_eq!(texts(named), ["debug", "fatal", "other fatal"]);
+    assert_eq!(texts(everything), all);
+    child.end();
+}
+
+#[test]
+fn sessions_of_the_process_run_beside() {
+    let Some(service) = Service::start() else { return };
+    let mut child = service.child("threads=2 count=2000", "beside");
+    let session = service.session(&all());
+    child.tell("enabled");
+    child.tell("log");
+    let path = service.dir.path().join("own.pftrace");
+    let own = child.tell(&format!("own {}", path.display()));
+    child.tell("log");
+    let trace = service.stop(session);
+    let logged = child.end();
+    assert_eq!(own, "4000");
+    let log = Trace::open(&path).expect("open it").read().expect("read it");
+    let mut texts: Vec<String> =
+        log.entries().map(|entry| entry.values().text(Rendering::Bare)).collect();
+    let mut expected = logged[4000..8000].to_vec();
+    texts.sort();
+    expected.sort();
+    assert_eq!(texts, expected);
+    trace.check(&[logged]);
+}
+
+#[test]
+fn a_flush_has_all_that_was_logged_before() {
+    let Some(service) = Service::start() else { return };
+    let mut child = service.child("threads=2 count=400 pause=200", "flushed");
+    let mut session = service.session(&all());
+    child.tell("enabled");
+    child.tell("log");
+    // The other threads' chunks stay open, and more is written meanwhile.
+    let before = child.logged().len();
+    child.ask("log");
+    session.flush(LONG).expect("flush");
+    let bytes = session.read_to_vec().expect("read");
+    let log = Trace::from_bytes(bytes.clone()).read().expect("read the trace");
+    let found = log.entries().count();
+    assert!(found >= before && before == 800, "{found} of {before}");
+    child.expect("done");
+    session.disable().expect("stop");
+    let rest = session.read_to_vec().expect("read");
+    service.trace([bytes, rest].concat()).check(&[child.end()]);
+}
+
+#[test]
+fn a_session_is_cloned_while_it_goes_on() {
+    let Some(service) = Service::start() else { return };
+    let mut child = service.child("count=100", "cloned");
+    let config = SessionConfig { unique_name: Some("bug".into()), ..all() };
+    let session = service.session(&config);
+    child.tell("enabled");
+    child.tell("log");
+    let mut other = service.consumer();
+    other.clone_session(CloneTarget::Name("bug")).expect("clone the session");
+    service.read(&mut other).check(&[child.logged()]);
+    child.tell("log");
+    let trace = service.stop(session);
+    trace.check(&[child.end()]);
+}
+
+#[test]
+fn a_service_that_comes_back_is_joined_again() {
+    let Some(mut service) = Service::start() else { return };
+    let mut child = service.child("count=100", "again");
+    let session = service.session(&all());
+    child.tell("enabled");
+    child.tell("log");
+    let lost = child.logged().len();
+    service.kill();
+    drop(session);
+    let reason = child.tell("disconnected");
+    assert!(reason.contains("the service") || reason.contains("refused"), "{reason}");
+    child.tell("disabled");
+    service.restart();
+    child.tell("connected");
+    let session = service.session(&all());
+    child.tell("enabled");
+    child.tell("log");
+    let trace = service.stop(session);
+    let logged = child.end();
+    trace.check(&[logged[lost..].to_vec()]);
+}
+
+#[test]
+fn state_is_cleared_when_the_service_asks() {
+    let Some(service) = Service::start() else { return };
+    let mut child = service.child("count=200 pause=1000 size=30", "cleared");
+    let config = SessionConfig { clear_every: Some(Duration::from_millis(20)), ..all() };
+    let session = service.session(&config);
+    child.tell("enabled");
+    child.tell("log");
+    let trace = service.stop(session);
+    trace.check(&[child.end()]);
+}
+
+#[test]
+fn long_messages_are_whole() {
+    let Some(service) = Service::start() else { return };
+    let mut child = service.child("", "long");
+    let session = service.session(&all());
+    child.tell("enabled");
+    let sizes = [10, 200, 285, 1000, 3000, 4000, 4090, 4096];
+    sizes.iter().for_each(|size| _ = child.tell(&format!("long {size}")));
+    let texts = service.stop(session).messages();
+    let expected: Vec<String> =
+        sizes.iter().map(|size| format!("long {}", "x".repeat(*size))).collect();
+    assert_eq!(texts, expected);
+    child.end();
+}

@@ -1,0 +1,233 @@
+//! The programs that log: this test program, run again with a job in its environment.
+//!
+//! A job is words: `threads=4 count=1000 size=20 …`. The child connects, says `ready`, and then does what the lines of its standard
+//! input say, with a line `done` after each; at their end it exits. What it logged is in the file that the job names, in plain text.
+
+use protolog_rt::{Level, ProtoLogGroup, Session, d, i, producer, v, wtf};
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Duration;
+use std::{env, fs, thread};
+
+#[derive(ProtoLogGroup)]
+enum Log {
+    Work,
+    Other,
+}
+
+const JOB: &str = "PROTOLOG_TEST_JOB";
+const LOGGED: &str = "PROTOLOG_TEST_LOGGED";
+
+/// A child, and the way to talk to it.
+pub(crate) struct RunningChild {
+    pub(crate) process: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+    logged: PathBuf,
+}
+
+impl RunningChild {
+    /// Starts a child that connects to the service at `socket`, and waits until it runs.
+    pub(crate) fn start(job: &str, socket: &Path, logged: &Path) -> Self {
+        let program = env::current_exe().expect("this program");
+        let mut process = Command::new(program)
+            .args(["--exact", "child::run", "--nocapture", "--test-threads=1"])
+            .env(JOB, job)
+            .env(LOGGED, logged)
+            .env("PERFETTO_PRODUCER_SOCK_NAME", socket)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("start a child");
+        let input = process.stdin.take();
+        let output = BufReader::new(process.stdout.take().expect("a pipe"));
+        let mut child = Self { process, input, output, logged: logged.to_owned() };
+        child.expect("ready");
+        child
+    }
+
+    /// Sends a line, and waits until it is done.
+    pub(crate) fn tell(&mut self, line: &str) -> String {
+        self.ask(line);
+        self.expect("done")
+    }
+
+    /// Sends a line.
+    pub(crate) fn ask(&mut self, line: &str) {
+        writeln!(self.input.as_mut().expect("a pipe"), "{line}").expect("write to the child");
+    }
+
+    /// Waits for a line that begins so, and returns the rest.
+    pub(crate) fn expect(&mut self, word: &str) -> String {
+        let mut line = String::new();
+        loop {
+            line.clear();
+            let count = self.output.read_line(&mut line).expect("read from the child");
+            assert!(count > 0, "the child ended before it said `{word}`");
+            // The harness prints before it, on the same line.
+            if let Some(at) = line.find(&format!("@{word}")) {
+                return line[at + 1 + word.len()..].trim().to_owned();
+            }
+        }
+    }
+
+    /// What it logged.
+    pub(crate) fn logged(&self) -> Vec<String> {
+        let text = fs::read_to_string(&self.logged).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    /// Lets it exit, and waits for that.
+    pub(crate) fn end(mut self) -> Vec<String> {
+        self.input = None;
+        let status = self.process.wait().expect("wait for the child");
+        assert!(status.success(), "{status}");
+        self.logged()
+    }
+
+    /// Ends it at once.
+    pub(crate) fn kill(mut self) -> Vec<String> {
+        self.process.kill().expect("kill the child");
+        self.process.wait().expect("wait for the child");
+        self.logged()
+    }
+}
+
+impl Drop for RunningChild {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// The entry point of a child; does nothing in the test run itself.
+#[test]
+fn run() {
+    let Ok(job) = env::var(JOB) else { return };
+    let logged = PathBuf::from(env::var_os(LOGGED).expect("a path"));
+    producer::connect();
+    say("ready", "");
+    let mut number = 0;
+    for line in std::io::stdin().lines() {
+        let line = line.expect("a line");
+        let (word, rest) = line.split_once(' ').unwrap_or((&line, ""));
+        let answer = obey(word, rest, &job, &mut number, &logged);
+        say("done", &answer);
+    }
+}
+
+fn say(word: &str, rest: &str) {
+    println!("@{word} {rest}");
+    std::io::stdout().flush().expect("flush");
+}
+
+fn obey(word: &str, rest: &str, job: &str, number: &mut u64, logged: &Path) -> String {
+    match word {
+        "connected" => wait(|| producer::status().is_connected),
+        "disconnected" => {
+            wait(|| !producer::status().is_connected);
+            return producer::status().last_error.unwrap_or_default();
+        }
+        "sessions" => {
+            wait(|| producer::status().sessions == rest.parse::<usize>().expect("a number"))
+        }
+        "enabled" => wait(|| Log::Work.is_enabled(Level::Debug)),
+        "disabled" => wait(|| !Log::Work.is_enabled(Level::Wtf)),
+        "log" => {
+            let mut text = String::new();
+            for line in log(rest, job, *number) {
+                let _ = writeln!(text, "{line}");
+            }
+            *number += 1_000_000;
+            append(logged, &text);
+        }
+        "endless" => log_until_killed(job, logged),
+        "levels" => {
+            v!(Log::Work, "verbose");
+            d!(Log::Work, "debug");
+            wtf!(Log::Work, "fatal");
+            i!(Log::Other, "other info");
+            wtf!(Log::Other, "other fatal");
+        }
+        "own" => {
+            let session = Session::builder().file(rest).enable_all().start().expect("a session");
+            let mut text = String::new();
+            for line in log("", job, *number) {
+                let _ = writeln!(text, "{line}");
+            }
+            *number += 1_000_000;
+            append(logged, &text);
+            let summary = session.stop().expect("stop it");
+            return summary.messages.to_string();
+        }
+        "sleep" => thread::sleep(Duration::from_millis(rest.parse().expect("milliseconds"))),
+        "status" => return format!("{:?}", producer::status()),
+        "long" => {
+            let text = "x".repeat(rest.parse().expect("a size"));
+            i!(Log::Work, "long %s", text);
+        }
+        other => panic!("the job `{other}`"),
+    }
+    String::new()
+}
+
+fn wait(is: impl Fn() -> bool) {
+    let end = std::time::Instant::now() + Duration::from_secs(30);
+    while !is() {
+        assert!(std::time::Instant::now() < end, "{:?}", producer::status());
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn append(file: &Path, text: &str) {
+    let mut open = fs::File::options().create(true).append(true).open(file).expect("a file");
+    open.write_all(text.as_bytes()).expect("write");
+}
+
+fn word(name: &str, job: &str, default: u64) -> u64 {
+    let find = |word: &str| word.strip_prefix(name)?.strip_prefix('=')?.parse().ok();
+    job.split(' ').find_map(find).unwrap_or(default)
+}
+
+/// Logs on several threads, and returns what they logged.
+fn log(more: &str, job: &str, number: u64) -> Vec<String> {
+    let job = format!("{more} {job}");
+    let (threads, count) = (word("threads", &job, 1), word("count", &job, 100));
+    let (size, pause) = (word("size", &job, 8) as usize, word("pause", &job, 0));
+    let pid = std::process::id();
+    thread::scope(|scope| {
+        let work = |thread: u64| {
+            let mut lines = Vec::new();
+            for at in number..number + count {
+                let text = "y".repeat(at as usize % (size + 1));
+                d!(Log::Work, "%d of %d in %d: %s, %f", at, thread, pid, &text, at as f64 / 4.0);
+                lines.push(format!("{at} of {thread} in {pid}: {text}, {:.6}", at as f64 / 4.0));
+                if pause > 0 {
+                    thread::sleep(Duration::from_micros(pause));
+                }
+            }
+            lines
+        };
+        let spawned: Vec<_> =
+            (0..threads).map(|thread| scope.spawn(move || work(thread))).collect();
+        spawned.into_iter().flat_map(|thread| thread.join().expect("a thread")).collect()
+    })
+}
+
+/// Logs on several threads until the process is killed. Each message is in the file before the next one is logged, and 30 ms later.
+fn log_until_killed(job: &str, logged: &Path) {
+    let (threads, pid) = (word("threads", job, 2), std::process::id());
+    thread::scope(|scope| {
+        for thread in 0..threads {
+            scope.spawn(move || {
+                for at in 0_u64.. {
+                    d!(Log::Work, "%d of %d in %d", at, thread, pid);
+                    thread::sleep(Duration::from_millis(30));
+                    append(logged, &format!("{at} of {thread} in {pid}\n"));
+                }
+            });
+        }
+    });
+}

@@ -1,0 +1,52 @@
+//! What may be lost, and what may not: rings that wrap, and processes that are killed.
+
+use crate::service::{Service, all};
+use perfetto_ipc::SessionConfig;
+use std::collections::HashSet;
+use std::thread;
+use std::time::Duration;
+
+/// A ring that wraps many times has the newest messages of each thread, with their texts.
+#[test]
+fn a_ring_that_wrapped_has_the_newest_messages_as_text() {
+    let Some(service) = Service::start() else { return };
+    let mut child = service.child("threads=2 count=20000 size=20", "ring");
+    let config = SessionConfig { buffer_kb: 256, ..all() };
+    let session = service.session(&config);
+    child.tell("enabled");
+    child.tell("log");
+    let trace = service.stop(session);
+    let logged = child.end();
+    let messages = trace.messages();
+    assert!(messages.len() > 1000 && messages.len() < 20_000, "{}", messages.len());
+    let logged: HashSet<&String> = logged.iter().collect();
+    let foreign: Vec<_> = messages.iter().filter(|text| !logged.contains(text)).collect();
+    assert!(foreign.is_empty(), "{foreign:?}");
+    for thread in 0..2 {
+        let numbers =
+            messages.iter().filter_map(|text| text.split_once(&format!(" of {thread} in ")));
+        let numbers: Vec<u64> =
+            numbers.map(|(number, _)| number.parse().expect("a number")).collect();
+        let expected: Vec<u64> = (20_000 - numbers.len() as u64..20_000).collect();
+        assert_eq!(numbers, expected, "the newest of thread {thread}, without a gap");
+    }
+}
+
+/// Messages that were logged 30 ms before a process is killed are in the trace.
+#[test]
+fn a_killed_process_leaves_what_it_logged() {
+    let Some(service) = Service::start() else { return };
+    for round in 0..3 {
+        let mut child = service.child("threads=3", &format!("killed-{round}"));
+        let session = service.session(&all());
+        child.tell("enabled");
+        child.ask("endless");
+        thread::sleep(Duration::from_millis(400));
+        let logged = child.kill();
+        // The service finds out by itself.
+        thread::sleep(Duration::from_millis(200));
+        let messages: HashSet<String> = service.stop(session).messages().into_iter().collect();
+        let missing: Vec<_> = logged.iter().filter(|text| !messages.contains(*text)).collect();
+        assert!(logged.len() > 20 && missing.is_empty(), "{missing:?} of {}", logged.len());
+    }
+}
