@@ -43,6 +43,8 @@ pub(super) struct Instance {
     own: ServiceWriter,
     sequences: HashMap<u16, ForwardedSequence>,
     dictionary: Dictionary,
+    /// Writers that ended, and whose last packet is still to be written.
+    ended: Vec<Arc<Writer>>,
     /// The drops of threads without a sequence that were reported.
     before: UnattributedSnapshot,
     /// The size of description and dictionary.
@@ -99,10 +101,20 @@ impl Instance {
             }
         };
         let (dictionary, before) = (session.dictionary(), session.unattributed_before());
-        let sequences = HashMap::new();
+        let (sequences, ended) = (HashMap::new(), Vec::new());
         let (head, since_head) = (0, 0);
-        let mut instance =
-            Self { id, session, target, own, sequences, dictionary, before, head, since_head };
+        let mut instance = Self {
+            id,
+            session,
+            target,
+            own,
+            sequences,
+            dictionary,
+            ended,
+            before,
+            head,
+            since_head,
+        };
         instance.write_head(outlet)?;
         instance.write_instant("protolog session started", outlet)?;
         Ok(Ok(instance))
@@ -161,13 +173,12 @@ impl Instance {
 
     /// Writes what has come up beside messages: ends of threads, texts, and the dictionary where it may be overwritten soon.
     pub(super) fn follow(&mut self, outlet: &mut Outlet) -> io::Result<()> {
-        let ended = self.session.take_ended();
-        if !ended.is_empty() {
-            // They may have ended after the round began.
-            self.forward_patiently(false, outlet)?;
-            for writer in &ended {
-                self.end_sequence(writer, outlet)?;
-                self.session.retire(writer);
+        self.ended.extend(self.session.take_ended());
+        // They may have ended after the round began. A sequence ends once all of it is copied.
+        if !self.ended.is_empty() && !self.forward(outlet, false)?.is_full {
+            for writer in std::mem::take(&mut self.ended) {
+                self.end_sequence(&writer, outlet)?;
+                self.session.retire(&writer);
             }
         }
         if self.since_head > (HEAD_PART * self.head).max(MIN_DISTANCE) {
@@ -200,7 +211,8 @@ impl Instance {
     fn write_end(&mut self, outlet: &mut Outlet) -> io::Result<()> {
         // Threads that are within a message may finish it.
         while self.forward_patiently(true, outlet)? {}
-        for writer in self.session.take_writers() {
+        let ended = std::mem::take(&mut self.ended);
+        for writer in self.session.take_writers().into_iter().chain(ended) {
             self.end_sequence(&writer, outlet)?;
         }
         if let Some(losses) = self.session.unattributed(&mut self.before) {
@@ -245,20 +257,24 @@ impl Instance {
         outlet.write(&mut self.own, &description)?;
         self.head = description.len() as u64;
         self.since_head = 0;
+        let mut packets = Vec::new();
+        self.dictionary.write_modules(&mut |packet| packets.push(packet.to_vec()));
+        self.write_all(&packets, outlet)?;
         self.write_texts(outlet)
     }
 
-    /// Writes the texts that are new.
+    /// Writes the texts that were interned since the last call. Those of libraries that were loaded since come with the next head.
     fn write_texts(&mut self, outlet: &mut Outlet) -> io::Result<()> {
         let mut packets = Vec::new();
-        let mut give = |packet: &[u8]| packets.push(packet.to_vec());
-        self.dictionary.write_interned(&mut give);
-        if self.head > 0 && self.since_head == 0 {
-            self.dictionary.write_modules(&mut give);
-        }
+        self.dictionary.write_interned(&mut |packet| packets.push(packet.to_vec()));
+        self.write_all(&packets, outlet)
+    }
+
+    /// Writes packets of the dictionary.
+    fn write_all(&mut self, packets: &[Vec<u8>], outlet: &mut Outlet) -> io::Result<()> {
         for packet in packets {
             self.head += packet.len() as u64;
-            outlet.write(&mut self.own, &packet)?;
+            outlet.write(&mut self.own, packet)?;
         }
         Ok(())
     }

@@ -50,3 +50,38 @@ fn a_killed_process_leaves_what_it_logged() {
         assert!(logged.len() > 20 && missing.is_empty(), "{missing:?} of {}", logged.len());
     }
 }
+
+/// Messages that find no room while the service stands still are dropped, and counted in the trace.
+#[test]
+fn a_slow_service_loses_what_is_counted() {
+    let Some(service) = Service::start() else { return };
+    let mut child = service.child("threads=2 count=150000 size=60", "slow");
+    let session = service.session(&SessionConfig { buffer_kb: 128 << 10, ..all() });
+    child.tell("enabled");
+    service.signal("STOP");
+    child.tell("log");
+    service.signal("CONT");
+    let trace = service.stop(session);
+    let logged = child.end().len() as u64;
+    let (found, log) = (trace.messages().len() as u64, trace.log());
+    let lost: u64 = log.stats().lost.values().sum();
+    assert!(lost > 0 && found > 10_000, "{found} found, {lost} lost");
+    assert_eq!(found + lost, logged, "found and lost, logged");
+}
+
+/// With the policy to stall, messages wait while the service stands still for less than a second.
+#[test]
+fn a_service_that_is_waited_for_loses_nothing() {
+    let Some(service) = Service::start() else { return };
+    let mut child = service.child("threads=2 count=150000 size=60", "waited");
+    let config = SessionConfig { buffer_kb: 128 << 10, exhausted_policy: Some(3), ..all() };
+    let session = service.session(&config);
+    child.tell("enabled");
+    service.signal("STOP");
+    child.ask("log");
+    thread::sleep(Duration::from_millis(400));
+    service.signal("CONT");
+    child.expect("done");
+    let trace = service.stop(session);
+    trace.check(&[child.end()]);
+}

@@ -3,72 +3,46 @@
 use crate::child::RunningChild;
 use perfetto_ipc::{Consumer, SessionConfig};
 use protolog_reader::{Log, Rendering, Trace};
-use protolog_testkit::{TempDir, temp_dir_for_sockets, trace_processor, trace_stats, traced};
+use protolog_testkit::{TracingService, trace_processor, trace_stats};
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 /// Longer than anything takes, even on a busy machine.
 pub(crate) const LONG: Duration = Duration::from_secs(60);
 
-/// A tracing service that runs until it is dropped, and its directory.
-pub(crate) struct Service {
-    pub(crate) dir: TempDir,
-    program: PathBuf,
-    process: Option<Child>,
+/// The service.
+pub(crate) struct Service(TracingService);
+
+impl Deref for Service {
+    type Target = TracingService;
+
+    fn deref(&self) -> &TracingService {
+        &self.0
+    }
+}
+
+impl DerefMut for Service {
+    fn deref_mut(&mut self) -> &mut TracingService {
+        &mut self.0
+    }
 }
 
 impl Service {
     /// Starts the service; none where it is not there.
     pub(crate) fn start() -> Option<Self> {
-        let mut service = Self::stopped()?;
-        service.restart();
-        Some(service)
+        TracingService::start().map(Self)
     }
 
     /// A service that does not run yet.
     pub(crate) fn stopped() -> Option<Self> {
-        let program = traced()?;
-        Some(Self { dir: temp_dir_for_sockets(), program, process: None })
-    }
-
-    pub(crate) fn producer_socket(&self) -> PathBuf {
-        self.dir.path().join("producer")
-    }
-
-    /// Starts it again, after it was killed or never started.
-    pub(crate) fn restart(&mut self) {
-        self.kill();
-        for socket in ["producer", "consumer"] {
-            let _ = fs::remove_file(self.dir.path().join(socket));
-        }
-        let mut process = Command::new(&self.program)
-            .arg(self.producer_socket())
-            .arg(self.dir.path().join("consumer"))
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("start the service");
-        let mut line = String::new();
-        let output = process.stdout.take().expect("a pipe");
-        BufReader::new(output).read_line(&mut line).expect("read a line");
-        assert_eq!(line, "listening\n");
-        self.process = Some(process);
-    }
-
-    /// Ends it at once.
-    pub(crate) fn kill(&mut self) {
-        if let Some(mut process) = self.process.take() {
-            process.kill().expect("kill the service");
-            process.wait().expect("wait for the service");
-        }
+        TracingService::stopped().map(Self)
     }
 
     /// A connection with it as a consumer.
     pub(crate) fn consumer(&self) -> Consumer {
-        Consumer::connect(&self.dir.path().join("consumer")).expect("connect to the service")
+        Consumer::connect(&self.consumers()).expect("connect to the service")
     }
 
     /// Starts a session.
@@ -80,7 +54,7 @@ impl Service {
 
     /// Starts a program that logs.
     pub(crate) fn child(&self, job: &str, name: &str) -> RunningChild {
-        RunningChild::start(job, &self.producer_socket(), &self.dir.path().join(name))
+        RunningChild::start(job, &self.producers(), &self.dir.path().join(name))
     }
 
     /// Ends a session, and returns its trace.
@@ -97,12 +71,6 @@ impl Service {
     /// A trace that was read in parts.
     pub(crate) fn trace(&self, bytes: Vec<u8>) -> ServiceTrace {
         ServiceTrace::of(bytes, self.dir.path())
-    }
-}
-
-impl Drop for Service {
-    fn drop(&mut self) {
-        self.kill();
     }
 }
 

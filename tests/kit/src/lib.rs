@@ -22,6 +22,7 @@ mod oracle;
 mod random;
 mod text;
 mod tools;
+mod traced;
 mod users;
 
 use std::path::Path;
@@ -38,6 +39,7 @@ pub use oracle::{
 pub use random::Random;
 pub use text::{assert_eq_text, diff, expect_file, updating};
 pub use tools::{axe, java_25, kotlin, python, skip, tool, traced, web_dist, workspace_root};
+pub use traced::TracingService;
 pub use users::{Running, Users, among_users, role, with_users};
 
 /// A new directory, which is deleted when the value is dropped.
