@@ -1,5 +1,5 @@
-//! Any bytes from a socket of Perfetto's service: frames are put together and decoded without a panic, and what was decoded is
-//! encoded to something that decodes to the same.
+//! Any bytes from a socket of Perfetto's service: frames are put together and decoded without a
+//! panic, and what was decoded is encoded to something that decodes to the same.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -38,7 +38,8 @@ mod protolog_config {
     pub(super) const COLLECT_STACKTRACE: u32 = 3;
 }
 
-/// The settings of a session with the data source `android.protolog`. Levels are numbers of `ProtoLogLevel`.
+/// The settings of a session with the data source `android.protolog`. Levels are numbers of
+/// `ProtoLogLevel`.
 #[derive(Clone, Debug, Default)]
 pub struct SessionConfig {
     /// The size of the service's buffer, in KiB.

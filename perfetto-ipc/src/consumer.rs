@@ -1,7 +1,7 @@
 //! The consumer's side: starts a session, flushes, stops and reads it.
 //!
-//! A call waits for its reply; the one reply that comes by itself is that of [`Consumer::enable`], which says that the
-//! session has ended.
+//! A call waits for its reply; the one reply that comes by itself is that of [`Consumer::enable`],
+//! which says that the session has ended.
 //!
 //! Invariant: no call waits longer than its timeout.
 
@@ -61,7 +61,8 @@ impl Consumer {
         Ok(consumer)
     }
 
-    /// Starts a session with `config`, an encoded `TraceConfig`. A mistake in it shows in [`Self::wait_for_end`].
+    /// Starts a session with `config`, an encoded `TraceConfig`. A mistake in it shows in
+    /// [`Self::wait_for_end`].
     pub fn enable(&mut self, config: &[u8]) -> Result<(), Error> {
         let request = message(|to| {
             to.bytes(1, config);

@@ -1,6 +1,7 @@
 //! Frames: what goes over the socket, in both directions.
 //!
-//! Invariant: decoding takes any bytes; unknown frames and fields are skipped, as newer services may send them.
+//! Invariant: decoding takes any bytes; unknown frames and fields are skipped, as newer services
+//! may send them.
 
 use protozero::{DecodeError, Heap, Message, Reader, Writer};
 use std::fmt;

@@ -1,15 +1,17 @@
-//! Perfetto's socket protocol, as producers and consumers of its tracing service (`traced`) speak it.
+//! Perfetto's socket protocol, as producers and consumers of its tracing service (`traced`) speak
+//! it.
 //!
 //! ```text
 //! socket   u32 length, little-endian, then so many bytes: an IPCFrame
 //! frame    BindService "ProducerPort" -> the ids of its methods; InvokeMethod -> one reply, or a stream of them
 //! ```
 //!
-//! [`frame`] has the frames, [`places`] the sockets, and [`Consumer`] starts sessions and reads traces. The producer's
-//! side is in `protolog-rt`, which sends and receives for itself, since it passes file descriptors.
+//! [`frame`] has the frames, [`places`] the sockets, and [`Consumer`] starts sessions and reads
+//! traces. The producer's side is in `protolog-rt`, which sends and receives for itself, since it
+//! passes file descriptors.
 //!
-//! Invariants: bytes of a peer never cause a panic; a frame is at most [`frame::MAX_FRAME`] bytes, and what does not
-//! fit that is an error.
+//! Invariants: bytes of a peer never cause a panic; a frame is at most [`frame::MAX_FRAME`] bytes,
+//! and what does not fit that is an error.
 
 mod config;
 mod consumer;

@@ -1,7 +1,7 @@
 //! The sockets of the service.
 //!
-//! A variable of the environment names a socket; otherwise it is the one in `/run/perfetto`, if it is there, or else
-//! the one in `/tmp`.
+//! A variable of the environment names a socket; otherwise it is the one in `/run/perfetto`, if it
+//! is there, or else the one in `/tmp`.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

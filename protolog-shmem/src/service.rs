@@ -1,17 +1,20 @@
-//! The producer's side of memory that a tracing service reads: chunks are taken, filled, completed; the service copies and
-//! frees them, in another process.
+//! The producer's side of memory that a tracing service reads: chunks are taken, filled, completed;
+//! the service copies and frees them, in another process.
 //!
 //! ```text
 //! here      Free -> Writing -> Complete                 acquire, append, publish; complete
 //! service   Complete -> Reading -> Free                 once it is told of the chunk
 //! ```
 //!
-//! The service may also look into chunks in state Writing: it takes the packets that the count covers, but for the last one.
+//! The service may also look into chunks in state Writing: it takes the packets that the count
+//! covers, but for the last one.
 //!
 //! Invariants
-//! - *sole*: all writes of this process to the memory go through the one [`ServiceMemory`], which is not shared.
-//! - *untrusted*: what the service changes is used as a page's state only. Places of chunks are computed here, so that no
-//!   value in the memory leads out of it; a service that frees what is being written gets garbage, and nothing else.
+//! - *sole*: all writes of this process to the memory go through the one [`ServiceMemory`], which
+//!   is not shared.
+//! - *untrusted*: what the service changes is used as a page's state only. Places of chunks are
+//!   computed here, so that no value in the memory leads out of it; a service that frees what is
+//!   being written gets garbage, and nothing else.
 #![allow(unsafe_code)] // Bytes are copied to addresses.
 
 use crate::memory::Memory;
@@ -41,13 +44,15 @@ pub struct ServiceChunk {
 }
 
 impl ServiceMemory {
-    /// Divides `memory`, which is zeroed, into chunks. What is beyond the last whole page is left out.
+    /// Divides `memory`, which is zeroed, into chunks. What is beyond the last whole page is left
+    /// out.
     pub fn new(memory: Memory) -> Self {
         let pages = memory.len() / PAGE;
         Self { memory, pages, next: 0, open: [0; PageLayout::ALL.len()] }
     }
 
-    /// Takes a free chunk for a writer's chunk of this number; none if the service has not freed any.
+    /// Takes a free chunk for a writer's chunk of this number; none if the service has not freed
+    /// any.
     pub fn acquire(
         &mut self,
         layout: PageLayout,
@@ -91,8 +96,9 @@ impl ServiceMemory {
         }
         let at = chunk.slot.at() + (chunk.slot.size() - chunk.slot.payload()) + chunk.len;
         let to = self.memory.address(at);
-        // SAFETY: *mapped*: the bytes end within the chunk's payload, as was checked, and a chunk is within the memory since `find`
-        // counts whole pages only. *sole*: no thread of this process reads or writes there.
+        // SAFETY: *mapped*: the bytes end within the chunk's payload, as was checked, and a chunk
+        // is within the memory since `find` counts whole pages only. *sole*: no thread of this
+        // process reads or writes there.
         unsafe { to.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
         chunk.len += bytes.len();
         true
@@ -104,7 +110,8 @@ impl ServiceMemory {
         header.packets.store(packets.0, Ordering::Release);
     }
 
-    /// Gives a chunk to the service, and returns its page and its number there, by which the service is told of it.
+    /// Gives a chunk to the service, and returns its page and its number there, by which the
+    /// service is told of it.
     pub fn complete(&mut self, chunk: ServiceChunk) -> (u32, u32) {
         let Slot { page, index, .. } = chunk.into_slot();
         self.page(page).complete(index);
@@ -144,8 +151,8 @@ impl ServiceChunk {
     }
 }
 
-/// Returns the layout of pages with the smallest chunks that hold `payload` bytes of packets; the one with the largest chunks
-/// where none does.
+/// Returns the layout of pages with the smallest chunks that hold `payload` bytes of packets; the
+/// one with the largest chunks where none does.
 pub fn layout_for(payload: usize) -> PageLayout {
     let mut layouts = PageLayout::ALL.into_iter().rev();
     let fits = |layout: &PageLayout| crate::buffer::has_room(*layout, payload);
@@ -157,7 +164,8 @@ mod tests {
     use super::*;
     use crate::memory::Heap;
 
-    /// What the service does with a chunk that it is told of: returns the header's count and the first bytes, and frees it.
+    /// What the service does with a chunk that it is told of: returns the header's count and the
+    /// first bytes, and frees it.
     fn take(memory: &ServiceMemory, (page, index): (u32, u32)) -> (u16, u16, u32, u8) {
         let (page, index) = (page as usize, index as usize);
         let word = memory.page(page).word();

@@ -1,6 +1,8 @@
-//! The configuration of a data source, and in it that of ProtoLog, as AOSP understands it, but for two faults of AOSP's:
+//! The configuration of a data source, and in it that of ProtoLog, as AOSP understands it, but for
+//! two faults of AOSP's:
 //!
-//! - The default level is the same wherever in the message it stands, and levels are compared by severity.
+//! - The default level is the same wherever in the message it stands, and levels are compared by
+//!   severity.
 //! - What one session says of a group is nothing to another session.
 //!
 //! | `ProtoLogConfig` | recorded |

@@ -1,7 +1,8 @@
 //! A session of the service that records this process: its chunks on their way, and its dictionary.
 //!
-//! Each chunk of the session's buffer becomes one of the shared memory, of the same size and with the same bytes, so that it decodes
-//! alone there as well. A chunk that is still being written is copied as far as it is committed, and goes on there.
+//! Each chunk of the session's buffer becomes one of the shared memory, of the same size and with
+//! the same bytes, so that it decodes alone there as well. A chunk that is still being written is
+//! copied as far as it is committed, and goes on there.
 //!
 //! Invariants
 //! - The chunks of a sequence are copied in order, each byte once.
@@ -25,7 +26,8 @@ use std::time::{Duration, Instant};
 /// The size of a session's buffer, in bytes.
 const BUFFER: usize = 4 << 20;
 
-/// A ring has the dictionary as long as it has room for so many times its size since it was written last.
+/// A ring has the dictionary as long as it has room for so many times its size since it was written
+/// last.
 const HEAD_PART: u64 = 8;
 /// The least number of bytes between two dictionaries.
 const MIN_DISTANCE: u64 = 32 * 1024;
@@ -80,7 +82,8 @@ pub(super) struct Round {
 }
 
 impl Instance {
-    /// Starts to record what `config` says. None where the session can't start, with the reason, or there are too many writers.
+    /// Starts to record what `config` says. None where the session can't start, with the reason, or
+    /// there are too many writers.
     pub(super) fn start(
         id: u64,
         source: SourceConfig,
@@ -120,7 +123,8 @@ impl Instance {
         Ok(Ok(instance))
     }
 
-    /// Copies all complete chunks, and with `unfinished_too` the committed part of those that are being written.
+    /// Copies all complete chunks, and with `unfinished_too` the committed part of those that are
+    /// being written.
     pub(super) fn forward(
         &mut self,
         outlet: &mut Outlet,
@@ -171,7 +175,8 @@ impl Instance {
         }
     }
 
-    /// Writes what has come up beside messages: ends of threads, texts, and the dictionary where it may be overwritten soon.
+    /// Writes what has come up beside messages: ends of threads, texts, and the dictionary where it
+    /// may be overwritten soon.
     pub(super) fn follow(&mut self, outlet: &mut Outlet) -> io::Result<()> {
         self.ended.extend(self.session.take_ended());
         // They may have ended after the round began. A sequence ends once all of it is copied.
@@ -228,7 +233,8 @@ impl Instance {
         outlet.commit(None)
     }
 
-    /// Copies until there is nothing left, while the service frees chunks. Returns whether anything was copied.
+    /// Copies until there is nothing left, while the service frees chunks. Returns whether anything
+    /// was copied.
     fn forward_patiently(&mut self, unfinished_too: bool, outlet: &mut Outlet) -> io::Result<bool> {
         let (by, mut has_copied) = (Instant::now() + PATIENCE, false);
         loop {
@@ -263,7 +269,8 @@ impl Instance {
         self.write_texts(outlet)
     }
 
-    /// Writes the texts that were interned since the last call. Those of libraries that were loaded since come with the next head.
+    /// Writes the texts that were interned since the last call. Those of libraries that were loaded
+    /// since come with the next head.
     fn write_texts(&mut self, outlet: &mut Outlet) -> io::Result<()> {
         let mut packets = Vec::new();
         self.dictionary.write_interned(&mut |packet| packets.push(packet.to_vec()));
@@ -319,7 +326,8 @@ impl ForwardedSequence {
             // With the packet that is being written, of which nothing is there.
             Packets::new(committed.count + 1, committed.flags & Packets::CONTINUES)
         };
-        // Of a complete chunk also the size of its last packet, which is empty, if there is nothing else.
+        // Of a complete chunk also the size of its last packet, which is empty, if there is nothing
+        // else.
         if !is_complete && (now == *packets || committed.count == 0) {
             return 0;
         }

@@ -2,7 +2,8 @@
 //!
 //! Invariants
 //! - A request goes out whole, or the connection is over.
-//! - Requests are sent by one thread at a time: by the one that connects, and then by the one that forwards.
+//! - Requests are sent by one thread at a time: by the one that connects, and then by the one that
+//!   forwards.
 
 use super::commands::takes_our_memory;
 use crate::sys::close_on_fork::CloseOnFork;

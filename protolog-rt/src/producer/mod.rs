@@ -1,5 +1,5 @@
-//! A producer for Perfetto's tracing service (`traced`): whoever holds the service's consumer side starts a session, and gets one
-//! trace with the messages of all programs that are connected.
+//! A producer for Perfetto's tracing service (`traced`): whoever holds the service's consumer side
+//! starts a session, and gets one trace with the messages of all programs that are connected.
 //!
 //! ```text
 //! connect() -> thread "protolog-conn": connects, with back-off; reads commands ─┐
@@ -7,9 +7,10 @@
 //! writers -> buffer of a session -> thread "protolog-fwd": chunk by chunk -> the service's memory -> CommitData
 //! ```
 //!
-//! A session of the service is a session of ours ([`crate::session::forwarded`]) whose chunks are copied, as they are, into the memory
-//! that this process shares with the service. So a call costs what it costs otherwise, sessions of both kinds run side by side,
-//! and a slow service meets the same buffer and the same policies as a slow disk.
+//! A session of the service is a session of ours ([`crate::session::forwarded`]) whose chunks are
+//! copied, as they are, into the memory that this process shares with the service. So a call costs
+//! what it costs otherwise, sessions of both kinds run side by side, and a slow service meets the
+//! same buffer and the same policies as a slow disk.
 //!
 //! | file | |
 //! |---|---|
@@ -75,21 +76,24 @@ pub struct Status {
     pub notice: Option<String>,
 }
 
-/// Joins the tracing service of this machine, now or once it is there, without making the caller wait. Its sessions with the
-/// data source `android.protolog` then record this process.
+/// Joins the tracing service of this machine, now or once it is there, without making the caller
+/// wait. Its sessions with the data source `android.protolog` then record this process.
 ///
 /// ```no_run
 /// protolog_rt::producer::connect();
 /// ```
 ///
-/// The service's socket is the one in the variable `PERFETTO_PRODUCER_SOCK_NAME`, or else `/run/perfetto/traced-producer.sock` or
-/// `/tmp/perfetto-producer`. While nobody listens there, one thread tries again, after 100 ms at first and every 5 seconds in the
-/// end. If the service goes away, its sessions end, and the attempts begin again. Sessions of the process's own go on beside them.
+/// The service's socket is the one in the variable `PERFETTO_PRODUCER_SOCK_NAME`, or else
+/// `/run/perfetto/traced-producer.sock` or `/tmp/perfetto-producer`. While nobody listens there,
+/// one thread tries again, after 100 ms at first and every 5 seconds in the end. If the service
+/// goes away, its sessions end, and the attempts begin again. Sessions of the process's own go on
+/// beside them.
 ///
 /// Further calls have no effect. A forked child is not connected unless it calls this itself.
 ///
-/// A message that a call has returned from is in the service's memory at most 10 ms later, if the forwarding thread gets to run, and
-/// survives the death of the process from then on. A session that stops, a flush and the exit of the process forward everything.
+/// A message that a call has returned from is in the service's memory at most 10 ms later, if the
+/// forwarding thread gets to run, and survives the death of the process from then on. A session
+/// that stops, a flush and the exit of the process forward everything.
 ///
 /// [`status`] says how it stands.
 pub fn connect() {

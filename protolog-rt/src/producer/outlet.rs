@@ -1,9 +1,11 @@
-//! The way to the service: chunks of the shared memory, the ids of writers, and what the service is told of both.
+//! The way to the service: chunks of the shared memory, the ids of writers, and what the service is
+//! told of both.
 //!
 //! Invariants
-//! - A writer is registered before its first chunk, and a chunk id is taken with a chunk, which is committed: the service keeps nothing
-//!   behind a gap.
-//! - A writer id that is used again goes on from its last chunk id, and the one that was given back first is used first.
+//! - A writer is registered before its first chunk, and a chunk id is taken with a chunk, which is
+//!   committed: the service keeps nothing behind a gap.
+//! - A writer id that is used again goes on from its last chunk id, and the one that was given back
+//!   first is used first.
 
 use super::link::Sender;
 use perfetto_ipc::frame::message;
@@ -17,7 +19,8 @@ use std::io;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The highest writer id that services of all versions take. Higher ones are used where all of these are in use.
+/// The highest writer id that services of all versions take. Higher ones are used where all of
+/// these are in use.
 const OLD_MAX_WRITER_ID: u16 = 1023;
 
 /// So many chunks are committed at once.
@@ -139,7 +142,8 @@ impl Outlet {
         self.sender.call("CommitData", &request)
     }
 
-    /// Writes a packet into chunks of its own. False where the service freed none in time; then it is marked as abandoned.
+    /// Writes a packet into chunks of its own. False where the service freed none in time; then it
+    /// is marked as abandoned.
     pub(super) fn write(&mut self, writer: &mut ServiceWriter, packet: &[u8]) -> io::Result<bool> {
         let Some(mut chunk) = self.acquire_late(writer, packet.len())? else { return Ok(false) };
         let (mut rest, mut flags) = (packet, 0);

@@ -1,10 +1,11 @@
 //! The thread that forwards: it does what the service asks for, and copies what was logged.
 //!
-//! It sleeps for 10 ms at most while something is logged; a writer wakes it when half of a buffer is complete. While nobody logs it
-//! has the chunks of idle threads reclaimed, and sleeps without a limit.
+//! It sleeps for 10 ms at most while something is logged; a writer wakes it when half of a buffer
+//! is complete. While nobody logs it has the chunks of idle threads reclaimed, and sleeps without a
+//! limit.
 //!
-//! Invariant: only this thread sends requests once the connection stands, so that the service gets chunks before the answer to the
-//! flush that they belong to.
+//! Invariant: only this thread sends requests once the connection stands, so that the service gets
+//! chunks before the answer to the flush that they belong to.
 
 use super::SharedStatus;
 use super::commands::Command;
@@ -212,7 +213,10 @@ impl Worker {
             let progress = instance.forward(&mut self.outlet, is_due)?;
             all.has_copied |= progress.has_copied;
             all.is_full |= progress.is_full;
-            instance.follow(&mut self.outlet)?;
+            // What has to wait for room waits at the end of the next round, too.
+            if !progress.is_full {
+                instance.follow(&mut self.outlet)?;
+            }
             let session = Arc::clone(&instance.session);
             let mut result = Ok(());
             session.answer_flush(|| {

@@ -1,8 +1,8 @@
-//! A session whose chunks another part of the process passes on as they are, in place of a file: the forwarder, which has a
-//! thread of its own.
+//! A session whose chunks another part of the process passes on as they are, in place of a file:
+//! the forwarder, which has a thread of its own.
 //!
-//! To its writers it is a session like any other: filter, buffer, drops. The forwarder reads the buffer, and gets from here
-//! the packets that a trace needs besides.
+//! To its writers it is a session like any other: filter, buffer, drops. The forwarder reads the
+//! buffer, and gets from here the packets that a trace needs besides.
 //!
 //! Invariants
 //! - Only the forwarder's thread reads the buffer.
@@ -111,7 +111,8 @@ impl ForwardedSession {
         self.core.reclaim()
     }
 
-    /// Has the next message that takes a chunk wake the forwarder; false where a thread has one, or might take one unnoticed.
+    /// Has the next message that takes a chunk wake the forwarder; false where a thread has one, or
+    /// might take one unnoticed.
     pub(crate) fn begin_sleep(&self) -> bool {
         self.core.begin_sleep()
     }
@@ -134,7 +135,8 @@ impl ForwardedSession {
         self.lock().is_requested
     }
 
-    /// Ends the session for its writers, which may finish the message that they are at. The rest is still to be forwarded.
+    /// Ends the session for its writers, which may finish the message that they are at. The rest is
+    /// still to be forwarded.
     pub(crate) fn begin_end(&self) {
         running_sessions::begin_end(&self.core);
         self.core.stop();
@@ -171,13 +173,15 @@ impl ForwardedSession {
         packet(|to| append_instant(to, self.core.pid, clock::boottime(), what))
     }
 
-    /// Returns the last packet of a writer's sequence: the name of its thread, and drops that no packet reports yet.
+    /// Returns the last packet of a writer's sequence: the name of its thread, and drops that no
+    /// packet reports yet.
     pub(crate) fn sequence_end(&self, writer: &Writer) -> Vec<u8> {
         let losses = take(|accept| writer.losses.take(accept));
         packet(|to| append_sequence_end(to, self.core.pid, &writer.thread, &losses))
     }
 
-    /// Returns a packet with the drops of threads that had no sequence since `before`, which it moves on; none where there are none.
+    /// Returns a packet with the drops of threads that had no sequence since `before`, which it
+    /// moves on; none where there are none.
     pub(crate) fn unattributed(&self, before: &mut UnattributedSnapshot) -> Option<Vec<u8>> {
         let mut losses = take(|accept| self.core.unattributed.take(accept));
         let names = Dictionary::known();
@@ -235,8 +239,8 @@ fn packet(fill: impl FnOnce(&mut Message<'_, Heap>)) -> Vec<u8> {
     writer.into_vec().unwrap_or_default()
 }
 
-/// Returns the filter for a configuration that many programs get: a name that stands for several groups of this one means all of
-/// them, and one that can't be a name means none.
+/// Returns the filter for a configuration that many programs get: a name that stands for several
+/// groups of this one means all of them, and one that can't be a name means none.
 fn filter_of(mut config: Config) -> Result<Filter, Error> {
     let known = dictionary::known_groups();
     loop {

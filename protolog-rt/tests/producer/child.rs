@@ -1,7 +1,8 @@
 //! The programs that log: this test program, run again with a job in its environment.
 //!
-//! A job is words: `threads=4 count=1000 size=20 …`. The child connects, says `ready`, and then does what the lines of its standard
-//! input say, with a line `done` after each; at their end it exits. What it logged is in the file that the job names, in plain text.
+//! A job is words: `threads=4 count=1000 size=20 …`. The child connects, says `ready`, and then
+//! does what the lines of its standard input say, with a line `done` after each; at their end it
+//! exits. What it logged is in the file that the job names, in plain text.
 
 use protolog_rt::{Level, ProtoLogGroup, Session, d, i, producer, v, wtf};
 use std::fmt::Write as _;
@@ -216,7 +217,8 @@ fn log(more: &str, job: &str, number: u64) -> Vec<String> {
     })
 }
 
-/// Logs on several threads until the process is killed. Each message is in the file before the next one is logged, and 30 ms later.
+/// Logs on several threads until the process is killed. Each message is in the file before the next
+/// one is logged, and 30 ms later.
 fn log_until_killed(job: &str, logged: &Path) {
     let (threads, pid) = (word("threads", job, 2), std::process::id());
     thread::scope(|scope| {

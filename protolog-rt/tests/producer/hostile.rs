@@ -1,4 +1,5 @@
-//! A service that means no good, played by the test: the producer disconnects with a reason, or goes on, and never crashes.
+//! A service that means no good, played by the test: the producer disconnects with a reason, or
+//! goes on, and never crashes.
 
 use crate::child::RunningChild;
 use perfetto_ipc::frame::{Body, Frame, FrameBuffer, MAX_FRAME, Method, message};

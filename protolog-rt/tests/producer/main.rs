@@ -1,7 +1,8 @@
-//! The producer against Perfetto's tracing service: what the programs logged is in the service's trace, as Perfetto's
-//! trace_processor and our reader read it.
+//! The producer against Perfetto's tracing service: what the programs logged is in the service's
+//! trace, as Perfetto's trace_processor and our reader read it.
 //!
-//! The programs are this one, started again: see [`child`]. Each writes beside the trace what it logged, in plain text.
+//! The programs are this one, started again: see [`child`]. Each writes beside the trace what it
+//! logged, in plain text.
 
 mod cases;
 mod child;

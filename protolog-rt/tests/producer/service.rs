@@ -98,8 +98,8 @@ impl ServiceTrace {
         Trace::from_bytes(self.bytes.clone()).read().expect("read the trace")
     }
 
-    /// The messages in order of time. Checks that trace_processor reads the same, with the same times, and counts no error but those
-    /// `allowed`.
+    /// The messages in order of time. Checks that trace_processor reads the same, with the same
+    /// times, and counts no error but those `allowed`.
     #[track_caller]
     pub(crate) fn messages_with(&self, allowed: &[&str]) -> Vec<String> {
         let log = self.log();

@@ -35,7 +35,8 @@ pub(in crate::session) fn append_losses(to: &mut Message<'_, Heap>, losses: &[Lo
     }
 }
 
-/// Appends an instant on the process's track: Perfetto takes a trace with nothing but messages for empty.
+/// Appends an instant on the process's track: Perfetto takes a trace with nothing but messages for
+/// empty.
 pub(in crate::session) fn append_instant(
     to: &mut Message<'_, Heap>,
     pid: u32,
