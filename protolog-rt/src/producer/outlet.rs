@@ -12,6 +12,7 @@ use perfetto_ipc::frame::message;
 use protolog_core::chunk::{
     DROPPED_PACKET_SIZE, FRAGMENT_SIZE_LEN, MAX_WRITER_ID, Packets, PageLayout,
 };
+use protolog_core::schema::packet;
 use protolog_shmem::{ServiceChunk, ServiceMemory, layout_for};
 use protozero::wire::{packed_varint, redundant_varint};
 use std::collections::VecDeque;
@@ -70,7 +71,21 @@ impl Outlet {
             to.uint32(1, id.into()).uint32(2, target);
         });
         self.sender.call("RegisterTraceWriter", &request)?;
-        Ok(Some(ServiceWriter { id, target, next_chunk }))
+        let mut writer = ServiceWriter { id, target, next_chunk };
+        self.mark_first(&mut writer)?;
+        Ok(Some(writer))
+    }
+
+    /// Marks the beginning of a sequence. The service takes every first packet for one that follows
+    /// a loss, and readers know by the mark that there was none. Without room it is left out.
+    fn mark_first(&mut self, writer: &mut ServiceWriter) -> io::Result<()> {
+        let packet = message(|to| {
+            to.bool(packet::FIRST_PACKET_ON_SEQUENCE, true);
+        });
+        let bytes = [&[packet.len() as u8], &packet[..], &[0]].concat();
+        let Some(mut chunk) = self.acquire(writer, layout_for(bytes.len())) else { return Ok(()) };
+        self.append(&mut chunk, &bytes, Packets::new(2, 0));
+        self.complete(writer, chunk)
     }
 
     /// Ends a writer, all of whose chunks are committed.

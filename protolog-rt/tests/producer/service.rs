@@ -4,6 +4,7 @@ use crate::child::RunningChild;
 use perfetto_ipc::{Consumer, SessionConfig};
 use protolog_reader::{Log, Rendering, Trace};
 use protolog_testkit::{TracingService, trace_processor, trace_stats};
+use std::collections::BTreeMap;
 use std::fs;
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
@@ -141,6 +142,7 @@ impl ServiceTrace {
     pub(crate) fn check(&self, expected: &[Vec<String>]) {
         let mut expected: Vec<&String> = expected.iter().flatten().collect();
         let messages = self.messages();
+        assert_eq!(self.log().stats().lost, BTreeMap::new(), "nothing is lost");
         let mut found: Vec<&String> = messages.iter().collect();
         expected.sort();
         found.sort();
