@@ -247,8 +247,7 @@ fn problem(what: &str) -> io::Error {
     io::Error::other(format!("the service {what}"))
 }
 
-/// By value, as errors are mapped.
-#[allow(clippy::needless_pass_by_value)]
+#[allow(clippy::needless_pass_by_value, reason = "errors are mapped by value")]
 fn malformed(error: perfetto_ipc::frame::FrameError) -> io::Error {
     problem(&format!("sent {error}"))
 }
