@@ -18,6 +18,7 @@ use crate::writer::Writer;
 use protolog_core::chunk::Packets;
 use protolog_shmem::{ChunkInfo, Committed, ServiceChunk};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::io;
 use std::sync::Arc;
 use std::thread::{self, Thread};
@@ -299,9 +300,9 @@ fn sequence<'a>(
     info: &ChunkInfo,
     outlet: &mut Outlet,
 ) -> io::Result<Option<&'a mut ForwardedSequence>> {
-    if !sequences.contains_key(&info.writer_id) {
+    if let Entry::Vacant(vacant) = sequences.entry(info.writer_id) {
         let Some(writer) = outlet.register(target)? else { return Ok(None) };
-        sequences.insert(info.writer_id, ForwardedSequence { writer, next: 0, open: None });
+        vacant.insert(ForwardedSequence { writer, next: 0, open: None });
     }
     Ok(sequences.get_mut(&info.writer_id))
 }
