@@ -59,9 +59,9 @@ fn sources() -> Result<PathBuf> {
     let answer = shell::read(ask.arg("--manifest-path").arg(manifest))?;
     let metadata: Value = serde_json::from_str(&answer)
         .map_err(|error| format!("`cargo metadata` prints no JSON: {error}"))?;
-    let packages = metadata["packages"].as_array().into_iter().flatten();
-    let found = packages.filter(|package| package["name"] == CRATE);
-    let manifest = found.filter_map(|package| package["manifest_path"].as_str()).next();
+    let mut packages = metadata["packages"].as_array().into_iter().flatten();
+    let found = packages.find(|package| package["name"] == CRATE);
+    let manifest = found.and_then(|package| package["manifest_path"].as_str());
     let folder = manifest.and_then(|path| PathBuf::from(path).parent().map(PathBuf::from));
     folder.ok_or_else(|| format!("{OWNER} does not depend on {CRATE}"))
 }

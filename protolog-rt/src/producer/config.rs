@@ -172,7 +172,9 @@ mod tests {
         // On the wire DEBUG is 1 and VERBOSE 2.
         for order in [[Level::Debug, Level::Verbose], [Level::Verbose, Level::Debug]] {
             let config = decode(|to| {
-                order.iter().for_each(|level| _ = to.uint32(3, level.wire()));
+                for level in &order {
+                    to.uint32(3, level.wire());
+                }
             });
             assert_eq!(config.default_log_from, Some(Level::Verbose));
         }

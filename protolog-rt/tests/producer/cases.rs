@@ -24,11 +24,17 @@ fn four_processes_of_four_threads_are_recorded() {
     let job = "threads=4 count=5000 size=40";
     let mut children: Vec<_> = (0..4).map(|at| service.child(job, &format!("of-{at}"))).collect();
     let session = service.session(&all());
-    children.iter_mut().for_each(|child| _ = child.tell("enabled"));
-    children.iter_mut().for_each(|child| child.ask("log"));
-    children.iter_mut().for_each(|child| _ = child.expect("done"));
+    for child in &mut children {
+        child.tell("enabled");
+    }
+    for child in &mut children {
+        child.ask("log");
+    }
+    for child in &mut children {
+        child.expect("done");
+    }
     let trace = service.stop(session);
-    let logged: Vec<_> = children.into_iter().map(|child| child.end()).collect();
+    let logged: Vec<_> = children.into_iter().map(super::child::RunningChild::end).collect();
     assert_eq!(logged.iter().flatten().count(), 80_000);
     trace.check(&logged);
 }
@@ -171,7 +177,9 @@ fn long_messages_are_whole() {
     let session = service.session(&all());
     child.tell("enabled");
     let sizes = [10, 200, 285, 1000, 3000, 4000, 4090, 4096];
-    sizes.iter().for_each(|size| _ = child.tell(&format!("long {size}")));
+    for size in &sizes {
+        child.tell(&format!("long {size}"));
+    }
     let texts = service.stop(session).messages();
     let expected: Vec<String> =
         sizes.iter().map(|size| format!("long {}", "x".repeat(*size))).collect();

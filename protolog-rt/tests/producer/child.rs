@@ -132,7 +132,7 @@ fn obey(word: &str, rest: &str, job: &str, number: &mut u64, logged: &Path) -> S
             return producer::status().last_error.unwrap_or_default();
         }
         "sessions" => {
-            wait(|| producer::status().sessions == rest.parse::<usize>().expect("a number"))
+            wait(|| producer::status().sessions == rest.parse::<usize>().expect("a number"));
         }
         "enabled" => wait(|| Log::Work.is_enabled(Level::Debug)),
         "disabled" => wait(|| !Log::Work.is_enabled(Level::Wtf)),

@@ -89,13 +89,16 @@ fn config() -> Vec<u8> {
     message(|to| _ = to.uint32(2, 3).nested(126).uint32(2, 1))
 }
 
+/// What a service does to a producer that has connected.
+type Act = &'static dyn Fn(&mut Accepted);
+
 #[test]
 fn nonsense_ends_the_connection_with_a_reason() {
     let dir = temp_dir_for_sockets();
     let socket = dir.path().join("producer");
     let listener = UnixListener::bind(&socket).expect("listen");
     let mut child = RunningChild::start("", &socket, &dir.path().join("logged"));
-    let cases: [(&str, &dyn Fn(&mut Accepted)); 6] = [
+    let cases: [(&str, Act); 6] = [
         ("a frame of 131073 bytes", &|it| {
             let _ = it.socket.write_all(&(MAX_FRAME as u32 + 1).to_le_bytes());
         }),
