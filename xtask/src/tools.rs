@@ -80,7 +80,7 @@ tools! {
     FLEET_WHEELS: "the wheels of tests/oracle/fleet.txt", "query archives with DuckDB (25 MB)",
         fleet::is_there, Project(fleet::fetch);
     /// Compiled by the C++ compiler, and so after it.
-    TRACED: "Perfetto's tracing service", "run producers and consumers against it (two minutes to compile)",
+    TRACED: "Perfetto's tracing service", "run producers and consumers against it (a minute to compile)",
         traced::is_there, Project(traced::build);
     /// A compiler that Debian and rustup may both not have: the one thing without which CI goes on.
     OLDEST_RUST: "the oldest Rust that libraries promise", "check that promise",
