@@ -126,7 +126,7 @@ pub(crate) fn group_of(element: &[u8]) -> (u32, &str, &str) {
 }
 
 /// Returns the template of a message in a dictionary, in full form.
-fn template_of(message: &[u8]) -> &str {
+pub(crate) fn template_of(message: &[u8]) -> &str {
     let mut template = "";
     for field in fields(message) {
         match field.number {

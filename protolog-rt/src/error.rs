@@ -36,6 +36,18 @@ pub enum Error {
         /// The method of [`Builder`](crate::Builder).
         option: &'static str,
     },
+    /// The option has no meaning for a session with triggers.
+    NotWithTriggers {
+        /// The method of [`Builder`](crate::Builder).
+        option: &'static str,
+    },
+    /// A trigger of a session that has none.
+    NoTriggers,
+    /// A message that a trigger waits for, and that the program does not have.
+    NoMessage {
+        /// The text that was to name it.
+        text: String,
+    },
     /// A name stands for several groups.
     AmbiguousGroup {
         /// The name.
@@ -73,6 +85,11 @@ impl Error {
                 "fork while no thread starts or stops a session, or call `exec` in the child"
             }
             Self::OnlyStreams { .. } => "leave out this option, or `keep_newest` or `keep_first`",
+            Self::NotWithTriggers { .. } => "leave out this option, or `triggers`",
+            Self::NoMessage { .. } => {
+                "write its template as in the source, `#` and its id, or `file.rs:LINE`"
+            }
+            Self::NoTriggers => "start the session with `Builder::triggers`",
             Self::AmbiguousGroup { .. } => "write the full name of the group",
             Self::NoGroupName { .. } => "name a group, a prefix of groups, or `*` for all of them",
             Self::File { error, .. } => Refused::of(error).map_or(
@@ -99,6 +116,11 @@ impl fmt::Display for Error {
             Self::OnlyStreams { option } => {
                 write!(f, "`{option}` is for sessions that stream to a file")
             }
+            Self::NotWithTriggers { option } => {
+                write!(f, "`{option}` is not for a session with triggers")
+            }
+            Self::NoMessage { text } => write!(f, "no message of the program is `{text}`"),
+            Self::NoTriggers => f.write_str("a trigger of a session that has none"),
             Self::AmbiguousGroup { name, candidates } => {
                 write!(f, "group `{name}` is ambiguous:")?;
                 candidates.iter().enumerate().try_for_each(|(index, candidate)| {
@@ -140,6 +162,9 @@ impl std::error::Error for Error {
             | Self::IncompleteFork
             | Self::FileInUse { .. }
             | Self::OnlyStreams { .. }
+            | Self::NotWithTriggers { .. }
+            | Self::NoTriggers
+            | Self::NoMessage { .. }
             | Self::AmbiguousGroup { .. }
             | Self::NoGroupName { .. } => None,
         }

@@ -91,6 +91,7 @@
 //! |---|---|
 //! | record everything in a file | [`Builder::file`]; in segments with [`Builder::segment_bytes`] |
 //! | record what led to an event | [`Builder::keep_newest`], a ring buffer, and [`Session::snapshot`] |
+//! | have a file with what led to an error, a panic or a slow operation | [`Builder::triggers`] |
 //! | record what led to a crash | [`Builder::record`], a ring buffer in a file, and `protologtool recover` |
 //! | record many programs in one trace, of Perfetto's service | [`producer::connect`] |
 //! | switch groups from outside | [`init()`]; then the variable `PROTOLOG`, or `protologtool configuration` |
@@ -209,7 +210,9 @@ pub use protolog_macros::ProtoLogGroup;
 pub use session::earlier::previous::{RecoveredTrace, recover_previous};
 pub use session::filter::{Config, GroupOverride, TracingMode};
 pub use session::finish::stop_error::StopError;
+pub use session::life::events::{Deadline, trigger};
 pub use session::life::signals::stop_on_signals;
+pub use session::trigger::settings::{TriggerCounts, Triggers};
 pub use session::{Builder, RecordingPlace, Session};
 pub use stats::{BufferStats, GroupStats, Loss, Summary};
 pub use text::print_group;

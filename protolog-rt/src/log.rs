@@ -13,5 +13,8 @@ pub use crate::writer::fast::FastArgs;
 pub(crate) fn trace<A: Args>(id: u64, level: Level, group: &'static GroupInfo, args: &A) {
     if group.is_trace_enabled(level) {
         writer::write_packet(Head { id, group_level: GroupLevel::new(group, level) }, args);
+        if group.is_watched(level) {
+            writer::running::report_watched(id, group, level);
+        }
     }
 }

@@ -5,7 +5,8 @@
 //!         bit 7 (UNREGISTERED): the group's enum has not registered yet
 //! byte 1  text levels, which calls test for text output
 //! byte 2  allowed levels, set by the operator: sessions record no others; at first all
-//! byte 3  session levels, set by the program: those that any session enables
+//! byte 3  session levels, set by the program: those that any session enables;
+//!         bits 6 and 7 are the Rust runtime's own ([`UNWATCHED`])
 //! ```
 //!
 //! A level is bit [`Level::severity`](crate::Level::severity) of a byte. The program writes byte 3,
@@ -38,6 +39,13 @@ pub const ALL_LEVELS: u32 = 0x3f;
 pub const UNREGISTERED: u32 = 0x80;
 /// Byte 0.
 pub const TRACE_BYTE: u32 = 0xff;
+/// Set by the Rust runtime for ERROR and WTF as long as no trigger waits for messages of the level.
+/// Each stands [`UNWATCHED_SHIFT`] bits above the level's bit in byte 0, as session levels of lower
+/// ones do, which are set whenever those of byte 0 are: sessions enable a level and all that are
+/// more severe. So one mask finds out that a level is on, not printed and not watched.
+pub const UNWATCHED: u32 = 0xc0 << SESSION_SHIFT;
+/// See [`UNWATCHED`].
+pub const UNWATCHED_SHIFT: u32 = 26;
 /// Position of byte 1, in bits.
 pub const TEXT_SHIFT: u32 = 8;
 /// Position of byte 2, in bits.

@@ -5,7 +5,7 @@
 //! it.
 
 use super::at_host::AtHost;
-use super::page::{self, SwitchPage, call_bits, effective, text_bit, trace_bit};
+use super::page::{self, PathWord, SwitchPage, call_bits, effective, text_bit, trace_bit};
 use crate::note::GroupDef;
 use crate::sys::once::ForkOnce;
 use protolog_core::Level;
@@ -76,7 +76,7 @@ pub struct GroupInfo {
     /// True if the group goes to the text output by default.
     pub(super) log_to_text: bool,
     page: &'static SwitchPage,
-    word: &'static AtomicU32,
+    path: PathWord,
     set: &'static GroupSet,
 }
 
@@ -84,8 +84,8 @@ impl GroupInfo {
     #[doc(hidden)]
     pub const fn new(def: &GroupDef, page: &'static SwitchPage, set: &'static GroupSet) -> Self {
         let GroupDef { id, name, tag, index, enabled, log_to_text, .. } = *def;
-        let word = page.word_ref(index as usize);
-        Self { id, name, tag, index, compiled: enabled, log_to_text, page, word, set }
+        let path = PathWord::new(page.word_ref(index as usize));
+        Self { id, name, tag, index, compiled: enabled, log_to_text, page, path, set }
     }
 
     /// Returns true if a call at `level` would log: the level is enabled for a session or the text
@@ -100,11 +100,27 @@ impl GroupInfo {
         effective(self.page.word_acquire(usize::from(self.index))) & trace_bit(level) != 0
     }
 
-    /// Returns true if the level of this severity is enabled for sessions and not for the text
-    /// output.
+    /// Returns true if the level of this severity is enabled for sessions, and neither for the text
+    /// output nor watched by a trigger.
     #[inline]
     pub(crate) fn is_trace_only(&self, severity: u8) -> bool {
-        page::is_trace_only(self.word.load(Ordering::Acquire), severity)
+        page::is_trace_only(self.path.get().load(Ordering::Acquire), severity)
+    }
+
+    /// Returns true if a trigger may wait for messages of this level.
+    #[inline]
+    pub(crate) fn is_watched(&self, level: Level) -> bool {
+        self.path.is_slow() || page::is_watched(self.word(), level.severity())
+    }
+
+    /// Sets the levels (bit = severity) at which triggers wait for messages. The registry is
+    /// locked.
+    pub(super) fn set_watched(&self, levels: u8) {
+        if self.compiled {
+            let index = usize::from(self.index);
+            self.page.set_watched(index, levels);
+            self.path.set_slow(levels & !page::FREE_TO_WATCH != 0, self.page.word_ref(index));
+        }
     }
 
     /// Returns true if `level` is enabled for the text output.
@@ -161,7 +177,7 @@ impl GroupInfo {
 
     /// Returns the word, for another copy of this runtime whose group it is.
     pub(crate) fn word_ref(&self) -> &'static AtomicU32 {
-        self.word
+        self.page.word_ref(usize::from(self.index))
     }
 
     /// Has the host take over what is allowed and printed here. No lock is held.

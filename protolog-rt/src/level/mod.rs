@@ -45,7 +45,16 @@ type Observers = Vec<fn()>;
 /// Functions of other copies of this runtime to call then, whose groups are registered here.
 static GUESTS: ForkLock<Vec<extern "C" fn()>> = ForkLock::new(Order::Guests, Vec::new());
 
-type SessionLevels = Box<dyn Fn(&'static GroupInfo) -> u8 + Send + Sync>;
+/// What sessions do with a group.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SessionUse {
+    /// The levels (bit = [`severity`](protolog_core::Level::severity)) that they record.
+    pub(crate) recorded: u8,
+    /// Those of them at which their triggers may fire.
+    pub(crate) watched: u8,
+}
+
+type SessionLevels = Box<dyn Fn(&'static GroupInfo) -> SessionUse + Send + Sync>;
 
 struct Registry {
     newest: Option<&'static GroupSet>,
@@ -71,12 +80,11 @@ thread_local! {
     static HOLDS_REGISTRY: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Sets the function that returns the levels (bit = [`severity`](protolog_core::Level::severity))
-/// of a group that sessions record, and applies it to all groups that are registered now or later.
-/// It is called with the registry locked: it must not log, or take a lock that is held around this
-/// call.
+/// Sets the function that returns the levels of a group that sessions record, and applies it to all
+/// groups that are registered now or later. It is called with the registry locked: it must not log,
+/// or take a lock that is held around this call.
 pub(crate) fn set_session_levels(
-    levels: impl Fn(&'static GroupInfo) -> u8 + Send + Sync + 'static,
+    levels: impl Fn(&'static GroupInfo) -> SessionUse + Send + Sync + 'static,
 ) {
     let Some(mut registry) = RegistryGuard::lock() else { return };
     registry.guard.levels = Some(Box::new(levels));
@@ -327,7 +335,10 @@ fn register(set: &'static GroupSet) {
 
 fn apply_session_levels(set: &GroupSet, levels: Option<&SessionLevels>) {
     for group in set.groups() {
-        group.set_trace(levels.map_or(0, |levels| levels(group)) | group.host_levels());
+        let SessionUse { recorded, watched } =
+            levels.map(|levels| levels(group)).unwrap_or_default();
+        group.set_watched(watched);
+        group.set_trace(recorded | group.host_levels());
     }
 }
 

@@ -27,10 +27,13 @@
 use crate::note::GroupDef;
 use crate::sys::mapping;
 use crate::sys::thread::without_signals;
-use core::sync::atomic::AtomicU32;
+use core::ptr;
 use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::{AtomicPtr, AtomicU32};
 use protolog_core::Level;
-use protolog_core::control::switch::{self, SwitchWord, TEXT_SHIFT, TRACE_BYTE};
+use protolog_core::control::switch::{
+    self, SwitchWord, TEXT_SHIFT, TRACE_BYTE, UNWATCHED, UNWATCHED_SHIFT,
+};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -47,6 +50,9 @@ const WORDS: usize = PAGE_SIZE / 4;
 pub(crate) const MAX_GROUPS: usize = 1024;
 
 pub(super) use switch::UNREGISTERED;
+
+/// The levels (bit = severity) that a trigger can wait for at no cost for others of the group.
+pub(super) const FREE_TO_WATCH: u8 = (UNWATCHED >> UNWATCHED_SHIFT) as u8;
 
 /// The switches of one group enum.
 #[cfg_attr(target_arch = "x86_64", repr(C, align(4096)))]
@@ -65,7 +71,8 @@ impl SwitchPage {
         let mut index = 0;
         while index < groups.len() {
             if groups[index].enabled {
-                words[index] = AtomicU32::new(switch::initial(groups[index].log_to_text));
+                let word = switch::initial(groups[index].log_to_text) | UNWATCHED;
+                words[index] = AtomicU32::new(word);
             }
             index += 1;
         }
@@ -106,6 +113,13 @@ impl SwitchPage {
     /// Sets the levels of group `index` that are enabled for the text output.
     pub(super) fn set_text(&self, index: usize, levels: u8) {
         switch::set_text_levels(&self.words[index], levels);
+    }
+
+    /// Sets the levels of group `index` of ERROR and WTF at which triggers wait for messages.
+    pub(super) fn set_watched(&self, index: usize, levels: u8) {
+        let watched = u32::from(levels) << UNWATCHED_SHIFT & UNWATCHED;
+        self.words[index].set_bits(UNWATCHED & !watched);
+        self.words[index].clear_bits(watched);
     }
 
     /// Maps page number `page` of `file` over this one. The registry is locked.
@@ -149,13 +163,55 @@ impl SwitchPage {
 
     /// Maps a page of `file`, or a private one, over this page.
     fn map(&'static self, file: Option<(&File, u64)>) -> io::Result<()> {
-        let start = std::ptr::from_ref(self).cast_mut().cast();
+        let start = ptr::from_ref(self).cast_mut().cast();
         // SAFETY: the range is exactly this static, which is page-sized, page-aligned and holds
         // only atomics, valid for every bit pattern (*switches*). It stays readable and writable
         // (*one address*). It keeps its words (*locked*); `unshare`, whose page is zero at first,
         // runs in a process of one thread, which restores them.
         unsafe { mapping::replace(start, PAGE_SIZE, file) }
     }
+}
+
+/// The word by which an enabled call finds out whether it takes the fast path: that of its group,
+/// or one that sends all calls of the group the other way, where triggers wait for messages of any
+/// of their levels. Either is found by two loads, so that a group without triggers pays nothing.
+///
+/// Invariant: *static*: the pointer is that of a static.
+#[derive(Debug)]
+pub(super) struct PathWord(AtomicPtr<AtomicU32>);
+
+/// No level is on in it.
+static SLOW_PATH: AtomicU32 = AtomicU32::new(0);
+
+impl PathWord {
+    pub(super) const fn new(word: &'static AtomicU32) -> Self {
+        Self(AtomicPtr::new(ptr::from_ref(word).cast_mut()))
+    }
+
+    #[inline]
+    pub(super) fn get(&self) -> &'static AtomicU32 {
+        // SAFETY: *static*.
+        unsafe { &*self.0.load(Relaxed) }
+    }
+
+    /// Sends all calls of the group whose word is `word` to the slow path, or only those that the
+    /// word sends there.
+    pub(super) fn set_slow(&self, is_slow: bool, word: &'static AtomicU32) {
+        let word = if is_slow { &SLOW_PATH } else { word };
+        self.0.store(ptr::from_ref(word).cast_mut(), Relaxed);
+    }
+
+    /// Returns whether all calls of the group take the slow path.
+    #[inline]
+    pub(super) fn is_slow(&self) -> bool {
+        ptr::eq(self.0.load(Relaxed), &raw const SLOW_PATH)
+    }
+}
+
+/// Returns whether triggers wait for messages of the level of this severity, which is ERROR or WTF.
+#[inline]
+pub(super) const fn is_watched(word: u32, severity: u8) -> bool {
+    !word & UNWATCHED & 1 << ((severity as u32 & 7) + UNWATCHED_SHIFT) != 0
 }
 
 /// The bits that a call at `level` tests: enabled for sessions or the text output.
@@ -174,13 +230,14 @@ pub(super) const fn text_bit(level: Level) -> u32 {
 }
 
 /// Returns true if, in the word of a group that a call found enabled, the level of this severity is
-/// enabled for sessions only.
+/// enabled for sessions only, and watched by no trigger ([`UNWATCHED`]).
 ///
 /// Such a group is registered, and stays so; or its level is enabled for the text output, where it
 /// could not be registered ([`effective`]), and then the answer is no.
 #[inline]
 pub(super) const fn is_trace_only(word: u32, severity: u8) -> bool {
-    word >> (severity & 31) & (1 | 1 << TEXT_SHIFT) == 1
+    const ON: u32 = 1 | 1 << UNWATCHED_SHIFT;
+    word >> (severity & 31) & (ON | 1 << TEXT_SHIFT) == ON
 }
 
 /// Returns the word without the bits that are set only because the enum is not registered.
@@ -199,11 +256,11 @@ mod tests {
     fn an_unregistered_word_lets_every_call_through() {
         let page = SwitchPage::new(&[ON, OFF]);
         assert_eq!(align_of::<SwitchPage>(), size_of::<SwitchPage>());
-        assert_eq!((page.word(0), page.word(1), page.word(2)), (0x3f3fbf, 0, 0));
+        assert_eq!((page.word(0), page.word(1), page.word(2)), (0xc03f3fbf, 0, 0));
         for level in Level::ALL {
             assert_ne!(page.word(0) & call_bits(level), 0);
         }
-        assert_eq!(effective(page.word(0)), 0x3f3f00);
+        assert_eq!(effective(page.word(0)), 0xc03f3f00);
     }
 
     /// Threads test words all the time while their page is shared, again and again, and changes
@@ -246,10 +303,10 @@ mod tests {
     fn switches_touch_their_own_byte() {
         let page = SwitchPage::new(&[ON]);
         page.set_trace(0, 0b1100);
-        assert_eq!(page.word(0), 0x0c3f_3f0c);
+        assert_eq!(page.word(0), 0xcc3f_3f0c);
         page.set_allowed(0, 0b1000);
-        assert_eq!(page.word(0), 0x0c08_3f08);
+        assert_eq!(page.word(0), 0xcc08_3f08);
         page.set_text(0, 0b100001);
-        assert_eq!(page.word(0), 0x0c08_2108);
+        assert_eq!(page.word(0), 0xcc08_2108);
     }
 }

@@ -9,6 +9,7 @@ mod levels;
 mod memory;
 mod segments;
 mod start;
+mod triggers;
 
 pub use memory::RecordingPlace;
 
@@ -20,6 +21,7 @@ use crate::session::file::segments::Limits;
 use crate::session::file::trace_file::FileForm;
 use crate::session::filter::Config;
 use crate::session::recording::recorder::RecordingPath;
+use crate::session::trigger::settings::Triggers;
 use crate::sys::create::PRIVATE;
 use protolog_core::FillPolicy;
 use std::path::PathBuf;
@@ -51,6 +53,7 @@ pub struct Builder {
     form: FileForm,
     keep: Keep,
     earlier: Earlier,
+    triggers: Option<Triggers>,
 }
 
 impl Builder {
@@ -74,6 +77,7 @@ impl Builder {
             form: FileForm { compression: None, mode: PRIVATE, epilogue: None },
             keep: Keep::default(),
             earlier: Earlier::default(),
+            triggers: None,
         }
     }
 

@@ -12,6 +12,7 @@
 //! | `finish` | reports at the end |
 //! | `stream`, `ring` | sessions that stream to a file, and those that keep messages in memory |
 //! | `forwarded` | sessions whose chunks another part of the process passes on |
+//! | `trigger` | files of their own for events |
 //! | `life`, `builder` | sessions from start to end, also in forked children; their settings |
 //!
 //! Invariants: a call is enabled if a running session records it, and each session gets the messages it records;
@@ -29,6 +30,7 @@ pub(crate) mod packets;
 pub(crate) mod recording;
 mod ring;
 mod stream;
+pub(crate) mod trigger;
 
 pub use self::builder::{Builder, RecordingPlace};
 
@@ -41,6 +43,7 @@ use self::life::active::Active;
 use self::life::{forked, summary};
 use self::ring::snapshot;
 use crate::error::Error;
+use crate::session::trigger::settings::TriggerCounts;
 use crate::stats::Summary;
 use crate::writer::scope::ThreadScope;
 use std::panic::{RefUnwindSafe, UnwindSafe};
@@ -267,6 +270,27 @@ impl Session {
         let mut summary = snapshot::write(core, &place, &kept.form, kept.claim.as_ref(), what)?;
         diagnosis::complete(core, &mut summary, true);
         Ok(summary)
+    }
+
+    /// Fires the session's triggers for `cause`: a file with what came before gets written, by a
+    /// thread of the session ([`Triggers`](crate::Triggers)). False if that cause has fired a moment
+    /// ago ([`Triggers::interval`](crate::Triggers::interval)); then it is counted. The session knows
+    /// 32 causes beside those of its triggers, and counts all others as one.
+    ///
+    /// [`Error::NoTriggers`] if the session was started without any. In a forked child:
+    /// [`Error::Forked`].
+    pub fn trigger(&self, cause: &str) -> Result<bool, Error> {
+        let active = self.here()?;
+        let causes = active.core.owner.causes.as_ref().ok_or(Error::NoTriggers)?;
+        Ok(causes.fire(cause))
+    }
+
+    /// Returns what became of each cause of the session's triggers so far; nothing for a session
+    /// without triggers.
+    pub fn trigger_counts(&self) -> Vec<TriggerCounts> {
+        let here = self.of_this_process();
+        let owner = &here.as_ref().unwrap_or(&self.active).core.owner;
+        owner.causes.as_ref().map_or_else(Vec::new, |causes| TriggerCounts::of(causes))
     }
 
     /// Returns the file that the session's buffer is in, and that survives the process: of a session that streams, and of one that

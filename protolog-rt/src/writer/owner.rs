@@ -11,6 +11,17 @@ use protolog_shmem::{Buffer, WriteChunk};
 use std::fmt::Debug;
 use std::sync::Arc;
 
+/// An event of the process that an owner may wait for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Event<'a> {
+    /// A message of a watched level: its id, the full name of its group, its level as a bit.
+    Message { id: u64, group: &'a str, level: u8 },
+    /// One that the program names.
+    Named(&'a str),
+    /// A panic.
+    Panic,
+}
+
 /// The owner of a buffer and of the trace writers that fill it.
 pub(crate) trait Owner: Debug + Send + Sync {
     /// Returns the levels (bit = severity) that are recorded of the group with this full name.
@@ -31,6 +42,18 @@ pub(crate) trait Owner: Debug + Send + Sync {
 
     /// Prepares for a group that is new to the process: it may have come with a library.
     fn add_group(&self);
+
+    /// Returns the levels (bit = severity) of the group with this full name whose messages are
+    /// events for it.
+    fn watched_levels(&self, _group: &str) -> u8 {
+        0
+    }
+
+    /// Notes an event. Returns whether something comes of it. Takes no lock, since a signal handler
+    /// may be the one that logs.
+    fn note_event(&self, _event: Event<'_>) -> bool {
+        false
+    }
 
     /// Wakes the thread that reads the buffer, if there is one. Neither blocks nor allocates.
     fn wake(&self);

@@ -15,9 +15,10 @@
 //!   count as nested.
 
 use super::arbiter::Arbiter;
+use super::owner::Event;
 use super::spares::{self, Spares};
 use super::{Writer, guarded};
-use crate::level::{self, GroupInfo, set_session_levels};
+use crate::level::{self, GroupInfo, SessionUse, set_session_levels};
 use crate::loss::LossCause;
 use crate::sync::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use crate::sys::barrier;
@@ -286,16 +287,33 @@ fn announce(running: &mut Running) {
     }
 }
 
+/// Reports a message of a watched level to those that record it. Takes no lock.
+#[cold]
+pub(crate) fn report_watched(id: u64, group: &'static GroupInfo, level: Level) {
+    let event = Event::Message { id, group: group.name, level: 1 << level.severity() };
+    with_current(|_, all| {
+        let recording = all.iter().filter(|one| one.arbiter.is_enabled(group, level));
+        recording.for_each(|one| _ = one.arbiter.owner.note_event(event));
+    });
+}
+
+/// Reports an event to all. Returns of how many something comes. Takes no lock.
+pub(crate) fn report_event(event: Event<'_>) -> usize {
+    with_current(|_, all| all.iter().filter(|one| one.arbiter.owner.note_event(event)).count())
+}
+
 /// Makes the groups' words say which levels anybody records.
 fn set_levels(running: &RunningArbiters) {
     let running: Vec<_> = running.iter().map(|one| Arc::clone(&one.arbiter)).collect();
     set_session_levels(move |group: &'static GroupInfo| {
-        running.iter().fold(0, |levels, arbiter| {
+        running.iter().fold(SessionUse::default(), |all, arbiter| {
             // In a forked child it is the parent's, and so is its recording.
             if !arbiter.is_stopped() {
                 arbiter.owner.add_group();
             }
-            levels | arbiter.enabled_levels(group)
+            let enabled = arbiter.enabled_levels(group);
+            let watched = arbiter.owner.watched_levels(group.name) & enabled;
+            SessionUse { recorded: all.recorded | enabled, watched: all.watched | watched }
         })
     });
 }

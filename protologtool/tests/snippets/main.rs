@@ -75,6 +75,11 @@ fn crashes() {
 }
 
 #[test]
+fn always_on() {
+    try_page("docs/guides/always-on.md");
+}
+
+#[test]
 fn switching() {
     try_page("docs/guides/switching.md");
 }

@@ -3,13 +3,14 @@
 
 use crate::clock;
 use crate::loss::{Mirror, UnattributedSnapshot};
+use crate::session::arbiter::causes::Causes;
 use crate::session::arbiter::chunk_wait::ChunkWait;
 use crate::session::arbiter::requests::Requests;
 use crate::session::filter::Filter;
 use crate::session::recording::recorder::Recorder;
 use crate::sys::process::random_id;
 use crate::writer::arbiter::Arbiter;
-use crate::writer::owner::Owner;
+use crate::writer::owner::{Event, Owner};
 use crate::writer::{UNATTRIBUTED, Writer, free_retired};
 use protolog_core::FillPolicy;
 use protolog_shmem::{Buffer, WriteChunk};
@@ -54,6 +55,8 @@ pub(crate) struct SessionOwner {
     is_scoped: bool,
     /// The file that the buffer is in, if it is in one.
     pub(in crate::session) recorder: Option<Arc<Recorder>>,
+    /// The causes at which a file is written, if it has triggers.
+    pub(in crate::session) causes: Option<Arc<Causes>>,
     /// The file that is written all the time, or at the end.
     path: Option<PathBuf>,
     drain: OnceLock<DrainThread>,
@@ -79,6 +82,7 @@ impl SessionOwner {
             is_for_operator: false,
             is_scoped: false,
             recorder: None,
+            causes: None,
             path: None,
             drain: OnceLock::new(),
         }
@@ -108,6 +112,11 @@ impl SessionOwner {
     /// The same, for threads that enter alone if `is` says so.
     pub(in crate::session) fn scoped(self, is: bool) -> Self {
         Self { is_scoped: is, ..self }
+    }
+
+    /// The same, with triggers that fire at `causes`.
+    pub(in crate::session) fn with_causes(self, causes: Option<Arc<Causes>>) -> Self {
+        Self { causes, ..self }
     }
 
     /// The same, with this as the file that it writes.
@@ -141,6 +150,18 @@ impl Owner for SessionOwner {
     fn add_group(&self) {
         // A library's texts are in the recording before its first message.
         self.recorder.iter().for_each(|recorder| recorder.write_module_texts());
+    }
+
+    fn watched_levels(&self, group: &str) -> u8 {
+        self.causes.as_ref().map_or(0, |causes| causes.watched_levels(group))
+    }
+
+    fn note_event(&self, event: Event<'_>) -> bool {
+        self.causes.as_ref().is_some_and(|causes| match event {
+            Event::Message { id, group, level } => causes.fire_message(id, group, level),
+            Event::Named(cause) => causes.fire(cause),
+            Event::Panic => causes.fire_panic(),
+        })
     }
 
     fn wake(&self) {

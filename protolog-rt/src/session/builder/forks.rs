@@ -53,6 +53,9 @@ impl Builder {
     /// The same for a forked child, with `label` in the names of its files.
     pub(in crate::session) fn for_child(mut self, label: &str) -> Self {
         self.path = self.path.map(|path| of_child(&path, label));
+        if let Some(triggers) = &mut self.triggers {
+            triggers.path = of_child(&triggers.path, label);
+        }
         if let Some(RecordingPath::At(path)) = &mut self.record {
             *path = of_child(path, label);
         }

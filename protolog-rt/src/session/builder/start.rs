@@ -7,10 +7,11 @@ use crate::clock;
 use crate::error::Error;
 use crate::level;
 use crate::session::Session;
+use crate::session::arbiter::causes::Causes;
 use crate::session::arbiter::requests::Requests;
 use crate::session::arbiter::session_arbiter::{Core, SessionOwner};
 use crate::session::builder::Builder;
-use crate::session::builder::heirs;
+use crate::session::builder::{heirs, triggers};
 use crate::session::earlier::earlier_runs;
 use crate::session::earlier::earlier_runs::Earlier;
 use crate::session::file::file_place::FilePlace;
@@ -45,14 +46,15 @@ impl Builder {
     }
 
     /// Starts the session, which forked children do not know of.
-    pub(in crate::session) fn start_active(self) -> Result<Arc<Active>, Error> {
+    pub(in crate::session) fn start_active(mut self) -> Result<Arc<Active>, Error> {
         self.check()?;
-        if self.path.is_none() && self.record.is_none() {
+        if self.path.is_none() && self.record.is_none() && self.triggers.is_none() {
             return Err(Error::NoFile);
         }
         pin::keep_runtime_loaded();
         level::look_for_session();
         let filter = Filter::new(&self.config, &dictionary::known_groups())?;
+        self.find_watched_messages()?;
         clock::prepare();
         barrier::prepare();
         let place = self.path.as_deref().map(FilePlace::of_file).transpose()?;
@@ -63,12 +65,16 @@ impl Builder {
             }
             _ => None,
         };
+        let files = self.trigger_files()?;
         let owner = SessionOwner::new(filter);
         let (recorder, buffer) = self.buffer(owner.session_id, &owner.filter, place.as_ref())?;
         let owner = owner
             .with_timeout(self.chunk_timeout)
             .with_path(self.path.clone())
             .with_recorder(recorder)
+            .with_causes(
+                self.triggers.as_ref().map(|all| Arc::new(Causes::new(all.conditions.clone()))),
+            )
             .reporting_losses(self.reports_losses)
             .scoped(self.is_scoped)
             .for_operator(self.is_for_operator);
@@ -87,11 +93,17 @@ impl Builder {
                 (Destination::Kept, Some(kept))
             }
         };
-        Ok(Active::start(core, destination, kept))
+        let triggers = triggers::start_thread(&core, self.triggers, files);
+        if let (Err(_), Some(recorder)) = (&triggers, core.kept_recorder()) {
+            // Nothing was recorded to it.
+            let _ = recorder.remove();
+        }
+        Ok(Active::start(core, destination, kept, triggers?))
     }
 
     /// Refuses settings that contradict each other.
     fn check(&self) -> Result<(), Error> {
+        self.check_triggers()?;
         let streams = [
             ("wait_at_most", self.chunk_timeout.is_some()),
             ("segment_bytes", self.limits.bytes.is_some()),

@@ -18,6 +18,7 @@ use crate::session::life::running_sessions;
 use crate::session::life::running_sessions::RunningSession;
 use crate::session::life::summary;
 use crate::session::ring::snapshot;
+use crate::session::trigger::trigger_thread::TriggerThread;
 use crate::stats::Summary;
 use crate::text_queue;
 use crate::writer::scope;
@@ -33,6 +34,8 @@ pub(crate) struct Active {
     pub(in crate::session) core: Arc<Core>,
     /// The files of a session that keeps its messages.
     pub(in crate::session) kept: Option<Kept>,
+    /// The thread that writes the files of its triggers.
+    triggers: Option<TriggerThread>,
     /// Taken by the thread that ends it, and locked until then.
     destination: Mutex<Option<Destination>>,
     /// True once the buffer has nothing that could be written any more.
@@ -84,10 +87,12 @@ impl Active {
         core: Arc<Core>,
         destination: Destination,
         kept: Option<Kept>,
+        triggers: Option<TriggerThread>,
     ) -> Arc<Self> {
         let (destination, leaked_path) = (Mutex::new(Some(destination)), OnceLock::new());
         let is_discarded = AtomicBool::new(false);
-        let active = Arc::new(Self { core, kept, destination, is_discarded, leaked_path });
+        let active =
+            Arc::new(Self { core, kept, triggers, destination, is_discarded, leaked_path });
         running_sessions::attach_recorder(&active.core);
         scope::enter(&active.core.arbiter);
         running_sessions::add(Arc::clone(&active) as _);
@@ -153,6 +158,8 @@ impl Active {
         let listed = Listed(&self.core);
         self.core.stop();
         scope::forget_ended();
+        // The buffer is discarded below.
+        self.triggers.iter().for_each(|triggers| triggers.end(how.by));
         let is_written = match &destination {
             Destination::Stream { .. } => true,
             Destination::Kept => {

@@ -35,6 +35,16 @@ pub(crate) fn all() -> Vec<Arc<Core>> {
     writer::guarded(|| SESSIONS.lock().iter().map(core).filter(runs).collect())
 }
 
+/// As [`all`]; none while another thread has the lock, which may wait for this one.
+pub(in crate::session) fn running_now() -> Vec<Arc<Core>> {
+    let core = |session: &Arc<dyn RunningSession>| Arc::clone(session.core());
+    let all = writer::guarded(|| {
+        SESSIONS.try_lock().map(|sessions| sessions.iter().map(core).collect::<Vec<_>>())
+    });
+    let all = all.unwrap_or_default().into_iter();
+    all.filter(|core| !core.arbiter.is_stopped()).collect()
+}
+
 /// Starts a session for the threads of the process.
 pub(in crate::session) fn add(session: Arc<dyn RunningSession>) {
     exit::at_exit(exit::Step::Sessions, end_at_exit);

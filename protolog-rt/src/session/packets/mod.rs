@@ -6,6 +6,7 @@ pub(crate) mod dictionary;
 pub(crate) mod for_file;
 pub(crate) mod gap;
 pub(crate) mod message_counts;
+pub(crate) mod messages;
 pub(crate) mod own;
 pub(crate) mod process_packet;
 pub(crate) mod remains;

@@ -1,3 +1,4 @@
 //! Sessions that keep messages in memory: traces of these messages.
 
 pub(crate) mod snapshot;
+pub(crate) mod window;

@@ -37,13 +37,13 @@ const TRIES: usize = 4;
 const MANY: usize = 256;
 
 /// A sequence's chunks, by their distance from the newest one.
-type Chunks = BTreeMap<u32, (ChunkInfo, Option<ChunkCopy>)>;
+pub(super) type Chunks = BTreeMap<u32, (ChunkInfo, Option<ChunkCopy>)>;
 
 /// A copy of the committed part of a chunk.
-#[derive(Debug)]
-struct ChunkCopy {
+#[derive(Clone, Debug)]
+pub(super) struct ChunkCopy {
     /// Its packets, each with its size before it, as in [`Committed::bytes`].
-    bytes: Vec<u8>,
+    pub(super) bytes: Vec<u8>,
     /// The number of packets.
     count: u16,
     /// As in the chunk's header.
@@ -54,6 +54,14 @@ struct ChunkCopy {
 /// A writer, and the number of its messages that must be in the trace or counted.
 type Expected = (Arc<Writer>, u64);
 
+/// The chunks of a buffer at one moment.
+#[derive(Clone, Debug)]
+pub(in crate::session) struct Collected {
+    pub(super) writers: Vec<Expected>,
+    /// By writer.
+    pub(super) chunks: BTreeMap<u16, Chunks>,
+}
+
 /// Writes a snapshot to a file of this form, which no session without the claim `own` may write.
 /// `what` names its end.
 pub(in crate::session) fn write(
@@ -63,11 +71,22 @@ pub(in crate::session) fn write(
     own: Option<&Claim>,
     what: &str,
 ) -> Result<Summary, Error> {
-    let mut reader = core.buffer.reader();
     let mut file = TraceFile::create_on_finish(place, form.mode, own)?;
     file.set_form(form);
-    let mut trace = Trace::begin(Arc::clone(core), file);
-    let (writers, chunks) = collect(core, &mut reader);
+    let trace = Trace::begin(Arc::clone(core), file);
+    let collected = Collected::find(core, core.is_stopped());
+    write_collected(core, trace, &collected, what)
+}
+
+/// Writes these chunks to a trace that has its beginning. `what` names its end.
+pub(in crate::session) fn write_collected(
+    core: &Core,
+    mut trace: Trace,
+    collected: &Collected,
+    what: &str,
+) -> Result<Summary, Error> {
+    let mut reader = core.buffer.reader();
+    let Collected { writers, chunks } = collected;
     if chunks.values().map(BTreeMap::len).sum::<usize>() > MANY {
         trace.file.start_write_behind();
     }
@@ -75,7 +94,7 @@ pub(in crate::session) fn write(
     trace.write_interned();
     trace.write_module_texts();
     let mut messages = 0;
-    for (writer, expected) in &writers {
+    for (writer, expected) in writers {
         let chunks = chunks.get(&writer.id).into_iter().flat_map(BTreeMap::values);
         let (written, numbered) = copy(&mut reader, &mut trace, writer.id, chunks);
         messages += written;
@@ -87,20 +106,22 @@ pub(in crate::session) fn write(
     error.map_or(Ok(summary), Err)
 }
 
-/// Returns the writers and their chunks, with copies unless the session is stopped and no chunk can
-/// be overwritten.
-fn collect(core: &Core, reader: &mut BufferReader<'_>) -> (Vec<Expected>, BTreeMap<u16, Chunks>) {
-    let mut tries = 0;
-    loop {
-        let expected = |writer: Arc<Writer>| {
-            let messages = writer.completed_messages.load(Ordering::Acquire);
-            (writer, messages)
-        };
-        let writers = core.all_writers().into_iter().map(expected).collect();
-        let mut all = find(reader);
-        tries += 1;
-        if core.is_stopped() || copy_all(reader, &mut all) || tries == TRIES {
-            return (writers, all);
+impl Collected {
+    /// Finds the writers and their chunks, with copies unless no chunk can be overwritten.
+    pub(in crate::session) fn find(core: &Core, is_still: bool) -> Self {
+        let mut reader = core.buffer.reader();
+        let mut tries = 0;
+        loop {
+            let expected = |writer: Arc<Writer>| {
+                let messages = writer.completed_messages.load(Ordering::Acquire);
+                (writer, messages)
+            };
+            let writers = core.all_writers().into_iter().map(expected).collect();
+            let mut chunks = find(&mut reader);
+            tries += 1;
+            if is_still || copy_all(&mut reader, &mut chunks) || tries == TRIES {
+                return Self { writers, chunks };
+            }
         }
     }
 }
@@ -278,17 +299,17 @@ fn overwritten(count: u64) -> LossCount {
 }
 
 /// The packet that a chunk begins with, decoded.
-struct Begin<'a> {
+pub(super) struct Begin<'a> {
     /// The number of messages that the sequence had before.
     number: u64,
     /// The sequence's clock, in nanoseconds of BOOTTIME.
-    time: u64,
+    pub(super) time: u64,
     /// Process and thread.
     info: &'a [u8],
 }
 
 impl<'a> Begin<'a> {
-    fn read(packet: &'a [u8]) -> Option<Self> {
+    pub(super) fn read(packet: &'a [u8]) -> Option<Self> {
         let (mut time, mut info) = (None, None);
         for field in Reader::new(packet).map_while(Result::ok) {
             match field.number {

@@ -9,7 +9,8 @@ use crate::session::file::claim;
 use crate::session::file::claim::Claim;
 use crate::session::file::file_place::FilePlace;
 use crate::session::file::temporary;
-use protolog_files::{Found, Kind, Output};
+use protolog_files::{Found, Identity, Kind, Output};
+use std::path::Path;
 
 impl TraceFile {
     /// Returns the error that [`Self::create_on_finish`] would return, or the claim on the name. A
@@ -57,5 +58,21 @@ impl TraceFile {
         let temporary = path.with_file_name(part.name());
         let named = Unnamed { place: part, name: path.to_path_buf(), replaces: true };
         Ok(Self::new(&temporary, file, None, Some(named)))
+    }
+    /// Creates a file in the directory of `place` that appears as `path` when it is finished, if
+    /// that name is free by then, and not at all if it can't be finished. What dead processes left
+    /// of such files goes.
+    pub(in crate::session) fn create_beside(
+        place: &FilePlace,
+        path: &Path,
+        mode: u32,
+    ) -> Result<(Self, Identity), Error> {
+        let failed = |error| Error::File { path: path.to_path_buf(), error };
+        let location = place.location().map_err(failed)?;
+        let (file, part) = temporary::create(location, mode).map_err(failed)?;
+        let identity = Identity::of_file(&file).map_err(failed)?;
+        let temporary = path.with_file_name(part.name());
+        let named = Unnamed { place: part, name: path.to_path_buf(), replaces: false };
+        Ok((Self::new(&temporary, file, None, Some(named)), identity))
     }
 }

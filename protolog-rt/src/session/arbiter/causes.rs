@@ -1,0 +1,349 @@
+//! The causes of a session's triggers: what the threads of the program set, and the session's
+//! trigger thread takes.
+//!
+//! ```text
+//! caller   cause idle?  compare and exchange: 0 -> its time, wake the thread
+//!          not idle:    suppressed + 1
+//! thread   fired?       keep what the ring has; after a while write the file
+//!          an interval after the cause: time -> 0, idle again
+//! ```
+//!
+//! Invariants
+//! - To fire takes no lock, allocates nothing for a cause that was there before, and writes
+//!   nothing: a signal handler may do it.
+//! - Each fired cause makes one file, or is counted as failed or suppressed.
+
+use crate::clock;
+use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use crate::sys::thread;
+use protolog_core::control::matches_group;
+use std::sync::OnceLock;
+use std::thread::Thread;
+
+/// The number of causes that a session has beside those it was started with. What is beyond them
+/// shares the last one.
+const NAMED: usize = 32;
+
+/// The most bytes of a cause.
+const MAX_NAME: usize = 64;
+
+/// The name of the causes beyond [`NAMED`].
+const OTHERS: &str = "other causes";
+
+/// The messages at which a trigger fires.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::session) enum Condition {
+    /// None: somebody names the cause.
+    Named,
+    /// A panic.
+    Panic,
+    /// A message of these levels (bit = severity).
+    Levels(u8),
+    /// A message of these levels of the groups that the pattern names.
+    Group(String, u8),
+    /// One of these messages: id, full name of the group and level (as a bit).
+    Messages(Vec<(u64, String, u8)>),
+}
+
+/// A cause, and what became of it.
+#[derive(Debug)]
+pub(in crate::session) struct Cause {
+    name: OnceLock<Box<str>>,
+    condition: Condition,
+    /// The time at which it fired, in nanoseconds of BOOTTIME; 0 while it is idle.
+    fired: AtomicU64,
+    /// The thread on which it fired.
+    thread: AtomicU32,
+    pub(in crate::session) counts: CauseCounts,
+}
+
+/// Counts of a cause.
+#[derive(Debug, Default)]
+pub(in crate::session) struct CauseCounts {
+    pub(in crate::session) fired: AtomicU64,
+    /// Those that came too soon after another one.
+    pub(in crate::session) suppressed: AtomicU64,
+    pub(in crate::session) written: AtomicU64,
+    pub(in crate::session) failed: AtomicU64,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(in crate::session) struct Causes {
+    all: Box<[Cause]>,
+    /// The thread that writes files.
+    thread: OnceLock<Thread>,
+    stop: AtomicBool,
+    /// What fired is written at once.
+    hurry: AtomicBool,
+}
+
+/// A cause that fired.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::session) struct Fired {
+    /// Its time, in nanoseconds of BOOTTIME.
+    pub(in crate::session) time: u64,
+    /// The thread's id.
+    pub(in crate::session) thread: u32,
+}
+
+impl Causes {
+    /// These causes, and room for others.
+    pub(in crate::session) fn new(known: impl IntoIterator<Item = (String, Condition)>) -> Self {
+        let known = known.into_iter().map(|(name, condition)| {
+            let cause = Cause::new(condition);
+            let _ = cause.name.set(cut(&name).into());
+            cause
+        });
+        let others = (0..NAMED).map(|_| Cause::new(Condition::Named));
+        Self {
+            all: known.chain(others).collect(),
+            thread: OnceLock::new(),
+            stop: AtomicBool::new(false),
+            hurry: AtomicBool::new(false),
+        }
+    }
+
+    /// Fires the cause of this name. Returns whether it makes a file.
+    pub(in crate::session) fn fire(&self, name: &str) -> bool {
+        let name = cut(name);
+        let has_name = |cause: &&Cause| {
+            if cause.name.get().is_none() {
+                // The first one that is free gets the name, unless another thread is faster.
+                let _ = cause.name.set(name.into());
+            }
+            cause.name.get().is_some_and(|known| **known == *name)
+        };
+        let last = self.all.last();
+        let others = || {
+            let last = last?;
+            let _ = last.name.set(OTHERS.into());
+            Some(last)
+        };
+        let named = self.all.split_last().map_or(&[][..], |(_, all)| all);
+        named.iter().find(has_name).or_else(others).is_some_and(|cause| self.fire_one(cause))
+    }
+
+    /// Fires the causes that stand for panics. Returns whether one makes a file.
+    pub(in crate::session) fn fire_panic(&self) -> bool {
+        self.fire_if(|condition| *condition == Condition::Panic)
+    }
+
+    /// Returns the levels (bit = severity) of a group at which a trigger may fire.
+    pub(in crate::session) fn watched_levels(&self, group: &str) -> u8 {
+        self.all.iter().fold(0, |levels, cause| levels | cause.condition.levels(group))
+    }
+
+    /// Fires the causes of a message that was written: its id, the full name of its group, and its
+    /// level as a bit. Returns whether one makes a file. Safe in signal handlers.
+    pub(in crate::session) fn fire_message(&self, id: u64, group: &str, level: u8) -> bool {
+        self.fire_if(|condition| condition.takes(id, group, level))
+    }
+
+    fn fire_if(&self, is_met: impl Fn(&Condition) -> bool) -> bool {
+        let mut any = false;
+        for cause in self.all.iter().filter(|cause| is_met(&cause.condition)) {
+            any |= self.fire_one(cause);
+        }
+        any
+    }
+
+    fn fire_one(&self, cause: &Cause) -> bool {
+        let is_first = cause.fire(clock::boottime());
+        if is_first {
+            cause.thread.store(thread::id(), Ordering::Relaxed);
+            self.wake();
+        }
+        is_first
+    }
+
+    /// Iterates over all causes, of which some have no name yet.
+    pub(in crate::session) fn all(&self) -> impl Iterator<Item = &Cause> {
+        self.all.iter()
+    }
+
+    /// Iterates over the causes that have a name.
+    pub(in crate::session) fn named(&self) -> impl Iterator<Item = (&str, &Cause)> {
+        self.all().filter_map(Cause::named)
+    }
+
+    /// Says which thread writes the files.
+    pub(in crate::session) fn set_thread(&self, thread: Thread) {
+        let _ = self.thread.set(thread);
+    }
+
+    /// Has the thread write what has fired, and end.
+    pub(in crate::session) fn stop(&self) {
+        self.stop.store(true, Ordering::Release);
+        self.wake();
+    }
+
+    /// Has the thread write what has fired at once: the process may be about to abort.
+    pub(in crate::session) fn hurry(&self) {
+        self.hurry.store(true, Ordering::Release);
+        self.wake();
+    }
+
+    /// Returns whether the thread is to end.
+    pub(in crate::session) fn is_stopping(&self) -> bool {
+        self.stop.load(Ordering::Acquire)
+    }
+
+    /// Returns whether the thread is to write at once.
+    pub(in crate::session) fn is_in_hurry(&self) -> bool {
+        self.hurry.load(Ordering::Acquire)
+    }
+
+    /// Notes that all that fired is written.
+    pub(in crate::session) fn end_hurry(&self) {
+        self.hurry.store(false, Ordering::Release);
+    }
+
+    fn wake(&self) {
+        if let Some(thread) = self.thread.get() {
+            thread.unpark();
+        }
+    }
+}
+
+impl Cause {
+    fn new(condition: Condition) -> Self {
+        Self {
+            name: OnceLock::new(),
+            condition,
+            fired: AtomicU64::new(0),
+            thread: AtomicU32::new(0),
+            counts: CauseCounts::default(),
+        }
+    }
+
+    /// Returns it with its name, if it has one.
+    pub(in crate::session) fn named(&self) -> Option<(&str, &Self)> {
+        Some((self.name.get()?, self))
+    }
+
+    /// Notes that it fired at `time`, unless it is not idle: then it is counted. Returns whether it
+    /// was.
+    fn fire(&self, time: u64) -> bool {
+        // A thread that finds it idle again sees all that was counted before.
+        let idle = self.fired.load(Ordering::Relaxed) == 0;
+        let is_first = idle
+            && self
+                .fired
+                .compare_exchange(0, time.max(1), Ordering::AcqRel, Ordering::Relaxed)
+                .is_ok();
+        let counter = if is_first { &self.counts.fired } else { &self.counts.suppressed };
+        counter.fetch_add(1, Ordering::Relaxed);
+        is_first
+    }
+
+    /// Returns when and where it fired; none while it is idle.
+    pub(in crate::session) fn fired(&self) -> Option<Fired> {
+        let time = self.fired.load(Ordering::Acquire);
+        (time != 0).then(|| Fired { time, thread: self.thread.load(Ordering::Relaxed) })
+    }
+
+    /// Lets it fire again.
+    pub(in crate::session) fn rearm(&self) {
+        self.fired.store(0, Ordering::Release);
+    }
+}
+
+impl Condition {
+    /// Returns the levels (bit = severity) of a group at which it may hold.
+    fn levels(&self, group: &str) -> u8 {
+        match self {
+            Self::Named | Self::Panic => 0,
+            Self::Levels(levels) => *levels,
+            Self::Group(pattern, levels) if matches_group(pattern, group) => *levels,
+            Self::Group(..) => 0,
+            Self::Messages(all) => {
+                let of_group = all.iter().filter(|(_, name, _)| name == group);
+                of_group.fold(0, |levels, (.., level)| levels | level)
+            }
+        }
+    }
+
+    /// Returns whether it holds for a message.
+    fn takes(&self, id: u64, group: &str, level: u8) -> bool {
+        match self {
+            Self::Messages(all) => all.iter().any(|(known, ..)| *known == id),
+            _ => self.levels(group) & level != 0,
+        }
+    }
+}
+
+/// The beginning of a name that is too long.
+fn cut(name: &str) -> &str {
+    let mut end = name.len().min(MAX_NAME);
+    while !name.is_char_boundary(end) {
+        end -= 1;
+    }
+    name.get(..end).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cause_fires_once_until_it_is_idle_again() {
+        let causes = Causes::new([]);
+        assert!(causes.fire("full"));
+        assert!(!causes.fire("full") && !causes.fire("full"));
+        assert!(causes.fire("late"), "another cause");
+        let (_, full) = causes.named().find(|(name, _)| *name == "full").expect("the cause");
+        full.rearm();
+        assert!(causes.fire("full"));
+        let counts = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        assert_eq!((counts(&full.counts.fired), counts(&full.counts.suppressed)), (2, 2));
+    }
+
+    #[test]
+    fn causes_beyond_the_last_share_one() {
+        let causes = Causes::new([("panic".to_owned(), Condition::Panic)]);
+        let fired = (0..100).filter(|number| causes.fire(&format!("cause {number}"))).count();
+        assert_eq!(fired, NAMED, "the last one of them is for all others");
+        assert_eq!(causes.named().last().map(|(name, _)| name), Some(OTHERS));
+        assert!(causes.fire_panic());
+    }
+
+    #[test]
+    fn conditions_hold_for_their_messages() {
+        let messages = vec![(7, "app::Log::Net".to_owned(), 0b10)];
+        let causes = Causes::new([
+            ("error".to_owned(), Condition::Levels(0b11_0000)),
+            ("disk".to_owned(), Condition::Group("Disk".into(), 0b11_1000)),
+            ("seven".to_owned(), Condition::Messages(messages)),
+        ]);
+        assert_eq!(causes.watched_levels("app::Log::Ui"), 0b11_0000);
+        assert_eq!(causes.watched_levels("app::Log::Disk"), 0b11_1000);
+        assert_eq!(causes.watched_levels("app::Log::Net"), 0b11_0010);
+        causes.fire_message(7, "app::Log::Net", 0b10);
+        causes.fire_message(8, "app::Log::Net", 0b10);
+        causes.fire_message(9, "app::Log::Disk", 0b1_0000);
+        let fired = |(name, cause): (&str, &Cause)| {
+            (name.to_owned(), cause.counts.fired.load(Ordering::Relaxed))
+        };
+        let expected = [("error", 1), ("disk", 1), ("seven", 1)].map(|(a, b)| (a.to_owned(), b));
+        assert_eq!(causes.named().map(fired).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn threads_that_fire_at_once_are_counted() {
+        let causes = Causes::new([]);
+        let fired = AtomicU64::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..1000 {
+                        fired.fetch_add(u64::from(causes.fire("x")), Ordering::Relaxed);
+                    }
+                });
+            }
+        });
+        let (_, cause) = causes.named().next().expect("the cause");
+        assert_eq!(fired.into_inner(), 1);
+        assert_eq!(cause.counts.suppressed.load(Ordering::Relaxed), 7999);
+    }
+}

@@ -1,0 +1,95 @@
+//! The triggers of a session that keeps its messages.
+//!
+//! Invariant: a directory where no file can be made is an error of the start, not of the event.
+
+use crate::error::Error;
+use crate::session::arbiter::causes::Condition;
+use crate::session::arbiter::session_arbiter::Core;
+use crate::session::builder::Builder;
+use crate::session::file::file_place::FilePlace;
+use crate::session::file::trace_file::{FileForm, TraceFile};
+use crate::session::life::events;
+use crate::session::packets::messages;
+use crate::session::trigger::files::TriggerFiles;
+use crate::session::trigger::settings::Triggers;
+use crate::session::trigger::trigger_thread::TriggerThread;
+use protolog_core::FillPolicy;
+use std::sync::Arc;
+
+impl Builder {
+    /// As [`Self::keep_newest`], with files of their own for the events that `triggers` names. The
+    /// session needs no [`Self::file`] then, and the newest messages at its stop are written only
+    /// if it has one.
+    ///
+    /// ```
+    /// # use protolog_rt::{ProtoLogGroup, Session, Triggers};
+    /// # #[derive(ProtoLogGroup)]
+    /// # enum AppLog { Net }
+    /// # let dir = std::env::temp_dir().join(format!("protolog-events-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&dir)?;
+    /// let triggers = Triggers::to(dir.join("app.pftrace")).on_panic();
+    /// let session = Session::builder().enable_all().triggers(triggers).start()?;
+    /// protolog_rt::d!(AppLog::Net, "about to fail");
+    /// std::thread::spawn(|| panic!("no bytes left")).join().unwrap_err();
+    /// let counts = session.trigger_counts();
+    /// assert_eq!((&*counts[0].cause, counts[0].fired), ("panic", 1));
+    /// # session.stop()?;
+    /// # std::fs::remove_dir_all(&dir)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// Not for sessions that keep the first messages, or that are of chosen threads
+    /// ([`Error::NotWithTriggers`]).
+    pub fn triggers(mut self, triggers: Triggers) -> Self {
+        self.triggers = Some(triggers);
+        self.keep_newest()
+    }
+
+    /// Refuses settings that have no meaning for triggers.
+    pub(super) fn check_triggers(&self) -> Result<(), Error> {
+        let others = [
+            ("keep_first", self.fill_policy == FillPolicy::Discard),
+            ("this_thread", self.is_scoped),
+        ];
+        let other = others.iter().find(|(_, is_set)| *is_set && self.triggers.is_some());
+        other.map_or(Ok(()), |(option, _)| Err(Error::NotWithTriggers { option }))
+    }
+
+    /// Finds the messages that triggers wait for.
+    pub(super) fn find_watched_messages(&mut self) -> Result<(), Error> {
+        for (text, condition) in self.triggers.iter_mut().flat_map(|all| &mut all.conditions) {
+            if let Condition::Messages(found) = condition {
+                *found = messages::find(text);
+                if found.is_empty() {
+                    return Err(Error::NoMessage { text: text.clone() });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the files of triggers, where one was made and removed again.
+    pub(super) fn trigger_files(&self) -> Result<Option<TriggerFiles>, Error> {
+        let Some(Triggers { path, keep, .. }) = &self.triggers else { return Ok(None) };
+        let place = FilePlace::of_file(path)?;
+        let form: &FileForm = &self.form;
+        drop(TraceFile::create_beside(&place, path, form.mode)?);
+        Ok(Some(TriggerFiles::new(place, form.clone(), *keep)))
+    }
+}
+
+/// Starts the thread that writes `files`, and has panics watched if they are a cause.
+pub(super) fn start_thread(
+    core: &Arc<Core>,
+    triggers: Option<Triggers>,
+    files: Option<TriggerFiles>,
+) -> Result<Option<TriggerThread>, Error> {
+    let (Some(triggers), Some(files), Some(causes)) = (triggers, files, &core.owner.causes) else {
+        return Ok(None);
+    };
+    let thread = TriggerThread::start(core, Arc::clone(causes), files, triggers.window)?;
+    if triggers.conditions.iter().any(|(_, condition)| *condition == Condition::Panic) {
+        events::watch_panics();
+    }
+    Ok(Some(thread))
+}

@@ -1,0 +1,95 @@
+//! Causes of triggers that come from the process, for all sessions that have triggers: panics,
+//! operations that took too long, and whoever has no session at hand.
+//!
+//! Invariant: a panic waits for a file only where the process aborts after it.
+
+use crate::session::life::running_sessions;
+use crate::writer::owner::Event;
+use crate::writer::running;
+use std::panic;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The longest that a panic waits for the files, where it ends the process.
+const PANIC_TIMEOUT: Duration = Duration::from_secs(1);
+
+const POLL: Duration = Duration::from_millis(1);
+
+/// Fires the triggers of every session that has any ([`Triggers`](crate::Triggers)), as
+/// [`Session::trigger`](crate::Session::trigger) does for one. Returns the number of files that
+/// come of it: 0 where no session has triggers, or each has fired for this cause a moment ago.
+///
+/// ```
+/// assert_eq!(protolog_rt::trigger("queue is full"), 0); // no session runs
+/// ```
+pub fn trigger(cause: &str) -> usize {
+    running::report_event(Event::Named(cause))
+}
+
+/// An operation that has to end in time: if it is dropped later than that, it fires the triggers of
+/// every session that has any ([`trigger`]).
+///
+/// ```
+/// use protolog_rt::Deadline;
+/// use std::time::Duration;
+///
+/// fn query() {
+///     let _deadline = Deadline::new("slow query", Duration::from_millis(50));
+///     // … what may take too long; the file has what was logged meanwhile
+/// }
+/// # query();
+/// ```
+///
+/// Until then it costs two reads of the clock.
+#[derive(Debug)]
+#[must_use = "an operation ends when it is dropped; `let _ = …` drops it at once"]
+pub struct Deadline<'a> {
+    cause: &'a str,
+    begun: Instant,
+    limit: Duration,
+}
+
+impl<'a> Deadline<'a> {
+    /// Begins an operation that takes at most `limit`; otherwise `cause` is what fires.
+    pub fn new(cause: &'a str, limit: Duration) -> Self {
+        Self { cause, begun: Instant::now(), limit }
+    }
+}
+
+impl Drop for Deadline<'_> {
+    fn drop(&mut self) {
+        if self.begun.elapsed() > self.limit {
+            trigger(self.cause);
+        }
+    }
+}
+
+/// Fires the triggers that wait for panics at each panic from now on.
+pub(in crate::session) fn watch_panics() {
+    static IS_SET: AtomicBool = AtomicBool::new(false);
+    if IS_SET.swap(true, Ordering::Relaxed) {
+        return;
+    }
+    let before = panic::take_hook();
+    panic::set_hook(Box::new(move |panic| {
+        // It may log the panic, which then is in the file.
+        before(panic);
+        on_panic();
+    }));
+}
+
+fn on_panic() {
+    if running::report_event(Event::Panic) == 0 || !cfg!(panic = "abort") {
+        return;
+    }
+    let running = running_sessions::running_now().into_iter();
+    let all: Vec<_> = running.filter_map(|core| core.owner.causes.clone()).collect();
+    for causes in &all {
+        causes.hurry();
+    }
+    let end = Instant::now() + PANIC_TIMEOUT;
+    while all.iter().any(|causes| causes.is_in_hurry()) && Instant::now() < end {
+        thread::sleep(POLL);
+    }
+}

@@ -1,0 +1,74 @@
+//! The message that says why a file was written: in the file itself, so that every reader shows it
+//! among the others, at its time.
+//!
+//! It is on a sequence of its own, with the thread on which the event happened. Its text holds the
+//! cause; the only argument is a number, so that the packet needs no interned string.
+
+use crate::level::{self, GroupInfo};
+use crate::message_table::{self, NewMessage};
+use crate::session::arbiter::causes::Fired;
+use crate::sys::once::ForkOnce;
+use protolog_core::schema::{message, packet, sequence_flags, sequence_info};
+use protolog_core::{Level, message_id};
+use protozero::Heap;
+
+/// The group's full name and tag.
+const GROUP: &str = "trigger";
+
+const LEVEL: Level = Level::Warn;
+
+/// The sequence, behind those of all writers.
+pub(super) const SEQUENCE: u32 = 1 << 17;
+
+/// A message whose text is known.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CauseMessage {
+    id: u64,
+    fired: Fired,
+    suppressed: u64,
+}
+
+impl CauseMessage {
+    /// The message about a cause, before which so many events were suppressed since its last file.
+    /// Makes its text known to all traces.
+    pub(super) fn new(cause: &str, fired: Fired, suppressed: u64) -> Self {
+        let cause = cause.replace('%', "%%");
+        let template = match suppressed {
+            0 => format!("trigger: {cause}"),
+            _ => format!("trigger: {cause}; %d more were suppressed since its last file"),
+        };
+        let group = group();
+        let id = message_id("", &template, LEVEL, group.name);
+        let template = &*template;
+        let new = NewMessage { id, template, level: LEVEL, group, place: "", at: None };
+        // Where the table is full, the name of the file has the cause.
+        let _ = message_table::signature_or_insert(new, message_table::MAX_ENTRIES);
+        Self { id, fired, suppressed }
+    }
+
+    /// The message as a packet.
+    pub(super) fn packet(self, pid: u32) -> Vec<u8> {
+        let mut writer = protozero::Writer::new(Heap::new());
+        let mut to = writer.message();
+        to.uint64(packet::TIMESTAMP, self.fired.time)
+            .uint32(packet::SEQUENCE_FLAGS, sequence_flags::INCREMENTAL_STATE_CLEARED);
+        let mut info = to.nested(packet::SEQUENCE_INFO);
+        info.uint32(sequence_info::PID, pid);
+        if self.fired.thread != 0 {
+            info.uint32(sequence_info::TID, self.fired.thread);
+        }
+        drop(info);
+        let mut body = to.nested(packet::PROTOLOG_MESSAGE);
+        body.fixed64(message::MESSAGE_ID, self.id);
+        if self.suppressed > 0 {
+            body.sint64(message::SINT64_PARAMS, self.suppressed as i64);
+        }
+        drop(body);
+        writer.into_vec().unwrap_or_default()
+    }
+}
+
+fn group() -> &'static GroupInfo {
+    static GROUP_OF_TRIGGERS: ForkOnce<&'static GroupInfo> = ForkOnce::new();
+    GROUP_OF_TRIGGERS.get_or_make(|| level::create_group(GROUP, GROUP))
+}

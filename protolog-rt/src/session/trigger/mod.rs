@@ -1,0 +1,19 @@
+//! Triggers: files with what came before an event, and a little of what came after, written by a
+//! thread of the session while the program goes on.
+//!
+//! | file | of |
+//! |---|---|
+//! | `settings` | what fires, and how much is kept: [`Triggers`](settings::Triggers) |
+//! | `trigger_thread` | the thread, from a cause to its file |
+//! | `files` | names, limits, and what is removed |
+//! | `message` | the message that says why, in the trace itself |
+//!
+//! The state that threads of the program set is in `arbiter/causes.rs`; causes of the process,
+//! such as panics, are in `life/events.rs`.
+//!
+//! Invariant: nothing is written on a thread of the program, and no error here ends anything.
+
+pub(crate) mod files;
+mod message;
+pub(crate) mod settings;
+pub(crate) mod trigger_thread;

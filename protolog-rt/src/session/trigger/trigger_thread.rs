@@ -1,0 +1,231 @@
+//! The thread of a session with triggers: from a cause that fired to its file.
+//!
+//! ```text
+//! fired          the ring is copied, as far back as the file goes
+//! after a while  it is copied once more, and both copies are written
+//! an interval    after it fired, the cause may fire again
+//! ```
+//!
+//! Invariant: the copies of at most [`MOST_COPIES`] moments are in memory, each no larger than the
+//! ring. Causes beyond that share the newest one, and have what the ring has when they are written.
+
+use crate::clock;
+use crate::error::Error;
+use crate::session::arbiter::causes::{Cause, Causes, Fired};
+use crate::session::arbiter::session_arbiter::Core;
+use crate::session::finish::loss_report;
+use crate::session::ring::snapshot::Collected;
+use crate::session::trigger::files::TriggerFiles;
+use crate::session::trigger::message::CauseMessage;
+use crate::session::trigger::settings::EventWindow;
+use crate::sync::{AtomicU64, Ordering};
+use crate::sys::thread::block_signals;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant, SystemTime};
+
+/// See the module.
+const MOST_COPIES: usize = 4;
+
+/// The interval at which somebody who waits for at most a time looks.
+const POLL: Duration = Duration::from_millis(1);
+
+/// A thread that runs.
+#[derive(Debug)]
+pub(in crate::session) struct TriggerThread {
+    causes: Arc<Causes>,
+    /// Taken by the thread that ends it.
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// The state of a cause, as the thread sees it.
+#[derive(Debug)]
+enum CauseState {
+    Idle,
+    /// It fired, and its file is not written yet.
+    Open(Open),
+    /// Its file is written; it may fire again at this time of BOOTTIME.
+    Written(u64),
+}
+
+/// A cause that fired.
+#[derive(Clone, Debug)]
+struct Open {
+    fired: Fired,
+    /// What was there when it fired.
+    earlier: Arc<Collected>,
+    /// The time since which that is.
+    since: u64,
+}
+
+/// See the module.
+#[derive(Debug)]
+struct Run {
+    core: Arc<Core>,
+    causes: Arc<Causes>,
+    files: TriggerFiles,
+    window: EventWindow,
+    /// Of each cause, and the number of suppressed events that its files report.
+    states: Vec<(CauseState, u64)>,
+}
+
+impl TriggerThread {
+    /// Starts the thread of a session.
+    pub(in crate::session) fn start(
+        core: &Arc<Core>,
+        causes: Arc<Causes>,
+        files: TriggerFiles,
+        window: EventWindow,
+    ) -> Result<Self, Error> {
+        let states = causes.all().map(|_| (CauseState::Idle, 0)).collect();
+        let run =
+            Run { core: Arc::clone(core), causes: Arc::clone(&causes), files, window, states };
+        let thread = thread::Builder::new().name("protolog".into());
+        let thread = thread.spawn(move || run.run()).map_err(Error::Resources)?;
+        causes.set_thread(thread.thread().clone());
+        Ok(Self { causes, thread: Mutex::new(Some(thread)) })
+    }
+
+    /// Has what fired written, and waits for that, at most until `by`. The session is stopped.
+    pub(in crate::session) fn end(&self, by: Option<Instant>) {
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(thread) = thread else { return };
+        self.causes.stop();
+        while by.is_some_and(|by| Instant::now() < by) && !thread.is_finished() {
+            thread::sleep(POLL);
+        }
+        if by.is_none() || thread.is_finished() {
+            // That it panicked is no reason not to end the session.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Run {
+    fn run(mut self) {
+        block_signals();
+        loop {
+            // Before the causes, which fired before.
+            let (stops, hurries) = (self.causes.is_stopping(), self.causes.is_in_hurry());
+            let fresh = self.open();
+            self.write_due(stops || hurries, &fresh);
+            if hurries {
+                self.causes.end_hurry();
+            }
+            if stops {
+                return;
+            }
+            match self.rearm() {
+                Some(left) => thread::park_timeout(left),
+                None => thread::park(),
+            }
+        }
+    }
+
+    /// Copies what the ring has for each cause that has just fired. Returns the positions of these.
+    fn open(&mut self) -> Vec<usize> {
+        let is_idle = |(at, _): &(usize, Fired)| matches!(self.states[*at].0, CauseState::Idle);
+        let fired = self.causes.all().map(Cause::fired).enumerate();
+        let fired = fired.filter_map(|(at, fired)| Some((at, fired?))).filter(is_idle);
+        let fired: Vec<_> = fired.collect();
+        let Some(first) = fired.iter().map(|(_, fired)| fired.time).min() else {
+            return Vec::new();
+        };
+        let (earlier, since) = self.copy(first);
+        for (at, fired) in &fired {
+            let (fired, earlier) = (*fired, Arc::clone(&earlier));
+            self.states[*at].0 = CauseState::Open(Open { fired, earlier, since });
+        }
+        fired.into_iter().map(|(at, _)| at).collect()
+    }
+
+    /// Copies what the ring has for a cause that fired at `time`, and returns since when that is.
+    fn copy(&self, time: u64) -> (Arc<Collected>, u64) {
+        let open = self.states.iter().filter_map(|(state, _)| match state {
+            CauseState::Open(open) => Some(open),
+            _ => None,
+        });
+        let mut open: Vec<_> = open.collect();
+        open.sort_unstable_by_key(|open| open.fired.time);
+        open.dedup_by(|one, other| Arc::ptr_eq(&one.earlier, &other.earlier));
+        if let Some(newest) = open.last().filter(|_| open.len() >= MOST_COPIES) {
+            return (Arc::clone(&newest.earlier), newest.since);
+        }
+        let since = time.saturating_sub(nanos(self.window.before));
+        let mut earlier = Collected::since(&self.core, since);
+        let since = since.max(earlier.limit(self.window.before_bytes));
+        (Arc::new(earlier), since)
+    }
+
+    /// Writes the files that are due; all of them, if it is `at_once`. `fresh` are causes whose
+    /// copy is from this moment.
+    fn write_due(&mut self, at_once: bool, fresh: &[usize]) {
+        let now = clock::boottime();
+        for at in 0..self.states.len() {
+            let CauseState::Open(open) = &self.states[at].0 else { continue };
+            let is_due = now >= open.fired.time.saturating_add(nanos(self.window.after));
+            if !is_due && !at_once {
+                continue;
+            }
+            let open = open.clone();
+            let is_fresh = fresh.contains(&at);
+            self.write(at, &open, is_fresh);
+            let interval = self.window.interval.max(self.window.after);
+            self.states[at].0 =
+                CauseState::Written(open.fired.time.saturating_add(nanos(interval)));
+        }
+    }
+
+    fn write(&mut self, at: usize, open: &Open, is_fresh: bool) {
+        let causes = Arc::clone(&self.causes);
+        let Some((name, cause)) = causes.all().nth(at).and_then(Cause::named) else { return };
+        let (suppressed, reported) = (&cause.counts.suppressed, &mut self.states[at].1);
+        let suppressed = suppressed.load(Ordering::Relaxed);
+        let more = suppressed - std::mem::replace(reported, suppressed);
+        let message = CauseMessage::new(name, open.fired, more);
+        let ago = clock::boottime().saturating_sub(open.fired.time);
+        let now = SystemTime::now();
+        let wall = now.checked_sub(Duration::from_nanos(ago)).unwrap_or(now);
+        let written = if is_fresh {
+            self.files.write(&self.core, &open.earlier, (name, message), wall)
+        } else {
+            let mut all = Collected::since(&self.core, open.since);
+            all.add_earlier(&open.earlier);
+            self.files.write(&self.core, &all, (name, message), wall)
+        };
+        let counter: &AtomicU64 = match written {
+            Ok(()) => &cause.counts.written,
+            Err(error) => {
+                loss_report::failure(&self.core, &error);
+                &cause.counts.failed
+            }
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Lets causes fire again whose interval is over. Returns the time until there is something to
+    /// do.
+    fn rearm(&mut self) -> Option<Duration> {
+        let now = clock::boottime();
+        let mut next = None;
+        for (cause, (state, _)) in self.causes.all().zip(&mut self.states) {
+            let due = match state {
+                CauseState::Idle => continue,
+                CauseState::Open(open) => open.fired.time.saturating_add(nanos(self.window.after)),
+                CauseState::Written(until) if *until <= now => {
+                    *state = CauseState::Idle;
+                    cause.rearm();
+                    continue;
+                }
+                CauseState::Written(until) => *until,
+            };
+            next = Some(next.map_or(due, |next: u64| next.min(due)));
+        }
+        next.map(|next| Duration::from_nanos(next.saturating_sub(now)))
+    }
+}
+
+/// A time in nanoseconds, up to the longest that there is.
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
