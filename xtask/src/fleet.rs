@@ -4,6 +4,7 @@
 //! It is built in a directory of its own, too, since its crates have other features than those of
 //! the workspace.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -42,6 +43,13 @@ pub(crate) fn test(list: &Path) -> Result<()> {
     shell::run(clippy.arg(&target).args(["--", "-D", "warnings"]))?;
     let mut test = cargo(&["test", "--locked", "--target-dir"]);
     shell::run(test.arg(&target).env("PROTOLOG_SKIPPED", list))
+}
+
+/// The tests of a program, with a variable.
+pub(crate) fn test_with(program: &str, (variable, value): (&str, &OsStr)) -> Result<()> {
+    let target = workspace::target_dir()?.join("fleet");
+    let mut test = cargo(&["test", "--locked", "--test", program, "--target-dir"]);
+    shell::run(test.arg(&target).env(variable, value))
 }
 
 /// Cargo, in the folder of the package.

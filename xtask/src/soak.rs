@@ -9,13 +9,15 @@ use std::time::Duration;
 use crate::install::{self, Tool};
 use crate::steps::Steps;
 use crate::tools;
-use crate::{Result, bazel, fuzz, java, platforms, programs, python, shell, toolchain, workspace};
+use crate::{
+    Result, bazel, fleet, fuzz, java, platforms, programs, python, shell, toolchain, workspace,
+};
 
 /// A step: its name, what it checks, and its work, which adds to the list what it skips.
 type SoakStep = (&'static str, &'static str, fn(&mut Vec<String>) -> Result<()>);
 
 /// The steps in their order.
-pub(crate) const STEPS: [SoakStep; 19] = [
+pub(crate) const STEPS: [SoakStep; 20] = [
     (
         "stress",
         "many threads over the smallest buffer for a minute, 100,000 short threads, 3,000 forks: \
@@ -117,6 +119,11 @@ pub(crate) const STEPS: [SoakStep; 19] = [
         },
     ),
     (
+        "engines",
+        "Spark, with two workers as processes, has the answers of `read-log`, and ClickHouse reads its tables",
+        engines,
+    ),
+    (
         "deny",
         "cargo-deny finds no advisory, for which it needs the network, and nothing else in any `Cargo.lock`",
         deny,
@@ -197,6 +204,18 @@ fn lint_benches() -> Result<()> {
         lint(&["--release", "--manifest-path", &manifest, "--target-dir", &target])?;
     }
     lint(&["--package", "protolog-bench", "--features", "peers"])
+}
+
+/// By the Python of `PROTOLOG_ENGINES_PYTHON`, else `python3`: the engines are a gigabyte.
+fn engines(skipped: &mut Vec<String>) -> Result<()> {
+    const PYTHON: &str = "PROTOLOG_ENGINES_PYTHON";
+    let python = std::env::var_os(PYTHON).unwrap_or_else(|| "python3".into());
+    if shell::read(Command::new(&python).args(["-c", "import pyspark, chdb"])).is_err() {
+        let how = format!("`pip install pyspark chdb` in a venv, and name its Python by {PYTHON}");
+        skip(format!("skipped: Spark and ClickHouse because they are not there ({how})"), skipped);
+        return Ok(());
+    }
+    fleet::test_with("engines", (PYTHON, &python))
 }
 
 /// Checks all that is locked, by the rules of `deny.toml`.

@@ -1,0 +1,150 @@
+//! The views for Spark have the answers of `read-log`, and ClickHouse reads the tables.
+//!
+//! These engines are a gigabyte: without the Python of `PROTOLOG_ENGINES_PYTHON`, which
+//! `cargo xtask soak engines` names, there is nothing to ask.
+
+mod common;
+
+use std::ffi::OsString;
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use common::{exported, lines_of, trace};
+use protolog_core::{Arg, Template, render};
+use protolog_testkit::{temp_dir, workspace_root};
+use serde_json::Value as Json;
+
+const WHY: &str = "PROTOLOG_ENGINES_PYTHON is no Python with pyspark and chdb";
+
+/// The Python that has the engines.
+fn engines() -> Option<OsString> {
+    std::env::var_os("PROTOLOG_ENGINES_PYTHON")
+}
+
+/// The rows that a script prints.
+fn ask(dir: &Path, script: &str, arguments: &[&str]) -> Vec<Vec<Json>> {
+    let mut python = Command::new(engines().expect(WHY));
+    python.current_dir(dir).arg(workspace_root().join("fleet/tests").join(script));
+    let output = python.args(arguments).output().expect(WHY);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let lines = String::from_utf8(output.stdout).unwrap();
+    lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The messages, and the number of those that were lost, as `read-log` shows them.
+fn expected() -> (Vec<Json>, u64) {
+    let lines = lines_of(trace()).unwrap();
+    let lines: Vec<Json> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lost = lines.iter().filter(|line| line["type"] == "loss");
+    let lost = lost.filter_map(|line| line["count"].as_u64()).sum();
+    (lines.into_iter().filter(|line| line["type"] == "message").collect(), lost)
+}
+
+#[test]
+fn the_log_and_what_is_lost_are_those_of_read_log() {
+    if engines().is_none() {
+        return;
+    }
+    let dir = temp_dir();
+    fs::write(dir.path().join("app.pftrace"), trace()).unwrap();
+    exported(dir.path(), &["app.pftrace"]);
+    let (archive, (messages, lost)) = (dir.path().join("archive"), expected());
+
+    let sql = "select message, level, tag, log_group, id, template, thread, boot_time from log
+        order by boot_time, tie";
+    let rows = ask(&archive, "spark.py", &["query", sql]);
+    assert_eq!(rows.len(), messages.len());
+    let names = ["message", "level", "tag", "group", "id", "template", "thread", "ts"];
+    for (row, expected) in rows.iter().zip(&messages) {
+        for (name, value) in names.iter().zip(row) {
+            assert_eq!(*value, expected[name], "{name} of {expected}");
+        }
+    }
+
+    let sums =
+        "select (select sum(messages) from lost), sum(messages), count(*) > 8 from volume_by_site";
+    let sums = ask(&archive, "spark.py", &["query", sums]);
+    assert_eq!(sums, [[Json::from(lost), Json::from(messages.len()), Json::from(true)]]);
+}
+
+/// Nanoseconds, directories and arguments.
+#[test]
+fn clickhouse_reads_the_tables() {
+    if engines().is_none() {
+        return;
+    }
+    let dir = temp_dir();
+    fs::write(dir.path().join("app.pftrace"), trace()).unwrap();
+    exported(dir.path(), &["app.pftrace"]);
+    let (archive, (messages, lost)) = (dir.path().join("archive"), expected());
+    let table = |name: &str| format!("file('{}/{name}/**/*.parquet', Parquet)", archive.display());
+
+    let ns = |place: Option<&Json>| place.and_then(|line| line["ts"].as_i64());
+    let span = ns(messages.last()).unwrap() - ns(messages.first()).unwrap();
+    let with_host = messages.iter().filter(|line| line["template"] == "round %d of %s").count();
+    let sql = format!(
+        "select count(), toUnixTimestamp64Nano(max(time)) - toUnixTimestamp64Nano(min(time)), \
+         countIf(s0 = 'example.org' and i0 is not null), uniq(date, program, build) from {}",
+        table("messages")
+    );
+    let expected = [Json::from(messages.len()), span.into(), with_host.into(), 1.into()];
+    assert_eq!(ask(dir.path(), "clickhouse.py", &[&sql]), [expected]);
+
+    let sql = format!("select sum(count) from {}", table("losses"));
+    assert_eq!(ask(dir.path(), "clickhouse.py", &[&sql]), [[Json::from(lost)]]);
+}
+
+/// Floats of all sizes, halves and others, in all conversions.
+#[test]
+fn floats_have_the_digits_that_read_log_shows() {
+    if engines().is_none() {
+        return;
+    }
+    let dir = temp_dir();
+    let (mut input, mut expected) = (String::new(), Vec::new());
+    let mut bits = 0x9e37_79b9_7f4a_7c15_u64;
+    let odd = [0.0, -0.0, 1.005, 0.125, 2.5, 9.995, 999_999.5, 1e300, 5e-324, f64::MAX, 1e22];
+    for turn in 0..4_000_usize {
+        bits ^= bits << 13;
+        bits ^= bits >> 7;
+        bits ^= bits << 17;
+        let value = match turn % 4 {
+            0 => f64::from_bits(bits),
+            1 => (bits % 32_000) as f64 / 8.0,
+            2 => (bits % 100_000) as f64 / 1_000.0,
+            _ => odd.get(turn / 4).copied().unwrap_or(f64::from(bits as i32) / 7.0),
+        };
+        let (verb, width) = (['f', 'e', 'g'][turn % 3], [0, 0, 8, 12][turn / 3 % 4]);
+        let (zeros, precision) =
+            (turn % 5 == 0, [None, Some(0), Some(1), Some(3), Some(10)][turn % 7 % 5]);
+        if !value.is_finite() {
+            continue;
+        }
+        let line = serde_json::json!([hex(value), verb.to_string(), width, zeros, precision]);
+        let _ = writeln!(input, "{line}");
+        let flags = if zeros && width > 0 { "0" } else { "" };
+        let width = if width == 0 { String::new() } else { width.to_string() };
+        let precision = precision.map_or(String::new(), |it| format!(".{it}"));
+        let template = format!("%{flags}{width}{precision}{verb}");
+        let (parsed, mut text) = (Template::parse(&template).unwrap(), String::new());
+        render(&mut text, &parsed, |_| Some(Arg::Float(value))).unwrap();
+        expected.push((template, value, text));
+    }
+    fs::write(dir.path().join("floats"), input).unwrap();
+    let rows = ask(dir.path(), "spark.py", &["floats", "floats"]);
+    assert_eq!(rows.len(), expected.len());
+    for (row, (template, value, text)) in rows.iter().zip(expected) {
+        assert_eq!(row[0], text, "{template} of {value:e}");
+    }
+}
+
+/// A float as C writes it with `%a`, which has all of its bits.
+fn hex(value: f64) -> String {
+    let bits = value.to_bits();
+    let (mantissa, exponent) = (bits & ((1 << 52) - 1), (bits >> 52 & 0x7ff) as i64);
+    let (lead, exponent) = if exponent == 0 { (0, -1022) } else { (1, exponent - 1023) };
+    let sign = if value.is_sign_negative() { "-" } else { "" };
+    format!("{sign}0x{lead}.{mantissa:013x}p{exponent}")
+}

@@ -1,0 +1,135 @@
+"""Views for Spark on an archive of `protologtool export parquet`.
+
+    import protolog
+    protolog.views(spark, "/srv/archive")
+    spark.sql("select time, level, tag, message from log where level >= 'ERROR' order by time_ns, tie").show()
+
+They have the names that they have in integrations/duckdb: `log`, `messages`, `templates`, `lost`, `losses`, `spans`,
+`volume_by_site`. `time_ns` is the time in nanoseconds, `time` the same as a timestamp of Spark's, in microseconds.
+
+Messages are rendered by expressions of Spark (`protolog_text.render`), so no row goes to Python.
+"""
+
+from pyspark.sql import functions as F
+
+import protolog_text
+
+_INFERENCE = "spark.sql.sources.partitionColumnTypeInference.enabled"
+_TABLES = ("messages", "losses", "spans", "templates")
+# A template is a list of these.
+_PIECES = (
+    "array<struct<text: string, kind: string, argument: int, place: int, verb: string, width: int,"
+    " zero_pad: boolean, precision: int>>"
+)
+_KEY = ("program", "build", "id", "variant")
+
+
+def views(spark, archive):
+    """Makes temporary views of the archive at a path or address that Spark can read.
+
+    Sets `spark.sql.legacy.parquet.nanosAsLong`, without which Spark refuses nanoseconds.
+    """
+    spark.conf.set("spark.sql.legacy.parquet.nanosAsLong", "true")
+    inference = spark.conf.get(_INFERENCE)
+    # A build whose name has digits alone is no number.
+    spark.conf.set(_INFERENCE, "false")
+    try:
+        read = spark.read.option("mergeSchema", "true").parquet
+        tables = {name: read(f"{archive.rstrip('/')}/{name}") for name in _TABLES}
+    finally:
+        spark.conf.set(_INFERENCE, inference)
+
+    messages, templates = _messages(_timed(tables["messages"])), _templates(tables["templates"])
+    losses = _timed(tables["losses"])
+    found = {
+        "messages": messages,
+        "templates": templates,
+        "losses": losses,
+        "spans": _timed(tables["spans"]),
+        "log": _log(messages, templates),
+        "lost": _lost(losses),
+        "volume_by_site": _volume_by_site(tables["messages"], templates),
+    }
+    for name, frame in found.items():
+        frame.createOrReplaceTempView(name)
+
+
+def _timed(table):
+    """Times as numbers and as timestamps. Rows of a file that says only which columns there are have no date."""
+    return (
+        table.withColumn("time_ns", F.col("time"))
+        .withColumn("time", F.timestamp_micros(_divided(F.col("time"), 1000)))
+        .withColumn("date", F.col("date").cast("date"))
+    )
+
+
+def _divided(number, by):
+    """The quotient, rounded down, of a number whose quotient has at most 53 bits."""
+    return ((number - F.pmod(number, F.lit(by))) / F.lit(by)).cast("bigint")
+
+
+def _messages(table):
+    """One row for each message that was logged, with its arguments by kind."""
+
+    def arguments(kind, of_type):
+        columns = [name for name in table.columns if name[0] == kind and name[1:].isdigit()]
+        columns.sort(key=lambda name: int(name[1:]))
+        return F.array(*columns) if columns else F.array().cast(f"array<{of_type}>")
+
+    return table.select(
+        "time", "time_ns", (F.col("time_ns") + F.col("boot_offset")).alias("boot_time"), "tie", "time_guessed",
+        "source", "host", "pid", "tid", "process", "thread", "id", "variant", "level", "unsigned_args",
+        "message_guessed", "stack_trace", "text", "args", "date", "program", "build",
+        arguments("s", "string").alias("texts"),
+        arguments("i", "bigint").alias("integers"),
+        arguments("f", "double").alias("floats"),
+        arguments("b", "boolean").alias("bools"),
+    )  # fmt: skip
+
+
+def _templates(table):
+    """One row for each message of each build."""
+    return table.withColumn("pieces", F.from_json("pieces", _PIECES)).dropDuplicates(_KEY)
+
+
+def _with_templates(messages, templates):
+    """Messages (`m`) with their templates (`t`)."""
+    m, t = messages.alias("m"), F.broadcast(templates.alias("t"))
+    is_same = [F.col(f"m.{name}").eqNullSafe(F.col(f"t.{name}")) for name in _KEY]
+    return m.join(t, is_same[0] & is_same[1] & is_same[2] & is_same[3], "left")
+
+
+def _log(messages, templates):
+    """What `read-log` shows, by the same names."""
+    arguments = [F.col(f"m.{kind}") for kind in ("texts", "integers", "floats", "bools")]
+    rendered = protolog_text.render(F.col("t.pieces"), F.col("m.unsigned_args"), *arguments)
+    return _with_templates(messages, templates).select(
+        "m.time", "m.time_ns", "m.boot_time", "m.tie", "m.host", "m.program", "m.build", "m.date", "m.pid", "m.tid",
+        "m.process", "m.thread", "m.level", "t.tag", "t.log_group", "m.id", "t.template", "t.location", "m.stack_trace",
+        "m.source", *arguments, F.coalesce(F.col("m.text"), rendered).alias("message"),
+    )  # fmt: skip
+
+
+def _lost(losses):
+    """What is missing, and why."""
+    return (
+        losses.where("reason <> 'unended'")
+        .groupBy("date", "host", "program", "log_group", "reason")
+        .agg(
+            F.sum("count").alias("messages"),
+            F.count("*").alias("times"),
+            F.count_if(F.col("count").isNull()).alias("times_of_unknown_size"),
+        )
+    )
+
+
+def _volume_by_site(table, templates):
+    """The messages of each place in the sources."""
+    by_id = table.groupBy(*_KEY).agg(F.count("*").alias("messages"))
+    columns = ("m.program", "t.level", "t.log_group", "t.template", "t.location", "m.id")
+    return (
+        _with_templates(by_id, templates)
+        .groupBy(*columns)
+        .agg(F.sum("messages").alias("messages"))
+        .orderBy(F.desc("messages"), "id")
+    )
