@@ -134,6 +134,21 @@ fn the_last_messages_of_a_program_that_is_killed_are_sent() {
 }
 
 #[test]
+fn a_sender_that_is_told_to_end_sends_what_there_is() {
+    let Some(sink) = Sink::start("busy=1") else { return };
+    let dir = temp_dir();
+    let mut sender = Sidecar::start(&[&sink.url(), "--follow", "."], dir.path());
+    thread::sleep(Duration::from_millis(500));
+    assert!(start("file", dir.path()).wait().unwrap().success());
+    assert_eq!(sender.terminate(), Some(0));
+    assert_eq!(works(&sink.finish()).len(), 3_000);
+    // Without a collector it ends all the same.
+    let mut sender = Sidecar::start(&["http://127.0.0.1:9", "--follow", "."], dir.path());
+    thread::sleep(Duration::from_millis(700));
+    assert_eq!(sender.terminate(), Some(2));
+}
+
+#[test]
 fn segments_that_rotate_are_sent_once() {
     let Some(mut sink) = Sink::start("") else { return };
     let dir = temp_dir();

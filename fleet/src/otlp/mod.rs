@@ -32,10 +32,14 @@ mod state;
 mod watch;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use self::client::Client;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
+
 pub(crate) use self::options::OtlpOptions;
 use self::output::{Output, Stop};
 use self::reading::Reading;
@@ -43,13 +47,14 @@ use self::sender::{Sender, SenderThread, Totals};
 use self::state::State;
 use self::watch::Watch;
 use crate::args::End;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::traces;
 
 /// The time between two looks at traces that are followed.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Sends the logs of traces; with `follow` until the process is ended.
+/// Sends the logs of traces; with `follow` until the process is told to end: then what there is by
+/// then is sent, too.
 pub(crate) fn run(options: OtlpOptions) -> Result<End> {
     let reading = Reading {
         dictionaries: traces::dictionaries(&options.dictionaries)?,
@@ -59,16 +64,22 @@ pub(crate) fn run(options: OtlpOptions) -> Result<End> {
     let state = State::load(options.state.as_deref())?;
     let sent = state.sent().clone();
     let client = Client::new(options.headers, options.timeout, options.authorities.as_deref())?;
+    let stop = Arc::new(AtomicBool::new(false));
+    if options.follow {
+        stop_on_signals(&stop)?;
+    }
     let sender = Sender {
         client,
         endpoint: options.endpoint,
         patience: options.patience,
         state,
         totals: Totals::default(),
+        stop: stop.clone(),
+        is_stopping: false,
     };
     let mut output = Output::new(SenderThread::start(sender), sent.iter());
     let mut watch = Watch::new(options.traces, reading);
-    let read = read_all(&mut watch, &mut output, options.follow);
+    let read = read_all(&mut watch, &mut output, options.follow, &stop);
     // What was read is sent, even if something can't be.
     let totals = output.finish()?;
     if let Err(Stop::Trace(failure)) = read {
@@ -80,16 +91,32 @@ pub(crate) fn run(options: OtlpOptions) -> Result<End> {
     Ok(if is_whole { End::Done } else { End::Incomplete })
 }
 
-fn read_all(watch: &mut Watch, output: &mut Output, follow: bool) -> std::result::Result<(), Stop> {
+fn read_all(
+    watch: &mut Watch,
+    output: &mut Output,
+    follow: bool,
+    stop: &AtomicBool,
+) -> std::result::Result<(), Stop> {
     loop {
+        let is_last = !follow || stop.load(Ordering::Relaxed);
         while watch.look(output)? {}
-        if !follow {
-            return Ok(());
-        }
         output.flush();
         if output.is_gone() {
             return Err(Stop::Sender);
         }
+        if is_last {
+            return Ok(());
+        }
         thread::sleep(POLL_INTERVAL);
     }
+}
+
+/// Sets `stop` when the process is told to end; the second time ends it at once.
+fn stop_on_signals(stop: &Arc<AtomicBool>) -> Result<()> {
+    for signal in [SIGTERM, SIGINT] {
+        let registered = flag::register_conditional_shutdown(signal, 2, stop.clone())
+            .and_then(|_| flag::register(signal, stop.clone()));
+        registered.map_err(|error| Failure::new(format!("can't listen to signals: {error}")))?;
+    }
+    Ok(())
 }

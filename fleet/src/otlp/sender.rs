@@ -5,6 +5,8 @@
 //! records before that place were accepted, or refused for good and counted; the reader waits while
 //! the collector does not take anything, so memory is that of a few batches.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -21,6 +23,9 @@ const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
 /// The longest wait that a collector may ask for.
 const LONGEST_ASKED: Duration = Duration::from_secs(600);
+
+/// The time between two looks at whether the process is to end.
+const STEP: Duration = Duration::from_millis(100);
 
 /// Batches that wait for their turn.
 const QUEUE: usize = 2;
@@ -41,6 +46,9 @@ pub(super) struct Sender {
     pub(super) patience: Option<Duration>,
     pub(super) state: State,
     pub(super) totals: Totals,
+    /// The process is to end: what waits is tried once more.
+    pub(super) stop: Arc<AtomicBool>,
+    pub(super) is_stopping: bool,
 }
 
 /// The records that were sent.
@@ -161,18 +169,30 @@ impl Sender {
                 Answer::Later(reason, asked) => (reason, asked),
             };
             let pause = asked.map_or_else(|| varied(wait), |asked| asked.min(LONGEST_ASKED));
-            if self.patience.is_some_and(|patience| begun.elapsed() + pause > patience) {
+            if std::mem::take(&mut is_first) {
+                warn(&format!("`{url}`: {reason}; trying again"));
+            }
+            let is_late = self.patience.is_some_and(|patience| begun.elapsed() + pause > patience);
+            if is_late || !self.wait(pause) {
                 let message = format!("can't send to `{url}`: {reason}");
                 let help =
                     "run the same command again: with `--state`, it goes on where it stopped";
                 return Err(Failure::new(message).help(help));
             }
-            if std::mem::take(&mut is_first) {
-                warn(&format!("`{url}`: {reason}; trying again"));
-            }
-            thread::sleep(pause);
             wait = (wait * 2).min(LONGEST_WAIT);
         }
+    }
+
+    /// Waits for so long; once the process is to end, no longer. False if that was so before.
+    fn wait(&mut self, pause: Duration) -> bool {
+        let begun = Instant::now();
+        while begun.elapsed() < pause {
+            if self.stop.load(Ordering::Relaxed) {
+                return !std::mem::replace(&mut self.is_stopping, true);
+            }
+            thread::sleep(STEP.min(pause));
+        }
+        true
     }
 
     /// Reads `ExportLogsServiceResponse`: the number of records that were rejected.

@@ -112,6 +112,13 @@ impl Sidecar {
         let _ = self.0.wait();
     }
 
+    /// Tells it to end, and returns the exit code.
+    pub(crate) fn terminate(&mut self) -> Option<i32> {
+        let pid = self.0.id().to_string();
+        assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+        self.0.wait().unwrap().code()
+    }
+
     pub(crate) fn is_running(&mut self) -> bool {
         self.0.try_wait().unwrap().is_none()
     }
