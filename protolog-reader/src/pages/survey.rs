@@ -6,13 +6,14 @@
 use std::io;
 
 use protolog_core::schema::trace;
-use protozero::wire::{WireType, decode_varint, tag};
+use protozero::wire::{WireType, tag};
 
 use crate::bytes::inflate;
 use crate::bytes::looks::Looks;
 use crate::bytes::source::ByteSource;
 use crate::decode::collect::Pass;
 use crate::decode::decoder::Decoder;
+use crate::decode::plain_message::next_packet;
 use crate::decode::segment::Segment;
 use crate::losses::stats::EndReason;
 
@@ -87,16 +88,11 @@ const SPLIT: usize = 8;
 /// The size of the whole packets at the start of `bytes`; none if something else is among them.
 fn whole_packets(bytes: &[u8]) -> Option<usize> {
     let mut at = 0;
-    while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
-        let Some((&PACKET, rest)) = rest.split_first() else { return None };
-        let Ok((size, length)) = decode_varint(rest) else { break };
-        let size = usize::try_from(size).ok()?;
-        if rest.len() - length < size {
-            break;
-        }
-        at += 1 + length + size;
+    while let Some(packet) = next_packet(bytes, at) {
+        at = packet.end;
     }
-    Some(at)
+    // A packet that is cut off may follow.
+    bytes.get(at).is_none_or(|first| *first == PACKET).then_some(at)
 }
 
 /// The tag of a packet.

@@ -31,6 +31,33 @@ impl Collected {
         }
     }
 
+    /// Keeps a record of a message, which has this address, if it has just the values that its
+    /// template takes; none if it may be another one.
+    #[inline]
+    pub(super) fn usual_message(
+        &mut self,
+        sequence: &SequenceState,
+        (at, bytes): (u64, &[u8]),
+        moment: Moment,
+    ) -> Option<()> {
+        let (fits, refs) = (&mut self.fits, &mut self.string_refs);
+        let first = refs.len();
+        if !fits.take_usual(&self.dictionary, &sequence.strings, bytes, refs) {
+            refs.truncate(first);
+            return None;
+        }
+        let stack_trace = self.take_texts(first, NO_STRING);
+        self.records.push(MessageRecord {
+            moment,
+            message: Span { at, len: bytes.len() as u32 },
+            strings: first as u32,
+            segment: self.segment.index,
+            stack_trace,
+            thread: sequence.thread,
+        });
+        Some(())
+    }
+
     /// Applies a message: notes its time in a survey, else keeps a record of it with the strings
     /// that it refers to.
     pub(super) fn message(
@@ -50,19 +77,16 @@ impl Collected {
         }
         self.has_guesses |= moment.guessed;
         let message = Span { at: fields.offset(), len: fields.rest().len() as u32 };
+        let bytes = fields.rest();
+        if self.pass == Pass::Entries
+            && self.usual_message(sequence, (message.at, bytes), moment).is_some()
+        {
+            return Ok(());
+        }
         let strings = self.string_refs.len() as u32;
         let (thread, segment) = (sequence.thread, self.segment.index);
         let record =
             |stack_trace| MessageRecord { moment, message, strings, segment, stack_trace, thread };
-        let (fits, refs) = (&mut self.fits, &mut self.string_refs);
-        if self.pass == Pass::Entries
-            && fits.take_usual(&self.dictionary, &sequence.strings, fields.rest(), refs)
-        {
-            let stack_trace = self.take_texts(strings as usize, NO_STRING);
-            self.records.push(record(stack_trace));
-            return Ok(());
-        }
-        self.string_refs.truncate(strings as usize);
         let (mut stack_trace, mut missing) = (NO_STRING, 0);
         let mut index_of = |known: Option<u32>| {
             missing += u64::from(known.is_none());

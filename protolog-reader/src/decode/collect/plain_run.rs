@@ -68,6 +68,8 @@ impl Collected {
         };
         let (mut first, mut newest) = (i64::MAX, i64::MIN);
         let (mut last, is_survey) = (latest, self.pass == Pass::Survey);
+        // All messages are kept, and the dictionary is known.
+        let is_simple = self.pass == Pass::Entries && !self.is_skipping && !self.choice.is_made();
         let mut begin = place.begin;
         while run.messages < place.most && !run.is_malformed {
             let Some((plain, body, start)) = place.next(run.end, sequence) else { break };
@@ -89,7 +91,11 @@ impl Collected {
             if let Some(interned) = plain.interned {
                 run.is_malformed = self.intern(sequence, fields(interned)).is_err();
             }
-            run.is_malformed |= self.message(sequence, fields(plain.message), moment).is_err();
+            let fields = fields(plain.message);
+            let message = (fields.offset(), fields.rest());
+            if !is_simple || self.usual_message(sequence, message, moment).is_none() {
+                run.is_malformed |= self.message(sequence, fields, moment).is_err();
+            }
         }
         if run.messages > 0 {
             self.put_back_clock(sequence, clock);
