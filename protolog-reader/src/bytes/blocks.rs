@@ -111,9 +111,14 @@ impl Blocks {
     /// As [`bytes`](Self::bytes), looking first where the last ones were.
     #[inline]
     pub(crate) fn bytes_near(&self, span: Span, hint: &mut BlockHint) -> &[u8] {
-        if let Some(bytes) = self.sorted.get(hint.0).and_then(|block| block.get(span)) {
-            return bytes;
+        match self.sorted.get(hint.0).and_then(|block| block.get(span)) {
+            Some(bytes) => bytes,
+            None => self.bytes_elsewhere(span, hint),
         }
+    }
+
+    #[cold]
+    fn bytes_elsewhere(&self, span: Span, hint: &mut BlockHint) -> &[u8] {
         let index = self.sorted.partition_point(|block| block.at <= span.at).saturating_sub(1);
         *hint = BlockHint(index);
         match self.sorted.get(index).and_then(|block| block.get(span)) {

@@ -98,18 +98,21 @@ impl<'a, 'p> FastValues<'a, 'p> {
         self.log.interned_near(index, self.hint)
     }
 
+    /// The next value, if it is of this kind.
     #[inline]
-    fn next_integer(&mut self) -> Option<i64> {
+    pub(crate) fn next_integer(&mut self) -> Option<i64> {
         self.next_varint(message_fields::INT).map(unzigzag)
     }
 
+    /// The next value, if it is of this kind.
     #[inline]
-    fn next_bool(&mut self) -> Option<bool> {
+    pub(crate) fn next_bool(&mut self) -> Option<bool> {
         self.next_varint(message_fields::BOOL).map(|value| value != 0)
     }
 
+    /// The next value, if it is of this kind.
     #[inline]
-    fn next_float(&mut self) -> Option<f64> {
+    pub(crate) fn next_float(&mut self) -> Option<f64> {
         let [message_fields::DOUBLE, rest @ ..] = self.rest else { return None };
         let (bytes, rest) = rest.split_first_chunk()?;
         self.rest = rest;

@@ -74,8 +74,8 @@ pub struct JsonWriter<'a> {
     /// True if all lines take the slow path, for a comparison of both.
     is_slow: bool,
     walls: WallTimes,
-    /// The last second, and the member up to its decimals.
-    second: (i64, Snippet),
+    /// The nanoseconds at which the last second began, and the member up to its decimals.
+    second: Option<(i64, Snippet)>,
     text: String,
 }
 
@@ -110,7 +110,7 @@ impl<'a> JsonWriter<'a> {
             args: Vec::new(),
             is_slow: false,
             walls: WallTimes::default(),
-            second: (i64::MIN, Snippet::new("")),
+            second: None,
             text: String::new(),
         }
     }
@@ -279,19 +279,13 @@ impl<'a> JsonWriter<'a> {
     /// Appends the wall clock in UTC, if it is known.
     fn push_wall_time(&mut self, ts: i64, out: &mut Vec<u8>) {
         let Some(wall) = self.walls.convert(self.log, ts) else { return };
-        let (second, ns) = (wall.div_euclid(NS), wall.rem_euclid(NS));
-        if self.second.0 != second {
-            let Ok(time) = Timestamp::from_second(second) else { return };
-            let text = time.to_string();
-            let start = format!(",\"time\":\"{}", text.trim_end_matches('Z'));
-            self.second = (second, Snippet::new(start));
+        let is_within = |(begin, _): &(i64, _)| (0..NS).contains(&wall.wrapping_sub(*begin));
+        if !self.second.as_ref().is_some_and(is_within) {
+            self.second = begin_second(wall);
         }
-        self.second.1.push(out);
-        if ns != 0 {
-            out.push(b'.');
-            fixed_decimals::push_digits(out, ns as u32, 9);
-            while out.pop_if(|digit| *digit == b'0').is_some() {}
-        }
+        let Some((begin, text)) = &self.second else { return };
+        text.push(out);
+        fixed_decimals::push_nanos(out, wall.wrapping_sub(*begin) as u32);
         out.extend_from_slice(b"Z\"");
     }
 }
@@ -335,6 +329,16 @@ fn thread_members(log: &Log, index: u32) -> Vec<u8> {
     out
 }
 
+/// Makes the text of the second that this time of the wall clock is in; none beyond the calendar.
+#[cold]
+fn begin_second(wall: i64) -> Option<(i64, Snippet)> {
+    let number = wall.div_euclid(NS);
+    let text = Timestamp::from_second(number).ok()?.to_string();
+    let start = format!(",\"time\":\"{}", text.trim_end_matches('Z'));
+    // A second may begin before all times; differences are right all the same.
+    Some((number.wrapping_mul(NS), Snippet::new(start)))
+}
+
 /// Appends the id in hexadecimal.
 fn push_id(out: &mut Vec<u8>, id: u64) {
     out.extend_from_slice(b",\"id\":\"");
@@ -358,23 +362,25 @@ fn push_fast_args(
         }
         let is_unsigned = is_set(message.unsigned, index);
         let start = out.len();
-        if conversion.verb.kind() == ParamKind::Str {
-            let (window, len) = values.next_string()?;
-            push_utf8(out, window, len);
-            args.push(FastArg { at: start + 1..out.len() - 1, value: None });
-            continue;
-        }
-        let value = match values.next(conversion.verb.kind())? {
-            FastValue::Str(_) => return None,
-            FastValue::Int(value) => {
+        let value = match conversion.verb.kind() {
+            ParamKind::Str => {
+                let (window, len) = values.next_string()?;
+                push_utf8(out, window, len);
+                args.push(FastArg { at: start + 1..out.len() - 1, value: None });
+                continue;
+            }
+            ParamKind::Int => {
+                let value = values.next_integer()?;
                 message_plan::push_integer(out, value, is_unsigned);
                 FastValue::Int(value)
             }
-            FastValue::Float(value) => {
+            ParamKind::Float => {
+                let value = values.next_float()?;
                 push_float(out, value);
                 FastValue::Float(value)
             }
-            FastValue::Bool(value) => {
+            ParamKind::Bool => {
+                let value = values.next_bool()?;
                 out.extend_from_slice(message_plan::bool_text(value));
                 FastValue::Bool(value)
             }

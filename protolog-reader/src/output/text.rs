@@ -316,10 +316,17 @@ fn process_and_thread_of<'t>(
     index: u32,
 ) -> &'t Snippet {
     let place = index as usize;
-    if known.len() <= place {
-        known.resize(place + 1, None);
+    if !matches!(known.get(place), Some(Some(_))) {
+        learn_thread(known, log, index);
     }
-    known[place].get_or_insert_with(|| Snippet::new(process_and_thread(log.thread(index))))
+    known[place].as_ref().expect("it was learned")
+}
+
+#[cold]
+fn learn_thread(known: &mut Vec<Option<Snippet>>, log: &Log, index: u32) {
+    let place = index as usize;
+    known.resize(known.len().max(place + 1), None);
+    known[place] = Some(Snippet::new(process_and_thread(log.thread(index))));
 }
 
 /// ` 1234  1240`
