@@ -1,7 +1,8 @@
 //! The configuration of a session, as far as logs need one: an encoded `TraceConfig`.
 
+use crate::error::Error;
 use crate::frame::message;
-use protozero::{Heap, Message};
+use protozero::{DecodeError, Heap, Message, Reader};
 use std::time::Duration;
 
 /// Fields of `TraceConfig`.
@@ -9,6 +10,7 @@ mod trace_config {
     pub(super) const BUFFERS: u32 = 1;
     pub(super) const DATA_SOURCES: u32 = 2;
     pub(super) const DURATION_MS: u32 = 3;
+    pub(super) const WRITE_INTO_FILE: u32 = 8;
     pub(super) const INCREMENTAL_STATE_CONFIG: u32 = 21;
     pub(super) const UNIQUE_SESSION_NAME: u32 = 22;
 }
@@ -127,4 +129,112 @@ impl SessionConfig {
 
 fn millis(duration: Duration) -> u32 {
     duration.as_millis().try_into().unwrap_or(u32::MAX)
+}
+
+/// Checks that a service understands `config`, an encoded `TraceConfig`, as its author does.
+///
+/// The service decodes as far as it can, and takes the rest for absent: it starts a session without
+/// a data source, which nothing ever reaches, and reports no error.
+pub fn check_config(config: &[u8]) -> Result<(), Error> {
+    if !config.is_empty()
+        && config.iter().all(|byte| matches!(byte, b'\t' | b'\n' | b'\r' | b' '..=b'~'))
+    {
+        return Err(Error::Config("is text"));
+    }
+    let found = contents(config).map_err(|_| Error::Config("is no encoded TraceConfig"))?;
+    if found.writes_into_file {
+        return Err(Error::Config("has the service write the trace by itself (`write_into_file`)"));
+    }
+    if found.buffers == 0 || found.sources == 0 {
+        return Err(Error::Config("has no buffer or no data source"));
+    }
+    Ok(())
+}
+
+/// Parts of a configuration.
+#[derive(Default)]
+struct Contents {
+    buffers: usize,
+    sources: usize,
+    writes_into_file: bool,
+}
+
+/// Decodes the messages that a session can't be without, and those of ProtoLog.
+fn contents(config: &[u8]) -> Result<Contents, DecodeError> {
+    let mut found = Contents::default();
+    for field in Reader::new(config) {
+        let field = field?;
+        match field.number {
+            trace_config::BUFFERS => {
+                decode_all(field.as_message()?)?;
+                found.buffers += 1;
+            }
+            trace_config::DATA_SOURCES => {
+                for field in field.as_message()? {
+                    let field = field?;
+                    if field.number == 1 {
+                        check_source(field.as_message()?)?;
+                        found.sources += 1;
+                    }
+                }
+            }
+            trace_config::WRITE_INTO_FILE => found.writes_into_file = field.as_bool()?,
+            _ => {}
+        }
+    }
+    Ok(found)
+}
+
+fn check_source(source: Reader<'_>) -> Result<(), DecodeError> {
+    for field in source {
+        let field = field?;
+        match field.number {
+            source_config::FTRACE_CONFIG => decode_all(field.as_message()?)?,
+            source_config::PROTOLOG_CONFIG => {
+                for field in field.as_message()? {
+                    let field = field?;
+                    if field.number == protolog_config::GROUP_OVERRIDES {
+                        decode_all(field.as_message()?)?;
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn decode_all(fields: Reader<'_>) -> Result<(), DecodeError> {
+    for field in fields {
+        field?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn refused(config: &[u8], reason: &str) {
+        let error = check_config(config).expect_err("refused").to_string();
+        assert_eq!(error, format!("the configuration {reason}"));
+    }
+
+    #[test]
+    fn configurations_that_a_service_misunderstands_are_refused() {
+        let good = SessionConfig { buffer_kb: 64, log_from: Some(3), ..SessionConfig::default() };
+        assert!(check_config(&good.encode()).is_ok());
+        let nothing = "has no buffer or no data source";
+        refused(&[], nothing);
+        refused(&message(|to| _ = to.nested(1).uint32(1, 64)), nothing);
+        refused(b"buffers { size_kb: 64 }\n", "is text");
+        let malformed = "is no encoded TraceConfig";
+        refused(&[0x12, 0x7f], malformed);
+        // Well-formed on the outside, in a data source and in its configuration of ProtoLog.
+        refused(&message(|to| _ = to.bytes(2, &[0x0a, 0x7f])), malformed);
+        refused(&message(|to| _ = to.nested(2).nested(1).nested(126).bytes(1, &[0xff])), malformed);
+        let file = [good.encode(), vec![8 << 3, 1]].concat();
+        refused(&file, "has the service write the trace by itself (`write_into_file`)");
+    }
 }

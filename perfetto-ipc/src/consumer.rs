@@ -48,6 +48,7 @@ impl Consumer {
     pub fn connect(socket: &Path) -> Result<Self, Error> {
         let stream = UnixStream::connect(socket)
             .map_err(|error| Error::Connect { socket: socket.to_owned(), error })?;
+        stream.set_write_timeout(Some(TIMEOUT)).map_err(Error::Connection)?;
         let mut consumer = Self {
             socket: stream,
             input: FrameBuffer::default(),
@@ -61,8 +62,8 @@ impl Consumer {
         Ok(consumer)
     }
 
-    /// Starts a session with `config`, an encoded `TraceConfig`. A mistake in it shows in
-    /// [`Self::wait_for_end`].
+    /// Starts a session with `config`, an encoded `TraceConfig`. What the service refuses of it
+    /// shows in [`Self::wait_for_end`]; what it would misunderstand, [`crate::check_config`] finds.
     pub fn enable(&mut self, config: &[u8]) -> Result<(), Error> {
         let request = message(|to| {
             to.bytes(1, config);
@@ -78,7 +79,7 @@ impl Consumer {
         while self.ended.is_none() {
             match self.receive(by) {
                 Ok(()) => {}
-                Err(Error::Timeout(_)) => return Ok(false),
+                Err(Error::Timeout) => return Ok(false),
                 Err(error) => return Err(error),
             }
         }
@@ -167,7 +168,7 @@ impl Consumer {
                 _ => {}
             }
         }
-        if success { Ok(()) } else { Err(Error::Refused(reason)) }
+        if success { Ok(()) } else { Err(Error::NotCloned(reason)) }
     }
 
     fn bind(&mut self) -> Result<(), Error> {
@@ -205,7 +206,11 @@ impl Consumer {
     }
 
     fn write(&mut self, frame: &Frame<'_>) -> Result<(), Error> {
-        self.socket.write_all(&frame.encode()?).map_err(Error::Connection)
+        // Nothing else that is sent can be so long.
+        let bytes = frame.encode().map_err(|_| Error::Config("is longer than 128 KiB"))?;
+        self.socket.write_all(&bytes).map_err(|error| {
+            if is_timeout(&error) { Error::Timeout } else { Error::Connection(error) }
+        })
     }
 
     /// Returns the next reply to a call.
@@ -274,14 +279,14 @@ fn next_frame(
         }
         let left = by.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            return Err(Error::Timeout(left));
+            return Err(Error::Timeout);
         }
         socket.set_read_timeout(Some(left)).map_err(Error::Connection)?;
         let mut bytes = [0; 16 * 1024];
         match socket.read(&mut bytes) {
             Ok(0) => return Err(Error::Closed),
             Ok(count) => input.push(&bytes[..count]),
-            Err(error) if is_timeout(&error) => return Err(Error::Timeout(left)),
+            Err(error) if is_timeout(&error) => return Err(Error::Timeout),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(Error::Connection(error)),
         }

@@ -4,7 +4,6 @@ use crate::frame::FrameError;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// Why a request to the service failed.
 #[derive(Debug)]
@@ -26,8 +25,12 @@ pub enum Error {
     Missing(String),
     /// The service refused a request, with its reason.
     Refused(String),
+    /// The service did not clone a session, with its reason.
+    NotCloned(String),
+    /// A configuration that the service would take for another one, or for none.
+    Config(&'static str),
     /// No answer came in time.
-    Timeout(Duration),
+    Timeout,
     /// The trace could not be passed on.
     Output(io::Error),
 }
@@ -40,9 +43,13 @@ impl Error {
                 "start `traced`, or name its socket in PERFETTO_CONSUMER_SOCK_NAME"
             }
             Self::Missing(_) | Self::Frame(_) => "use a service of Perfetto 20 or later",
-            Self::Refused(_) => "correct the configuration as the service says",
+            Self::Refused(_) => "change what the service names, and try again",
+            Self::NotCloned(_) => "name a session that runs, by its `unique_session_name`",
+            Self::Config(_) => {
+                "encode a TraceConfig with a buffer and data sources, as `protoc --encode` does"
+            }
             Self::Output(_) => "make room for the trace",
-            Self::Connection(_) | Self::Closed | Self::Timeout(_) => {
+            Self::Connection(_) | Self::Closed | Self::Timeout => {
                 "look at the output of `traced`, and try again"
             }
         }
@@ -59,9 +66,11 @@ impl fmt::Display for Error {
             Self::Closed => f.write_str("the service closed the connection"),
             Self::Frame(error) => write!(f, "the service sent {error}"),
             Self::Missing(name) => write!(f, "the service has no `{name}`"),
+            Self::NotCloned(reason) => write!(f, "the service cloned no session: {reason}"),
+            Self::Config(reason) => write!(f, "the configuration {reason}"),
             Self::Refused(reason) => write!(f, "the service refused: {reason}"),
             Self::Output(error) => write!(f, "can't write the trace: {error}"),
-            Self::Timeout(time) => write!(f, "the service did not answer within {time:?}"),
+            Self::Timeout => f.write_str("the service did not answer in time"),
         }
     }
 }

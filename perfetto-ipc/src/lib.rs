@@ -19,6 +19,6 @@ mod error;
 pub mod frame;
 pub mod places;
 
-pub use config::SessionConfig;
+pub use config::{SessionConfig, check_config};
 pub use consumer::{CloneTarget, Consumer};
 pub use error::Error;

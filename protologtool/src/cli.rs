@@ -15,7 +15,7 @@ use crate::args::values::NO_FORMAT;
 use crate::args::{Check, Completions, Generate, Man, Transform};
 use crate::command::transform;
 use crate::command::{
-    binary, check, configuration, diff, export, generate, init, lsp, merge, page, read_log,
+    binary, check, configuration, diff, export, generate, init, lsp, merge, page, read_log, record,
     recover, view,
 };
 use crate::system::System;
@@ -54,6 +54,8 @@ enum Command {
     ReadLog(read_log::ReadLogArgs),
     /// Show the log in a trace in the browser.
     View(view::ViewArgs),
+    /// Record running programs by Perfetto's tracing service.
+    Record(record::RecordArgs),
     /// Make a trace from the recordings of dead processes.
     Recover(recover::RecoverArgs),
     /// Merge the traces of several processes into one.
@@ -129,6 +131,7 @@ impl Command {
             Self::Lsp(args) => lsp::run(args, system),
             Self::ReadLog(args) => read_log::run(args, system),
             Self::View(args) => view::run(args, system),
+            Self::Record(args) => record::run(args, system),
             Self::Recover(args) => recover::run(args, system),
             Self::Merge(args) => merge::run(args, system),
             Self::Diff(args) => diff::run(args, system),

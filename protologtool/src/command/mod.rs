@@ -15,6 +15,7 @@ pub(crate) mod lsp;
 pub(crate) mod merge;
 pub(crate) mod page;
 pub(crate) mod read_log;
+pub(crate) mod record;
 pub(crate) mod recover;
 pub(crate) mod transform;
 pub(crate) mod view;

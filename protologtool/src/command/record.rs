@@ -1,0 +1,205 @@
+//! `record`: a session of Perfetto's tracing service, from its start to its trace.
+//!
+//! The trace is read once a second and goes to the output at once, so that a long session needs no
+//! large buffer; but at the end only where the buffer is to have it until then, for a clone or
+//! since the configuration is somebody's own.
+//!
+//! Invariants
+//! - The session ends with this process, however that ends.
+//! - After the first signal the program ends within the time limits of a few requests; the second
+//!   one ends it at once.
+
+use crate::args::LogOutput;
+use crate::args::level::level;
+use crate::args::values::age;
+use crate::exit::{Exit, Failure};
+use crate::first_process;
+use crate::output::{cant_read, cant_write, write_one};
+use crate::system::System;
+use perfetto_ipc::{CloneTarget, Consumer, Error, SessionConfig, check_config, places};
+use protolog_core::Level;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+const HELP: &str = "\
+Examples:
+  protologtool record --perfetto -o all.pftrace
+  protologtool record --perfetto --time 10s --log-from info \\
+    --group Net=verbose -o all.pftrace
+  protologtool record --perfetto -c config.pb -o all.pftrace
+  protologtool record --perfetto --name watch -o watch.pftrace &
+  protologtool record --perfetto --clone watch -o bug.pftrace
+
+Perfetto's tracing service (`traced`) has to run. The session records every program that is connected with it, by \
+`protolog_rt::producer::connect()` or `Init::perfetto`, and those that come meanwhile. It ends with Ctrl-C, after --time, or by itself as its \
+configuration says; then the trace is complete.
+
+Without --log-from, --group and -c everything is recorded. With --ftrace the kernel's events are in the same trace, where `traced_probes` \
+runs, too. A configuration of your own is an encoded TraceConfig, as `perfetto` takes it without `--txt`; \
+`protoc --encode=perfetto.protos.TraceConfig` makes it of its text form.
+
+--clone writes what a session with a unique name has so far, and leaves it running: for a report of a bug that was just seen. With --name, \
+and with a configuration of your own, the trace stays in the service's buffer until the end, which then has the newest of it.
+
+The socket is the one in PERFETTO_CONSUMER_SOCK_NAME, or else /run/perfetto/traced-consumer.sock or /tmp/perfetto-consumer.
+
+Exit codes: 0 done; 2 wrong command line, no service, or the service or the output fails: nothing was written.";
+
+/// Arguments of `record`.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = HELP, after_help = "See --help for examples.")]
+pub(crate) struct RecordArgs {
+    /// Record by Perfetto's tracing service
+    #[arg(long, required = true)]
+    perfetto: bool,
+
+    /// Write the trace to this file; `-` for standard output
+    #[arg(short, long, value_name = "TRACE")]
+    output: PathBuf,
+
+    /// The configuration: an encoded TraceConfig
+    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["log_from", "groups", "ftrace", "name", "buffer", "clone"])]
+    config: Option<PathBuf>,
+
+    /// End the session after so long, such as 10s, 5m or 1h
+    #[arg(short, long, value_name = "TIME", value_parser = age, conflicts_with = "clone")]
+    time: Option<Duration>,
+
+    /// Record this level and up
+    #[arg(long, value_name = "LEVEL", value_parser = level())]
+    log_from: Option<Level>,
+
+    /// Record this level and up of one group, by its name or the end of it; may be repeated
+    #[arg(long = "group", value_name = "GROUP=LEVEL", value_parser = group)]
+    groups: Vec<(String, Level)>,
+
+    /// Record an event of the kernel's, such as `sched/sched_switch`; may be repeated
+    #[arg(long, value_name = "EVENT")]
+    ftrace: Vec<String>,
+
+    /// The name by which the session can be cloned
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+
+    /// The size of the service's buffer, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=2048))]
+    buffer: u32,
+
+    /// Write what the session of this name has so far, and leave it running
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["log_from", "groups", "ftrace", "name"])]
+    clone: Option<String>,
+
+    #[command(flatten)]
+    output_file: LogOutput,
+}
+
+/// The interval at which the trace is read.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// The longest time between a signal and the end.
+const LOOK: Duration = Duration::from_millis(100);
+
+pub(crate) fn run(args: &RecordArgs, system: &dyn System) -> Result<Exit, Failure> {
+    let config = config(args, system)?;
+    let is_over = stop_flag()?;
+    let socket = places::consumer(std::env::var_os(places::CONSUMER_VARIABLE));
+    let mut consumer = Consumer::connect(&socket).map_err(|error| failure(&error))?;
+    let mut fill = |out: &mut dyn io::Write| match &args.clone {
+        Some(name) => {
+            consumer.clone_session(CloneTarget::Name(name))?;
+            consumer.read(|packet| out.write_all(packet))
+        }
+        None => record(&mut consumer, &config, args, &is_over, out),
+    };
+    let inputs: Vec<PathBuf> = args.config.iter().cloned().collect();
+    let failed = |error: Error| match error {
+        Error::Output(error) => cant_write(&args.output, &error),
+        error => failure(&error),
+    };
+    let mode = args.output_file.mode_of_new();
+    write_one(&args.output, mode, &inputs, system, &mut fill, failed)?;
+    Ok(Exit::Done)
+}
+
+/// Starts a session, and writes its trace until it ends.
+fn record(
+    consumer: &mut Consumer,
+    config: &[u8],
+    args: &RecordArgs,
+    is_over: &AtomicBool,
+    out: &mut dyn io::Write,
+) -> Result<(), Error> {
+    consumer.enable(config)?;
+    let reads = args.name.is_none() && args.config.is_none();
+    let end = args.time.map(|time| Instant::now() + time);
+    let mut next_read = Instant::now() + INTERVAL;
+    let has_ended = loop {
+        if consumer.wait_for_end(LOOK)? {
+            break true;
+        }
+        let now = Instant::now();
+        if is_over.load(Ordering::Relaxed) || end.is_some_and(|end| now >= end) {
+            break false;
+        }
+        if reads && now >= next_read {
+            consumer.read(|packet| out.write_all(packet))?;
+            next_read = now + INTERVAL;
+        }
+    };
+    if !has_ended {
+        consumer.disable()?;
+    }
+    consumer.read(|packet| out.write_all(packet))?;
+    consumer.free()
+}
+
+/// Returns the encoded configuration.
+fn config(args: &RecordArgs, system: &dyn System) -> Result<Vec<u8>, Failure> {
+    if let Some(path) = &args.config {
+        let config = system.read(path).map_err(|error| cant_read(path, &error))?;
+        check_config(&config).map_err(|error| {
+            Failure::new(format!("`{}`: {error}", path.display())).help(error.help())
+        })?;
+        return Ok(config);
+    }
+    let groups = args.groups.iter().map(|(name, level)| (name.clone(), Some(level.wire())));
+    let config = SessionConfig {
+        buffer_kb: args.buffer << 10,
+        unique_name: args.name.clone(),
+        enable_all: args.log_from.is_none() && args.groups.is_empty(),
+        log_from: args.log_from.map(Level::wire),
+        groups: groups.collect(),
+        ftrace_events: args.ftrace.clone(),
+        ..SessionConfig::default()
+    };
+    Ok(config.encode())
+}
+
+/// Returns a flag that the first signal sets which asks the program to end. The second one ends it.
+fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
+    let flag = Arc::new(AtomicBool::new(false));
+    for signal in first_process::not_ignored([SIGHUP, SIGINT, SIGTERM]) {
+        // In this order: the first of each kind finds the flag down.
+        signal_hook::flag::register_conditional_default(signal, Arc::clone(&flag))
+            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&flag)))
+            .map_err(|error| Failure::new(format!("can't wait for signals: {error}")))?;
+    }
+    Ok(flag)
+}
+
+fn failure(error: &Error) -> Failure {
+    Failure::new(error.to_string()).help(error.help())
+}
+
+/// A group and its level.
+fn group(text: &str) -> Result<(String, Level), String> {
+    let parts = text.rsplit_once('=').filter(|(name, _)| !name.is_empty());
+    let (name, level) = parts.ok_or("write it as GROUP=LEVEL")?;
+    let level = level.to_ascii_lowercase().parse();
+    let level = level.map_err(|_| "use one of verbose, debug, info, warn, error, wtf")?;
+    Ok((name.to_owned(), level))
+}
