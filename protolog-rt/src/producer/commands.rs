@@ -15,12 +15,15 @@ pub(super) enum Command {
     Flush { ids: Vec<u64>, request: u64, flags: u64 },
     /// Asks for packets that can be read without earlier ones.
     Clear { ids: Vec<u64> },
+    /// Gives memory, in a file that comes along, with pages of this size in KiB.
+    Memory { page_kb: u32 },
 }
 
 /// Fields of `GetAsyncCommandResponse`.
 mod command {
     pub(super) const START_DATA_SOURCE: u32 = 1;
     pub(super) const STOP_DATA_SOURCE: u32 = 2;
+    pub(super) const SETUP_TRACING: u32 = 3;
     pub(super) const FLUSH: u32 = 5;
     pub(super) const CLEAR_INCREMENTAL_STATE: u32 = 7;
 }
@@ -53,6 +56,16 @@ impl Command {
                         }
                     }
                     found = Some(Self::Stop { id });
+                }
+                command::SETUP_TRACING => {
+                    let mut page_kb = 0;
+                    for field in field.as_message()? {
+                        let field = field?;
+                        if field.number == 1 {
+                            page_kb = field.as_u32()?;
+                        }
+                    }
+                    found = Some(Self::Memory { page_kb });
                 }
                 command::FLUSH => {
                     let (mut ids, mut request, mut flags) = (Vec::new(), 0, 0);
@@ -129,6 +142,8 @@ mod tests {
             to.nested(7).uint64(1, 300);
         });
         assert_eq!(Command::decode(&clear), Ok(Some(Command::Clear { ids: vec![300] })));
+        let memory = message(|to| _ = to.nested(3).uint32(1, 4));
+        assert_eq!(Command::decode(&memory), Ok(Some(Command::Memory { page_kb: 4 })));
         assert_eq!(Command::decode(&message(|to| _ = to.nested(77))), Ok(None));
         assert!(Command::decode(&start[..start.len() - 1]).is_err());
     }

@@ -7,15 +7,15 @@
 
 use super::commands::takes_our_memory;
 use crate::sys::close_on_fork::CloseOnFork;
-use crate::sys::file::memory_file;
+use crate::sys::file::{memory_file, never_shrinks};
 use crate::sys::mapping::Mapping;
 use crate::sys::poll::{Polled, poll};
 use crate::sys::process::program;
-use crate::sys::socket::send;
+use crate::sys::socket::{receive, send};
 use perfetto_ipc::frame::{Body, Frame, FrameBuffer, message};
 use protolog_shmem::{Memory, PAGE, ServiceMemory};
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -24,6 +24,9 @@ use std::time::{Duration, Instant};
 
 /// The size of the memory that is shared with the service, in bytes.
 const MEMORY: usize = 2 << 20;
+
+/// The most memory that a service gives, in bytes.
+const MAX_MEMORY: usize = 32 << 20;
 
 /// The time that the service has to accept the connection, and to take a request.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -48,6 +51,8 @@ pub(super) struct Sender {
 pub(super) struct Receiver {
     socket: Arc<CloseOnFork<UnixStream>>,
     input: FrameBuffer,
+    /// The last file that came along.
+    file: Option<File>,
 }
 
 /// An open connection that the service has accepted.
@@ -55,7 +60,8 @@ pub(super) struct Receiver {
 pub(super) struct Link {
     pub(super) sender: Sender,
     pub(super) receiver: Receiver,
-    pub(super) memory: ServiceMemory,
+    /// The memory of this process, if the service takes it; otherwise the service gives its own.
+    pub(super) memory: Option<ServiceMemory>,
     /// The request to which commands are replies.
     pub(super) commands: u64,
 }
@@ -71,12 +77,13 @@ impl Link {
             methods: Vec::new(),
             last_request: 0,
         };
-        let receiver = Receiver { socket, input: FrameBuffer::default() };
+        let receiver = Receiver { socket, input: FrameBuffer::default(), file: None };
         let file = memory_file(c"protolog-perfetto", MEMORY as u64)?;
-        let memory = ServiceMemory::new(Memory::new(Mapping::shared(&file, 0, MEMORY)?));
-        let mut link = Self { sender, receiver, memory, commands: 0 };
+        let mut link = Self { sender, receiver, memory: None, commands: 0 };
         link.bind()?;
-        link.initialize(&file)?;
+        if link.initialize(&file)? {
+            link.memory = Some(map(&file, MEMORY)?);
+        }
         let source = message(|to| {
             // It reports its start and its stop, and clears incremental state when asked.
             to.nested(1).string(1, DATA_SOURCE).bool(2, true).bool(3, true).bool(4, true);
@@ -103,8 +110,8 @@ impl Link {
         Ok(())
     }
 
-    /// Introduces this process, with the memory in `file`.
-    fn initialize(&mut self, file: &File) -> io::Result<()> {
+    /// Introduces this process, with the memory in `file`. Returns whether the service takes it.
+    fn initialize(&mut self, file: &File) -> io::Result<bool> {
         let name = program();
         let request = message(|to| {
             to.uint32(1, PAGE as u32).uint32(2, MEMORY as u32).string(3, &name);
@@ -114,14 +121,13 @@ impl Link {
         });
         let id = self.sender.invoke("InitializeConnection", &request, Some(file))?;
         let by = Instant::now() + TIMEOUT;
-        let takes = self.receiver.find(by, |frame| match frame.body {
+        self.receiver.find(by, |frame| match frame.body {
             _ if frame.request_id != id => None,
             Body::InvokeReply { success: true, reply, .. } => {
                 Some(takes_our_memory(reply).map_err(|_| "sent a malformed reply"))
             }
             _ => Some(Err("refused the connection")),
-        })?;
-        if takes { Ok(()) } else { Err(problem("takes no memory of a producer")) }
+        })
     }
 }
 
@@ -203,18 +209,38 @@ impl Receiver {
                 let bytes = self.input.next_frame().map_err(malformed)?.unwrap_or_default();
                 return Ok(take(Frame::decode(bytes).map_err(malformed)?));
             }
-            let Some(mut socket) = self.socket.if_open() else {
+            let Some(socket) = self.socket.if_open() else {
                 return Err(problem("is the parent's"));
             };
             let mut bytes = [0; 16 * 1024];
-            match socket.read(&mut bytes) {
-                Ok(0) => return Err(problem("closed the connection")),
-                Ok(count) => self.input.push(&bytes[..count]),
+            match receive(socket, &mut bytes) {
+                Ok((0, _)) => return Err(problem("closed the connection")),
+                Ok((count, file)) => {
+                    self.input.push(&bytes[..count]);
+                    self.file = file.or(self.file.take());
+                }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if is_closed(&error) => return Err(problem("closed the connection")),
                 Err(error) => return Err(error),
             }
         }
+    }
+
+    /// Takes the memory that came along, with pages of `page_kb` KiB.
+    pub(super) fn take_memory(&mut self, page_kb: u32) -> io::Result<ServiceMemory> {
+        let file = self.file.take().ok_or_else(|| problem("gives no file with its memory"))?;
+        if page_kb as usize * 1024 != PAGE {
+            return Err(problem(&format!("gives memory with pages of {page_kb} KiB")));
+        }
+        let len = file.metadata()?.len() as usize;
+        if !(PAGE..=MAX_MEMORY).contains(&len) {
+            return Err(problem(&format!("gives {len} bytes of memory")));
+        }
+        // Otherwise a write to it might end this process.
+        if !never_shrinks(&file) {
+            return Err(problem("gives memory that it may take away"));
+        }
+        map(&file, len)
     }
 
     /// Waits until `by` for a frame of which `take` makes something, and skips others.
@@ -236,6 +262,10 @@ impl Receiver {
             }
         }
     }
+}
+
+fn map(file: &File, len: usize) -> io::Result<ServiceMemory> {
+    Ok(ServiceMemory::new(Memory::new(Mapping::shared(file, 0, len)?)))
 }
 
 /// Returns whether the peer is gone.

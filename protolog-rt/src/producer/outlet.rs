@@ -36,7 +36,8 @@ pub(super) const PAUSE: Duration = Duration::from_millis(1);
 /// See the module.
 #[derive(Debug)]
 pub(super) struct Outlet {
-    memory: ServiceMemory,
+    /// None until the service gives its own, if it takes none.
+    memory: Option<ServiceMemory>,
     sender: Sender,
     /// Complete chunks that the service was not told of: page, number, buffer.
     batch: Vec<(u32, u32, u32)>,
@@ -55,8 +56,18 @@ pub(super) struct ServiceWriter {
 }
 
 impl Outlet {
-    pub(super) fn new(memory: ServiceMemory, sender: Sender) -> Self {
+    pub(super) fn new(memory: Option<ServiceMemory>, sender: Sender) -> Self {
         Self { memory, sender, batch: Vec::new(), last_id: 0, free: VecDeque::new() }
+    }
+
+    /// Returns whether there is memory to write to.
+    pub(super) fn has_memory(&self) -> bool {
+        self.memory.is_some()
+    }
+
+    /// Writes to `memory` from now on, where there was none.
+    pub(super) fn set_memory(&mut self, memory: ServiceMemory) {
+        self.memory.get_or_insert(memory);
     }
 
     /// Registers a writer to a buffer of the service; none where there are as many as can be.
@@ -107,7 +118,7 @@ impl Outlet {
 
     /// Returns whether chunks should be kept for those that are complete.
     pub(super) fn is_scarce(&self) -> bool {
-        self.memory.is_scarce()
+        self.memory.as_ref().is_some_and(ServiceMemory::is_scarce)
     }
 
     /// Takes a chunk for the next one of a writer; none until the service has freed one.
@@ -116,17 +127,19 @@ impl Outlet {
         writer: &mut ServiceWriter,
         layout: PageLayout,
     ) -> Option<ServiceChunk> {
-        let chunk = self.memory.acquire(layout, writer.id, writer.next_chunk)?;
+        let chunk = self.memory.as_mut()?.acquire(layout, writer.id, writer.next_chunk)?;
         writer.next_chunk = writer.next_chunk.wrapping_add(1);
         Some(chunk)
     }
 
     /// Appends `bytes` to a chunk, and shows `packets` of it.
     pub(super) fn append(&mut self, chunk: &mut ServiceChunk, bytes: &[u8], packets: Packets) {
-        // A chunk has room for one that is copied to it, since its layout is the same.
-        let has_room = self.memory.append(chunk, bytes);
+        // A chunk is of the memory that is there.
+        let Some(memory) = &mut self.memory else { return };
+        // It has room for one that is copied to it, since its layout is the same.
+        let has_room = memory.append(chunk, bytes);
         debug_assert!(has_room, "a chunk that is too small");
-        self.memory.publish(chunk, packets);
+        memory.publish(chunk, packets);
     }
 
     /// Completes a chunk; the service is told of it by [`Self::commit`] at the latest.
@@ -135,7 +148,8 @@ impl Outlet {
         writer: &ServiceWriter,
         chunk: ServiceChunk,
     ) -> io::Result<()> {
-        let (page, index) = self.memory.complete(chunk);
+        let Some(memory) = &mut self.memory else { return Ok(()) };
+        let (page, index) = memory.complete(chunk);
         self.batch.push((page, index, writer.target));
         if self.batch.len() < BATCH { Ok(()) } else { self.commit(None) }
     }

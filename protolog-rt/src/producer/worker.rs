@@ -16,6 +16,7 @@ use super::outlet::{Outlet, PAUSE};
 use crate::session::forwarded;
 use crate::sys::thread::block_signals;
 use perfetto_ipc::frame::Body;
+use protolog_shmem::ServiceMemory;
 use std::collections::VecDeque;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -39,6 +40,8 @@ const PERIODIC: u64 = 1;
 #[derive(Debug, Default)]
 struct Commands {
     queue: Mutex<VecDeque<Command>>,
+    /// Memory that the service gives, on its way.
+    memory: Mutex<Option<ServiceMemory>>,
     /// The connection is over.
     is_closed: AtomicBool,
     /// The reason, if this side ended it.
@@ -61,6 +64,7 @@ struct Worker {
 /// Does what the service asks for until the connection ends. Returns the reason of its end.
 pub(super) fn serve(link: Link, state: &Arc<SharedStatus>) -> String {
     let Link { sender, mut receiver, memory, commands: request } = link;
+    let mut has_memory = memory.is_some();
     let commands = Arc::<Commands>::default();
     let worker = Worker {
         outlet: Outlet::new(memory, sender),
@@ -74,6 +78,17 @@ pub(super) fn serve(link: Link, state: &Arc<SharedStatus>) -> String {
     let Ok(thread) = spawned else { return "there is no thread to be had".into() };
     let end = loop {
         match next_command(&mut receiver, request) {
+            Ok(Some(Command::Memory { page_kb })) => {
+                // It says so also where ours is used.
+                if has_memory {
+                    continue;
+                }
+                match receiver.take_memory(page_kb) {
+                    Ok(memory) => *commands.memory() = Some(memory),
+                    Err(error) => break error.to_string(),
+                }
+                has_memory = true;
+            }
             Ok(Some(command)) => {
                 let mut queue = commands.queue();
                 if queue.len() >= MAX_COMMANDS {
@@ -115,6 +130,10 @@ fn refuse(what: &str) -> io::Error {
 impl Commands {
     fn queue(&self) -> MutexGuard<'_, VecDeque<Command>> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn memory(&self) -> MutexGuard<'_, Option<ServiceMemory>> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn reason(&self) -> MutexGuard<'_, Option<String>> {
@@ -166,6 +185,7 @@ impl Worker {
                 }
                 self.outlet.commit(Some(request))
             }
+            Command::Memory { .. } => Ok(()),
             Command::Clear { ids } => {
                 for instance in self.instances.iter_mut().filter(|it| ids.contains(&it.id)) {
                     // Every chunk sets up its own state; the next ones are not far.
@@ -183,6 +203,12 @@ impl Worker {
         }
         if self.instances.len() >= MAX_SESSIONS {
             return Err(refuse(&format!("started more than {MAX_SESSIONS} sessions")));
+        }
+        if let Some(memory) = self.commands.memory().take() {
+            self.outlet.set_memory(memory);
+        }
+        if !self.outlet.has_memory() {
+            return Err(refuse("started a session before it gave memory"));
         }
         let source = SourceConfig::decode(config)
             .map_err(|error| refuse(&format!("sent a malformed configuration: {error}")))?;

@@ -154,6 +154,13 @@ pub(crate) fn memory_file(name: &CStr, size: u64) -> io::Result<File> {
     Ok(file)
 }
 
+/// Returns whether it is a file in memory that keeps at least its size, whoever has it.
+pub(crate) fn never_shrinks(file: &File) -> bool {
+    // SAFETY: the file is open; no memory of ours is involved.
+    let seals = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GET_SEALS) };
+    seals >= 0 && seals & libc::F_SEAL_SHRINK != 0
+}
+
 /// Opens a file that can be read when something in the directory was written, moved or removed.
 /// Reading it never waits.
 pub(crate) fn watch(directory: &Path) -> io::Result<File> {

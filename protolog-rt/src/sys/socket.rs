@@ -1,11 +1,11 @@
-//! Sockets: the peer's user, and a file sent along with bytes.
+//! Sockets: the peer's user, and a file that goes along with bytes.
 //!
 //! Invariant: a closed peer is an error, never a signal.
 
 use super::checked;
 use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::net::UnixStream;
 
 /// Returns the id of the user that the peer process acted as when it connected.
@@ -56,12 +56,40 @@ pub(crate) fn send(socket: &UnixStream, bytes: &[u8], file: Option<&File>) -> io
     usize::try_from(sent).map_err(|_| io::Error::last_os_error())
 }
 
+/// Waits for bytes, as long as the socket's time limit says, and for a file that may come along; of
+/// several the first. Returns the number of bytes, 0 at the end.
+pub(crate) fn receive(socket: &UnixStream, bytes: &mut [u8]) -> io::Result<(usize, Option<File>)> {
+    let mut part = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
+    // SAFETY: zeros are an empty message.
+    let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+    // SAFETY: zeros are a header of nothing.
+    let mut control = Control(unsafe { std::mem::zeroed() }, [0; 16]);
+    message.msg_iov = &raw mut part;
+    message.msg_iovlen = 1;
+    message.msg_control = (&raw mut control).cast();
+    // Room for one descriptor: the kernel closes others.
+    // SAFETY: computes a number.
+    message.msg_controllen = unsafe { libc::CMSG_LEN(size_of::<libc::c_int>() as u32) } as _;
+    let flags = libc::MSG_CMSG_CLOEXEC;
+    // SAFETY: the message points to values of ours that are as large as it says and live through
+    // the call.
+    let received = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, flags) };
+    let received = usize::try_from(received).map_err(|_| io::Error::last_os_error())?;
+    let has_file = message.msg_controllen as usize > size_of::<libc::cmsghdr>()
+        && control.0.cmsg_level == libc::SOL_SOCKET
+        && control.0.cmsg_type == libc::SCM_RIGHTS;
+    let number = i32::from_ne_bytes([control.1[0], control.1[1], control.1[2], control.1[3]]);
+    // SAFETY: the kernel has just made the descriptor for this call, and nobody else has it.
+    let file = has_file.then(|| unsafe { File::from_raw_fd(number) });
+    Ok((received, file))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::sys::poll::{Polled, poll};
     use crate::sys::process;
-    use std::io::Read;
+    use std::io::{Read, Seek, Write};
     use std::os::fd::AsFd;
 
     #[test]
@@ -75,5 +103,30 @@ mod tests {
         other.read_exact(&mut two).unwrap();
         drop(other);
         assert_eq!(send(&one, b"ab", None).unwrap_err().kind(), io::ErrorKind::BrokenPipe);
+    }
+
+    #[test]
+    fn a_file_goes_along_with_bytes() {
+        let dir = protolog_testkit::temp_dir();
+        let mut file = File::create_new(dir.path().join("file")).unwrap();
+        file.write_all(b"content").unwrap();
+        let (one, other) = UnixStream::pair().unwrap();
+        assert_eq!(send(&one, b"a", None).unwrap(), 1);
+        assert_eq!(send(&one, b"bc", Some(&file)).unwrap(), 2);
+        assert_eq!(send(&one, b"d", None).unwrap(), 1);
+        drop(one);
+        let (mut bytes, mut files) = (Vec::new(), Vec::new());
+        loop {
+            let mut some = [0; 16];
+            let (count, file) = receive(&other, &mut some).unwrap();
+            files.extend(file);
+            bytes.extend_from_slice(&some[..count]);
+            if count == 0 {
+                break;
+            }
+        }
+        assert_eq!((bytes.as_slice(), files.len()), (b"abcd".as_slice(), 1));
+        // It is the same open file, at the same place.
+        assert_eq!(files[0].stream_position().unwrap(), 7);
     }
 }

@@ -1,5 +1,6 @@
 //! Sessions of the service that lose nothing.
 
+use crate::proxy::Change;
 use crate::service::{LONG, Service, all};
 use perfetto_ipc::{CloneTarget, SessionConfig};
 use protolog_reader::{Rendering, Trace};
@@ -37,6 +38,27 @@ fn four_processes_of_four_threads_are_recorded() {
     let logged: Vec<_> = children.into_iter().map(super::child::RunningChild::end).collect();
     assert_eq!(logged.iter().flatten().count(), 80_000);
     trace.check(&logged);
+}
+
+/// The service gives its own memory to a producer that has none, and here the messages fill that
+/// several times.
+#[test]
+fn memory_of_the_service_is_used_where_it_takes_none() {
+    let Some(service) = Service::start() else { return };
+    let job = "threads=4 count=10000 size=200";
+    let mut child = service.changed_child(Change::NoMemory, job, "given");
+    for round in 1..3 {
+        let session = service.session(&all());
+        child.tell("enabled");
+        let before = child.logged().len();
+        child.tell("log");
+        let trace = service.stop(session);
+        child.tell("disabled");
+        let logged = child.logged();
+        assert_eq!(logged.len(), round * 40_000);
+        trace.check(&[logged[before..].to_vec()]);
+    }
+    child.end();
 }
 
 #[test]

@@ -222,6 +222,15 @@ fn log(more: &str, job: &str, number: u64) -> Vec<String> {
 fn log_until_killed(job: &str, logged: &Path) {
     let (threads, pid) = (word("threads", job, 2), std::process::id());
     thread::scope(|scope| {
+        if word("busy", job, 0) == 1 {
+            // While somebody logs, the chunks of others are not taken from them.
+            scope.spawn(|| {
+                loop {
+                    i!(Log::Other, "busy");
+                    thread::sleep(Duration::from_millis(1));
+                }
+            });
+        }
         for thread in 0..threads {
             scope.spawn(move || {
                 for at in 0_u64.. {

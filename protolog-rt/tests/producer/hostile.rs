@@ -2,9 +2,12 @@
 //! goes on, and never crashes.
 
 use crate::child::RunningChild;
+use crate::proxy;
 use perfetto_ipc::frame::{Body, Frame, FrameBuffer, MAX_FRAME, Method, message};
 use protolog_testkit::{Random, temp_dir_for_sockets};
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::{UnixListener, UnixStream};
 
 const METHODS: [&str; 8] = [
@@ -64,21 +67,34 @@ impl Accepted {
         self.send(self.commands, Body::InvokeReply { success: true, has_more: true, reply });
     }
 
+    /// Gives memory with pages of so many KiB.
+    fn give(&mut self, page_kb: u32, file: Option<&OwnedFd>) {
+        let reply = message(|to| _ = to.nested(3).uint32(1, page_kb));
+        let body = Body::InvokeReply { success: true, has_more: true, reply: &reply };
+        let frame = Frame { request_id: self.commands, body }.encode().expect("a frame");
+        proxy::send(&self.socket, &frame, file).expect("send it");
+    }
+
     /// Starts a session with the configuration `config`.
     fn start(&mut self, id: u64, config: &[u8]) {
         self.command(&message(|to| _ = to.nested(1).uint64(1, id).bytes(2, config)));
     }
 }
 
-/// Accepts a producer, up to the request for commands.
+/// Accepts a producer and its memory, up to the request for commands.
 fn accept(listener: &UnixListener) -> Accepted {
+    accept_with(listener, true)
+}
+
+/// Likewise, and says whether its memory is taken.
+fn accept_with(listener: &UnixListener, takes_memory: bool) -> Accepted {
     let (socket, _) = listener.accept().expect("a producer");
     let mut it = Accepted { socket, input: FrameBuffer::default(), commands: 0 };
     let id = it.wait_for("ProducerPort").expect("a request");
     let methods = METHODS.iter().zip(1..).map(|(name, id)| Method { id, name }).collect();
     it.send(id, Body::BindReply { success: true, service_id: 1, methods });
     let id = it.wait_for("InitializeConnection").expect("a request");
-    let reply = message(|to| _ = to.bool(1, true));
+    let reply = message(|to| _ = to.bool(1, takes_memory));
     it.send(id, Body::InvokeReply { success: true, has_more: false, reply: &reply });
     it.commands = it.wait_for("GetAsyncCommand").expect("a request");
     it
@@ -112,14 +128,50 @@ fn nonsense_ends_the_connection_with_a_reason() {
         ("closed the connection", &|it| _ = it.socket.shutdown(std::net::Shutdown::Both)),
     ];
     for (reason, act) in cases {
-        let mut it = accept(&listener);
-        child.tell("connected");
-        act(&mut it);
-        while it.next().is_some() {}
-        let said = child.tell("disconnected");
-        assert!(said.contains(reason), "`{said}` instead of `{reason}`");
+        ends(accept(&listener), &mut child, reason, act);
     }
     child.end();
+}
+
+/// Checks that what the service does ends the connection for a reason.
+#[track_caller]
+fn ends(mut it: Accepted, child: &mut RunningChild, reason: &str, act: Act) {
+    child.tell("connected");
+    act(&mut it);
+    while it.next().is_some() {}
+    let said = child.tell("disconnected");
+    assert!(said.contains(reason), "`{said}` instead of `{reason}`");
+}
+
+#[test]
+fn memory_that_is_no_good_ends_the_connection() {
+    let dir = temp_dir_for_sockets();
+    let socket = dir.path().join("producer");
+    let listener = UnixListener::bind(&socket).expect("listen");
+    let mut child = RunningChild::start("", &socket, &dir.path().join("logged"));
+    let cases: [(&str, Act); 6] = [
+        ("started a session before it gave memory", &|it| it.start(1, &config())),
+        ("gives no file with its memory", &|it| it.give(4, None)),
+        ("gives memory with pages of 8 KiB", &|it| it.give(8, Some(&memory(1 << 20, true)))),
+        ("gives 100 bytes of memory", &|it| it.give(4, Some(&memory(100, true)))),
+        ("gives 67108864 bytes of memory", &|it| it.give(4, Some(&memory(64 << 20, true)))),
+        ("gives memory that it may take away", &|it| it.give(4, Some(&memory(1 << 20, false)))),
+    ];
+    for (reason, act) in cases {
+        ends(accept_with(&listener, false), &mut child, reason, act);
+    }
+    child.end();
+}
+
+/// A file in memory.
+fn memory(size: u64, is_sealed: bool) -> OwnedFd {
+    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+    let file = memfd_create("service", flags).expect("a file in memory");
+    ftruncate(&file, size).expect("its size");
+    if is_sealed {
+        fcntl_add_seals(&file, SealFlags::SHRINK).expect("seal it");
+    }
+    file
 }
 
 #[test]

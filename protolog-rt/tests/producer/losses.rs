@@ -1,5 +1,6 @@
 //! What may be lost, and what may not: rings that wrap, and processes that are killed.
 
+use crate::proxy::Change;
 use crate::service::{Service, all};
 use perfetto_ipc::SessionConfig;
 use protolog_reader::LossReason;
@@ -49,6 +50,28 @@ fn a_killed_process_leaves_what_it_logged() {
         let messages: HashSet<String> = service.stop(session).messages().into_iter().collect();
         let missing: Vec<_> = logged.iter().filter(|text| !messages.contains(*text)).collect();
         assert!(logged.len() > 20 && missing.is_empty(), "{missing:?} of {}", logged.len());
+    }
+}
+
+/// What a killed process leaves is what the service finds in chunks that were not committed: where
+/// it does not look, the same messages are lost.
+#[test]
+fn a_killed_process_leaves_less_where_the_service_does_not_look() {
+    let Some(service) = Service::start() else { return };
+    for (change, loses) in [(Change::Nothing, false), (Change::NoScraping, true)] {
+        let mut child =
+            service.changed_child(change, "threads=3 busy=1", &format!("control-{change:?}"));
+        let session = service.session(&all());
+        child.tell("enabled");
+        child.ask("endless");
+        thread::sleep(Duration::from_millis(400));
+        let logged = child.kill();
+        thread::sleep(Duration::from_millis(200));
+        let messages: HashSet<String> =
+            service.stop(session).messages_with(&[]).into_iter().collect();
+        let missing = logged.iter().filter(|text| !messages.contains(*text)).count();
+        assert!(logged.len() > 20, "{}", logged.len());
+        assert_eq!(missing > 0, loses, "{missing} of {} are missing", logged.len());
     }
 }
 

@@ -8,4 +8,5 @@ mod cases;
 mod child;
 mod hostile;
 mod losses;
+mod proxy;
 mod service;

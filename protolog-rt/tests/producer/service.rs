@@ -1,6 +1,7 @@
 //! The real service and a consumer of it, and checks of the traces that come of it.
 
 use crate::child::RunningChild;
+use crate::proxy::{self, Change};
 use perfetto_ipc::{Consumer, SessionConfig};
 use protolog_reader::{Log, Rendering, Trace};
 use protolog_testkit::{TracingService, trace_processor, trace_stats};
@@ -56,6 +57,12 @@ impl Service {
     /// Starts a program that logs.
     pub(crate) fn child(&self, job: &str, name: &str) -> RunningChild {
         RunningChild::start(job, &self.producers(), &self.dir.path().join(name))
+    }
+
+    /// Starts a program that logs, and whose introduction is changed.
+    pub(crate) fn changed_child(&self, change: Change, job: &str, name: &str) -> RunningChild {
+        let proxy = proxy::start(self.producers(), self.dir.path(), change);
+        RunningChild::start(job, &proxy, &self.dir.path().join(name))
     }
 
     /// Ends a session, and returns its trace.
