@@ -12,7 +12,7 @@ use super::config::SourceConfig;
 use super::outlet::{Outlet, PAUSE, ServiceWriter};
 use crate::error::Error;
 use crate::loss::UnattributedSnapshot;
-use crate::session::forwarded::{ForwardedSession, Settings};
+use crate::session::forwarded::{ForwardedCounts, ForwardedSession, Settings};
 use crate::session::packets::dictionary::Dictionary;
 use crate::writer::Writer;
 use protolog_core::chunk::Packets;
@@ -45,6 +45,7 @@ pub(super) struct Instance {
     /// The sequence of packets that are nobody else's.
     own: ServiceWriter,
     sequences: HashMap<u16, ForwardedSequence>,
+    counts: ForwardedCounts,
     dictionary: Dictionary,
     /// Writers that ended, and whose last packet is still to be written.
     ended: Vec<Arc<Writer>>,
@@ -106,6 +107,7 @@ impl Instance {
         };
         let (dictionary, before) = (session.dictionary(), session.unattributed_before());
         let (sequences, ended) = (HashMap::new(), Vec::new());
+        let counts = ForwardedCounts::default();
         let (head, since_head) = (0, 0);
         let mut instance = Self {
             id,
@@ -113,6 +115,7 @@ impl Instance {
             target,
             own,
             sequences,
+            counts,
             dictionary,
             ended,
             before,
@@ -156,7 +159,9 @@ impl Instance {
                     break;
                 }
                 let Some(chunk) = reader.read(info) else { continue };
-                let copied = sequence.copy(&chunk.committed(), info.is_complete, outlet);
+                let committed = chunk.committed();
+                let copied = sequence.copy(&committed, info.is_complete, outlet);
+                self.counts.count(info.writer_id, &committed, info.is_complete);
                 drop(chunk);
                 progress.has_copied |= copied > 0;
                 self.since_head += copied as u64;
@@ -198,6 +203,16 @@ impl Instance {
         self.forward_patiently(true, outlet)?;
         self.follow(outlet)?;
         if with_head { self.write_head(outlet) } else { Ok(()) }
+    }
+
+    /// Answers who asks in this process for a flush.
+    pub(super) fn answer_flush(&mut self, outlet: &mut Outlet) -> io::Result<()> {
+        let (session, mut result) = (Arc::clone(&self.session), Ok(()));
+        session.answer_flush(|| {
+            result = self.flush(false, outlet).and_then(|()| outlet.commit(None));
+            &self.counts
+        });
+        result
     }
 
     /// Ends the session, and forwards all of it.

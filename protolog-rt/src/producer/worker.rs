@@ -243,14 +243,7 @@ impl Worker {
             if !progress.is_full {
                 instance.follow(&mut self.outlet)?;
             }
-            let session = Arc::clone(&instance.session);
-            let mut result = Ok(());
-            session.answer_flush(|| {
-                result = instance.flush(false, &mut self.outlet);
-                result =
-                    std::mem::replace(&mut result, Ok(())).and_then(|()| self.outlet.commit(None));
-            });
-            result?;
+            instance.answer_flush(&mut self.outlet)?;
         }
         for at in ended.into_iter().rev() {
             self.instances.swap_remove(at).stop(&mut self.outlet)?;

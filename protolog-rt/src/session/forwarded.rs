@@ -17,15 +17,19 @@ use crate::session::arbiter::requests::{Requests, SoFar};
 use crate::session::arbiter::session_arbiter::{Core, SessionOwner};
 use crate::session::filter::{Config, Filter, GroupOverride};
 use crate::session::life::running_sessions::{self, RunningSession};
+use crate::session::packets::copied::split;
 use crate::session::packets::dictionary::{self, Dictionary};
+use crate::session::packets::message_counts::Counts;
 use crate::session::packets::own::{append_instant, append_losses, append_sequence_end};
 use crate::session::packets::process_packet::describe_process;
+use crate::session::stream::drain::{PacketSink, Sequence};
 use crate::sys::mapping::Mapping;
 use crate::sys::{barrier, fork, pin};
 use crate::writer::{UNATTRIBUTED, Writer};
 use protolog_core::FillPolicy;
-use protolog_shmem::{Buffer, Memory};
+use protolog_shmem::{Buffer, Committed, Memory};
 use protozero::{Heap, Message};
+use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Thread;
 use std::time::Duration;
@@ -49,8 +53,24 @@ pub(crate) struct Settings {
 pub(crate) struct ForwardedSession {
     core: Arc<Core>,
     requests: Arc<Requests>,
+    /// The drops that the session itself has reported.
+    reported: Mutex<Vec<LossCount>>,
     end: Mutex<EndState>,
     changed: Condvar,
+}
+
+/// The messages that were forwarded, by id: counted where their chunks are copied.
+#[derive(Debug, Default)]
+pub(crate) struct ForwardedCounts {
+    sequences: HashMap<u16, Sequence>,
+    sink: PacketTally,
+}
+
+/// Counts packets.
+#[derive(Debug, Default)]
+struct PacketTally {
+    counts: Counts,
+    bytes: u64,
 }
 
 #[derive(Debug, Default)]
@@ -77,8 +97,8 @@ impl ForwardedSession {
         let core = Arc::new(Core::new(buffer, MAX_STRING_BYTES, owner));
         let requests = Arc::<Requests>::default();
         core.set_drain(thread, Arc::clone(&requests));
-        let end = Mutex::default();
-        let session = Arc::new(Self { core, requests, end, changed: Condvar::new() });
+        let (reported, end) = (Mutex::default(), Mutex::default());
+        let session = Arc::new(Self { core, requests, reported, end, changed: Condvar::new() });
         running_sessions::add(Arc::clone(&session) as _);
         Ok(session)
     }
@@ -122,11 +142,14 @@ impl ForwardedSession {
         self.core.end_sleep();
     }
 
-    /// Runs `forward`, if somebody has asked for a flush, and answers.
-    pub(crate) fn answer_flush(&self, forward: impl FnOnce()) {
+    /// Runs `forward`, if somebody has asked for a flush, and answers with what it has counted.
+    pub(crate) fn answer_flush<'a>(&self, forward: impl FnOnce() -> &'a ForwardedCounts) {
         if let Some(flush) = self.requests.pending().flush {
-            forward();
-            self.requests.finish_flush(flush, SoFar::default(), None);
+            let PacketTally { counts, bytes } = &forward().sink;
+            let (messages, reported) = (counts.messages(), self.reported().clone());
+            let counts = counts.clone();
+            let so_far = SoFar { messages, bytes: *bytes, reported, counts, ..SoFar::default() };
+            self.requests.finish_flush(flush, so_far, None);
         }
     }
 
@@ -177,6 +200,7 @@ impl ForwardedSession {
     /// packet reports yet.
     pub(crate) fn sequence_end(&self, writer: &Writer) -> Vec<u8> {
         let losses = take(|accept| writer.losses.take(accept));
+        self.note(&losses);
         packet(|to| append_sequence_end(to, self.core.pid, &writer.thread, &losses))
     }
 
@@ -189,6 +213,7 @@ impl ForwardedSession {
             let levels = names.group(group).map(|name| self.core.owner.filter.levels(name));
             levels.is_none_or(|levels| levels & 1 << severity != 0)
         }));
+        self.note(&losses);
         (!losses.is_empty()).then(|| packet(|to| append_losses(to, &losses)))
     }
 
@@ -197,8 +222,45 @@ impl ForwardedSession {
         self.core.owner.before.clone()
     }
 
+    fn note(&self, losses: &[LossCount]) {
+        let mut reported = self.reported();
+        for lost in losses {
+            lost.add_to(&mut reported);
+        }
+    }
+
+    fn reported(&self) -> MutexGuard<'_, Vec<LossCount>> {
+        self.reported.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn lock(&self) -> MutexGuard<'_, EndState> {
         self.end.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ForwardedCounts {
+    /// Counts what is new of a writer's next chunk, of which `committed` was forwarded.
+    pub(crate) fn count(&mut self, writer: u16, committed: &Committed<'_>, is_complete: bool) {
+        let sequence = self.sequences.entry(writer).or_default();
+        sequence.copy(committed, is_complete, &mut self.sink);
+        if is_complete {
+            sequence.next(false);
+        }
+    }
+}
+
+impl PacketSink for PacketTally {
+    fn packet(&mut self, packet: &[u8]) {
+        self.bytes += packet.len() as u64;
+        self.counts.packet(packet, packet.len());
+    }
+
+    fn packets(&mut self, mut sized: &[u8], count: u16) {
+        for _ in 0..count {
+            let Some((packet, rest)) = split(sized) else { return };
+            self.packet(packet);
+            sized = rest;
+        }
     }
 }
 

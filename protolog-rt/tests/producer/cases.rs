@@ -121,6 +121,24 @@ fn sessions_of_the_process_run_beside() {
 }
 
 #[test]
+fn operators_see_what_a_session_has_so_far() {
+    let Some(service) = Service::start() else { return };
+    let mut child = service.child("threads=2 count=3000 size=40", "counted");
+    let session = service.session(&all());
+    child.tell("enabled");
+    child.tell("log");
+    // Longer than a chunk.
+    child.tell("long 4096");
+    let directory = service.dir.path().join("operators");
+    let stats = child.tell(&format!("stats {}", directory.display()));
+    let written = "session n stream 6001 0 ";
+    assert!(stats.starts_with(written) && stats.contains("; written 6001 0 "), "{stats}");
+    let texts = service.stop(session).messages();
+    assert_eq!(texts.len(), 6001);
+    child.end();
+}
+
+#[test]
 fn a_flush_has_all_that_was_logged_before() {
     let Some(service) = Service::start() else { return };
     let mut child = service.child("threads=2 count=400 pause=200", "flushed");

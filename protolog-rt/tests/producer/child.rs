@@ -4,6 +4,9 @@
 //! does what the lines of its standard input say, with a line `done` after each; at their end it
 //! exits. What it logged is in the file that the job names, in plain text.
 
+use protolog_control::Program;
+use protolog_core::control::protocol::Request;
+use protolog_rt::control::serve_in;
 use protolog_rt::{Level, ProtoLogGroup, Session, d, i, producer, v, wtf};
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write};
@@ -151,6 +154,11 @@ fn obey(word: &str, rest: &str, job: &str, number: &mut u64, logged: &Path) -> S
             wtf!(Log::Work, "fatal");
             i!(Log::Other, "other info");
             wtf!(Log::Other, "other fatal");
+        }
+        "stats" => {
+            let server = serve_in(rest).expect("listen to operators");
+            let mut operator = Program::connect(server.path()).expect("connect to it");
+            return operator.request(&Request::Stats).expect("ask it").join("; ");
         }
         "own" => {
             let session = Session::builder().file(rest).enable_all().start().expect("a session");
