@@ -145,6 +145,53 @@ fn a_damaged_trace_is_sent_as_far_as_it_goes() {
     assert_eq!(uids(&bodies.cloned().collect::<Vec<_>>()).len(), messages);
 }
 
+/// Damage of packets, and an end in the middle of one: read once, and named once.
+#[test]
+fn a_trace_that_can_t_be_read_on_ends_the_run() {
+    let Some(sink) = Sink::start("") else { return };
+    let dir = temp_dir();
+    let mut damaged = trace().to_vec();
+    let at = packets(&damaged).nth(100).unwrap();
+    damaged[at..at + 8].fill(0);
+    let cut = &trace()[..trace().len() - 7];
+    // What has no end may still be written.
+    for (name, bytes, followed) in [("bad", &damaged[..], 3), ("cut", cut, 0)] {
+        let name = format!("{name}.pftrace");
+        fs::write(dir.path().join(&name), bytes).unwrap();
+        let (code, errors) = send(&sink, dir.path(), &[&name]);
+        assert_eq!(code, Some(3), "{errors}");
+        assert_eq!(errors.matches("is damaged").count(), 1, "{errors}");
+        let mut sender =
+            common::sink::Sidecar::start(&[&sink.url(), "--follow", &name], dir.path());
+        std::thread::sleep(std::time::Duration::from_millis(1500));
+        assert_eq!(sender.terminate(), Some(followed), "{name}");
+    }
+    // Each of them once by each run, but for what the damage made to be sent again.
+    let records = sink.finish();
+    assert!(records.len() < 7 * expected().len(), "{}", records.len());
+}
+
+/// The places of packets.
+fn packets(trace: &[u8]) -> impl Iterator<Item = usize> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let place = at;
+        let (mut size, mut shift) = (0, 0);
+        at += 1;
+        loop {
+            let byte = *trace.get(at)?;
+            at += 1;
+            size |= usize::from(byte & 0x7f) << shift;
+            shift += 7;
+            if byte < 0x80 {
+                break;
+            }
+        }
+        at += size;
+        Some(place)
+    })
+}
+
 #[test]
 fn a_wrong_command_line_is_explained() {
     let dir = temp_dir();

@@ -149,6 +149,20 @@ fn a_sender_that_is_told_to_end_sends_what_there_is() {
 }
 
 #[test]
+fn a_sender_that_is_told_to_end_asks_the_recording_first() {
+    let Some(sink) = Sink::start("") else { return };
+    let dir = temp_dir();
+    let mut program = start("killed", dir.path());
+    assert_eq!(wait_until_logged(&mut program), "all");
+    let mut sender = Sidecar::start(&[&sink.url(), "--follow", "."], dir.path());
+    thread::sleep(Duration::from_millis(300));
+    program.kill().unwrap();
+    program.wait().unwrap();
+    assert_eq!(sender.terminate(), Some(0));
+    assert_eq!(works(&sink.finish()).len(), 3_000);
+}
+
+#[test]
 fn segments_that_rotate_are_sent_once() {
     let Some(mut sink) = Sink::start("") else { return };
     let dir = temp_dir();

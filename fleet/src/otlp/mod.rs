@@ -100,6 +100,9 @@ fn read_all(
     loop {
         let is_last = !follow || stop.load(Ordering::Relaxed);
         while watch.look(output)? {}
+        if is_last && follow {
+            watch.complete(output)?;
+        }
         output.flush();
         if output.is_gone() {
             return Err(Stop::Sender);

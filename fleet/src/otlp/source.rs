@@ -146,7 +146,8 @@ impl TraceSource {
             return Ok(Look::More);
         }
         self.idle += 1;
-        Ok(if self.follower.is_unended() == Some(false) { Look::Ended } else { Look::Idle })
+        let is_ended = self.follower.is_unended() == Some(false) && !self.has_rest();
+        Ok(if is_ended { Look::Ended } else { Look::Idle })
     }
 
     /// Sends what is in the recording of a process that died. None if it is not time to ask again.
@@ -177,9 +178,9 @@ impl TraceSource {
         }
     }
 
-    /// The size of the file, as far as it was read.
+    /// The size of the file.
     pub(super) fn size(&self) -> u64 {
-        self.at
+        self.file.metadata().map_or(self.at, |file| file.len())
     }
 
     /// Returns whether there are bytes that are no whole packet.

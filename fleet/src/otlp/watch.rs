@@ -84,6 +84,16 @@ impl Watch {
         Ok(has_more)
     }
 
+    /// Sends what the recordings of processes that died have of their traces.
+    pub(super) fn complete(&mut self, out: &mut Output) -> Result<(), Stop> {
+        for watched in self.files.values_mut() {
+            if let Watched::Parts(source) = watched {
+                source.complete(out)?;
+            }
+        }
+        Ok(())
+    }
+
     /// The traces that there are now. A directory that is followed may be empty.
     fn paths_now(&self) -> Result<Vec<TracePath>, Stop> {
         if !self.reading.follow {
