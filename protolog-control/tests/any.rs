@@ -23,7 +23,7 @@ use std::time::Duration;
 /// Lines, some almost valid.
 fn line() -> impl Strategy<Value = String> {
     let word = prop_oneof![
-        "protolog|groups|pages|pages-file|/proc/[0-9]{1,3}/fd/[0-9]{1,3}|set|trace-start|trace-stop|trace-status|stats|sessions",
+        "protolog|groups|pages|pages-file|/proc/[0-9]{1,3}/fd/[0-9]{1,3}|set|trace-start|trace-stop|trace-status|trigger|stats|sessions",
         "group|session|lost|tracing|levels|problem|help|ok|error",
         "[0-9a-f]{1,9}",
         "-|y|n|stream|ring-buffer|discard",

@@ -78,6 +78,9 @@ pub enum Request<'a> {
     TraceStop,
     /// `trace-status`: the state of that session.
     TraceStatus,
+    /// `trigger CAUSE`: fires the triggers of the program's sessions, each of which then writes a
+    /// file.
+    Trigger(&'a str),
     /// `stats`: the state of all sessions, with their losses.
     Stats,
     /// `sessions`: all sessions, with the levels that each records of the groups. No session is
@@ -224,6 +227,7 @@ impl<'a> Request<'a> {
             }),
             "trace-stop" => Self::TraceStop,
             "trace-status" => Self::TraceStatus,
+            "trigger" => Self::Trigger(words.rest()?),
             "stats" => Self::Stats,
             "sessions" => Self::Sessions,
             _ => return None,
@@ -246,6 +250,7 @@ impl fmt::Display for Request<'_> {
             }
             Self::TraceStop => f.write_str("trace-stop"),
             Self::TraceStatus => f.write_str("trace-status"),
+            Self::Trigger(cause) => write!(f, "trigger {}", OneLine(cause)),
             Self::Stats => f.write_str("stats"),
             Self::Sessions => f.write_str("sessions"),
         }
@@ -391,6 +396,7 @@ mod tests {
             ),
             (Request::TraceStop, "trace-stop"),
             (Request::TraceStatus, "trace-status"),
+            (Request::Trigger("slow today"), "trigger slow today"),
             (Request::Stats, "stats"),
             (Request::Sessions, "sessions"),
         ] {

@@ -110,7 +110,8 @@ impl GroupInfo {
     /// Returns true if a trigger may wait for messages of this level.
     #[inline]
     pub(crate) fn is_watched(&self, level: Level) -> bool {
-        self.path.is_slow() || page::is_watched(self.word(), level.severity())
+        self.path.slow_levels() & 1 << level.severity() != 0
+            || page::is_watched(self.word(), level.severity())
     }
 
     /// Sets the levels (bit = severity) at which triggers wait for messages. The registry is
@@ -119,7 +120,8 @@ impl GroupInfo {
         if self.compiled {
             let index = usize::from(self.index);
             self.page.set_watched(index, levels);
-            self.path.set_slow(levels & !page::FREE_TO_WATCH != 0, self.page.word_ref(index));
+            let slow = if levels & !page::FREE_TO_WATCH == 0 { 0 } else { levels };
+            self.path.set_slow(slow, self.page.word_ref(index));
         }
     }
 

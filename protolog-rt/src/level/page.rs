@@ -180,8 +180,10 @@ impl SwitchPage {
 #[derive(Debug)]
 pub(super) struct PathWord(AtomicPtr<AtomicU32>);
 
-/// No level is on in it.
-static SLOW_PATH: AtomicU32 = AtomicU32::new(0);
+/// The words that send all calls out of line, by the levels at which triggers wait: no level is on
+/// in any of them.
+static SLOW_PATHS: [AtomicU32; 1 << Level::ALL.len()] =
+    [const { AtomicU32::new(0) }; 1 << Level::ALL.len()];
 
 impl PathWord {
     pub(super) const fn new(word: &'static AtomicU32) -> Self {
@@ -194,17 +196,19 @@ impl PathWord {
         unsafe { &*self.0.load(Relaxed) }
     }
 
-    /// Sends all calls of the group whose word is `word` to the slow path, or only those that the
-    /// word sends there.
-    pub(super) fn set_slow(&self, is_slow: bool, word: &'static AtomicU32) {
-        let word = if is_slow { &SLOW_PATH } else { word };
-        self.0.store(ptr::from_ref(word).cast_mut(), Relaxed);
+    /// Sends all calls of the group whose word is `word` to the slow path, since triggers wait at
+    /// these levels; without any, only those that the word sends there.
+    pub(super) fn set_slow(&self, levels: u8, word: &'static AtomicU32) {
+        let slow = SLOW_PATHS.get(usize::from(levels)).filter(|_| levels != 0);
+        self.0.store(ptr::from_ref(slow.unwrap_or(word)).cast_mut(), Relaxed);
     }
 
-    /// Returns whether all calls of the group take the slow path.
+    /// Returns the levels (bit = severity) for which all calls of the group take the slow path.
     #[inline]
-    pub(super) fn is_slow(&self) -> bool {
-        ptr::eq(self.0.load(Relaxed), &raw const SLOW_PATH)
+    pub(super) fn slow_levels(&self) -> u8 {
+        let offset = self.0.load(Relaxed).addr().wrapping_sub(SLOW_PATHS.as_ptr().addr());
+        let at = offset / size_of::<AtomicU32>();
+        if at < SLOW_PATHS.len() { at as u8 } else { 0 }
     }
 }
 

@@ -4,6 +4,7 @@
 mod hostile_clients;
 mod operator;
 mod process;
+mod triggers;
 
 use protolog_control::{Group, Program};
 use protolog_rt::control::{Server, serve_in};

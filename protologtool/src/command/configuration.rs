@@ -63,6 +63,9 @@ pub(crate) fn run(args: &ConfigurationArgs, system: &dyn System) -> Result<Exit,
             trace::start(&mut programs, start, json, system)?;
         }
         Action::Trace { command: Trace::Stop } => trace::stop(&mut programs, json, system),
+        Action::Trace { command: Trace::Trigger { cause } } => {
+            trace::trigger(&mut programs, cause, json, system);
+        }
         Action::Trace { command: Trace::Status } => trace::status(&mut programs, json, system),
         Action::Stats => trace::stats(&mut programs, json, system),
     }

@@ -14,7 +14,7 @@
 //!
 //! Empty lines are for who reads it, so no command may print one.
 
-use protolog_rt::{Init, ProtoLogGroup, d, w, wtf};
+use protolog_rt::{Init, ProtoLogGroup, Session, Triggers, d, w, wtf};
 use protolog_testkit::{
     Output, TempDir, copy_program, expect_file, run_any, temp_dir_for_sockets, tool,
 };
@@ -57,6 +57,7 @@ fn role_of_a_program() {
     }
     let init = Init::new().groups::<AppLog>().start();
     println!("\nready {}", init.map_or_else(|error| error.to_string(), |()| String::new()));
+    let mut session = None;
     for line in std::io::stdin().lock().lines() {
         match line.unwrap().as_str() {
             "log" => {
@@ -70,6 +71,13 @@ fn role_of_a_program() {
                 wtf!(AppLog::Disk, "nor this");
             }
             "late" => d!(LateLog::Late, "better than never"),
+            "triggers" => {
+                let own = std::env::current_exe().unwrap();
+                let triggers = Triggers::to(own.with_file_name("events.pftrace"));
+                let builder = Session::builder().enable_all().triggers(triggers);
+                session = Some(builder.start().unwrap());
+            }
+            "stop" => drop(session.take()),
             other => panic!("{other}"),
         }
         eprintln!("---");

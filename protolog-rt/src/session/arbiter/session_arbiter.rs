@@ -209,6 +209,11 @@ impl Core {
         self.owner.path.as_deref().or_else(recording)
     }
 
+    /// Returns whether events can make it write files.
+    pub(crate) fn has_triggers(&self) -> bool {
+        self.owner.causes.is_some()
+    }
+
     /// Returns the levels (bit = severity) that the session enables of the group with this full
     /// name, registered or not.
     pub(crate) fn levels_of(&self, group: &str) -> u8 {

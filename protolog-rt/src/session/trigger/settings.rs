@@ -127,8 +127,7 @@ impl Triggers {
 
     /// Fires at each message of `level` and of more severe ones that the session records; the cause
     /// is the level's name in lower case. At ERROR and WTF this costs other calls nothing. At lower
-    /// levels each enabled call of the groups that have the level takes a longer way, of about the
-    /// cost of a call while two sessions run.
+    /// levels each enabled call of the groups that have the level takes a longer way, out of line.
     ///
     /// ```
     /// # use protolog_rt::{Level, ProtoLogGroup, Session, Triggers};

@@ -204,6 +204,14 @@ pub(super) enum Trace {
     /// Show what is being recorded
     #[command(after_help = "Example:\n  protologtool configuration trace status")]
     Status,
+    /// Have sessions with triggers write what they keep, each to a file of its own
+    #[command(
+        after_help = "Example:\n  protologtool configuration trace trigger 'slow today' --name server"
+    )]
+    Trigger {
+        /// The cause, which is in the name of the file and in the trace
+        cause: String,
+    },
 }
 
 /// Arguments of `trace start`.

@@ -44,6 +44,14 @@ pub(super) struct OfGroup {
     pub(super) losses: BTreeMap<String, u64>,
 }
 
+/// A cause that was fired, as JSON.
+#[derive(Debug, Serialize)]
+struct Triggered<'a> {
+    #[serde(flatten)]
+    process: ProcessName,
+    cause: &'a str,
+}
+
 /// A session that was started, as JSON.
 #[derive(Debug, Serialize)]
 struct Started {
@@ -192,6 +200,21 @@ pub(super) fn status(programs: &mut Programs, json: bool, system: &dyn System) {
     let asked = programs.all.len();
     let answers = programs.each(|program| program.request(&Request::TraceStatus), system);
     show((&answers, asked), json, false, system);
+}
+
+/// `trace trigger`
+pub(super) fn trigger(programs: &mut Programs, cause: &str, json: bool, system: &dyn System) {
+    let wanted = cause.to_owned();
+    let fired = programs.each(move |program| program.request(&Request::Trigger(&wanted)), system);
+    let mut text = String::new();
+    for (process, _) in fired {
+        if json {
+            print_json(&Triggered { process, cause }, system);
+        } else {
+            let _ = writeln!(text, "{process}: writes a file");
+        }
+    }
+    system.print(&text);
 }
 
 /// `stats`
