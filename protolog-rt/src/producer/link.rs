@@ -10,9 +10,10 @@ use crate::sys::close_on_fork::CloseOnFork;
 use crate::sys::file::{memory_file, never_shrinks};
 use crate::sys::mapping::Mapping;
 use crate::sys::poll::{Polled, poll};
-use crate::sys::process::program;
-use crate::sys::socket::{receive, send};
+use crate::sys::process::{self, program};
+use crate::sys::socket::{peer_user, receive, send};
 use perfetto_ipc::frame::{Body, Frame, FrameBuffer, message};
+use perfetto_ipc::places;
 use protolog_shmem::{Memory, PAGE, ServiceMemory};
 use std::fs::File;
 use std::io;
@@ -70,6 +71,9 @@ impl Link {
     /// Connects to the service that listens on `path`, and registers the data source.
     pub(super) fn connect(path: &Path) -> io::Result<Self> {
         let socket = UnixStream::connect(path)?;
+        if places::is_anybodys(path) {
+            admit(peer_user(&socket)?)?;
+        }
         let socket = Arc::new(CloseOnFork::new(|| Ok(socket))?);
         let sender = Sender {
             socket: Arc::clone(&socket),
@@ -266,6 +270,16 @@ impl Receiver {
 
 fn map(file: &File, len: usize) -> io::Result<ServiceMemory> {
     Ok(ServiceMemory::new(Memory::new(Mapping::shared(file, 0, len)?)))
+}
+
+/// An error unless a service of this user may get what the process logs, where it listens at a
+/// place that is anybody's.
+fn admit(user: u32) -> io::Result<()> {
+    if user == 0 || user == process::user() {
+        return Ok(());
+    }
+    let variable = places::PRODUCER_VARIABLE;
+    Err(problem(&format!("is of user {user}; to trust it, name its socket by `{variable}`")))
 }
 
 /// Returns whether the peer is gone.

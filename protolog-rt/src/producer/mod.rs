@@ -85,7 +85,8 @@ pub struct Status {
 ///
 /// The service's socket is the one in the variable `PERFETTO_PRODUCER_SOCK_NAME`, or else
 /// `/run/perfetto/traced-producer.sock` or `/tmp/perfetto-producer`. While nobody listens there,
-/// one thread tries again, after 100 ms at first and every 5 seconds in the end. If the service
+/// one thread tries again, after 100 ms at first and every 5 seconds in the end. In `/tmp`, where
+/// anybody can make a socket, the service has to be root's or of the user of this process. If it
 /// goes away, its sessions end, and the attempts begin again. Sessions of the process's own go on
 /// beside them.
 ///

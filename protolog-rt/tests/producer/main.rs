@@ -8,5 +8,6 @@ mod cases;
 mod child;
 mod hostile;
 mod losses;
+mod others;
 mod proxy;
 mod service;
