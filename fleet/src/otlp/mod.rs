@@ -6,6 +6,7 @@
 //! source     a trace, as far as it is written           →  logs, part by part
 //! ring       a recording that a process writes          →  logs, part by part
 //! records    items                                      →  log records
+//! metrics    items                                      →  counts, as a file
 //! output     records                                    →  batches, with places in traces
 //! sender     batches, by a thread of its own            →  requests, again if need be
 //! client     a request                                  →  the collector, and its answer
@@ -21,6 +22,7 @@ mod client;
 mod encode;
 mod endpoint;
 mod headers;
+mod metrics;
 mod options;
 mod output;
 mod reading;
@@ -40,6 +42,7 @@ use self::client::Client;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
+use self::metrics::Metrics;
 pub(crate) use self::options::OtlpOptions;
 use self::output::{Output, Stop};
 use self::reading::Reading;
@@ -78,6 +81,7 @@ pub(crate) fn run(options: OtlpOptions) -> Result<End> {
         is_stopping: false,
     };
     let mut output = Output::new(SenderThread::start(sender), sent.iter());
+    output.metrics = options.metrics.map(|path| Metrics::new(path, options.histograms));
     let mut watch = Watch::new(options.traces, reading);
     let read = read_all(&mut watch, &mut output, options.follow, &stop);
     // What was read is sent, even if something can't be.
@@ -106,6 +110,9 @@ fn read_all(
         output.flush();
         if output.is_gone() {
             return Err(Stop::Sender);
+        }
+        if let Some(metrics) = &mut output.metrics {
+            if is_last { metrics.write()? } else { metrics.write_if_due()? }
         }
         if is_last {
             return Ok(());

@@ -7,6 +7,7 @@ use lexopt::{Arg, Parser, ValueExt};
 
 use super::endpoint::Endpoint;
 use super::headers::{Headers, pairs};
+use super::metrics::Chosen;
 use super::records::Labels;
 use crate::args::{misuse, text, this_host};
 use crate::failure::{Failure, Result};
@@ -28,6 +29,8 @@ pub(crate) struct OtlpOptions {
     /// None to repeat a request until it is accepted.
     pub(super) patience: Option<Duration>,
     pub(super) timeout: Duration,
+    pub(super) metrics: Option<PathBuf>,
+    pub(super) histograms: Vec<Chosen>,
     pub(super) dictionaries: Vec<PathBuf>,
     pub(super) traces: Vec<PathBuf>,
 }
@@ -46,6 +49,8 @@ struct Given {
     follow: bool,
     patience: Option<Duration>,
     timeout: Option<Duration>,
+    metrics: Option<PathBuf>,
+    histograms: Vec<Chosen>,
     dictionaries: Vec<PathBuf>,
     traces: Vec<PathBuf>,
 }
@@ -73,6 +78,8 @@ impl Given {
                 Arg::Long("host") => given.host = Some(text(parser)?),
                 Arg::Long("retry-for") => given.patience = Some(seconds(parser)?),
                 Arg::Long("timeout") => given.timeout = Some(seconds(parser)?),
+                Arg::Long("metrics-file") => given.metrics = Some(path(parser)?),
+                Arg::Long("histogram") => given.histograms.push(chosen(&text(parser)?)?),
                 Arg::Long("viewer-config") => given.dictionaries.push(path(parser)?),
                 Arg::Value(value) => {
                     let url = value.to_str().filter(|it| it.contains("://"));
@@ -125,10 +132,23 @@ impl Given {
             patience: self.patience.or(if self.follow { None } else { Some(PATIENCE) }),
             follow: self.follow,
             timeout: self.timeout.unwrap_or(TIMEOUT).max(Duration::from_secs(1)),
+            metrics: self.metrics,
+            histograms: self.histograms,
             dictionaries: self.dictionaries,
             traces: self.traces,
         })
     }
+}
+
+/// `NUMBER:TEMPLATE`
+fn chosen(text: &str) -> Result<Chosen> {
+    let parts = text.split_once(':');
+    let parts = parts.and_then(|(argument, template)| Some((argument.parse().ok()?, template)));
+    let (argument, template) = parts.ok_or_else(|| {
+        Failure::new(format!("`{text}` is no argument of a template"))
+            .help("write `0:TEMPLATE` for the first argument of the messages with that template")
+    })?;
+    Ok(Chosen { argument, template: template.to_owned() })
 }
 
 fn path(parser: &mut Parser) -> Result<PathBuf> {

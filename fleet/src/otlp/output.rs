@@ -9,6 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use foldhash::{HashMap, HashMapExt};
 
 use super::batch::Batch;
+use super::metrics::Metrics;
 use super::records::Records;
 use super::sender::{SenderThread, Totals};
 use super::state::{Mark, Sent};
@@ -27,6 +28,7 @@ pub(super) struct Output {
     sent: HashMap<Arc<str>, Sent>,
     /// The part that is being handed over, and its items so far.
     part: Option<Mark>,
+    pub(super) metrics: Option<Metrics>,
     /// The nanoseconds since 1970 when the records of the batch were read.
     pub(super) observed: u64,
 }
@@ -56,6 +58,10 @@ impl Records for Output {
             self.flush();
         }
     }
+
+    fn metrics(&mut self) -> Option<&mut Metrics> {
+        self.metrics.as_mut()
+    }
 }
 
 impl Output {
@@ -72,6 +78,7 @@ impl Output {
             is_gone: false,
             sent: all,
             part: None,
+            metrics: None,
             observed: 0,
         };
         output.look_at_clock();
@@ -86,6 +93,20 @@ impl Output {
     /// Begins with a part of a trace, of which `sent` says what was handed over before.
     pub(super) fn begin_part(&mut self, source: &Arc<str>, sent: Sent) {
         self.part = Some(Mark { source: source.clone(), sent });
+    }
+
+    /// A trace is read from its beginning, and counted from there.
+    pub(super) fn forget(&mut self, source: &str) {
+        if let Some(metrics) = &mut self.metrics {
+            metrics.forget(source);
+        }
+    }
+
+    /// A trace is gone, and what was counted of it stays.
+    pub(super) fn settle(&mut self, source: &str) {
+        if let Some(metrics) = &mut self.metrics {
+            metrics.settle(source);
+        }
     }
 
     /// Ends a part of which nothing, or nothing more, is handed over.

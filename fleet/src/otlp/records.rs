@@ -20,6 +20,8 @@ use super::encode::{
     varint_field,
 };
 
+use super::metrics::{Metrics, Row, RowNumber};
+
 /// The scope of losses that belong to no group.
 const LOSSES: &str = "protolog.losses";
 
@@ -48,6 +50,9 @@ impl Labels {
 /// Takes the records: with a resource, a scope, and the encoded `LogRecord`.
 pub(super) trait Records {
     fn push(&mut self, resource: &Arc<[u8]>, scope: &Arc<str>, record: &[u8]);
+
+    /// What counts items, if anything does.
+    fn metrics(&mut self) -> Option<&mut Metrics>;
 }
 
 /// Makes the records of one trace.
@@ -72,6 +77,9 @@ struct Form {
     /// The arguments that are ids of a trace and of a span.
     trace_id: Option<usize>,
     span_id: Option<usize>,
+    /// Where it is counted: the row, and histograms with the arguments of which they are.
+    row: Option<RowNumber>,
+    histograms: Vec<(usize, usize)>,
 }
 
 /// What records of one thread have in common.
@@ -114,13 +122,19 @@ impl Recorder {
     }
 
     /// Passes over an item that was sent before.
-    pub(super) fn pass(&mut self, log: &Log, item: &Item<'_>) {
+    pub(super) fn pass(&mut self, log: &Log, item: &Item<'_>, out: &mut dyn Records) {
         match item {
             Item::Entry(entry) => {
                 self.thread(log, entry.thread()).number(MESSAGE, entry.time());
+                if out.metrics().is_some() {
+                    let values = entry.values();
+                    self.form(log, &values, out);
+                    self.count(&values, &values.args(), out);
+                }
             }
             Item::Loss(loss) => {
                 self.thread(log, log.thread_of(loss)).number(LOSS, loss.time);
+                self.count_loss(log, loss, out);
             }
             Item::SpanBegin(_) | Item::SpanEnd(_) => {}
         }
@@ -141,7 +155,7 @@ impl Recorder {
         let (resource, number) =
             (of_thread.resource.clone(), of_thread.number(MESSAGE, entry.time()));
         buffer.extend_from_slice(&of_thread.encoded);
-        let form = self.form(log, &values);
+        let form = self.form(log, &values, out);
         buffer.extend_from_slice(&form.encoded);
         any_field(&mut buffer, record::BODY, Arg::Str(&text));
         for (index, arg) in args.iter().enumerate() {
@@ -159,6 +173,7 @@ impl Recorder {
             attribute(&mut buffer, record::ATTRIBUTES, "code.stacktrace", Arg::Str(trace));
         }
         let scope = form.scope.clone();
+        self.count(&values, &args, out);
         let uid = uid(&self.source, entry.time(), thread, "", number);
         attribute(&mut buffer, record::ATTRIBUTES, "log.record.uid", Arg::Str(&uid));
         out.push(&resource, &scope, &buffer);
@@ -184,8 +199,37 @@ impl Recorder {
         attribute(&mut buffer, record::ATTRIBUTES, "log.record.uid", Arg::Str(&uid));
         let group = loss.group.map(|id| log.dictionary().group_name(id));
         let scope = self.scope(group.as_deref().unwrap_or(LOSSES));
+        self.count_loss(log, loss, out);
         out.push(&resource, &scope, &buffer);
         self.buffer = buffer;
+    }
+
+    /// Counts a message whose form is known.
+    fn count(&self, values: &Values<'_>, args: &[Arg<'_>], out: &mut dyn Records) {
+        let (Some(metrics), Some(form)) = (out.metrics(), self.forms.get(&values.message_id()))
+        else {
+            return;
+        };
+        if let Some(row) = form.row {
+            metrics.add(&self.source, row, 1);
+        }
+        for (histogram, argument) in &form.histograms {
+            if let Some(value) = args.get(*argument) {
+                metrics.observe(&self.source, *histogram, *value);
+            }
+        }
+    }
+
+    fn count_loss(&self, log: &Log, loss: &Loss, out: &mut dyn Records) {
+        let Some(metrics) = out.metrics() else { return };
+        let reason = loss.reason.name();
+        let group = loss.group.map(|id| log.dictionary().group_name(id).into_owned());
+        let row = match loss.count {
+            Some(_) => Row::Lost { group: group.unwrap_or_default(), reason },
+            None => Row::Unknown { reason },
+        };
+        let row = metrics.number(row);
+        metrics.add(&self.source, row, loss.count.unwrap_or(1));
     }
 
     /// The scope of a group.
@@ -196,13 +240,19 @@ impl Recorder {
         self.scopes.entry(group.to_owned()).or_insert(group.into()).clone()
     }
 
-    fn form(&mut self, log: &Log, values: &Values<'_>) -> &Form {
+    fn form(&mut self, log: &Log, values: &Values<'_>, out: &mut dyn Records) -> &Form {
         let (id, message) = (values.message_id(), values.message());
         let is_known = self.forms.get(&id).is_some_and(|form| form.is_of(message));
         if !is_known {
             let group = values.group(log).map_or("", |group| group.name.as_str());
             let scope = self.scope(group);
-            let form = Form::new(id, message, scope);
+            let mut form = Form::new(id, message, scope);
+            if let Some(metrics) = out.metrics() {
+                let level = message.and_then(|message| message.level).map_or("", Level::name);
+                let (group, template) = (group.to_owned(), form.template.clone());
+                form.row = Some(metrics.number(Row::Messages { group, level, template }));
+                form.histograms = metrics.histograms_of(&form.template);
+            }
             self.forms.insert(id, form);
         }
         &self.forms[&id]
@@ -248,7 +298,8 @@ impl Form {
         }
         let [trace_id, span_id] = ids(template);
         let (template, location) = (template.to_owned(), location.to_owned());
-        Self { template, location, scope, encoded, trace_id, span_id }
+        let (row, histograms) = (None, Vec::new());
+        Self { template, location, scope, encoded, trace_id, span_id, row, histograms }
     }
 
     /// Returns whether it is that of a message: several may have one id.

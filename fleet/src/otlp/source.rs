@@ -50,7 +50,7 @@ pub(super) struct TraceSource {
     session: [u8; 16],
     follower: Follower,
     recorder: Recorder,
-    source: Arc<str>,
+    pub(super) source: Arc<str>,
     at: u64,
     part: usize,
     sent: Sent,
@@ -87,7 +87,7 @@ impl TraceSource {
         path: &TracePath,
         mut file: File,
         reading: &Reading,
-        out: &Output,
+        out: &mut Output,
     ) -> Result<Opened, Failure> {
         let failed = |error: io::Error| Failure::cant_read(&path.path, &error);
         let mut head = Vec::new();
@@ -106,6 +106,7 @@ impl TraceSource {
         let bytes = FileBytes::new(file.try_clone().map_err(failed)?).map_err(failed)?;
         let source: Arc<str> = identity(&bytes).map_err(failed)?.into();
         let sent = out.sent(&source);
+        out.forget(&source);
         Ok(Opened::Parts(Box::new(Self {
             path: path.clone(),
             file,
@@ -221,7 +222,7 @@ impl TraceSource {
             for item in log.items() {
                 if !is_new || before > 0 && is_record(&item) {
                     before = before.saturating_sub(1);
-                    recorder.pass(log, &item);
+                    recorder.pass(log, &item, out);
                 } else {
                     recorder.push(log, &item, out.observed, out);
                 }
@@ -262,12 +263,12 @@ pub(super) enum Rest {
 }
 
 /// Sends a trace that can't be read part by part, but for the items that were sent before. Returns
-/// whether all of it could be read.
+/// what tells it from others, and whether all of it could be read.
 pub(super) fn send_whole(
     path: &TracePath,
     reading: &Reading,
     out: &mut Output,
-) -> Result<bool, Stop> {
+) -> Result<(Arc<str>, bool), Stop> {
     let failed = |error: io::Error| Failure::cant_read(&path.path, &error);
     let bytes = path.open().and_then(FileBytes::new).map_err(failed)?;
     let head = bytes.read_at(0, IDENTITY).map_err(failed)?;
@@ -281,6 +282,7 @@ pub(super) fn send_whole(
     };
     let mut recorder = Recorder::new(&source, &reading.labels);
     let mut sent = out.sent(&source);
+    out.forget(&source);
     let mut before = if sent.of == content { sent.items } else { 0 };
     (sent.items, sent.of) = (before, content);
     out.begin_part(&source, sent);
@@ -289,7 +291,7 @@ pub(super) fn send_whole(
         for item in log.items().filter(is_record) {
             if before > 0 {
                 before -= 1;
-                recorder.pass(log, &item);
+                recorder.pass(log, &item, out);
             } else {
                 sent.items += 1;
                 recorder.push(log, &item, out.observed, out);
@@ -300,5 +302,5 @@ pub(super) fn send_whole(
         }
     }
     out.mark(&source, sent)?;
-    Ok(trace.pages.log().is_complete())
+    Ok((source, trace.pages.log().is_complete()))
 }

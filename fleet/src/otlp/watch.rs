@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use protolog_reader::Recording;
 
@@ -37,8 +38,8 @@ pub(super) struct Watch {
 enum Watched {
     Parts(Box<TraceSource>),
     Ring(Box<RingSource>),
-    /// All of it is sent; the size that it had.
-    Done(u64),
+    /// All of it is sent: the size that it had, and what tells it from others.
+    Done(u64, Option<Arc<str>>),
 }
 
 impl Watch {
@@ -67,9 +68,9 @@ impl Watch {
             }
             match self.files.get_mut(&id) {
                 Some(Watched::Parts(source)) if source.is_same() => source.path = path,
-                Some(Watched::Done(size)) if *size == file.len() => {}
+                Some(Watched::Done(size, _)) if *size == file.len() => {}
                 Some(Watched::Ring(_)) => {}
-                Some(Watched::Parts(_) | Watched::Done(_)) | None => {
+                Some(Watched::Parts(_) | Watched::Done(..)) | None => {
                     if let Some(watched) = self.begin(&path, file.len(), out)? {
                         self.files.insert(id, watched);
                         has_more = true;
@@ -122,7 +123,7 @@ impl Watch {
             Ok(watched) => Ok(watched),
             Err(stop) => {
                 self.skip(stop)?;
-                Ok(Some(Watched::Done(size)))
+                Ok(Some(Watched::Done(size, None)))
             }
         }
     }
@@ -140,7 +141,7 @@ impl Watch {
             let streams = Recording::parse(&head).is_ok_and(|recording| recording.streams());
             if streams && traces::has_trace(&head) {
                 // Its trace is sent.
-                return Ok(Some(Watched::Done(size)));
+                return Ok(Some(Watched::Done(size, None)));
             }
             if self.reading.follow && is_recorded_now(&file) {
                 let ring = RingSource::new(path, file, &head, &self.reading);
@@ -161,27 +162,32 @@ impl Watch {
         size: u64,
         out: &mut Output,
     ) -> Result<Watched, Stop> {
-        if !send_whole(path, &self.reading, out)? {
+        let (source, is_whole) = send_whole(path, &self.reading, out)?;
+        if !is_whole {
             eprintln!("{}", traces::damaged(&path.path).as_warning());
             self.is_complete = false;
         }
-        Ok(Watched::Done(size))
+        Ok(Watched::Done(size, Some(source)))
     }
 
     fn look_at(&mut self, id: FileId, is_there: bool, out: &mut Output) -> Result<bool, Stop> {
         let look = match self.files.get_mut(&id) {
             Some(Watched::Parts(source)) => source.look(out),
             Some(Watched::Ring(ring)) => ring.look(out).map(|()| Look::Idle),
-            Some(Watched::Done(_)) if is_there => return Ok(false),
-            Some(Watched::Done(_)) | None => {
+            Some(Watched::Done(..)) if is_there => return Ok(false),
+            Some(Watched::Done(_, source)) => {
+                if let Some(source) = source.take() {
+                    out.settle(&source);
+                }
                 self.files.remove(&id);
                 return Ok(false);
             }
+            None => return Ok(false),
         };
         match look.and_then(|look| self.after(id, look, is_there, out)) {
             Ok(has_more) => Ok(has_more),
             Err(stop) => {
-                self.finish(id, is_there);
+                self.finish(id);
                 self.skip(stop)?;
                 Ok(false)
             }
@@ -225,28 +231,24 @@ impl Watch {
             }
         };
         if is_done {
-            self.finish(id, is_there);
+            self.finish(id);
         }
         Ok(false)
     }
 
     /// Closes a file; it is looked at again when its size changes.
-    fn finish(&mut self, id: FileId, is_there: bool) {
-        let size = match self.files.get(&id) {
+    fn finish(&mut self, id: FileId) {
+        let (size, source) = match self.files.get(&id) {
             Some(Watched::Parts(source)) => {
                 if !source.is_whole {
                     self.is_complete = false;
                     eprintln!("{}", traces::damaged(&source.path.path).as_warning());
                 }
-                source.size()
+                (source.size(), Some(source.source.clone()))
             }
-            _ => 0,
+            _ => (0, None),
         };
-        if is_there {
-            self.files.insert(id, Watched::Done(size));
-        } else {
-            self.files.remove(&id);
-        }
+        self.files.insert(id, Watched::Done(size, source));
     }
 
     /// Goes on without a trace, if it is one of several that are followed.
