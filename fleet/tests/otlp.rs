@@ -9,7 +9,7 @@ use std::path::Path;
 
 use common::sink::{Sink, uids};
 use common::{fleet, lines_of, trace};
-use protolog_rt::{ProtoLogGroup, Session, i};
+use protolog_rt::{ProtoLogGroup, Session, d, i, w};
 use protolog_testkit::{temp_dir, workspace_root};
 use serde_json::Value;
 
@@ -60,9 +60,57 @@ fn each_message_arrives_once_with_its_parts() {
     assert_eq!(unsigned["attributes"]["log.record.template.parameter.3"], u64::MAX.to_string());
 }
 
+fn guide() -> String {
+    fs::read_to_string(workspace_root().join("docs/guides/opentelemetry.md")).unwrap()
+}
+
+/// The first command and the record below it.
+#[test]
+fn the_guide_shows_what_comes() {
+    let Some(sink) = Sink::start("") else { return };
+    let (dir, guide) = (temp_dir(), guide());
+    let file = dir.path().join("hello.pftrace");
+    let session = Session::builder().file(&file).enable_all().start().unwrap();
+    d!(IdLog::Net, "sent %d bytes to %s in %8.3f ms", 1500, "example.org", 0.271);
+    w!(IdLog::Net, "/var is full");
+    session.stop().unwrap();
+    let (_, after) = guide.split_once("```console\n$ protologtool export ").unwrap();
+    let (command, after) = after.split_once('\n').unwrap();
+    let words = command.replace("http://localhost:4318", &sink.url());
+    let output = fleet(&words.split(' ').collect::<Vec<_>>(), dir.path());
+    assert!(output.status.success());
+    let said = [output.stdout, output.stderr].concat();
+    assert_eq!(String::from_utf8(said).unwrap(), after.split_once("```").unwrap().0);
+
+    let records = sink.finish();
+    let record = records.iter().find(|it| it["level"] == "DEBUG").unwrap();
+    let shown = after.split_once("```text\nLogRecord\n").unwrap().1.split_once("```").unwrap().0;
+    let mut seen = 0;
+    for line in shown.lines() {
+        let (name, value) = line.trim().split_once("  ").unwrap_or((line.trim(), ""));
+        let got = match name {
+            "body" => &record["body"],
+            "severity_text" => &record["level"],
+            "attributes" => &record["attributes"],
+            _ => &record["attributes"][name],
+        };
+        match name {
+            // They differ from run to run, or are this file's.
+            "attributes" | "thread.id" | "code.file.path" => assert!(!got.is_null(), "{name}"),
+            "time_unix_nano" => assert!(record["time"].is_u64()),
+            _ => {
+                let got = got.as_str().map_or_else(|| got.to_string(), str::to_owned);
+                assert_eq!(got, value.trim(), "{name}");
+            }
+        }
+        seen += 1;
+    }
+    assert_eq!(seen, 10);
+}
+
 /// Each attribute is in the guide.
 fn guide_names_all(records: &[Value]) {
-    let guide = fs::read_to_string(workspace_root().join("docs/guides/opentelemetry.md")).unwrap();
+    let guide = guide();
     let of = |it: &Value| it.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
     let all = records.iter().flat_map(|it| [of(&it["attributes"]), of(&it["resource"])].concat());
     for name in all.collect::<BTreeSet<_>>() {

@@ -11,7 +11,7 @@ use crate::steps::Steps;
 use crate::tools::{
     AXE, CC, CHROMIUM, CLIPPY, COUNTED_RUST, CXX, FISH, FLEET_WHEELS, GIT, GRADLE, JAVA, JAVA_25,
     JDK_SOURCE, JQ, KOTLIN, LESS, LINTIAN, LNAV, LOGGERS, MAN, MAVEN, MUSL, NODE, NPM, OLDEST_RUST,
-    PYTHON, RUST_SOURCE, RUSTFMT, TMUX, TRACED, VALGRIND, WHEELS, ZSH,
+    OPENSSL, PYTHON, RUST_SOURCE, RUSTFMT, SYSTEMD, TMUX, TRACED, VALGRIND, WHEELS, ZSH,
 };
 use crate::{
     Result, bench, bridges, demo, fat_jars, fleet, gradle, instructions, java, maven, platforms,
@@ -145,7 +145,7 @@ pub(crate) const STEPS: [TestStep; 17] = [
     step(
         "fleet",
         "archives give back what their traces have; SQL has the answers of `read-log`; a collector gets each message",
-        &[CC, RUSTFMT, CLIPPY, PYTHON, WHEELS, FLEET_WHEELS],
+        &[CC, RUSTFMT, CLIPPY, OPENSSL, SYSTEMD, PYTHON, WHEELS, FLEET_WHEELS],
         |_, skipped| gather_skipped(skipped, fleet::test),
     ),
     step("demo", "the demo runs to its end, on a small tree", &demo::NEEDS, |_, _| {

@@ -50,6 +50,8 @@ tools! {
         python_has_venv, Debian("python3-venv");
     ZSH: "zsh", "complete names of groups in it", || found("zsh"), Debian("zsh");
     FISH: "fish", "complete names of groups in it", || found("fish"), Debian("fish");
+    OPENSSL: "openssl", "make certificates for servers that log records are sent to", || found("openssl"), Debian("openssl");
+    SYSTEMD: "systemd-analyze", "verify units", || found("systemd-analyze"), Debian("systemd");
     CHROMIUM: "chromium", "open the page of `view`", || found("chromium"), Debian("chromium");
     LNAV: "lnav", "try the format file for it", || found("lnav"), Debian("lnav");
     TMUX: "tmux", "run `protologtool top` on a terminal", || found("tmux"), Debian("tmux");

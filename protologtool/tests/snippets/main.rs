@@ -43,6 +43,7 @@ const TESTING_GUIDE: &str = include_str!("../../../protolog-rt/tests/testing_gui
 
 /// The test that runs the commands and queries of that page.
 const ARCHIVE_GUIDE: &str = include_str!("../../../fleet/tests/guide.rs");
+const OTLP_GUIDE: &str = include_str!("../../../fleet/tests/otlp.rs");
 
 #[test]
 fn readme() {
@@ -207,6 +208,7 @@ fn no_page_is_left_out() {
         // package outside the workspace.
         let is_tried = match page.as_str() {
             "docs/guides/archive.md" => ARCHIVE_GUIDE.contains(&page),
+            "docs/guides/opentelemetry.md" => OTLP_GUIDE.contains(&page),
             "docs/guides/testing.md" => TESTING_GUIDE.contains(&page),
             "docs/guides/kotlin.md" | "docs/guides/editor.md" => {
                 tests.contains(&format!("PAGE: &str = \"{page}\""))
