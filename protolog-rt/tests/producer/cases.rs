@@ -120,6 +120,21 @@ fn sessions_of_the_process_run_beside() {
     trace.check(&[logged]);
 }
 
+/// A forked child is not connected, and leaves its parent's connection alone.
+#[test]
+fn a_fork_disturbs_nothing() {
+    let Some(service) = Service::start() else { return };
+    let mut child = service.child("threads=2 count=500", "forks");
+    let session = service.session(&all());
+    child.tell("enabled");
+    for _ in 0..5 {
+        child.tell("log");
+        child.tell("fork");
+    }
+    let trace = service.stop(session);
+    trace.check(&[child.end()]);
+}
+
 #[test]
 fn operators_see_what_a_session_has_so_far() {
     let Some(service) = Service::start() else { return };

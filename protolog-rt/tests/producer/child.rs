@@ -4,6 +4,7 @@
 //! does what the lines of its standard input say, with a line `done` after each; at their end it
 //! exits. What it logged is in the file that the job names, in plain text.
 
+use crate::fork;
 use protolog_control::Program;
 use protolog_core::control::protocol::Request;
 use protolog_rt::control::serve_in;
@@ -159,6 +160,14 @@ fn obey(word: &str, rest: &str, job: &str, number: &mut u64, logged: &Path) -> S
             let server = serve_in(rest).expect("listen to operators");
             let mut operator = Program::connect(server.path()).expect("connect to it");
             return operator.request(&Request::Stats).expect("ask it").join("; ");
+        }
+        "fork" => {
+            let child = fork::spawn(fork::fork, || {
+                i!(Log::Work, "of a forked child");
+                producer::status() == producer::Status::default()
+            });
+            let status = fork::wait_at_most(Duration::from_secs(10), child);
+            assert_eq!(status, Some(0), "the child is not connected");
         }
         "own" => {
             let session = Session::builder().file(rest).enable_all().start().expect("a session");

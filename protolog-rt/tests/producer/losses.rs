@@ -112,3 +112,24 @@ fn a_service_that_is_waited_for_loses_nothing() {
     let trace = service.stop(session);
     trace.check(&[child.end()]);
 }
+
+/// A message that is larger than the service's buffer is lost there, and nothing else is: not the
+/// program, not the session, not another session.
+#[test]
+fn a_message_larger_than_the_buffer_disturbs_no_other() {
+    let Some(service) = Service::start() else { return };
+    let mut child = service.child("count=5", "large");
+    let small = service.session(&SessionConfig { buffer_kb: 4, ..all() });
+    let large = service.session(&all());
+    child.tell("sessions 2");
+    child.tell("enabled");
+    for _ in 0..20 {
+        child.tell("long 4096");
+    }
+    child.tell("log");
+    child.tell("sessions 2");
+    service.stop(small);
+    let texts = service.stop(large).messages();
+    assert_eq!(texts.len(), 25, "{texts:?}");
+    child.end();
+}

@@ -6,6 +6,9 @@
 
 mod cases;
 mod child;
+#[path = "../common/fork.rs"]
+#[allow(unsafe_code)] // A fork.
+mod fork;
 mod hostile;
 mod losses;
 mod others;
