@@ -1,13 +1,15 @@
-//! Start-up of a program that can be switched from outside: it applies settings, and listens to operators.
+//! Start-up of a program that can be switched from outside: it applies settings, and listens to
+//! operators.
 //!
-//! Settings come from three sources, later ones win: the state file (settings that operators made persistent), a configuration file
-//! that the program names, and the variable `PROTOLOG`. All have the format of [`protolog_core::control::setting`].
+//! Settings come from three sources, later ones win: the state file (settings that operators made
+//! persistent), a configuration file that the program names, and the variable `PROTOLOG`. All have
+//! the format of [`protolog_core::control::setting`].
 //!
-//! A program with more rights than its caller, such as a set-user-id program, ignores all variables. An error quotes a file only if
-//! the file belongs to the user that started the program.
+//! A program with more rights than its caller, such as a set-user-id program, ignores all
+//! variables. An error quotes a file only if the file belongs to the user that started the program.
 //!
-//! A mistake in the variable is a warning on standard error, unless the program asks for an error ([`Init::strict`]): the user who
-//! starts the program made it, not its author.
+//! A mistake in the variable is a warning on standard error, unless the program asks for an error
+//! ([`Init::strict`]): the user who starts the program made it, not its author.
 //!
 //! Invariant: a step that fails keeps no other from being done; the error lists all failures.
 
@@ -45,8 +47,8 @@ struct InitServer {
     options: Init,
 }
 
-/// Makes the program switchable from outside: applies the settings in the variable `PROTOLOG` and in the state file, and listens to
-/// operators.
+/// Makes the program switchable from outside: applies the settings in the variable `PROTOLOG` and
+/// in the state file, and listens to operators.
 ///
 /// ```no_run
 /// # #[derive(protolog_rt::ProtoLogGroup)]
@@ -64,7 +66,8 @@ struct InitServer {
 /// $ PROTOLOG=warn app                                  # records nothing below WARN, whatever is enabled
 /// ```
 ///
-/// A part of the variable that is wrong is left out, and reported on standard error; [`Init::strict`] makes it an error.
+/// A part of the variable that is wrong is left out, and reported on standard error;
+/// [`Init::strict`] makes it an error.
 ///
 /// ```text
 /// protolog: PROTOLOG: unknown word `debgu`
@@ -90,7 +93,8 @@ pub struct Init {
     perfetto: bool,
 }
 
-/// The steps of [`init`] that failed, each with advice. All others are done. Its `Debug` form is the same text.
+/// The steps of [`init`] that failed, each with advice. All others are done. Its `Debug` form is
+/// the same text.
 #[derive(Clone, PartialEq, Eq)]
 pub struct InitError {
     problems: Vec<String>,
@@ -116,9 +120,10 @@ impl Init {
         self
     }
 
-    /// Sets whether to apply the settings that operators made persistent; the default is true. They are in `$PROTOLOG_STATE`, or else
-    /// `protolog/settings` in `$XDG_STATE_HOME`, `~/.local/state` or, without a home, `/var/lib`. In a program with more rights than
-    /// its caller, such as a set-user-id program, no variable is read, so they are in `/var/lib`.
+    /// Sets whether to apply the settings that operators made persistent; the default is true. They
+    /// are in `$PROTOLOG_STATE`, or else `protolog/settings` in `$XDG_STATE_HOME`, `~/.local/state`
+    /// or, without a home, `/var/lib`. In a program with more rights than its caller, such as a
+    /// set-user-id program, no variable is read, so they are in `/var/lib`.
     pub fn persistent_settings(mut self, apply: bool) -> Self {
         self.state = apply;
         self
@@ -130,21 +135,23 @@ impl Init {
         self
     }
 
-    /// Applies the settings in this file, if it exists. A named pipe is refused: nobody waits for its writer.
+    /// Applies the settings in this file, if it exists. A named pipe is refused: nobody waits for
+    /// its writer.
     pub fn config_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.config = Some(absolute(path.into()));
         self
     }
 
-    /// Reads the configuration file again whenever it changes. Groups that it no longer names go back to their state without the
-    /// file. Has no effect without [`Self::control`].
+    /// Reads the configuration file again whenever it changes. Groups that it no longer names go
+    /// back to their state without the file. Has no effect without [`Self::control`].
     pub fn reload(mut self) -> Self {
         self.watch = true;
         self
     }
 
-    /// Makes a mistake in the variable `PROTOLOG` an error of [`Self::start`]. By default it is a warning on standard error, and the
-    /// rest of the variable holds. All else is done in either case.
+    /// Makes a mistake in the variable `PROTOLOG` an error of [`Self::start`]. By default it is a
+    /// warning on standard error, and the rest of the variable holds. All else is done in either
+    /// case.
     ///
     /// ```no_run
     /// protolog_rt::Init::new().strict().start()?; // `PROTOLOG=net=debgu` ends the program
@@ -166,8 +173,8 @@ impl Init {
         self
     }
 
-    /// Registers the groups of an enum now, rather than with its first enabled call, so that operators see their state from
-    /// the start.
+    /// Registers the groups of an enum now, rather than with its first enabled call, so that
+    /// operators see their state from the start.
     pub fn groups<G: ProtoLogGroup>(self) -> Self {
         level::register_groups(G::groups());
         self
@@ -213,8 +220,8 @@ impl Init {
         warn(&self.listen());
     }
 
-    /// Starts to listen, unless this process does already; returns the problems. Where this copy of the runtime has joined that of the
-    /// program, that one listens, for the groups of both.
+    /// Starts to listen, unless this process does already; returns the problems. Where this copy of
+    /// the runtime has joined that of the program, that one listens, for the groups of both.
     fn listen(self) -> Vec<String> {
         if is_incomplete() {
             let error = Error::IncompleteFork;
@@ -253,7 +260,8 @@ impl Init {
             }
         };
         match Server::start(self.directory, settings) {
-            // A server that is replaced belongs to the parent of this forked child, and is not ours to end.
+            // A server that is replaced belongs to the parent of this forked child, and is not ours
+            // to end.
             Ok(new) => {
                 problems.extend(new.displaced().map(|error| {
                     let (place, help) = (new.path().display(), error.help());
@@ -291,8 +299,8 @@ fn describe(error: &control::ServeError) -> String {
     format!("{error}\nhelp: {}", error.help())
 }
 
-/// The file with the operators' persistent settings: `$PROTOLOG_STATE`, or else `protolog/settings` in `$XDG_STATE_HOME` or
-/// `~/.local/state`, or, without a home, in `/var/lib`.
+/// The file with the operators' persistent settings: `$PROTOLOG_STATE`, or else `protolog/settings`
+/// in `$XDG_STATE_HOME` or `~/.local/state`, or, without a home, in `/var/lib`.
 fn state_file() -> PathBuf {
     if let Some(file) = absolute_path("PROTOLOG_STATE") {
         return file;

@@ -1,5 +1,6 @@
-//! Logging without formatting: a call writes the id of its message and its arguments, as protobuf, into the calling thread's
-//! chunk of a shared memory buffer. The result is a Perfetto trace that carries its own dictionary of templates.
+//! Logging without formatting: a call writes the id of its message and its arguments, as protobuf,
+//! into the calling thread's chunk of a shared memory buffer. The result is a Perfetto trace that
+//! carries its own dictionary of templates.
 //!
 //! # The first log
 //!
@@ -39,14 +40,16 @@
 //! 11-21 09:15:02.271  4711  4711 W Disk    : /var is full
 //! ```
 //!
-//! The first argument is the group. Then come the template, a string literal, and one argument per conversion: `%d %o %x` take
-//! integers, `%f %e %g` floats, `%b` booleans, `%s` strings and everything that is `Display`. An argument that does not fit is a compile
-//! error at that argument, and so is a value in braces, `"{n}"`; [`d!`] has all about templates.
+//! The first argument is the group. Then come the template, a string literal, and one argument per
+//! conversion: `%d %o %x` take integers, `%f %e %g` floats, `%b` booleans, `%s` strings and
+//! everything that is `Display`. An argument that does not fit is a compile error at that argument,
+//! and so is a value in braces, `"{n}"`; [`d!`] has all about templates.
 //!
 //! # Groups and levels
 //!
-//! A group is a variant of an enum that derives [`ProtoLogGroup`]; a program may have several such enums, and each library its own. The
-//! full name of a group is `crate::Enum::Variant`; a pattern is that name, its last segments or its first ones, in any case.
+//! A group is a variant of an enum that derives [`ProtoLogGroup`]; a program may have several such
+//! enums, and each library its own. The full name of a group is `crate::Enum::Variant`; a pattern
+//! is that name, its last segments or its first ones, in any case.
 //!
 //! ```
 //! # use protolog_rt::ProtoLogGroup;
@@ -64,13 +67,14 @@
 //! protolog_rt::v!(AppLog::Trace, "never compiled, so %s is never evaluated", panic!());
 //! ```
 //!
-//! The levels are [`v!`] VERBOSE, [`d!`] DEBUG, [`i!`] INFO, [`w!`] WARN, [`e!`] ERROR and [`wtf!`] WTF, for what can't happen.
-//! [`protolog!`] takes the level as an argument. The module [`levels`] has the names `trace! debug! info! warn! error!` for them.
+//! The levels are [`v!`] VERBOSE, [`d!`] DEBUG, [`i!`] INFO, [`w!`] WARN, [`e!`] ERROR and [`wtf!`]
+//! WTF, for what can't happen. [`protolog!`] takes the level as an argument. The module [`levels`]
+//! has the names `trace! debug! info! warn! error!` for them.
 //!
 //! # Sessions
 //!
-//! A session records WTF of every group unless configured otherwise. Any number of sessions run at once, each with its own filter and
-//! buffer.
+//! A session records WTF of every group unless configured otherwise. Any number of sessions run at
+//! once, each with its own filter and buffer.
 //!
 //! ```
 //! # use protolog_rt::{Level, ProtoLogGroup, Session};
@@ -107,9 +111,10 @@
 //!
 //! # Reading
 //!
-//! `protologtool read-log app.pftrace` prints lines or, with `--format json`, objects. It filters by `--group`, `--level`, `--grep`,
-//! time and thread, and shows losses where they happened. The file is an ordinary Perfetto trace as well: open it in
-//! <https://ui.perfetto.dev>, or query it there with `select * from protolog`. `protologtool merge` joins the traces of several processes.
+//! `protologtool read-log app.pftrace` prints lines or, with `--format json`, objects. It filters
+//! by `--group`, `--level`, `--grep`, time and thread, and shows losses where they happened. The
+//! file is an ordinary Perfetto trace as well: open it in <https://ui.perfetto.dev>, or query it
+//! there with `select * from protolog`. `protologtool merge` joins the traces of several processes.
 //!
 //! # What it costs
 //!
@@ -124,32 +129,41 @@
 //! | two integers, recorded by two sessions | | 714 | |
 //! | for comparison: `clock_gettime` alone | 24.1 | | |
 //!
-//! Medians of bursts on an AMD EPYC, rustc 1.95, in a program that `cargo build --release` builds without further
-//! settings, as `cargo xtask bench runtime` prints them beside those of seven peers (`tracing` with a file: 321 ns
-//! for two integers). While several threads log at once, each call passes a fence, 7 to 8 ns on Intel's
-//! processors, which keeps the messages of all threads in order. `docs/design/hot-path.md` explains the figures.
+//! Medians of bursts on an AMD EPYC, rustc 1.95, in a program that `cargo build --release` builds
+//! without further settings, as `cargo xtask bench runtime` prints them beside those of seven peers
+//! (`tracing` with a file: 321 ns for two integers). While several threads log at once, each call
+//! passes a fence, 7 to 8 ns on Intel's processors, which keeps the messages of all threads in
+//! order. `docs/design/hot-path.md` explains the figures.
 //!
-//! - *Code*: a call of three arguments is below 120 bytes, plus a dictionary entry that is not loaded until it is needed.
-//! - *Memory*: a session's buffer, by default 16 MiB in `/dev/shm` if it streams, 4 MiB if it keeps messages. A thread has 292 bytes of it
-//!   at its first message, 4 KiB later; memory of idle threads is reclaimed when the buffer runs short.
-//! - *Allocation, locks*: none after a thread's first message, except for [`dynamic::log`], messages of more than 4 KiB and
-//!   arguments of more than 1 KiB that have to be formatted. Where memory is short, these are cut, and counted. A session that starts allocates for the threads that have logged before, about 1.5 KiB each. Ten times a second one
-//!   message takes a lock, held for about a microsecond, for the next 100 ms of the clock.
+//! - *Code*: a call of three arguments is below 120 bytes, plus a dictionary entry that is not
+//!   loaded until it is needed.
+//! - *Memory*: a session's buffer, by default 16 MiB in `/dev/shm` if it streams, 4 MiB if it keeps
+//!   messages. A thread has 292 bytes of it at its first message, 4 KiB later; memory of idle
+//!   threads is reclaimed when the buffer runs short.
+//! - *Allocation, locks*: none after a thread's first message, except for [`dynamic::log`],
+//!   messages of more than 4 KiB and arguments of more than 1 KiB that have to be formatted. Where
+//!   memory is short, these are cut, and counted. A session that starts allocates for the threads
+//!   that have logged before, about 1.5 KiB each. Ten times a second one message takes a lock, held
+//!   for about a microsecond, for the next 100 ms of the clock.
 //!
 //! # What a call promises
 //!
-//! - At a level that is off, a call evaluates none of its arguments; otherwise it evaluates each once.
+//! - At a level that is off, a call evaluates none of its arguments; otherwise it evaluates each
+//!   once.
 //! - It never fails or panics, blocks only if the session is configured to
 //!   ([`Builder::wait_at_most`]), and takes a lock only at a thread's first message, at the first
 //!   of each enum, and for the clock, as above. Text output takes a lock as well, and waits at most
 //!   50 ms for an output that is slow, once ([`text`]).
-//! - Arguments are borrowed, as by `println!`. A string longer than [`Builder::max_string_bytes`], 4 KiB by default, is cut, with an
-//!   ellipsis, and counted; one that is formatted, too. A `Display` that panics leaves its text so far and `<panicked: …>`.
-//! - A message that can't be written is counted by group and [`LossCause`], in [`Summary::losses`] and at its place in the trace.
+//! - Arguments are borrowed, as by `println!`. A string longer than [`Builder::max_string_bytes`],
+//!   4 KiB by default, is cut, with an ellipsis, and counted; one that is formatted, too. A
+//!   `Display` that panics leaves its text so far and `<panicked: …>`.
+//! - A message that can't be written is counted by group and [`LossCause`], in [`Summary::losses`]
+//!   and at its place in the trace.
 //!
 //! # When things go wrong
 //!
-//! A message is committed when its call returns, and a reader sees committed messages only, never half of one.
+//! A message is committed when its call returns, and a reader sees committed messages only, never
+//! half of one.
 //!
 //! | event | outcome |
 //! |---|---|

@@ -1,4 +1,5 @@
-//! A shared memory buffer: pages and chunks as [`protolog_core::chunk`] lays them out, behind types that carry their ownership.
+//! A shared memory buffer: pages and chunks as [`protolog_core::chunk`] lays them out, behind types
+//! that carry their ownership.
 //!
 //! ```text
 //! Memory            bytes that somebody mapped or allocated (`Backing`); words in it are atomics
@@ -15,18 +16,20 @@
 //!
 //! # Invariants
 //!
-//! - *owner*: a chunk in state Writing belongs to the one [`WriteChunk`] of it, one in state Reading to the [`BufferReader`] or to the
-//!   writer that takes it again; nobody else writes its bytes.
-//! - *committed*: the bytes of packets that the count covers, but those of the last packet while the chunk is being written, do
-//!   not change until the chunk is free.
-//! - *clean*: the header of a free chunk is zero, and so is, on an undivided page, every place where a layout has a header.
+//! - *owner*: a chunk in state Writing belongs to the one [`WriteChunk`] of it, one in state
+//!   Reading to the [`BufferReader`] or to the writer that takes it again; nobody else writes its
+//!   bytes.
+//! - *committed*: the bytes of packets that the count covers, but those of the last packet while
+//!   the chunk is being written, do not change until the chunk is free.
+//! - *clean*: the header of a free chunk is zero, and so is, on an undivided page, every place
+//!   where a layout has a header.
 //! - *mapped*: the bytes of a [`Memory`] can be read and written as long as it lives.
 //!
 //! # Remaining obligations
 //!
-//! A writer stores a message without a call into this crate, through the addresses that [`Buffer::open`] lends ([`OpenChunk`]).
-//! Those stores, [`PacketCount::publish`] and [`Buffer::peek`] are `unsafe`; everything else is safe, and misuse is a panic or a
-//! refusal.
+//! A writer stores a message without a call into this crate, through the addresses that
+//! [`Buffer::open`] lends ([`OpenChunk`]). Those stores, [`PacketCount::publish`] and
+//! [`Buffer::peek`] are `unsafe`; everything else is safe, and misuse is a panic or a refusal.
 
 mod buffer;
 mod chunk;

@@ -1,13 +1,14 @@
 //! The reader of a buffer: finds chunks, reads their committed packets, releases them.
 //!
-//! There is one [`BufferReader`] at a time. It sees the chunks of a writer in any order and at any time. A caller that needs them in
-//! order sorts by chunk id and waits for missing ones, since a writer completes its chunks in order and leaves no gap.
+//! There is one [`BufferReader`] at a time. It sees the chunks of a writer in any order and at any
+//! time. A caller that needs them in order sorts by chunk id and waits for missing ones, since a
+//! writer completes its chunks in order and leaves no gap.
 //!
 //! Invariants
-//! - Only bytes that are *committed* are read: the packet that a writer may be filling is never touched. Of a complete chunk that
-//!   is claimed or pinned no byte changes.
-//! - *held*: a chunk is read only while its page is known to be divided as the chunk's slot says: in a stream because only the
-//!   reader frees chunks, in a ring because the page is pinned.
+//! - Only bytes that are *committed* are read: the packet that a writer may be filling is never
+//!   touched. Of a complete chunk that is claimed or pinned no byte changes.
+//! - *held*: a chunk is read only while its page is known to be divided as the chunk's slot says:
+//!   in a stream because only the reader frees chunks, in a ring because the page is pinned.
 #![allow(unsafe_code)] // Committed bytes in shared memory are read through addresses.
 
 use crate::buffer::{Buffer, is_readable};
@@ -46,14 +47,18 @@ impl ChunkInfo {
     }
 }
 
-/// The committed part of a chunk: the bytes of its packets, each with its size before it, how many, and flags.
+/// The committed part of a chunk: the bytes of its packets, each with its size before it, how many,
+/// and flags.
 #[derive(Clone, Copy)]
 pub struct Committed<'a> {
-    /// The packets, without the one that is still open. In a chunk that is complete something else may follow them.
+    /// The packets, without the one that is still open. In a chunk that is complete something else
+    /// may follow them.
     pub bytes: &'a [u8],
-    /// Number of packets in `bytes`, the last of which may be an abandoned one, with a size beyond the end.
+    /// Number of packets in `bytes`, the last of which may be an abandoned one, with a size beyond
+    /// the end.
     pub count: u16,
-    /// Flags as [`protolog_core::chunk::Packets`] has them; `CONTINUED` says something only when the chunk is complete.
+    /// Flags as [`protolog_core::chunk::Packets`] has them; `CONTINUED` says something only when
+    /// the chunk is complete.
     pub flags: u16,
 }
 
@@ -86,7 +91,8 @@ impl<'b> BufferReader<'b> {
         Self { buffer, _only: only }
     }
 
-    /// Finds every complete chunk, and with `unfinished_too` those that are being written and have begun.
+    /// Finds every complete chunk, and with `unfinished_too` those that are being written and have
+    /// begun.
     pub fn find(&mut self, unfinished_too: bool) -> Vec<ChunkInfo> {
         let mut found = Vec::new();
         for page in 0..self.buffer.pages() {
@@ -125,8 +131,8 @@ impl<'b> BufferReader<'b> {
         self.buffer.prefetch(info.slot);
     }
 
-    /// Reads a chunk of a stream: claims it if it was complete when it was found, else shows the packets committed by now.
-    /// None where it has been released since.
+    /// Reads a chunk of a stream: claims it if it was complete when it was found, else shows the
+    /// packets committed by now. None where it has been released since.
     ///
     /// # Panics
     /// Where the buffer is a ring, whose chunks have to be pinned.
@@ -167,14 +173,16 @@ impl<'b> BufferReader<'b> {
         image.extend(self.buffer.header(slot).chunk_id.load(Ordering::Relaxed).to_le_bytes());
         image.extend(self.buffer.header(slot).writer_id.load(Ordering::Relaxed).to_le_bytes());
         image.extend(self.buffer.packets_of(slot).0.to_le_bytes());
-        // SAFETY: *mapped*: the payload is in the buffer, and by the caller's promise nobody writes it.
+        // SAFETY: *mapped*: the payload is in the buffer, and by the caller's promise nobody writes
+        // it.
         image.extend(unsafe {
             std::slice::from_raw_parts(self.buffer.payload(slot), slot.payload())
         });
         image
     }
 
-    /// Pins a chunk, so that no writer takes it again meanwhile; none where it has been taken since it was found.
+    /// Pins a chunk, so that no writer takes it again meanwhile; none where it has been taken since
+    /// it was found.
     pub fn pin(&mut self, info: &ChunkInfo) -> Option<PinnedChunk<'_>> {
         let (buffer, slot) = (self.buffer, info.slot);
         let Slot { page, index, layout } = slot;
@@ -188,8 +196,8 @@ impl<'b> BufferReader<'b> {
             yield_now();
             word = buffer.page(page).word();
         }
-        // The count before the ids: where it is not 0, they are the chunk's, and not still those of a cleared header, which
-        // are also those of a writer's first chunk.
+        // The count before the ids: where it is not 0, they are the chunk's, and not still those of
+        // a cleared header, which are also those of a writer's first chunk.
         let is_same = word.layout() == Some(layout)
             && is_readable(word.state(index), true)
             && buffer.packets_of(slot).count() > 0
@@ -200,7 +208,8 @@ impl<'b> BufferReader<'b> {
     }
 }
 
-/// A chunk of a stream that is being read. One that was complete is the reader's until this is dropped, and free then.
+/// A chunk of a stream that is being read. One that was complete is the reader's until this is
+/// dropped, and free then.
 #[must_use = "a complete chunk is free once this is dropped"]
 pub struct ReadChunk<'b> {
     buffer: &'b Buffer,
@@ -211,8 +220,9 @@ pub struct ReadChunk<'b> {
 impl ReadChunk<'_> {
     /// The committed part.
     pub fn committed(&self) -> Committed<'_> {
-        // SAFETY: *held*: `read` found the page divided like this, and its borrow of the reader keeps all others from freeing
-        // chunks; if it is to be read as a complete one, it is claimed.
+        // SAFETY: *held*: `read` found the page divided like this, and its borrow of the reader
+        // keeps all others from freeing chunks; if it is to be read as a complete one, it is
+        // claimed.
         unsafe { committed(self.buffer, self.slot, self.is_claimed) }
     }
 
@@ -223,8 +233,8 @@ impl ReadChunk<'_> {
         }
     }
 
-    /// Keeps a complete chunk from being freed when this is dropped: it is free once the result is released. None of a chunk that
-    /// is still being written.
+    /// Keeps a complete chunk from being freed when this is dropped: it is free once the result is
+    /// released. None of a chunk that is still being written.
     pub fn hold(mut self) -> Option<HeldChunk> {
         std::mem::take(&mut self.is_claimed)
             .then(|| HeldChunk { slot: self.slot, buffer: self.buffer.id() })
@@ -255,7 +265,8 @@ impl fmt::Debug for ReadChunk<'_> {
     }
 }
 
-/// A chunk of a stream that was read, and is not free yet: its bytes may still be on the way to a file.
+/// A chunk of a stream that was read, and is not free yet: its bytes may still be on the way to a
+/// file.
 ///
 /// One that is dropped stays in state Reading for good: [`BufferReader::release`] is its end.
 #[derive(Debug, PartialEq, Eq)]
@@ -284,8 +295,8 @@ pub struct PinnedChunk<'b> {
 impl PinnedChunk<'_> {
     /// The committed part.
     pub fn committed(&self) -> Committed<'_> {
-        // SAFETY: *held*: the page is pinned and, as `pin` found after that, divided like this; nobody writes into a complete
-        // chunk before the pin is gone.
+        // SAFETY: *held*: the page is pinned and, as `pin` found after that, divided like this;
+        // nobody writes into a complete chunk before the pin is gone.
         unsafe { committed(self.pin.buffer, self.slot, self.is_complete) }
     }
 
@@ -325,16 +336,19 @@ impl Drop for Pin<'_> {
 /// The committed part of a chunk, of a complete one with all that follows the packets.
 ///
 /// # Safety
-/// *held*, and if `is_complete` nobody writes into the chunk, both for the lifetime that the caller gives the result.
+/// *held*, and if `is_complete` nobody writes into the chunk, both for the lifetime that the caller
+/// gives the result.
 unsafe fn committed(buffer: &Buffer, slot: Slot, is_complete: bool) -> Committed<'_> {
     let packets = buffer.packets_of(slot);
     let (start, payload) = (buffer.payload(slot), slot.payload());
     let (mut count, mut length) = (packets.count(), payload);
-    // Taking the packets of a complete chunk finds their ends on the way; here that would be the same work once more.
+    // Taking the packets of a complete chunk finds their ends on the way; here that would be the
+    // same work once more.
     if !is_complete {
         (count, length) = (count.saturating_sub(1), 0);
         for done in 0..count {
-            // SAFETY: *committed*: the packet at `length` is one of those that the count covers, but not the last one.
+            // SAFETY: *committed*: the packet at `length` is one of those that the count covers,
+            // but not the last one.
             let Some(size) = (unsafe { packet_span(start, length, payload) }) else {
                 // A writer never leaves a chunk like this; the packets before are still good.
                 count = done;
@@ -343,8 +357,8 @@ unsafe fn committed(buffer: &Buffer, slot: Slot, is_complete: bool) -> Committed
             length += size;
         }
     }
-    // SAFETY: *mapped*: `length` bytes are in the chunk's payload. They are all of a chunk that nobody writes, or a sum of spans
-    // of *committed* packets.
+    // SAFETY: *mapped*: `length` bytes are in the chunk's payload. They are all of a chunk that
+    // nobody writes, or a sum of spans of *committed* packets.
     let bytes = unsafe { std::slice::from_raw_parts(start, length) };
     Committed { bytes, count, flags: packets.flags() }
 }

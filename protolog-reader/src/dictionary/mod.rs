@@ -1,7 +1,8 @@
 //! The dictionary of a log: the trace's own, completed from files.
 //!
-//! Unlike `viewer_config::Dictionary`, which refuses contradictions, this one accepts whatever a trace holds: of two messages
-//! with one id both are kept and the conflict is counted; `collision.rs` tells their entries apart. Of two groups the first wins.
+//! Unlike `viewer_config::Dictionary`, which refuses contradictions, this one accepts whatever a
+//! trace holds: of two messages with one id both are kept and the conflict is counted;
+//! `collision.rs` tells their entries apart. Of two groups the first wins.
 
 pub(crate) mod collision;
 pub(crate) mod elements;
@@ -154,7 +155,8 @@ impl Dictionary {
         Ok(())
     }
 
-    /// Adds a message. The same message at another location is no conflict: AOSP's tool writes one entry per call.
+    /// Adds a message. The same message at another location is no conflict: AOSP's tool writes one
+    /// entry per call.
     fn add_message(&mut self, id: u64, message: Message) {
         match self.messages.entry(id) {
             Entry::Vacant(entry) => {
@@ -214,8 +216,8 @@ impl Dictionary {
         }
     }
 
-    /// Adds a file's group and returns its id here. It is the id in the file, unless another group has it here: ids in a
-    /// file are valid only in that file.
+    /// Adds a file's group and returns its id here. It is the id in the file, unless another group
+    /// has it here: ids in a file are valid only in that file.
     fn fill_group(&mut self, group: &viewer_config::Group) -> u32 {
         let mut id = group.id;
         loop {

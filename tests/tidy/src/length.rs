@@ -8,19 +8,6 @@ const FILE_LINES: usize = 500;
 const FUNCTION_LINES: usize = 70;
 const COMMENT_COLUMNS: usize = 100;
 
-/// Where older comments are wider than code. Entries that have none any more go from here.
-const WIDE: [&str; 9] = [
-    "protolog-reader/src/dictionary/mod.rs",
-    "protolog-rt/src/init.rs",
-    "protolog-rt/src/lib.rs",
-    "protolog-rt/src/session/mod.rs",
-    "protolog-rt/src/session/packets/",
-    "protolog-rt/src/session/stream/",
-    "protolog-rt/src/sys/fork/order.rs",
-    "protolog-shmem/src/lib.rs",
-    "protolog-shmem/src/reader.rs",
-];
-
 /// One finding for the file, one per function.
 pub(super) fn check(file: &File) -> Vec<Finding> {
     if is_data(file.path)
@@ -44,9 +31,7 @@ pub(super) fn check(file: &File) -> Vec<Finding> {
             findings.push(Finding { line: *lines.start(), what });
         }
     }
-    if !WIDE.iter().any(|place| file.path.starts_with(place)) {
-        findings.extend(wide_comments(file));
-    }
+    findings.extend(wide_comments(file));
     findings
 }
 

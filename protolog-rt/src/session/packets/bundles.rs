@@ -4,8 +4,8 @@
 //! 0a n  92 03 m  78 …          m bytes of zlib: packets as they would stand in the file
 //! ```
 //!
-//! A bundle holds whole packets and is read alone, so that a file that is cut off lacks its last bundle and no more.
-//! Without the feature `compression` there are no bundles.
+//! A bundle holds whole packets and is read alone, so that a file that is cut off lacks its last
+//! bundle and no more. Without the feature `compression` there are no bundles.
 
 #[cfg(feature = "compression")]
 pub(in crate::session) use self::zlib::Bundles;

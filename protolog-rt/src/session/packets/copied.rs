@@ -23,7 +23,8 @@ pub(in crate::session) fn split(sized: &[u8]) -> Option<(&[u8], &[u8])> {
     sized.get(size_len..)?.split_at_checked(size as usize)
 }
 
-/// Returns the bytes of the first `count` packets of `sized`; all, if some are followed by no packet.
+/// Returns the bytes of the first `count` packets of `sized`; all, if some are followed by no
+/// packet.
 pub(in crate::session) fn span(sized: &[u8], count: usize) -> usize {
     let mut rest = sized;
     for _ in 0..count {

@@ -1,7 +1,9 @@
-//! The dictionary as packets: the notes of the loaded modules, and the messages interned at run time.
+//! The dictionary as packets: the notes of the loaded modules, and the messages interned at run
+//! time.
 //!
-//! Texts of the loaded modules are written when the session starts, so that a trace that is cut short can be read as text;
-//! those of modules and messages that come later follow when they are found.
+//! Texts of the loaded modules are written when the session starts, so that a trace that is cut
+//! short can be read as text; those of modules and messages that come later follow when they are
+//! found.
 //!
 //! Invariant: a message is written once per session, with all lines at which it was found by then.
 
@@ -61,8 +63,8 @@ pub(in crate::session) fn known_groups() -> BTreeSet<String> {
     tagged_groups().into_keys().collect()
 }
 
-/// Returns the full names of all groups: those in the program's dictionary, and those of enums that have registered. None where
-/// a part of the dictionary was stripped, and names with it.
+/// Returns the full names of all groups: those in the program's dictionary, and those of enums that
+/// have registered. None where a part of the dictionary was stripped, and names with it.
 pub(crate) fn all_groups() -> Option<BTreeSet<String>> {
     let mut is_stripped = false;
     for_each_stripped(&mut |_| is_stripped = true);
@@ -73,8 +75,8 @@ pub(crate) fn all_groups() -> Option<BTreeSet<String>> {
     (!is_stripped).then_some(groups)
 }
 
-/// Returns the full names of all groups in the program's dictionary, with their tags; without those of libraries whose messages never
-/// reach this runtime.
+/// Returns the full names of all groups in the program's dictionary, with their tags; without those
+/// of libraries whose messages never reach this runtime.
 pub(crate) fn tagged_groups() -> BTreeMap<String, String> {
     let mut groups = BTreeMap::new();
     for_each_reached_group(&mut |name, tag| {
@@ -91,7 +93,8 @@ impl Dictionary {
         Self { filter: Some(filter), ..Self::default() }
     }
 
-    /// Returns whether it has messages of the group with this full name at this level; of any, if none is given.
+    /// Returns whether it has messages of the group with this full name at this level; of any, if
+    /// none is given.
     fn includes(&self, group: &str, level: Option<Level>) -> bool {
         let levels = level.map_or(u8::MAX, |level| 1 << level.severity());
         self.filter.as_ref().is_none_or(|filter| filter.levels(group) & levels != 0)
@@ -157,13 +160,15 @@ impl Dictionary {
         self.name(self.group_id(id)?)
     }
 
-    /// Returns the group of the message with this id, from this dictionary or one that was stripped from a module.
+    /// Returns the group of the message with this id, from this dictionary or one that was stripped
+    /// from a module.
     fn group_id(&self, id: u64) -> Option<u32> {
         let known = self.messages.get(&id).copied();
         known.or_else(|| stripped_message(id).map(message_group))
     }
 
-    /// Returns the full name of the group with this id, from this dictionary or an enum that has logged.
+    /// Returns the full name of the group with this id, from this dictionary or an enum that has
+    /// logged.
     fn name(&self, id: u32) -> Option<String> {
         self.group(id).map(str::to_owned).or_else(|| {
             let mut name = None;
@@ -210,7 +215,8 @@ impl Dictionary {
         end_packet(&mut config.into_vec().unwrap_or_default(), give);
     }
 
-    /// Passes packets with the elements of included dictionaries that are not written yet to `give`.
+    /// Passes packets with the elements of included dictionaries that are not written yet to
+    /// `give`.
     fn write_included(&mut self, give: &mut dyn FnMut(&[u8])) {
         let (mut groups, mut messages) = (Vec::new(), Vec::new());
         // First, since a message is included by its group, whichever comes first.
@@ -366,7 +372,8 @@ fn message(to: &mut Message<'_, Heap>, id: u64, entry: &Entry) {
     }
 }
 
-/// Formats lines by file as `path:12,40`; several files, as an included module has them, are separated by `;`.
+/// Formats lines by file as `path:12,40`; several files, as an included module has them, are
+/// separated by `;`.
 fn location(lines: &BTreeMap<String, BTreeSet<u32>>) -> String {
     let mut text = String::new();
     for (index, (file, lines)) in lines.iter().enumerate() {

@@ -5,8 +5,8 @@
 //! file    0a size packet 50 id        the id is that of the sequence
 //! ```
 //!
-//! Most packets are short messages with few different ids. These are copied with a constant length; the excess bytes are
-//! overwritten by the next packet.
+//! Most packets are short messages with few different ids. These are copied with a constant length;
+//! the excess bytes are overwritten by the next packet.
 //!
 //! Invariant: only whole packets are written.
 
@@ -81,8 +81,9 @@ impl Seal {
         bytes / 2 * (3 + SEAL) + SLACK
     }
 
-    /// Writes the first `most` packets in `from`, each with its size before it, to `to`, which has [`Self::room`] for them.
-    /// Leaves out empty ones, counts messages, and ends at bytes that are no packet.
+    /// Writes the first `most` packets in `from`, each with its size before it, to `to`, which has
+    /// [`Self::room`] for them. Leaves out empty ones, counts messages, and ends at bytes that are
+    /// no packet.
     pub(in crate::session) fn convert(
         self,
         from: &[u8],
@@ -100,7 +101,8 @@ impl Seal {
         }
     }
 
-    /// Writes packets as long as they are short messages whose id was counted before, with enough bytes after them.
+    /// Writes packets as long as they are short messages whose id was counted before, with enough
+    /// bytes after them.
     fn convert_known(self, walk: &mut Walk<'_, '_>, counts: &mut Counts) {
         let (mut from, mut to) = (walk.from, std::mem::take(&mut walk.to));
         let (mut left, length) = (walk.left, self.length.min(SEAL));

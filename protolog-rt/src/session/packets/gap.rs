@@ -1,10 +1,12 @@
 //! The gap in a file that could not be written for a while, or that somebody else has cut, until a
 //! trace reports it.
 //!
-//! A file on a full disk, for example, is continued when it can be written again. Until then the gap grows: messages, which
-//! are counted here, and records of drops among the packets, which are reported once more.
+//! A file on a full disk, for example, is continued when it can be written again. Until then the
+//! gap grows: messages, which are counted here, and records of drops among the packets, which are
+//! reported once more.
 //!
-//! Invariant: a drop that is taken is reported, or comes back when its packet can't be written either.
+//! Invariant: a drop that is taken is reported, or comes back when its packet can't be written
+//! either.
 
 use crate::loss::{LossCause, LossCount};
 use crate::session::packets::copied::MESSAGE;
@@ -29,7 +31,8 @@ impl Gap {
         self.messages.messages() == 0 && self.removed.messages() == 0 && self.reported.is_empty()
     }
 
-    /// Adds packets in a file's form, and returns the messages among them. Packets that end with `own` are the session's own.
+    /// Adds packets in a file's form, and returns the messages among them. Packets that end with
+    /// `own` are the session's own.
     pub(in crate::session) fn add_packets(&mut self, bytes: &[u8], own: &[u8]) -> Counts {
         let mut messages = Counts::default();
         messages.count_file(bytes, own);

@@ -1,10 +1,12 @@
-//! The number of messages in a trace and their bytes, by message id: counted where packets are copied, so that nothing is
-//! counted on the threads that log.
+//! The number of messages in a trace and their bytes, by message id: counted where packets are
+//! copied, so that nothing is counted on the threads that log.
 //!
-//! The table is our own, since this is done once per message: std's map with a hasher that passes ids through takes 7 ns
-//! where this takes 5 (8 ids), and 15 where this takes 10 (64 ids and more), of the 39 ns that the drain has for a message.
+//! The table is our own, since this is done once per message: std's map with a hasher that passes
+//! ids through takes 7 ns where this takes 5 (8 ids), and 15 where this takes 10 (64 ids and more),
+//! of the 39 ns that the drain has for a message.
 //!
-//! Invariant: each message offered is counted once; those whose id can't be read are counted together.
+//! Invariant: each message offered is counted once; those whose id can't be read are counted
+//! together.
 
 use crate::session::packets::copied::MESSAGE;
 use crate::writer::slice::EVENT as SPAN_EVENT;
@@ -73,7 +75,8 @@ impl Default for Counts {
 }
 
 impl Counts {
-    /// Counts a packet if it is a message, which takes `bytes` bytes in a file. Returns whether it is one.
+    /// Counts a packet if it is a message, which takes `bytes` bytes in a file. Returns whether it
+    /// is one.
     pub(in crate::session) fn packet(&mut self, packet: &[u8], bytes: usize) -> bool {
         let is_message = packet.first() == Some(&MESSAGE);
         if is_message {
@@ -86,7 +89,8 @@ impl Counts {
         is_message
     }
 
-    /// Counts a message of `bytes` bytes if its id is in the slot at which a search begins. Returns whether it is.
+    /// Counts a message of `bytes` bytes if its id is in the slot at which a search begins. Returns
+    /// whether it is.
     #[inline]
     pub(in crate::session) fn count_known(&mut self, id: u64, bytes: usize) -> bool {
         let mask = self.slots.len() - 1;
@@ -135,7 +139,8 @@ impl Counts {
         at
     }
 
-    /// Counts the messages among packets in a file's form. Packets that end with `own` are the session's own.
+    /// Counts the messages among packets in a file's form. Packets that end with `own` are the
+    /// session's own.
     pub(in crate::session) fn count_file(&mut self, bytes: &[u8], own: &[u8]) {
         let (mut reader, mut start) = (Reader::new(bytes), 0);
         while let Some(Ok(field)) = reader.next() {
@@ -213,7 +218,8 @@ fn id(packet: &[u8]) -> Option<u64> {
     usual_id(packet).or_else(|| any_id(packet))
 }
 
-/// The fast path of [`id`]: a message as the write path lays it out, unless its new strings are long.
+/// The fast path of [`id`]: a message as the write path lays it out, unless its new strings are
+/// long.
 fn usual_id(packet: &[u8]) -> Option<u64> {
     let time = packet.get(1..)?.iter().position(|&byte| byte < 0x80)?;
     let mut rest = packet.get(time + 2..)?;
@@ -228,7 +234,8 @@ fn usual_id(packet: &[u8]) -> Option<u64> {
     starts(u32::from_le_bytes(head)).then(|| u64::from_le_bytes(id))
 }
 
-/// Returns the id of a message of `size` bytes that begins as `packet` does and has no new strings, without a loop.
+/// Returns the id of a message of `size` bytes that begins as `packet` does and has no new strings,
+/// without a loop.
 #[inline]
 pub(in crate::session) fn short_id(packet: &[u8; SHORT_ID_BYTES], size: usize) -> Option<u64> {
     const LAST: u64 = 0x8080_8080_8080_8080;

@@ -1,4 +1,5 @@
-//! Packets between chunks and files: their forms, counts and sequences, and the packets that sessions make themselves.
+//! Packets between chunks and files: their forms, counts and sequences, and the packets that
+//! sessions make themselves.
 
 pub(crate) mod bundles;
 pub(crate) mod copied;

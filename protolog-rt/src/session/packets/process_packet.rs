@@ -1,4 +1,5 @@
-//! The packet that names process and session, in Perfetto's terms and in ours, with the filter of the session.
+//! The packet that names process and session, in Perfetto's terms and in ours, with the filter of
+//! the session.
 
 use crate::session::filter::Filter;
 use crate::sys::process::fingerprint;
@@ -12,7 +13,8 @@ use protozero::{Heap, Message};
 /// True where groups may come with their first message, as those of bridges do.
 pub(in crate::session) const IS_OPEN: bool = cfg!(any(feature = "log", feature = "tracing"));
 
-/// Appends the name, arguments and ids of the process, and the id and filter of the session; of one with segments the name that it was given.
+/// Appends the name, arguments and ids of the process, and the id and filter of the session; of one
+/// with segments the name that it was given.
 pub(in crate::session) fn describe_process(
     to: &mut Message<'_, Heap>,
     pid: u32,

@@ -1,8 +1,9 @@
-//! The incremental state of a sequence, written once more: for a file that has the end of a chunk but not its beginning.
+//! The incremental state of a sequence, written once more: for a file that has the end of a chunk
+//! but not its beginning.
 //!
-//! A chunk's first packet sets up clock, flags and thread; each message advances the clock, and may bring strings that later
-//! ones refer to. A file that begins in the middle of a chunk gets a packet with the same state as of there, and all strings
-//! so far.
+//! A chunk's first packet sets up clock, flags and thread; each message advances the clock, and may
+//! bring strings that later ones refer to. A file that begins in the middle of a chunk gets a
+//! packet with the same state as of there, and all strings so far.
 //!
 //! Invariant: bytes that can't be decoded leave the state as it was.
 

@@ -1,11 +1,13 @@
 //! Copies packets from chunks to a file: each sequence in order, each packet once.
 //!
-//! Chunks are found in any order. The ids of a sequence's chunks have no gap, so a chunk that is not the next one of its
-//! sequence waits for that. A buffer in a recording keeps chunks until the file has their packets, and the recording says how far
-//! the file has come ([`crate::session::recording::progress`]).
+//! Chunks are found in any order. The ids of a sequence's chunks have no gap, so a chunk that is
+//! not the next one of its sequence waits for that. A buffer in a recording keeps chunks until the
+//! file has their packets, and the recording says how far the file has come
+//! ([`crate::session::recording::progress`]).
 //!
-//! Invariants: a packet is copied once, and whole. Packets copied from a chunk that was still being written are skipped when
-//! the chunk is found again. With a recording, a chunk is freed only when the system has all that was copied from it.
+//! Invariants: a packet is copied once, and whole. Packets copied from a chunk that was still being
+//! written are skipped when the chunk is found again. With a recording, a chunk is freed only when
+//! the system has all that was copied from it.
 
 use crate::loss::LossCount;
 use crate::session::arbiter::session_arbiter::Core;
@@ -18,7 +20,8 @@ use protolog_core::recorder::Position;
 use protolog_shmem::{BufferReader, ChunkInfo, Committed, HeldChunk, PAGE};
 use std::collections::{HashMap, HashSet};
 
-/// The number of chunks that are freed before waiting writers are woken, so that they do not wake for each.
+/// The number of chunks that are freed before waiting writers are woken, so that they do not wake
+/// for each.
 const FREED_PER_WAKE: usize = 16;
 
 /// The part of a buffer whose chunks are held until the file has them: one in so many bytes.
@@ -27,7 +30,8 @@ const HELD_PART: usize = 8;
 /// The part of a buffer that messages of several chunks may hold while they are not complete.
 const PIECES_PART: usize = 4;
 
-/// The most bytes that a packet grows on its way to a file: its tag, its sequence, and a byte of its size.
+/// The most bytes that a packet grows on its way to a file: its tag, its sequence, and a byte of
+/// its size.
 const GROWTH: usize = 6;
 
 /// See the module.
@@ -73,7 +77,8 @@ pub(in crate::session) struct Sequence {
     done: (usize, u16),
     /// The beginning of a packet that continues in that chunk.
     begun: Option<Vec<u8>>,
-    /// The incremental state of the chunk. In a box, since sequences of ended threads have none, and there may be many.
+    /// The incremental state of the chunk. In a box, since sequences of ended threads have none,
+    /// and there may be many.
     state: Option<Box<SequenceState>>,
     /// The file lacks the state.
     stale: bool,
@@ -89,8 +94,9 @@ impl Drain {
         Self { progress, ..Self::default() }
     }
 
-    /// Copies all complete chunks, and with `unfinished_too` the committed packets of chunks that are being written. Returns
-    /// false if the file has no room for the next chunk: continue with another file.
+    /// Copies all complete chunks, and with `unfinished_too` the committed packets of chunks that
+    /// are being written. Returns false if the file has no room for the next chunk: continue with
+    /// another file.
     pub(in crate::session) fn copy(
         &mut self,
         core: &Core,
@@ -126,15 +132,16 @@ impl Drain {
             }
             self.commit(core, &mut reader, file);
             self.wake_waiting(core);
-            // Chunks that waited for one that was taken meanwhile can follow now. What comes later is not waited for.
+            // Chunks that waited for one that was taken meanwhile can follow now. What comes later
+            // is not waited for.
             if released == 0 || !waits || !unfinished_too {
                 return true;
             }
         }
     }
 
-    /// Makes sure that the system has the copied bytes, and then frees the chunks that it came from. Does nothing for a
-    /// buffer that ends with the process.
+    /// Makes sure that the system has the copied bytes, and then frees the chunks that it came
+    /// from. Does nothing for a buffer that ends with the process.
     fn commit(&mut self, core: &Core, reader: &mut BufferReader<'_>, file: &mut TraceFile) {
         let Some(progress) = self.progress.as_mut().filter(|progress| progress.has_changed())
         else {
@@ -166,7 +173,8 @@ impl Drain {
         }
     }
 
-    /// From now on, leaves what the file lacks in the recording, as if the process had died before it was copied.
+    /// From now on, leaves what the file lacks in the recording, as if the process had died before
+    /// it was copied.
     pub(in crate::session) fn keep_unwritten(&mut self) {
         self.keeps_unwritten = self.progress.is_some();
     }
@@ -247,7 +255,8 @@ impl Drain {
         Some(if is_complete { Copied::All } else { Copied::Part })
     }
 
-    /// Continues with a file that has the beginning of a trace and nothing of any sequence yet. Earlier files report `reported`.
+    /// Continues with a file that has the beginning of a trace and nothing of any sequence yet.
+    /// Earlier files report `reported`.
     pub(in crate::session) fn begin_file(&mut self, file: &mut TraceFile, reported: &[LossCount]) {
         self.written.clear();
         self.mark_states_stale();
@@ -284,7 +293,8 @@ pub(in crate::session) trait PacketSink {
     /// Takes a packet that was split.
     fn packet(&mut self, packet: &[u8]);
 
-    /// Takes the first `count` packets of `sized`, each with its size before it; all, if no packet follows some.
+    /// Takes the first `count` packets of `sized`, each with its size before it; all, if no packet
+    /// follows some.
     fn packets(&mut self, sized: &[u8], count: u16);
 }
 
@@ -357,8 +367,8 @@ impl Sequence {
         self.begun.is_some() || self.done.1 > 0
     }
 
-    /// Returns the first packet that is not copied, in a chunk that was copied as far as `done` says. `lacks`: the file lacks
-    /// the copied packets.
+    /// Returns the first packet that is not copied, in a chunk that was copied as far as `done`
+    /// says. `lacks`: the file lacks the copied packets.
     fn position(&self, is_complete: bool, lacks: bool) -> Position {
         let is_stale = lacks || self.stale;
         match (&self.begun, is_complete) {
@@ -389,7 +399,8 @@ impl Sequence {
     pub(in crate::session) fn next(&mut self, gap: bool) {
         self.done = (0, 0);
         self.stale &= self.begun.is_some();
-        // A chunk sets up its own state, but a packet that continues in it needs that of the one before.
+        // A chunk sets up its own state, but a packet that continues in it needs that of the one
+        // before.
         self.state.take_if(|_| self.begun.is_none());
         if gap {
             self.begun = None;

@@ -1,8 +1,9 @@
 //! The thread of a session that streams: it copies chunks into a file until the session ends.
 //!
-//! It sleeps until 2 MiB of the buffer are complete, or half of a small one, a writer finds no free chunk, the session is flushed or stopped, or a second has
-//! passed in which something was logged. While nobody logs it has the chunks of idle threads reclaimed, and then sleeps without a
-//! limit: the next message takes a chunk, which wakes it.
+//! It sleeps until 2 MiB of the buffer are complete, or half of a small one, a writer finds no free
+//! chunk, the session is flushed or stopped, or a second has passed in which something was logged.
+//! While nobody logs it has the chunks of idle threads reclaimed, and then sleeps without a limit:
+//! the next message takes a chunk, which wakes it.
 //!
 //! Invariant: only this thread reads the buffer and writes the file.
 
@@ -47,7 +48,8 @@ pub(in crate::session) struct Stream {
     earlier: Summary,
     /// The drops that those segments report.
     reported: Vec<LossCount>,
-    /// Those of them that this one reports again, since the file that did is deleted, or lacks them.
+    /// Those of them that this one reports again, since the file that did is deleted, or lacks
+    /// them.
     again: Vec<LossCount>,
     /// The first error of an earlier file.
     failed_file: Option<Error>,
@@ -73,7 +75,8 @@ const POLL_INTERVAL: Duration = Duration::from_nanos(POLL_NANOS);
 const MAX_POLL_INTERVAL: Duration = Duration::from_millis(128);
 
 impl Stream {
-    /// A thread that continues `trace`, and then further `segments`, or other files if somebody takes this one away.
+    /// A thread that continues `trace`, and then further `segments`, or other files if somebody
+    /// takes this one away.
     pub(in crate::session) fn new(
         core: Arc<Core>,
         requests: Arc<Requests>,
@@ -104,8 +107,8 @@ impl Stream {
         }
     }
 
-    /// Copies until the session is stopped; then writes the trailer. The stream is given to the thread once it is complete, and
-    /// never if the start of the session failed.
+    /// Copies until the session is stopped; then writes the trailer. The stream is given to the
+    /// thread once it is complete, and never if the start of the session failed.
     pub(in crate::session) fn run_given(given: &Receiver<Self>) -> Result<Summary, StopError> {
         block_signals();
         given.recv().map_or_else(|_| Ok(Summary::default()), Self::run)
@@ -175,7 +178,8 @@ impl Stream {
         self.drain.mark_states_stale();
     }
 
-    /// Copies what the buffer has to the file; also to one that can't be written, so that drops are counted by group.
+    /// Copies what the buffer has to the file; also to one that can't be written, so that drops are
+    /// counted by group.
     fn copy_round(&mut self, unfinished_too: bool) {
         self.trace.follow_wall_clock();
         self.trace.write_interned();
@@ -186,14 +190,16 @@ impl Stream {
         self.trace.file.flush();
     }
 
-    /// Copies the buffer's packets, to as many files as needed; `ended` are writers that were taken off the list.
+    /// Copies the buffer's packets, to as many files as needed; `ended` are writers that were taken
+    /// off the list.
     fn copy(&mut self, unfinished_too: bool, ended: &[Arc<Writer>]) {
         while !self.drain.copy(&self.core, &mut self.trace.file, unfinished_too) {
             self.rotate(ended);
         }
     }
 
-    /// Sleeps until there is something to do, at most for `most`. While free chunks are scarce it reclaims those of idle threads.
+    /// Sleeps until there is something to do, at most for `most`. While free chunks are scarce it
+    /// reclaims those of idle threads.
     fn sleep(&mut self, most: Duration) {
         if !self.core.buffer.is_scarce() {
             self.poll_interval = POLL_INTERVAL;
@@ -208,7 +214,8 @@ impl Stream {
         self.poll_interval = (2 * self.poll_interval).min(MAX_POLL_INTERVAL);
     }
 
-    /// Sleeps until the next write is due, at most for `most`; without a limit of its own once no thread has a chunk.
+    /// Sleeps until the next write is due, at most for `most`; without a limit of its own once no
+    /// thread has a chunk.
     fn sleep_until_write(&mut self, most: Duration) {
         if self.is_quiet && self.core.reclaim() > 0 {
             // They are freed first.
@@ -275,7 +282,8 @@ impl Stream {
         self.failed_file = self.failed_file.take().or(error);
     }
 
-    /// Writes the ends of all sequences that the file has; `ended` are writers that were taken off the list.
+    /// Writes the ends of all sequences that the file has; `ended` are writers that were taken off
+    /// the list.
     fn finish_file(&mut self, ended: &[Arc<Writer>]) {
         self.trace.write_module_texts();
         for writer in self.core.all_writers().iter().chain(ended) {
@@ -335,7 +343,8 @@ impl Stream {
         let TraceEnd { summary, error, gap, .. } = self.trace.end("protolog session stopped");
         self.earlier.add(summary);
         let Some(error) = self.failed_file.or(error) else { return Ok(self.earlier) };
-        // No trace reports the messages that this one lacks. The drops are among the losses of the files already.
+        // No trace reports the messages that this one lacks. The drops are among the losses of the
+        // files already.
         let dictionary = Dictionary::known();
         let losses = dictionary.losses(dictionary.unwritten(&gap));
         let buffer = self.earlier.buffer;

@@ -40,8 +40,9 @@ pub(in crate::session) struct Trace {
 /// The clocks of [`clock::snapshot`].
 type Clocks = [(u32, u64); 3];
 
-/// A change of the distance between wall clock and BOOTTIME by which the wall clock counts as set, in nanoseconds. The clocks
-/// are read one after the other, and the thread may be preempted in between.
+/// A change of the distance between wall clock and BOOTTIME by which the wall clock counts as set,
+/// in nanoseconds. The clocks are read one after the other, and the thread may be preempted in
+/// between.
 const MIN_CLOCK_STEP: u64 = 100_000_000;
 
 /// The outcome of a trace.
@@ -65,8 +66,8 @@ impl Trace {
         Self::start(core, file, before, started, "protolog session started")
     }
 
-    /// Writes the beginning of a trace that continues another one; [`Self::skip_unattributed_before`] says which drops
-    /// that one reports.
+    /// Writes the beginning of a trace that continues another one;
+    /// [`Self::skip_unattributed_before`] says which drops that one reports.
     pub(in crate::session) fn continued(core: Arc<Core>, file: TraceFile) -> Self {
         let before = core.owner.before.clone();
         Self::start(core, file, before, clock::boottime(), "protolog session goes on")
@@ -92,8 +93,8 @@ impl Trace {
         trace
     }
 
-    /// Continues a file that could not be written for a while: writes the beginning of a trace once more, which may be missing,
-    /// and reports what is missing.
+    /// Continues a file that could not be written for a while: writes the beginning of a trace once
+    /// more, which may be missing, and reports what is missing.
     pub(in crate::session) fn continue_after_gap(&mut self) {
         self.dictionary = Dictionary::default();
         self.write_beginning(clock::boottime(), "protolog session goes on");
@@ -170,8 +171,9 @@ impl Trace {
         TraceEnd { summary, reported, before: self.before, gap, error }
     }
 
-    /// Finishes a sequence: names its thread, in Perfetto's terms and in ours, and reports drops since its last chunk began.
-    /// State is cleared, since Perfetto skips the name of a sequence that never had any: one that found no chunk at all.
+    /// Finishes a sequence: names its thread, in Perfetto's terms and in ours, and reports drops
+    /// since its last chunk began. State is cleared, since Perfetto skips the name of a sequence
+    /// that never had any: one that found no chunk at all.
     pub(in crate::session) fn finish_sequence(&mut self, writer: &Writer, more: Option<LossCount>) {
         let pid = self.core.pid;
         let thread = &writer.thread;
@@ -205,8 +207,8 @@ impl Trace {
         }
     }
 
-    /// Takes the drops that no packet of the trace reports yet. Those of a buffer that is no stream stay, since there may be
-    /// several traces of it.
+    /// Takes the drops that no packet of the trace reports yet. Those of a buffer that is no stream
+    /// stay, since there may be several traces of it.
     fn take_unreported(&self, losses: &LossCounters) -> Vec<LossCount> {
         let mut taken = Vec::new();
         losses.take(|lost| {
@@ -221,8 +223,8 @@ impl Trace {
         taken
     }
 
-    /// Reports drops on a sequence before `time`, when its next packet begins. `info` names its thread: nothing else of the
-    /// sequence may be in the trace before.
+    /// Reports drops on a sequence before `time`, when its next packet begins. `info` names its
+    /// thread: nothing else of the sequence may be in the trace before.
     pub(in crate::session) fn report_gap_of(
         &mut self,
         sequence: u32,
@@ -256,7 +258,8 @@ impl Trace {
         self.reported.pending()
     }
 
-    /// Writes the texts of messages copied since the last call that have none yet: they came with a library meanwhile.
+    /// Writes the texts of messages copied since the last call that have none yet: they came with a
+    /// library meanwhile.
     pub(in crate::session) fn write_missing_texts(&mut self) {
         if self.file.counts.take_new().iter().any(|id| !self.dictionary.has(*id)) {
             self.write_interned();

@@ -1,6 +1,8 @@
-//! The order of the process-wide locks: one place for each, so that two threads never wait for each other.
+//! The order of the process-wide locks: one place for each, so that two threads never wait for each
+//! other.
 
-/// Locks in the order in which they are taken. Each has a place of its own; a thread that holds one takes no earlier one.
+/// Locks in the order in which they are taken. Each has a place of its own; a thread that holds one
+/// takes no earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
     /// Sessions that go on in forked children. Outermost, since a child starts sessions within it.
@@ -49,7 +51,8 @@ pub(crate) enum Order {
     Descriptors,
     /// The C library's time zone.
     Zone,
-    /// Lines for standard error and messages for the text sink. Within all others, since anybody may report.
+    /// Lines for standard error and messages for the text sink. Within all others, since anybody
+    /// may report.
     TextQueue,
     /// A test's.
     #[cfg(test)]

@@ -41,7 +41,8 @@ impl Reopen {
 }
 
 impl Stream {
-    /// Follows a change of the file by somebody else. `is_end`: the session ends, so a file that was only moved is the last one.
+    /// Follows a change of the file by somebody else. `is_end`: the session ends, so a file that
+    /// was only moved is the last one.
     pub(super) fn follow_outside_change(&mut self, is_end: bool) {
         match self.trace.file.outside_change() {
             Some(OutsideChange::Cut(left)) => self.follow_cut(left),
