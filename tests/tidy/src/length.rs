@@ -93,7 +93,6 @@ mod tests {
         );
         let expected = [":7: a comment of 104 columns, the ceiling is 100; wrap it"];
         assert_eq!(found(check, "xtask/src/b.rs", &text), expected);
-        assert_eq!(found(check, "protolog-rt/src/writer/b.rs", &text), [""; 0]);
         let text =
             format!("/** {wide} */\nint x = y\n    * z; /* {wide} */\n/**\n * {wide}\n */\n");
         assert_eq!(found(check, "java/B.java", &text).len(), 2);

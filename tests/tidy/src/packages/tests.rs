@@ -8,6 +8,7 @@ use super::check;
 
 const GOOD: &str = "
     protolog-protozero 1.85:
+    protolog-perfetto-ipc 1.85: protolog-protozero
     protolog-core 1.85: xxhash-rust
     protolog-viewer-config 1.90: protolog-core protolog-protozero serde_json
     protolog-macros 1.85 macro: protolog-core syn
