@@ -44,8 +44,10 @@ fn program_of(service: &TracingService) -> Child {
 }
 
 fn tool(service: &TracingService, args: &[&str]) -> Command {
-    let mut tool = Command::new(env!("CARGO_BIN_EXE_protologtool"));
-    tool.args(args)
+    // Where whoever runs the tests ignores Ctrl-C, as `nohup` does, the tool would, too.
+    let mut tool = Command::new("env");
+    tool.args(["--default-signal=HUP,INT,TERM", env!("CARGO_BIN_EXE_protologtool")])
+        .args(args)
         .env("PERFETTO_CONSUMER_SOCK_NAME", service.consumers())
         .current_dir(service.dir.path());
     tool
