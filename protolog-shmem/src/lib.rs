@@ -39,7 +39,6 @@ mod page;
 mod position;
 mod reader;
 mod ring;
-#[cfg(not(loom))]
 mod service;
 mod slot;
 mod sync;
@@ -48,6 +47,5 @@ pub use buffer::Buffer;
 pub use chunk::{ChunkCell, OpenChunk, PacketCount, Request, WriteChunk};
 pub use memory::{Backing, Heap, Memory};
 pub use reader::{BufferReader, ChunkInfo, Committed, HeldChunk, PinnedChunk, ReadChunk};
-#[cfg(not(loom))]
 pub use service::{ServiceChunk, ServiceMemory, layout_for};
 pub use slot::{MAX_BUFFER, MAX_PAYLOAD, PAGE, size};
