@@ -6,8 +6,10 @@ mod common;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use common::sink::{Sink, uids};
+use common::sink::{Sidecar, Sink, uids};
 use common::{fleet, lines_of, trace};
 use protolog_testkit::temp_dir;
 use tempfile::TempDir;
@@ -53,6 +55,24 @@ fn an_outage_longer_than_asked_for_ends_the_run_and_the_next_one_goes_on() {
     assert_eq!((code, errors.as_str()), (Some(0), ""));
     let records = sink.finish();
     assert_eq!((uids(&records).len(), records.len()), (count(), count()));
+}
+
+#[test]
+fn a_collector_that_asks_for_no_wait_is_not_asked_all_the_time() {
+    // More answers than half a second apart; a date that has passed is no wait, either.
+    let past = "busy=06 Nov 1994 08:49:37 GMT,busy=0,busy=-1,";
+    let Some(sink) = Sink::start(&format!("{past}{}", "busy=0,".repeat(200))) else { return };
+    let dir = TempDir::new().unwrap();
+    let (code, errors) = send(&sink.url(), dir.path(), &["--retry-for", "4"]);
+    assert_eq!(code, Some(2), "{errors}");
+    assert!(sink.finish().is_empty());
+    // It is told to end, and tries once more.
+    let Some(sink) = Sink::start(&"busy=0,".repeat(5_000)) else { return };
+    let mut sender = Sidecar::start(&[&sink.url(), "--follow", "app.pftrace"], dir.path());
+    thread::sleep(Duration::from_millis(700));
+    let begun = Instant::now();
+    assert_eq!(sender.terminate(), Some(2));
+    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
 }
 
 #[test]

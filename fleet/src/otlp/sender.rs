@@ -21,7 +21,8 @@ use crate::failure::{Failure, Result};
 const FIRST_WAIT: Duration = Duration::from_millis(500);
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
-/// The longest wait that a collector may ask for.
+/// The longest wait that a collector may ask for. The shortest one is [`FIRST_WAIT`]: with none, a
+/// collector that asks for it would be asked thousands of times a second.
 const LONGEST_ASKED: Duration = Duration::from_secs(600);
 
 /// The time between two looks at whether the process is to end.
@@ -168,7 +169,7 @@ impl Sender {
                 }
                 Answer::Later(reason, asked) => (reason, asked),
             };
-            let pause = asked.map_or_else(|| varied(wait), |asked| asked.min(LONGEST_ASKED));
+            let pause = asked.map_or_else(|| varied(wait), |asked| asked.clamp(FIRST_WAIT, LONGEST_ASKED));
             if std::mem::take(&mut is_first) {
                 warn(&format!("`{url}`: {reason}; trying again"));
             }
