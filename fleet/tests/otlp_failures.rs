@@ -145,6 +145,30 @@ fn what_is_no_collector_gets_nothing_more() {
 }
 
 #[test]
+fn a_collector_that_begins_to_refuse_everything_is_no_reason_to_leave_records_out() {
+    let Some(sink) = Sink::start(&format!("200,{}", "400,".repeat(100))) else { return };
+    let dir = TempDir::new().unwrap();
+    let args = ["--state", "state"];
+    let (code, errors) = send(&sink.url(), dir.path(), &args);
+    assert_eq!(code, Some(2), "{errors}");
+    assert!(errors.contains("refuses every record: status 400"), "{errors}");
+    let first = sink.finish();
+    assert!(!first.is_empty());
+    // It is mended: nothing is missing.
+    let Some(sink) = Sink::start("") else { return };
+    assert_eq!(send(&sink.url(), dir.path(), &args), (Some(0), String::new()));
+    let records = [first, sink.finish()].concat();
+    assert_eq!(uids(&records).len(), count());
+    // Many records that are wrong one after another are no such collector.
+    let Some(sink) = Sink::start("poison=block") else { return };
+    let (code, errors) = send(&sink.url(), dir.path(), &[]);
+    assert_eq!(code, Some(3), "{errors}");
+    let blocks = lines_of(trace()).unwrap().matches("\"message\":\"block ").count();
+    assert!(blocks > 16);
+    assert_eq!(uids(&sink.finish()).len(), count() - blocks);
+}
+
+#[test]
 fn headers_do_not_follow_to_another_host() {
     let dir = TempDir::new().unwrap();
     let Some(other) = Sink::start("") else { return };

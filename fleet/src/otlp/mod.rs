@@ -79,6 +79,7 @@ pub(crate) fn run(options: OtlpOptions) -> Result<End> {
         totals: Totals::default(),
         stop: stop.clone(),
         is_stopping: false,
+        refused_in_a_row: 0,
     };
     let mut output = Output::new(SenderThread::start(sender), sent.iter());
     output.metrics = options.metrics.map(|path| Metrics::new(path, options.histograms));

@@ -31,7 +31,7 @@ const STEP: Duration = Duration::from_millis(100);
 /// Batches that wait for their turn.
 const QUEUE: usize = 2;
 
-/// Records that may be refused, each by itself, before any is accepted: if more are, it is not the
+/// Records that may be refused one after another, each by itself: if more are, it may not be the
 /// records that are wrong.
 const MOST_REFUSED: u64 = 16;
 
@@ -50,6 +50,8 @@ pub(super) struct Sender {
     /// The process is to end: what waits is tried once more.
     pub(super) stop: Arc<AtomicBool>,
     pub(super) is_stopping: bool,
+    /// Records that were refused since one was accepted.
+    pub(super) refused_in_a_row: u64,
 }
 
 /// The records that were sent.
@@ -126,6 +128,7 @@ impl Sender {
             Ok(rejected) => {
                 self.totals.refused += rejected.min(count);
                 self.totals.accepted += count - rejected.min(count);
+                self.refused_in_a_row = 0;
                 Ok(())
             }
             Err(_) if records.len() > 1 => {
@@ -140,13 +143,23 @@ impl Sender {
     /// Counts a record that is refused by itself.
     fn refuse(&mut self, reason: &str) -> Result<()> {
         self.totals.refused += 1;
+        self.refused_in_a_row += 1;
         let url = endpoint::shown(&self.endpoint.logs);
-        if self.totals.accepted == 0 && self.totals.refused > MOST_REFUSED {
-            let message = format!("`{url}` refuses every record: {reason}");
-            return Err(Failure::new(message).help("check the URL and the headers"));
+        if self.refused_in_a_row > MOST_REFUSED {
+            if self.totals.accepted == 0 || self.refuses_empty_request()? {
+                let message = format!("`{url}` refuses every record: {reason}");
+                return Err(Failure::new(message).help("check the URL and the headers"));
+            }
+            self.refused_in_a_row = 0;
         }
         warn(&format!("`{url}` refuses a record, which is left out: {reason}"));
         Ok(())
+    }
+
+    /// Returns whether even a request without records is refused.
+    fn refuses_empty_request(&mut self) -> Result<bool> {
+        let nothing = compressed(&[])?;
+        self.send(&nothing).map(|answer| answer.is_err())
     }
 
     /// Sends a request until it is accepted: then the number of records that were rejected. An
@@ -203,7 +216,8 @@ impl Sender {
             let Ok(partial) = field.as_message() else { continue };
             for part in partial.map_while(std::result::Result::ok).filter(|_| field.number == 1) {
                 match part.number {
-                    1 => rejected = part.as_u64().unwrap_or(0),
+                    // It has a sign.
+                    1 => rejected = part.as_u64().unwrap_or(0).cast_signed().max(0).cast_unsigned(),
                     2 => message = String::from_utf8_lossy(part.as_bytes().unwrap_or(&[])).into(),
                     _ => {}
                 }
