@@ -149,6 +149,28 @@ fn a_sender_that_is_told_to_end_sends_what_there_is() {
 }
 
 #[test]
+fn a_sender_is_told_to_end_while_programs_log_faster_than_it_sends() {
+    let Some(sink) = Sink::start("slow=0.4") else { return };
+    let dir = temp_dir();
+    let path = dir.path().join("app.pftrace");
+    fs::write(&path, trace()).unwrap();
+    let args = [&sink.url(), "--follow", "--metrics-file", "m", "."];
+    let mut sender = Sidecar::start(&args, dir.path());
+    let writer = thread::spawn(move || {
+        let mut file = File::options().append(true).open(path).unwrap();
+        for _ in 0..300 {
+            file.write_all(trace()).unwrap();
+            thread::sleep(Duration::from_millis(100));
+        }
+    });
+    thread::sleep(Duration::from_secs(3));
+    // Metrics are not those of the beginning alone.
+    assert!(fs::read_to_string(dir.path().join("m")).unwrap().contains("template=\"done\""));
+    assert!(matches!(sender.terminate(), Some(0 | 3)));
+    assert!(!writer.is_finished());
+}
+
+#[test]
 fn a_sender_that_is_told_to_end_asks_the_recording_first() {
     let Some(sink) = Sink::start("") else { return };
     let dir = temp_dir();

@@ -12,7 +12,7 @@ The first argument is a comma-separated list of answers to requests, in their or
     redirect=URL     307
     echo             401 with the headers of the request in the text
 
-Others are of all requests: `limit=N` refuses those with more records by 413, `poison=TEXT` those with a body that has the text by 400.
+Others are of all requests: `slow=SECONDS` waits before each, `limit=N` refuses those with more records by 413, `poison=TEXT` those with a body that has the text by 400.
 The second argument, if there is one, is a file with a certificate and its key. The first line that is printed is the port.
 """
 
@@ -28,10 +28,12 @@ import time
 from opentelemetry.proto.collector.logs.v1 import logs_service_pb2 as logs
 from opentelemetry.proto.collector.metrics.v1 import metrics_service_pb2 as metrics
 
-answers, limit, poison = [], None, None
+answers, limit, poison, slow = [], None, None, 0
 for word in filter(None, sys.argv[1].split(",") if len(sys.argv) > 1 else []):
     if word.startswith("limit="):
         limit = int(word.removeprefix("limit="))
+    elif word.startswith("slow="):
+        slow = float(word.removeprefix("slow="))
     elif word.startswith("poison="):
         poison = word.removeprefix("poison=")
     else:
@@ -107,6 +109,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers["content-length"]))
+        time.sleep(slow)
         with lock:
             answer = answers.pop(0) if answers else "200"
         kind, _, argument = answer.partition("=")

@@ -36,7 +36,7 @@ mod watch;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use self::client::Client;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -55,6 +55,9 @@ use crate::traces;
 
 /// The time between two looks at traces that are followed.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
+
+/// The longest time that records wait for others while there is always more to read.
+const LONGEST_BATCH: Duration = Duration::from_secs(1);
 
 /// Sends the logs of traces; with `follow` until the process is told to end: then what there is by
 /// then is sent, too.
@@ -102,9 +105,22 @@ fn read_all(
     follow: bool,
     stop: &AtomicBool,
 ) -> std::result::Result<(), Stop> {
+    let mut flushed = Instant::now();
     loop {
         let is_last = !follow || stop.load(Ordering::Relaxed);
-        while watch.look(output)? {}
+        if is_last {
+            watch.end();
+        }
+        // Programs may log faster than this sends, so it may never be idle.
+        while watch.look(output)? && (is_last || !stop.load(Ordering::Relaxed)) {
+            if flushed.elapsed() >= LONGEST_BATCH {
+                flushed = Instant::now();
+                output.flush();
+            }
+            if let Some(metrics) = &mut output.metrics {
+                metrics.write_if_due()?;
+            }
+        }
         if is_last && follow {
             watch.complete(output)?;
         }

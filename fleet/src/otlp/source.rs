@@ -52,6 +52,8 @@ pub(super) struct TraceSource {
     recorder: Recorder,
     pub(super) source: Arc<str>,
     at: u64,
+    /// What is behind that is not sent any more.
+    end: u64,
     part: usize,
     sent: Sent,
     idle: u32,
@@ -116,6 +118,7 @@ impl TraceSource {
             recorder: Recorder::new(&source, &reading.labels),
             source,
             at: 0,
+            end: u64::MAX,
             part: PART,
             sent,
             idle: 0,
@@ -128,6 +131,11 @@ impl TraceSource {
     pub(super) fn is_same(&self) -> bool {
         let mut head = vec![0; self.head.len()];
         self.file.read_exact_at(&mut head, 0).is_ok() && head == self.head
+    }
+
+    /// Sends no more than there is now.
+    pub(super) fn end(&mut self) {
+        self.end = self.size();
     }
 
     /// Sends the next part.
@@ -199,6 +207,7 @@ impl TraceSource {
         let mut bytes = Vec::new();
         self.file.seek(SeekFrom::Start(self.at))?;
         let part = if most == self.sent.of { most } else { most.min(self.part as u64) };
+        let part = part.min(self.end.saturating_sub(self.at));
         (&self.file).take(part).read_to_end(&mut bytes)?;
         Ok(bytes)
     }

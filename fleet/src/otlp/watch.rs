@@ -30,6 +30,8 @@ pub(super) struct Watch {
     paths: Vec<PathBuf>,
     reading: Reading,
     files: BTreeMap<FileId, Watched>,
+    /// What is added from now on is not sent.
+    is_ending: bool,
     /// All that was read could be read whole.
     pub(super) is_complete: bool,
 }
@@ -44,7 +46,19 @@ enum Watched {
 
 impl Watch {
     pub(super) fn new(paths: Vec<PathBuf>, reading: Reading) -> Self {
-        Self { paths, reading, files: BTreeMap::new(), is_complete: true }
+        Self { paths, reading, files: BTreeMap::new(), is_ending: false, is_complete: true }
+    }
+
+    /// Sends no more than there is now.
+    pub(super) fn end(&mut self) {
+        if std::mem::replace(&mut self.is_ending, true) {
+            return;
+        }
+        for watched in self.files.values_mut() {
+            if let Watched::Parts(source) = watched {
+                source.end();
+            }
+        }
     }
 
     /// Sends a part of each trace. Returns whether there is more at once.
@@ -150,7 +164,12 @@ impl Watch {
             return self.send_whole(path, size, out).map(Some);
         }
         match TraceSource::open(path, file, &self.reading, out)? {
-            Opened::Parts(source) => Ok(Some(Watched::Parts(source))),
+            Opened::Parts(mut source) => {
+                if self.is_ending {
+                    source.end();
+                }
+                Ok(Some(Watched::Parts(source)))
+            }
             Opened::Whole => self.send_whole(path, size, out).map(Some),
             Opened::NotYet => Ok(None),
         }
