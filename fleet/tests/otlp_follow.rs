@@ -148,6 +148,29 @@ fn a_sender_that_is_told_to_end_sends_what_there_is() {
     assert_eq!(sender.terminate(), Some(2));
 }
 
+/// The bytes that a process has read so far.
+fn bytes_read(pid: u32) -> u64 {
+    let text = fs::read_to_string(format!("/proc/{pid}/io")).unwrap();
+    text.lines().find_map(|line| line.strip_prefix("rchar: ")).unwrap().parse().unwrap()
+}
+
+#[test]
+fn a_link_to_a_trace_is_read_once() {
+    let Some(mut sink) = Sink::start("") else { return };
+    let (dir, other) = (temp_dir(), temp_dir());
+    fs::write(other.path().join("app.pftrace"), trace()).unwrap();
+    std::os::unix::fs::symlink(other.path().join("app.pftrace"), dir.path().join("app.pftrace"))
+        .unwrap();
+    let sender = Sidecar::start(&[&sink.url(), "--follow", "."], dir.path());
+    let lines = lines_of(trace()).unwrap();
+    sink.wait_for(lines.matches("\"type\":\"message\"").count());
+    thread::sleep(Duration::from_millis(500));
+    let before = bytes_read(sender.id());
+    thread::sleep(Duration::from_millis(1_500));
+    let more = bytes_read(sender.id()) - before;
+    assert!(more < trace().len() as u64, "{more}");
+}
+
 #[test]
 fn a_sender_is_told_to_end_while_programs_log_faster_than_it_sends() {
     let Some(sink) = Sink::start("slow=0.4") else { return };

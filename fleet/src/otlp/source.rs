@@ -44,6 +44,8 @@ const PACKET: u8 = 0x0a;
 /// A trace that can be read part by part.
 pub(super) struct TraceSource {
     pub(super) path: TracePath,
+    /// The size that the file had when it was looked for; that of a link, if it is one.
+    pub(super) listed: u64,
     file: File,
     /// The first bytes, by which it is known again.
     head: Vec<u8>,
@@ -111,6 +113,7 @@ impl TraceSource {
         out.forget(&source);
         Ok(Opened::Parts(Box::new(Self {
             path: path.clone(),
+            listed: 0,
             file,
             head,
             session,

@@ -81,7 +81,9 @@ impl Watch {
                 continue;
             }
             match self.files.get_mut(&id) {
-                Some(Watched::Parts(source)) if source.is_same() => source.path = path,
+                Some(Watched::Parts(source)) if source.is_same() => {
+                    (source.path, source.listed) = (path, file.len());
+                }
                 Some(Watched::Done(size, _)) if *size == file.len() => {}
                 Some(Watched::Ring(_)) => {}
                 Some(Watched::Parts(_) | Watched::Done(..)) | None => {
@@ -165,6 +167,7 @@ impl Watch {
         }
         match TraceSource::open(path, file, &self.reading, out)? {
             Opened::Parts(mut source) => {
+                source.listed = size;
                 if self.is_ending {
                     source.end();
                 }
@@ -263,7 +266,7 @@ impl Watch {
                     self.is_complete = false;
                     eprintln!("{}", traces::damaged(&source.path.path).as_warning());
                 }
-                (source.size(), Some(source.source.clone()))
+                (source.listed, Some(source.source.clone()))
             }
             _ => (0, None),
         };

@@ -119,6 +119,10 @@ impl Sidecar {
         self.0.wait().unwrap().code()
     }
 
+    pub(crate) fn id(&self) -> u32 {
+        self.0.id()
+    }
+
     pub(crate) fn is_running(&mut self) -> bool {
         self.0.try_wait().unwrap().is_none()
     }
