@@ -56,21 +56,35 @@ pub(crate) fn expand(paths: &[PathBuf]) -> Result<Vec<TracePath>> {
             all.push(TracePath { path: path.clone(), is_found: false });
             continue;
         }
-        let names = Directory::open(path).and_then(|directory| directory.names());
-        let mut names = names.map_err(|error| Failure::cant_read(path, &error))?;
-        let is_trace = |name: &OsStr| {
-            ENDINGS.iter().any(|end| name.as_encoded_bytes().ends_with(end.as_bytes()))
-        };
-        names.retain(|name| is_trace(name));
-        names.sort();
-        if names.is_empty() {
+        let found = found(path)?;
+        if found.is_empty() {
             let (shown, endings) = (path.display(), ENDINGS.join(", "));
             let message = format!("no trace in `{shown}`: no file that ends with {endings}");
             return Err(Failure::new(message).help("give the file that a session writes"));
         }
-        all.extend(names.iter().map(|name| TracePath { path: path.join(name), is_found: true }));
+        all.extend(found);
     }
     Ok(all)
+}
+
+/// Like [`expand`] of one path, of which there may be nothing yet.
+pub(crate) fn expand_now(path: &Path) -> Result<Vec<TracePath>> {
+    if path.is_dir() {
+        return found(path);
+    }
+    Ok(vec![TracePath { path: path.to_owned(), is_found: false }])
+}
+
+/// The traces in a directory.
+fn found(path: &Path) -> Result<Vec<TracePath>> {
+    let names = Directory::open(path).and_then(|directory| directory.names());
+    let mut names = names.map_err(|error| Failure::cant_read(path, &error))?;
+    let is_trace = |name: &OsStr| {
+        ENDINGS.iter().any(|end| name.as_encoded_bytes().ends_with(end.as_bytes()))
+    };
+    names.retain(|name| is_trace(name));
+    names.sort();
+    Ok(names.iter().map(|name| TracePath { path: path.join(name), is_found: true }).collect())
 }
 
 /// The path of a trace.

@@ -155,6 +155,23 @@ fn bytes_read(pid: u32) -> u64 {
 }
 
 #[test]
+fn a_path_that_can_t_be_looked_at_is_named_once() {
+    let dir = temp_dir();
+    std::os::unix::fs::symlink("app.pftrace", dir.path().join("app.pftrace")).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_protologtool-fleet"));
+    command.args(["otlp", "http://127.0.0.1:9", "--follow", "app.pftrace"]);
+    command.current_dir(dir.path()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let sender = command.spawn().unwrap();
+    thread::sleep(Duration::from_millis(1_200));
+    let pid = sender.id().to_string();
+    assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+    let output = sender.wait_with_output().unwrap();
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(errors.matches("warning: can't read `app.pftrace`").count(), 1, "{errors}");
+    assert_eq!(output.status.code(), Some(3));
+}
+
+#[test]
 fn a_link_to_a_trace_is_read_once() {
     let Some(mut sink) = Sink::start("") else { return };
     let (dir, other) = (temp_dir(), temp_dir());

@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use protolog_reader::Recording;
@@ -30,6 +30,8 @@ pub(super) struct Watch {
     paths: Vec<PathBuf>,
     reading: Reading,
     files: BTreeMap<FileId, Watched>,
+    /// Paths that can't be looked at, and were named.
+    unreadable: BTreeSet<PathBuf>,
     /// What is added from now on is not sent.
     is_ending: bool,
     /// All that was read could be read whole.
@@ -46,7 +48,7 @@ enum Watched {
 
 impl Watch {
     pub(super) fn new(paths: Vec<PathBuf>, reading: Reading) -> Self {
-        Self { paths, reading, files: BTreeMap::new(), is_ending: false, is_complete: true }
+        Self { paths, reading, files: BTreeMap::new(), unreadable: BTreeSet::new(), is_ending: false, is_complete: true }
     }
 
     /// Sends no more than there is now.
@@ -67,12 +69,15 @@ impl Watch {
         let mut has_more = false;
         for path in self.paths_now()? {
             let file = match path.metadata() {
-                Ok(file) => file,
+                Ok(file) => {
+                    self.unreadable.remove(&path.path);
+                    file
+                }
                 Err(error) if self.reading.follow && error.kind() == ErrorKind::NotFound => {
                     continue;
                 }
                 Err(error) => {
-                    self.skip(Failure::cant_read(&path.path, &error).into())?;
+                    self.skip_path(&path.path, Failure::cant_read(&path.path, &error))?;
                     continue;
                 }
             };
@@ -112,16 +117,20 @@ impl Watch {
     }
 
     /// The traces that there are now. A directory that is followed may be empty.
-    fn paths_now(&self) -> Result<Vec<TracePath>, Stop> {
+    fn paths_now(&mut self) -> Result<Vec<TracePath>, Stop> {
         if !self.reading.follow {
             return Ok(traces::expand(&self.paths)?);
         }
         let mut all = Vec::new();
-        for path in &self.paths {
-            match traces::expand(std::slice::from_ref(path)) {
-                Ok(found) => all.extend(found),
-                Err(_) if path.is_dir() => {}
-                Err(failure) => return Err(failure.into()),
+        for path in self.paths.clone() {
+            match traces::expand_now(&path) {
+                Ok(found) => {
+                    if path.is_dir() {
+                        self.unreadable.remove(&path);
+                    }
+                    all.extend(found);
+                }
+                Err(failure) => self.skip_path(&path, failure)?,
             }
         }
         Ok(all)
@@ -271,6 +280,11 @@ impl Watch {
             _ => (0, None),
         };
         self.files.insert(id, Watched::Done(size, source));
+    }
+
+    /// Goes on without what a path leads to, which is named once.
+    fn skip_path(&mut self, path: &Path, failure: Failure) -> Result<(), Stop> {
+        if self.unreadable.insert(path.to_owned()) { self.skip(failure.into()) } else { Ok(()) }
     }
 
     /// Goes on without a trace, if it is one of several that are followed.
