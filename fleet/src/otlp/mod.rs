@@ -39,6 +39,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use self::client::Client;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
@@ -62,6 +63,7 @@ const LONGEST_BATCH: Duration = Duration::from_secs(1);
 /// Sends the logs of traces; with `follow` until the process is told to end: then what there is by
 /// then is sent, too.
 pub(crate) fn run(options: OtlpOptions) -> Result<End> {
+    allow_many_files();
     let reading = Reading {
         dictionaries: traces::dictionaries(&options.dictionaries)?,
         labels: Arc::new(options.labels),
@@ -136,6 +138,14 @@ fn read_all(
         }
         thread::sleep(POLL_INTERVAL);
     }
+}
+
+/// Allows as many open files as the system lets this process have: each trace that may grow is one,
+/// and a shell allows 1,024.
+fn allow_many_files() {
+    let limit = getrlimit(Resource::Nofile);
+    // Without it, there are fewer.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
 /// Sets `stop` when the process is told to end; the second time ends it at once.

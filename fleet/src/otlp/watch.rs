@@ -22,6 +22,9 @@ use super::source::{Look, Opened, Rest, TraceSource, send_whole};
 use crate::failure::Failure;
 use crate::traces::{self, TracePath, is_recorded_now};
 
+/// The most traces that are read at one time: others that are not open yet wait.
+const MOST_BUSY: usize = 32;
+
 /// The number of a file: of its device, and its own.
 type FileId = (u64, u64);
 
@@ -30,6 +33,8 @@ pub(super) struct Watch {
     paths: Vec<PathBuf>,
     reading: Reading,
     files: BTreeMap<FileId, Watched>,
+    /// The traces that there was more of at once when they were looked at last.
+    busy: usize,
     /// Paths that can't be looked at, and were named.
     unreadable: BTreeSet<PathBuf>,
     /// What is added from now on is not sent.
@@ -48,7 +53,7 @@ enum Watched {
 
 impl Watch {
     pub(super) fn new(paths: Vec<PathBuf>, reading: Reading) -> Self {
-        Self { paths, reading, files: BTreeMap::new(), unreadable: BTreeSet::new(), is_ending: false, is_complete: true }
+        Self { paths, reading, files: BTreeMap::new(), busy: 0, unreadable: BTreeSet::new(), is_ending: false, is_complete: true }
     }
 
     /// Sends no more than there is now.
@@ -92,18 +97,22 @@ impl Watch {
                 Some(Watched::Done(size, _)) if *size == file.len() => {}
                 Some(Watched::Ring(_)) => {}
                 Some(Watched::Parts(_) | Watched::Done(..)) | None => {
-                    if let Some(watched) = self.begin(&path, file.len(), out)? {
+                    if self.busy >= MOST_BUSY {
+                        has_more = true;
+                    } else if let Some(watched) = self.begin(&path, file.len(), out)? {
+                        self.busy += 1;
                         self.files.insert(id, watched);
                         has_more = true;
                     }
                 }
             }
         }
+        self.busy = 0;
         let ids: Vec<FileId> = self.files.keys().copied().collect();
         for id in ids {
-            has_more |= self.look_at(id, seen.contains(&id), out)?;
+            self.busy += usize::from(self.look_at(id, seen.contains(&id), out)?);
         }
-        Ok(has_more)
+        Ok(has_more || self.busy > 0)
     }
 
     /// Sends what the recordings of processes that died have of their traces.
