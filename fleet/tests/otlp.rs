@@ -176,6 +176,30 @@ fn ids_of_traces_that_the_program_logs_are_ids_of_records() {
 }
 
 #[test]
+fn a_trace_that_is_still_there_is_not_forgotten() {
+    let Some(sink) = Sink::start("") else { return };
+    let dir = temp_dir();
+    let write = |number| fs::write(dir.path().join(format!("{number}.pftrace")), other(number));
+    write(1).unwrap();
+    assert_eq!(send(&sink, dir.path(), &["--state", "s", "."]), (Some(0), String::new()));
+    // That was in 1970.
+    let state = fs::read_to_string(dir.path().join("s")).unwrap();
+    let mut state: Value = serde_json::from_str(&state).unwrap();
+    state.as_object_mut().unwrap().values_mut().for_each(|sent| sent["time"] = 7.into());
+    fs::write(dir.path().join("s"), state.to_string()).unwrap();
+    for number in [2, 3] {
+        write(number).unwrap();
+        assert_eq!(send(&sink, dir.path(), &["--state", "s", "."]), (Some(0), String::new()));
+    }
+    assert_eq!(sink.finish().len(), 3 * expected().len());
+}
+
+/// The trace with another beginning: a packet that has a time and nothing else.
+fn other(number: u8) -> Vec<u8> {
+    [&[0x0a, 2, 0x40, number], trace()].concat()
+}
+
+#[test]
 fn a_damaged_trace_is_sent_as_far_as_it_goes() {
     let Some(sink) = Sink::start("") else { return };
     let dir = temp_dir();

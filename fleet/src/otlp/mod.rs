@@ -57,6 +57,9 @@ use crate::traces;
 /// The time between two looks at traces that are followed.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
+/// The time after which the traces that are there are noted again.
+const RENEWAL: Duration = Duration::from_secs(86_400);
+
 /// The longest time that records wait for others while there is always more to read.
 const LONGEST_BATCH: Duration = Duration::from_secs(1);
 
@@ -107,7 +110,7 @@ fn read_all(
     follow: bool,
     stop: &AtomicBool,
 ) -> std::result::Result<(), Stop> {
-    let mut flushed = Instant::now();
+    let (mut flushed, mut renewed) = (Instant::now(), Instant::now());
     loop {
         let is_last = !follow || stop.load(Ordering::Relaxed);
         if is_last {
@@ -125,6 +128,10 @@ fn read_all(
         }
         if is_last && follow {
             watch.complete(output)?;
+        }
+        if renewed.elapsed() >= RENEWAL {
+            renewed = Instant::now();
+            watch.renew(output)?;
         }
         output.flush();
         if output.is_gone() {

@@ -125,6 +125,14 @@ impl Output {
         if self.is_gone { Err(Stop::Sender) } else { Ok(()) }
     }
 
+    /// Notes that a trace is still there, so that it is not forgotten.
+    pub(super) fn renew(&mut self, source: &Arc<str>) -> std::result::Result<(), Stop> {
+        match self.sent.get(source).copied() {
+            Some(sent) => self.mark(source, sent),
+            None => Ok(()),
+        }
+    }
+
     /// Hands over what there is.
     pub(super) fn flush(&mut self) {
         self.is_gone |= self.thread.has_ended();

@@ -23,7 +23,7 @@ const MODE: u32 = 0o600;
 /// sent since.
 const INTERVAL: Duration = Duration::from_millis(200);
 
-/// A trace is forgotten when nothing was sent of it for so many seconds.
+/// A trace is forgotten when it was not there for so many seconds.
 const MEMORY: u64 = 30 * 86_400;
 
 /// See the module.
@@ -51,7 +51,7 @@ pub(super) struct Sent {
     /// trace, or a hash of a recording.
     #[serde(default)]
     pub(super) of: u64,
-    /// When that was, in seconds since 1970.
+    /// When that was, or when the trace was last there, in seconds since 1970.
     #[serde(default)]
     pub(super) time: u64,
 }
@@ -108,7 +108,7 @@ impl State {
         }
         let Some(path) = &self.path else { return Ok(()) };
         let now = now();
-        self.sent.retain(|_, sent| sent.time + MEMORY > now);
+        self.sent.retain(|_, sent| sent.time.saturating_add(MEMORY) > now);
         let written = (|| {
             let place = Location::of_new(path)?;
             let (staged, mut file) = StagedFile::new(&place, ".protolog-", MODE)?;

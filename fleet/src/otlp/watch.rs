@@ -125,6 +125,18 @@ impl Watch {
         Ok(())
     }
 
+    /// Notes that the traces are still there.
+    pub(super) fn renew(&self, out: &mut Output) -> Result<(), Stop> {
+        for watched in self.files.values() {
+            match watched {
+                Watched::Parts(source) => out.renew(&source.source)?,
+                Watched::Done(_, Some(source)) => out.renew(source)?,
+                Watched::Done(_, None) | Watched::Ring(_) => {}
+            }
+        }
+        Ok(())
+    }
+
     /// The traces that there are now. A directory that is followed may be empty.
     fn paths_now(&mut self) -> Result<Vec<TracePath>, Stop> {
         if !self.reading.follow {
@@ -185,6 +197,7 @@ impl Watch {
         }
         match TraceSource::open(path, file, &self.reading, out)? {
             Opened::Parts(mut source) => {
+                out.renew(&source.source)?;
                 source.listed = size;
                 if self.is_ending {
                     source.end();
