@@ -6,6 +6,7 @@ mod common;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use common::sink::{Sink, uids};
 use common::{fleet, lines_of, trace};
@@ -173,6 +174,25 @@ fn ids_of_traces_that_the_program_logs_are_ids_of_records() {
         (&trace_id.into(), &span_id.into())
     );
     assert_eq!((&records[1]["trace_id"], &records[1]["span_id"]), (&"".into(), &"".into()));
+}
+
+#[test]
+fn more_traces_than_files_may_be_open_are_sent() {
+    let Some(sink) = Sink::start("") else { return };
+    let dir = temp_dir();
+    let end = packets(trace()).take_while(|end| *end < 40_000).last().unwrap();
+    for number in 1..=60 {
+        let path = dir.path().join(format!("{number}.pftrace"));
+        fs::write(path, &other(number)[..4 + end]).unwrap();
+    }
+    let program = env!("CARGO_BIN_EXE_protologtool-fleet");
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("ulimit -n 50; exec {program} otlp {} .", sink.url())]);
+    let code = command.current_dir(dir.path()).status().unwrap().code();
+    assert!(matches!(code, Some(0 | 3)), "{code:?}");
+    let records = sink.finish();
+    assert!(records.len() >= 60 && records.len() % 60 == 0, "{}", records.len());
+    assert_eq!(uids(&records).len(), records.len());
 }
 
 #[test]

@@ -172,24 +172,6 @@ fn a_path_that_can_t_be_looked_at_is_named_once() {
 }
 
 #[test]
-fn more_traces_than_files_may_be_open_are_sent() {
-    let Some(sink) = Sink::start("") else { return };
-    let dir = temp_dir();
-    let count = 100;
-    for number in 0..count {
-        let session = Session::builder().file(dir.path().join(format!("{number}.pftrace")));
-        let session = session.enable_all().buffer_size(64 << 10).start().unwrap();
-        i!(FollowLog::Work, "one of %d", number);
-        session.stop().unwrap();
-    }
-    let program = env!("CARGO_BIN_EXE_protologtool-fleet");
-    let mut command = Command::new("sh");
-    command.args(["-c", &format!("ulimit -n 60; exec {program} otlp {} .", sink.url())]);
-    assert_eq!(command.current_dir(dir.path()).status().unwrap().code(), Some(0));
-    assert_eq!(works(&sink.finish()).len(), count);
-}
-
-#[test]
 fn a_link_to_a_trace_is_read_once() {
     let Some(mut sink) = Sink::start("") else { return };
     let (dir, other) = (temp_dir(), temp_dir());
