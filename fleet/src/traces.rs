@@ -44,6 +44,8 @@ pub(crate) struct TraceLog {
     pub(crate) name: String,
     /// The same for a trace that has grown, that was compressed or renamed; 16 hexadecimal digits.
     pub(crate) source: String,
+    /// The bytes of the trace, when it is not compressed.
+    pub(crate) size: u64,
     pub(crate) pages: Pages,
 }
 
@@ -142,12 +144,13 @@ impl TraceLog {
             None => inflated(file).map_err(|error| Failure::cant_read(path, &error))?,
         };
         let name = identity(&*source).map_err(|error| Failure::cant_read(path, &error))?;
+        let size = source.size();
         let log = log_of(source, compressed, dictionaries);
         let pages = log.map_err(|(error, help)| {
             let failure = Failure::cant_read(path, &error);
             help.map_or(Failure::cant_read(path, &error), |help| failure.help(help))
         })?;
-        Ok(Self { name: path.display().to_string(), source: name, pages })
+        Ok(Self { name: path.display().to_string(), source: name, size, pages })
     }
 
     /// Goes on to the next page; false if there is none.

@@ -172,6 +172,33 @@ fn a_path_that_can_t_be_looked_at_is_named_once() {
 }
 
 #[test]
+fn a_trace_that_is_compressed_meanwhile_is_sent_once() {
+    let Some(mut sink) = Sink::start("") else { return };
+    let dir = temp_dir();
+    let path = dir.path().join("app.pftrace");
+    fs::write(&path, trace()).unwrap();
+    let args = ["otlp", &sink.url(), "--state", "s", "."];
+    assert!(fleet(&args, dir.path()).status.success());
+    let mut gzip = Command::new("gzip");
+    assert!(gzip.arg(&path).status().unwrap().success());
+    let output = fleet(&args, dir.path());
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "0 records sent\n");
+    // One that was not sent yet, and is being written.
+    let compressed = fs::read(dir.path().join("app.pftrace.gz")).unwrap();
+    let (new, count) = (temp_dir(), uids(&sink.finish()).len());
+    sink = Sink::start("").unwrap();
+    let _sender = Sidecar::start(&[&sink.url(), "--follow", "."], new.path());
+    let mut file = File::create(new.path().join("app.pftrace.gz")).unwrap();
+    for part in compressed.chunks(compressed.len() / 4) {
+        file.write_all(part).unwrap();
+        thread::sleep(Duration::from_millis(500));
+    }
+    sink.wait_for(count);
+    let records = sink.finish();
+    assert_eq!((uids(&records).len(), records.len()), (count, count));
+}
+
+#[test]
 fn a_link_to_a_trace_is_read_once() {
     let Some(mut sink) = Sink::start("") else { return };
     let (dir, other) = (temp_dir(), temp_dir());

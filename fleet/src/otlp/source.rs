@@ -34,8 +34,8 @@ const PART: usize = 1 << 20;
 const FIRST_CHECK: u32 = 5;
 const LAST_CHECK: u32 = 160;
 
-/// A trace that is smaller than what tells it from others is taken as it is when nothing was added
-/// for so long.
+/// A trace that is smaller than what tells it from others, or that is read whole, is taken as it is
+/// when nothing was added for so long: it may be compressed just now.
 const SETTLED: Duration = Duration::from_secs(5);
 
 /// The first byte of every trace.
@@ -82,7 +82,7 @@ pub(super) enum Opened {
     Parts(Box<TraceSource>),
     /// It is to be read whole.
     Whole,
-    /// What tells it from others is not all there yet.
+    /// Not all of what is needed may be there yet.
     NotYet,
 }
 
@@ -96,7 +96,8 @@ impl TraceSource {
         let failed = |error: io::Error| Failure::cant_read(&path.path, &error);
         let mut head = Vec::new();
         file.by_ref().take(IDENTITY as u64).read_to_end(&mut head).map_err(failed)?;
-        if reading.follow && head.len() < IDENTITY {
+        // Others are read whole, and again whenever they have grown.
+        if reading.follow && (head.len() < IDENTITY || head.first() != Some(&PACKET)) {
             let age = file.metadata().and_then(|it| it.modified()).map(|time| time.elapsed());
             if !age.is_ok_and(|age| age.is_ok_and(|age| age > SETTLED)) {
                 return Ok(Opened::NotYet);
@@ -295,8 +296,14 @@ pub(super) fn send_whole(
     let mut recorder = Recorder::new(&source, &reading.labels);
     let mut sent = out.sent(&source);
     out.forget(&source);
+    // It was sent part by part, and compressed since.
+    let is_sent = sent.bytes > 0 && sent.bytes >= trace.size;
     let mut before = if sent.of == content { sent.items } else { 0 };
-    (sent.items, sent.of) = (before, content);
+    if is_sent {
+        before = u64::MAX;
+    } else {
+        (sent.items, sent.of) = (before, content);
+    }
     out.begin_part(&source, sent);
     while trace.next_page()? {
         let log = trace.pages.log();
