@@ -3,7 +3,7 @@
 //! They come from a file, the environment, or the command line, where other users of the machine
 //! can see them.
 //!
-//! Invariants: no message has a value of a header, not even one of the collector that repeats it;
+//! Invariants: no message has a value of a header or of the URL's query, not even one of the collector that repeats it;
 //! what stands in a file or in the environment is in no list of processes.
 
 use std::fmt;
@@ -23,12 +23,16 @@ const SHORTEST_SECRET: usize = 4;
 
 /// Names and values.
 #[derive(Clone, Default)]
-pub(super) struct Headers(Vec<(HeaderName, HeaderValue)>);
+pub(super) struct Headers {
+    all: Vec<(HeaderName, HeaderValue)>,
+    /// More texts that are not shown.
+    hidden: Vec<String>,
+}
 
 /// Names alone.
 impl fmt::Debug for Headers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.0.iter().map(|(name, _)| name)).finish()
+        f.debug_list().entries(self.all.iter().map(|(name, _)| name)).finish()
     }
 }
 
@@ -79,20 +83,32 @@ impl Headers {
             return Err(Failure::new(message).help("write it as `NAME=VALUE`"));
         };
         value.set_sensitive(true);
-        self.0.retain(|(known, _)| *known != name);
-        self.0.push((name, value));
+        self.all.retain(|(known, _)| *known != name);
+        self.all.push((name, value));
         Ok(())
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &(HeaderName, HeaderValue)> {
-        self.0.iter()
+        self.all.iter()
+    }
+
+    /// Hides the values of a URL's query, too.
+    pub(super) fn hide_query(&mut self, url: &str) {
+        let query = url.split_once('?').map_or("", |(_, query)| query);
+        for pair in query.split('&') {
+            let value = pair.split_once('=').map_or(pair, |(_, value)| value);
+            self.hidden.extend([value.to_owned()].into_iter().chain(decoded(value)));
+        }
     }
 
     /// The text without values of headers.
     pub(super) fn redacted(&self, text: &str) -> String {
         let mut text = text.to_owned();
-        for value in self.0.iter().filter_map(|(_, value)| value.to_str().ok()) {
+        // A header may have more than ASCII.
+        let values = self.all.iter().map(|(_, value)| String::from_utf8_lossy(value.as_bytes()));
+        for value in values.chain(self.hidden.iter().map(|text| text.as_str().into())) {
             // `Bearer TOKEN`: a message may have the token alone.
+            let value = &*value;
             let words = [value].into_iter().chain(value.split_whitespace());
             for secret in words.filter(|word| word.len() >= SHORTEST_SECRET) {
                 if !["bearer", "basic"].contains(&secret.to_ascii_lowercase().as_str()) {
@@ -149,6 +165,10 @@ mod tests {
         let shown = headers.redacted("no to,ken of Bearer to,ken, and k3y2");
         assert_eq!(shown, "no … of …, and …");
         assert_eq!(format!("{headers:?}"), r#"["authorization", "x-key"]"#);
+        headers.add("x-name=pässwörd", "`--header`").unwrap();
+        headers.hide_query("http://localhost/?key=k%2D3y3&k3y4");
+        let shown = headers.redacted("pässwörd at /?key=k%2D3y3, k-3y3, k3y4");
+        assert_eq!(shown, "… at /?key=…, …, …");
         for wrong in ["secret", "a b=secret", "a=sec\nret", "=secret"] {
             let message = headers.add(wrong, "`--header`").unwrap_err().to_string();
             assert!(!message.contains("sec"), "{message}");

@@ -123,8 +123,10 @@ impl Given {
         labels.version = self.build.or(labels.version);
         labels.host = self.host.or(labels.host).or_else(this_host).filter(|host| !host.is_empty());
         let authorities = variable("OTEL_EXPORTER_OTLP_CERTIFICATE").map(PathBuf::from);
+        let endpoint = Endpoint::of(&url)?;
+        headers.hide_query(&endpoint.logs);
         Ok(OtlpOptions {
-            endpoint: Endpoint::of(&url)?,
+            endpoint,
             headers,
             authorities: self.authorities.or(authorities),
             labels,
