@@ -8,7 +8,7 @@ use lexopt::{Arg, Parser};
 
 use crate::archive::{self, Labels};
 use crate::args::{End, misuse, text, this_host};
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, say};
 use crate::otlp::{self, OtlpOptions};
 use crate::traces::{self, TraceLog, damaged};
 
@@ -138,7 +138,7 @@ impl Request {
                     let noun = if messages == 1 { "message" } else { "messages" };
                     println!("{}: {messages} {noun}", trace.name);
                     if !trace.pages.log().is_complete() {
-                        eprintln!("{}", damaged(Path::new(&trace.name)).as_warning());
+                        say(&damaged(Path::new(&trace.name)).as_warning());
                         end = End::Incomplete;
                     }
                 }

@@ -1,10 +1,16 @@
 //! The failure that stops a run: a message, and what to do about it.
 
 use std::fmt;
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 
 use protolog_reader::printable;
+
+/// Says something on standard error. A run goes on without a reader of that: what it does is worth
+/// more.
+pub(crate) fn say(message: &dyn fmt::Display) {
+    let _ = writeln!(io::stderr(), "{message}");
+}
 
 /// Something that stops a run.
 #[derive(Debug)]

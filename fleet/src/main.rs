@@ -20,12 +20,14 @@ mod traces;
 
 use std::process::ExitCode;
 
+use failure::say;
+
 fn main() -> ExitCode {
     let done = cli::parse(std::env::args_os()).and_then(cli::Request::run);
     match done {
         Ok(end) => ExitCode::from(end as u8),
         Err(failure) => {
-            eprintln!("{failure}");
+            say(&failure);
             ExitCode::from(2)
         }
     }

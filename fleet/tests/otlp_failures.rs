@@ -76,6 +76,21 @@ fn a_collector_that_asks_for_no_wait_is_not_asked_all_the_time() {
 }
 
 #[test]
+fn a_sender_goes_on_without_a_reader_of_its_messages() {
+    let Some(sink) = Sink::start("503") else { return };
+    let dir = TempDir::new().unwrap();
+    fs::write(dir.path().join("app.pftrace"), trace()).unwrap();
+    let full = || fs::File::options().write(true).open("/dev/full").unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_protologtool-fleet"));
+    command.args(["otlp", &sink.url(), "--state", "s", "app.pftrace"]).current_dir(dir.path());
+    let output = command.stderr(full()).output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(uids(&sink.finish()).len(), count());
+    // Nobody gets the number: that is a failure, and no panic.
+    assert_eq!(command.stdout(full()).status().unwrap().code(), Some(2));
+}
+
+#[test]
 fn a_collector_that_hangs_is_tried_again() {
     let Some(sink) = Sink::start("hang") else { return };
     let dir = TempDir::new().unwrap();

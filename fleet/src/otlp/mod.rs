@@ -33,6 +33,7 @@ mod source;
 mod state;
 mod watch;
 
+use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -99,7 +100,8 @@ pub(crate) fn run(options: OtlpOptions) -> Result<End> {
         return Err(failure);
     }
     let noun = if totals.accepted == 1 { "record" } else { "records" };
-    println!("{} {noun} sent", totals.accepted);
+    writeln!(io::stdout(), "{} {noun} sent", totals.accepted)
+        .map_err(|error| Failure::new(format!("can't write to standard output: {error}")))?;
     let is_whole = watch.is_complete && totals.refused == 0;
     Ok(if is_whole { End::Done } else { End::Incomplete })
 }

@@ -15,7 +15,7 @@ use super::batch::{Batch, Record};
 use super::client::{Answer, Client, compressed};
 use super::endpoint::{self, Endpoint};
 use super::state::State;
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, say};
 
 /// The first wait, and the longest one of those that double.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
@@ -171,7 +171,7 @@ impl Sender {
             let (reason, asked) = match self.client.send(&self.endpoint.logs, body) {
                 Answer::Accepted(content) => {
                     if !is_first {
-                        eprintln!("note: `{url}` accepts records again");
+                        say(&format!("note: `{url}` accepts records again"));
                     }
                     return Ok(Ok(self.rejected(&content)));
                 }
@@ -235,7 +235,7 @@ impl Sender {
 }
 
 fn warn(message: &str) {
-    eprintln!("{}", Failure::new(message).as_warning());
+    say(&Failure::new(message).as_warning());
 }
 
 /// Three quarters of a wait up to all of it, so that many senders do not come at once.

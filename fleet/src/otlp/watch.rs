@@ -19,7 +19,7 @@ use super::output::{Output, Stop};
 use super::reading::Reading;
 use super::ring::RingSource;
 use super::source::{Look, Opened, Rest, TraceSource, send_whole};
-use crate::failure::Failure;
+use crate::failure::{Failure, say};
 use crate::traces::{self, TracePath, is_recorded_now};
 
 /// The most traces that are read at one time: others that are not open yet wait.
@@ -217,7 +217,7 @@ impl Watch {
     ) -> Result<Watched, Stop> {
         let (source, is_whole) = send_whole(path, &self.reading, out)?;
         if !is_whole {
-            eprintln!("{}", traces::damaged(&path.path).as_warning());
+            say(&traces::damaged(&path.path).as_warning());
             self.is_complete = false;
         }
         Ok(Watched::Done(size, Some(source)))
@@ -295,7 +295,7 @@ impl Watch {
             Some(Watched::Parts(source)) => {
                 if !source.is_whole {
                     self.is_complete = false;
-                    eprintln!("{}", traces::damaged(&source.path.path).as_warning());
+                    say(&traces::damaged(&source.path.path).as_warning());
                 }
                 (source.listed, Some(source.source.clone()))
             }
@@ -313,7 +313,7 @@ impl Watch {
     fn skip(&mut self, stop: Stop) -> Result<(), Stop> {
         match stop {
             Stop::Trace(failure) if self.reading.follow => {
-                eprintln!("{}", failure.as_warning());
+                say(&failure.as_warning());
                 self.is_complete = false;
                 Ok(())
             }
