@@ -18,6 +18,9 @@ const PATIENCE: Duration = Duration::from_secs(300);
 /// How long the collector may take for one request.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
+/// Longer than anybody waits for one.
+const LONGEST_TIMEOUT: Duration = Duration::from_secs(86_400);
+
 /// What is sent where.
 pub(crate) struct OtlpOptions {
     pub(super) endpoint: Endpoint,
@@ -133,7 +136,7 @@ impl Given {
             state: self.state,
             patience: self.patience.or(if self.follow { None } else { Some(PATIENCE) }),
             follow: self.follow,
-            timeout: self.timeout.unwrap_or(TIMEOUT).max(Duration::from_secs(1)),
+            timeout: self.timeout.unwrap_or(TIMEOUT).clamp(Duration::from_secs(1), LONGEST_TIMEOUT),
             metrics: self.metrics,
             histograms: self.histograms,
             dictionaries: self.dictionaries,
@@ -193,6 +196,8 @@ mod tests {
         assert_eq!(of_args.labels.service.as_deref(), Some("cart"));
         assert_eq!((of_args.patience, of_args.headers.iter().count()), (None, 2));
         assert_eq!(of_args.traces, [PathBuf::from("logs")]);
+        let timeout = options(&["http://a", "--timeout", &u64::MAX.to_string(), "logs"], &[]);
+        assert_eq!(timeout.unwrap().timeout, LONGEST_TIMEOUT);
         let missing = options(&["app.pftrace"], &[]).err().unwrap().to_string();
         assert!(missing.starts_with("error: no URL of a collector is named"), "{missing}");
     }
