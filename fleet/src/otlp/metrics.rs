@@ -144,13 +144,13 @@ impl Metrics {
         self.is_changed = true;
         let counts = self.counts(source);
         if let Some(kind) = OTHER.iter().position(|other| *other == row) {
-            counts.other[kind] += count;
+            add(&mut counts.other[kind], count);
             return;
         }
         if counts.rows.len() <= row {
             counts.rows.resize(row + 1, 0);
         }
-        counts.rows[row] += count;
+        add(&mut counts.rows[row], count);
     }
 
     /// Adds the value of an argument to a histogram. What is no number is in none.
@@ -275,8 +275,8 @@ impl Counts {
     fn add(&mut self, other: &Self) {
         let most = self.rows.len().max(other.rows.len());
         self.rows.resize(most, 0);
-        self.rows.iter_mut().zip(&other.rows).for_each(|(sum, count)| *sum += count);
-        self.other.iter_mut().zip(other.other).for_each(|(sum, count)| *sum += count);
+        self.rows.iter_mut().zip(&other.rows).for_each(|(sum, count)| add(sum, *count));
+        self.other.iter_mut().zip(other.other).for_each(|(sum, count)| add(sum, count));
         let most = self.histograms.len().max(other.histograms.len());
         self.histograms.resize(most, Histogram::default());
         for (sum, of) in self.histograms.iter_mut().zip(&other.histograms) {
@@ -284,6 +284,11 @@ impl Counts {
             sum.sum += of.sum;
         }
     }
+}
+
+/// Adds to a count, which a trace may say to be any number.
+fn add(sum: &mut u64, count: u64) {
+    *sum = sum.saturating_add(count);
 }
 
 /// The labels of a row.
@@ -324,6 +329,20 @@ impl fmt::Display for Escaped<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_count_that_a_trace_makes_up_is_no_overflow() {
+        let mut metrics = Metrics::new(PathBuf::new(), Vec::new());
+        let row = metrics.number(Row::Lost { group: "g".into(), reason: "buffer_full" });
+        for source in ["s", "s", "t"] {
+            for row in [row, OTHER[1]] {
+                metrics.add(&source.into(), row, u64::MAX);
+            }
+        }
+        metrics.settle("t");
+        let text = metrics.text();
+        assert_eq!(text.matches(&format!("}} {}\n", u64::MAX)).count(), 2, "{text}");
+    }
 
     #[test]
     fn what_has_no_row_is_counted_as_other() {
