@@ -14,6 +14,13 @@ pub(super) struct Endpoint {
 }
 
 impl Endpoint {
+    /// The collector whose logs go to exactly this address, as OTEL_EXPORTER_OTLP_LOGS_ENDPOINT has
+    /// it.
+    pub(super) fn exactly(url: &str) -> Result<Self> {
+        Self::of(url)?;
+        Ok(Self { logs: url.to_owned() })
+    }
+
     /// The collector at `url`, which may end with the path of logs.
     pub(super) fn of(url: &str) -> Result<Self> {
         let Some((scheme, rest)) = url.split_once("://") else { return Err(misspelled(url)) };

@@ -99,11 +99,7 @@ impl Given {
     }
 
     fn complete(self, variable: impl Fn(&str) -> Option<String>) -> Result<OtlpOptions> {
-        let url = self.url.or_else(|| variable("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT"));
-        let url = url.or_else(|| variable("OTEL_EXPORTER_OTLP_ENDPOINT")).ok_or_else(|| {
-            Failure::new("no URL of a collector is named")
-                .help("name one, such as `http://localhost:4318`, before the traces")
-        })?;
+        let endpoint = endpoint(self.url, &variable)?;
         if self.traces.is_empty() {
             let failure = Failure::new("no trace is named");
             return Err(failure.help("give the file that a session writes, or a directory"));
@@ -126,7 +122,6 @@ impl Given {
         labels.version = self.build.or(labels.version);
         labels.host = self.host.or(labels.host).or_else(this_host).filter(|host| !host.is_empty());
         let authorities = variable("OTEL_EXPORTER_OTLP_CERTIFICATE").map(PathBuf::from);
-        let endpoint = Endpoint::of(&url)?;
         headers.hide_query(&endpoint.logs);
         Ok(OtlpOptions {
             endpoint,
@@ -143,6 +138,21 @@ impl Given {
             traces: self.traces,
         })
     }
+}
+
+/// The collector that the command line or the environment names.
+fn endpoint(url: Option<String>, variable: impl Fn(&str) -> Option<String>) -> Result<Endpoint> {
+    if let Some(url) = url {
+        return Endpoint::of(&url);
+    }
+    if let Some(url) = variable("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT") {
+        return Endpoint::exactly(&url);
+    }
+    let url = variable("OTEL_EXPORTER_OTLP_ENDPOINT").ok_or_else(|| {
+        Failure::new("no URL of a collector is named")
+            .help("name one, such as `http://localhost:4318`, before the traces")
+    })?;
+    Endpoint::of(&url)
 }
 
 /// `NUMBER:TEMPLATE`
@@ -198,6 +208,9 @@ mod tests {
         assert_eq!(of_args.traces, [PathBuf::from("logs")]);
         let timeout = options(&["http://a", "--timeout", &u64::MAX.to_string(), "logs"], &[]);
         assert_eq!(timeout.unwrap().timeout, LONGEST_TIMEOUT);
+        let exact = [variables[0], ("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT", "http://a:1/logs?key=x")];
+        let exact = options(&["app.pftrace"], &exact).unwrap();
+        assert_eq!(exact.endpoint.logs, "http://a:1/logs?key=x");
         let missing = options(&["app.pftrace"], &[]).err().unwrap().to_string();
         assert!(missing.starts_with("error: no URL of a collector is named"), "{missing}");
     }
