@@ -82,7 +82,7 @@ impl Given {
                 Arg::Long("retry-for") => given.patience = Some(seconds(parser)?),
                 Arg::Long("timeout") => given.timeout = Some(seconds(parser)?),
                 Arg::Long("metrics-file") => given.metrics = Some(path(parser)?),
-                Arg::Long("histogram") => given.histograms.push(chosen(&text(parser)?)?),
+                Arg::Long("histogram") => given.choose(chosen(&text(parser)?)?),
                 Arg::Long("viewer-config") => given.dictionaries.push(path(parser)?),
                 Arg::Value(value) => {
                     let url = value.to_str().filter(|it| it.contains("://"));
@@ -98,11 +98,22 @@ impl Given {
         Ok(Some(given))
     }
 
+    /// Adds a histogram; the same one twice would be two rows with the same labels.
+    fn choose(&mut self, chosen: Chosen) {
+        if !self.histograms.contains(&chosen) {
+            self.histograms.push(chosen);
+        }
+    }
+
     fn complete(self, variable: impl Fn(&str) -> Option<String>) -> Result<OtlpOptions> {
         let endpoint = endpoint(self.url, &variable)?;
         if self.traces.is_empty() {
             let failure = Failure::new("no trace is named");
             return Err(failure.help("give the file that a session writes, or a directory"));
+        }
+        if self.metrics.is_none() && !self.histograms.is_empty() {
+            let failure = Failure::new("a histogram is a part of metrics, which go nowhere");
+            return Err(failure.help("name their file by `--metrics-file FILE`"));
         }
         let mut headers = Headers::default();
         for name in ["OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_LOGS_HEADERS"] {
@@ -208,6 +219,11 @@ mod tests {
         assert_eq!(of_args.traces, [PathBuf::from("logs")]);
         let timeout = options(&["http://a", "--timeout", &u64::MAX.to_string(), "logs"], &[]);
         assert_eq!(timeout.unwrap().timeout, LONGEST_TIMEOUT);
+        let args = ["http://a", "--histogram", "0:%d", "--histogram", "0:%d", "logs"];
+        let refused = options(&args, &[]).err().unwrap().to_string();
+        assert!(refused.contains("--metrics-file"), "{refused}");
+        let args = [&args[..], &["--metrics-file", "m"]].concat();
+        assert_eq!(options(&args, &[]).unwrap().histograms.len(), 1);
         let exact = [variables[0], ("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT", "http://a:1/logs?key=x")];
         let exact = options(&["app.pftrace"], &exact).unwrap();
         assert_eq!(exact.endpoint.logs, "http://a:1/logs?key=x");
