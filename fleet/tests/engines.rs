@@ -63,6 +63,9 @@ fn the_log_and_what_is_lost_are_those_of_read_log() {
         }
     }
 
+    let times = "select count(*) from log where unix_micros(time) <> time_ns div 1000";
+    assert_eq!(ask(&archive, "spark.py", &["query", times]), [[Json::from(0)]]);
+
     let sums =
         "select (select sum(messages) from lost), sum(messages), count(*) > 8 from volume_by_site";
     let sums = ask(&archive, "spark.py", &["query", sums]);

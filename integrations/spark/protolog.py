@@ -64,8 +64,8 @@ def _timed(table):
 
 
 def _divided(number, by):
-    """The quotient, rounded down, of a number whose quotient has at most 53 bits."""
-    return ((number - F.pmod(number, F.lit(by))) / F.lit(by)).cast("bigint")
+    """The quotient, rounded down. `/` divides floats, and nanoseconds since 1970 have more bits than one."""
+    return F.call_function("div", number - F.pmod(number, F.lit(by)), F.lit(by).cast("bigint"))
 
 
 def _messages(table):
