@@ -117,9 +117,16 @@ impl Watch {
 
     /// Sends what the recordings of processes that died have of their traces.
     pub(super) fn complete(&mut self, out: &mut Output) -> Result<(), Stop> {
-        for watched in self.files.values_mut() {
-            if let Watched::Parts(source) = watched {
-                source.complete(out)?;
+        let ids: Vec<FileId> = self.files.keys().copied().collect();
+        for id in ids {
+            let Some(Watched::Parts(source)) = self.files.get_mut(&id) else { continue };
+            let done = source.complete(out);
+            if !source.is_whole {
+                self.is_complete = false;
+                say(&traces::damaged(&source.path.path).as_warning());
+            }
+            if let Err(stop) = done {
+                self.skip(stop)?;
             }
         }
         Ok(())
