@@ -81,9 +81,8 @@ pub(crate) fn expand_now(path: &Path) -> Result<Vec<TracePath>> {
 fn found(path: &Path) -> Result<Vec<TracePath>> {
     let names = Directory::open(path).and_then(|directory| directory.names());
     let mut names = names.map_err(|error| Failure::cant_read(path, &error))?;
-    let is_trace = |name: &OsStr| {
-        ENDINGS.iter().any(|end| name.as_encoded_bytes().ends_with(end.as_bytes()))
-    };
+    let is_trace =
+        |name: &OsStr| ENDINGS.iter().any(|end| name.as_encoded_bytes().ends_with(end.as_bytes()));
     names.retain(|name| is_trace(name));
     names.sort();
     Ok(names.iter().map(|name| TracePath { path: path.join(name), is_found: true }).collect())

@@ -221,7 +221,8 @@ fn a_sender_is_told_to_end_while_programs_log_faster_than_it_sends() {
     let dir = temp_dir();
     let path = dir.path().join("app.pftrace");
     fs::write(&path, trace()).unwrap();
-    let args = [&sink.url(), "--follow", "--metrics-file", "m", "."];
+    let url = sink.url();
+    let args = [url.as_str(), "--follow", "--metrics-file", "m", "."];
     let mut sender = Sidecar::start(&args, dir.path());
     let writer = thread::spawn(move || {
         let mut file = File::options().append(true).open(path).unwrap();
@@ -232,7 +233,9 @@ fn a_sender_is_told_to_end_while_programs_log_faster_than_it_sends() {
     });
     thread::sleep(Duration::from_secs(3));
     // Metrics are not those of the beginning alone.
-    assert!(fs::read_to_string(dir.path().join("m")).unwrap().contains("template=\"done\""));
+    assert!(
+        fs::read_to_string(dir.path().join("m")).unwrap().contains("template=\"round %d of %s\"")
+    );
     assert!(matches!(sender.terminate(), Some(0 | 3)));
     assert!(!writer.is_finished());
 }

@@ -182,7 +182,8 @@ impl Sender {
                 }
                 Answer::Later(reason, asked) => (reason, asked),
             };
-            let pause = asked.map_or_else(|| varied(wait), |asked| asked.clamp(FIRST_WAIT, LONGEST_ASKED));
+            let pause =
+                asked.map_or_else(|| varied(wait), |asked| asked.clamp(FIRST_WAIT, LONGEST_ASKED));
             if std::mem::take(&mut is_first) {
                 warn(&format!("`{url}`: {reason}; trying again"));
             }

@@ -53,7 +53,15 @@ enum Watched {
 
 impl Watch {
     pub(super) fn new(paths: Vec<PathBuf>, reading: Reading) -> Self {
-        Self { paths, reading, files: BTreeMap::new(), busy: 0, unreadable: BTreeSet::new(), is_ending: false, is_complete: true }
+        Self {
+            paths,
+            reading,
+            files: BTreeMap::new(),
+            busy: 0,
+            unreadable: BTreeSet::new(),
+            is_ending: false,
+            is_complete: true,
+        }
     }
 
     /// Sends no more than there is now.
