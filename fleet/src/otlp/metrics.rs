@@ -10,6 +10,7 @@
 //! is read from its beginning; there are at most [`MOST_ROWS`] rows, and what is in none of them is
 //! counted in the row `other`; the file is replaced whole.
 
+use std::collections::VecDeque;
 use std::fmt::{self, Write as _};
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -27,6 +28,9 @@ const MOST_ROWS: usize = 2_000;
 
 /// The time between two files.
 const INTERVAL: Duration = Duration::from_secs(1);
+
+/// The most traces that are gone and may come back, as one that is compressed does.
+const MOST_GONE: usize = 256;
 
 /// The mode of the file, which others collect: it has templates, and no arguments.
 const MODE: u32 = 0o644;
@@ -73,8 +77,10 @@ pub(super) struct Metrics {
     chosen: Vec<Chosen>,
     rows: Vec<Row>,
     numbers: HashMap<Row, RowNumber>,
-    /// What is in traces that are read to their end.
+    /// What is in traces that are gone for good.
     settled: Counts,
+    /// Those that are gone, the last one at the end.
+    gone: VecDeque<(Arc<str>, Counts)>,
     traces: HashMap<Arc<str>, Counts>,
     is_changed: bool,
     written: Option<Instant>,
@@ -113,6 +119,7 @@ impl Metrics {
             rows: Vec::new(),
             numbers: HashMap::new(),
             settled: Counts::default(),
+            gone: VecDeque::new(),
             traces: HashMap::new(),
             is_changed: true,
             written: None,
@@ -173,12 +180,15 @@ impl Metrics {
     /// Forgets what was counted of a trace, which is read again.
     pub(super) fn forget(&mut self, source: &str) {
         self.traces.remove(source);
+        self.gone.retain(|(gone, _)| **gone != *source);
     }
 
-    /// A trace is read to its end.
+    /// A trace is gone.
     pub(super) fn settle(&mut self, source: &str) {
-        if let Some(counts) = self.traces.remove(source) {
-            self.settled.add(&counts);
+        self.gone.extend(self.traces.remove_entry(source));
+        if self.gone.len() > MOST_GONE {
+            let first = self.gone.pop_front();
+            first.iter().for_each(|(_, counts)| self.settled.add(counts));
         }
     }
 
@@ -215,6 +225,7 @@ impl Metrics {
 
     fn text(&self) -> String {
         let mut sum = self.settled.clone();
+        self.gone.iter().for_each(|(_, counts)| sum.add(counts));
         self.traces.values().for_each(|counts| sum.add(counts));
         let mut text = String::new();
         self.put(&mut text, &sum).expect("a string takes every write");
@@ -329,6 +340,22 @@ impl fmt::Display for Escaped<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_trace_that_is_compressed_is_counted_once() {
+        let mut metrics = Metrics::new(PathBuf::new(), Vec::new());
+        let row = metrics.number(Row::Unknown { reason: "dropped" });
+        let sources: Vec<Arc<str>> = (0..2 * MOST_GONE).map(|n| n.to_string().into()).collect();
+        for source in &sources {
+            metrics.add(source, row, 1);
+            metrics.settle(source);
+        }
+        let last = sources.last().unwrap();
+        metrics.forget(last);
+        metrics.add(last, row, 1);
+        let (text, count) = (metrics.text(), sources.len());
+        assert!(text.contains(&format!("{{reason=\"dropped\"}} {count}\n")), "{text}");
+    }
 
     #[test]
     fn a_count_that_a_trace_makes_up_is_no_overflow() {
