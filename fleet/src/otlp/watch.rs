@@ -102,12 +102,11 @@ impl Watch {
                 Some(Watched::Parts(source)) if source.is_same() => {
                     (source.path, source.listed) = (path, file.len());
                 }
-                Some(Watched::Done(size, _)) if *size == file.len() => {}
+                Some(Watched::Done(size, _)) if !self.reading.follow || *size == file.len() => {}
                 Some(Watched::Ring(_)) => {}
+                Some(Watched::Done(..)) | None if self.busy >= MOST_BUSY => has_more = true,
                 Some(Watched::Parts(_) | Watched::Done(..)) | None => {
-                    if self.busy >= MOST_BUSY {
-                        has_more = true;
-                    } else if let Some(watched) = self.begin(&path, file.len(), out)? {
+                    if let Some(watched) = self.begin(&path, file.len(), out)? {
                         self.busy += 1;
                         self.files.insert(id, watched);
                         has_more = true;
