@@ -7,6 +7,8 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -217,27 +219,34 @@ fn a_link_to_a_trace_is_read_once() {
 
 #[test]
 fn a_sender_is_told_to_end_while_programs_log_faster_than_it_sends() {
-    let Some(sink) = Sink::start("slow=0.4") else { return };
+    let Some(sink) = Sink::start("slow=0.2") else { return };
     let dir = temp_dir();
     let path = dir.path().join("app.pftrace");
-    fs::write(&path, trace()).unwrap();
-    let url = sink.url();
+    let session = Session::builder().file(&path).enable_all().start().unwrap();
+    for number in 0..500 {
+        i!(FollowLog::Work, "work %d", number);
+    }
+    session.stop().unwrap();
+    let more = fs::read(&path).unwrap();
+    let (url, is_over) = (sink.url(), Arc::new(AtomicBool::new(false)));
     let args = [url.as_str(), "--follow", "--metrics-file", "m", "."];
     let mut sender = Sidecar::start(&args, dir.path());
+    let stop = Arc::clone(&is_over);
+    // 50,000 a second, of which 20,000 are taken at most.
     let writer = thread::spawn(move || {
         let mut file = File::options().append(true).open(path).unwrap();
-        for _ in 0..300 {
-            file.write_all(trace()).unwrap();
-            thread::sleep(Duration::from_millis(100));
+        while !stop.load(Ordering::Relaxed) {
+            file.write_all(&more).unwrap();
+            thread::sleep(Duration::from_millis(10));
         }
     });
-    thread::sleep(Duration::from_secs(3));
+    thread::sleep(Duration::from_millis(1_500));
     // Metrics are not those of the beginning alone.
-    assert!(
-        fs::read_to_string(dir.path().join("m")).unwrap().contains("template=\"round %d of %s\"")
-    );
+    let metrics = fs::read_to_string(dir.path().join("m")).unwrap();
+    assert!(metrics.contains("template=\"work %d\""), "{metrics}");
     assert!(matches!(sender.terminate(), Some(0 | 3)));
-    assert!(!writer.is_finished());
+    is_over.store(true, Ordering::Relaxed);
+    writer.join().unwrap();
 }
 
 #[test]
