@@ -188,7 +188,9 @@ impl Metrics {
         self.gone.extend(self.traces.remove_entry(source));
         if self.gone.len() > MOST_GONE {
             let first = self.gone.pop_front();
-            first.iter().for_each(|(_, counts)| self.settled.add(counts));
+            if let Some((_, counts)) = &first {
+                self.settled.add(counts);
+            }
         }
     }
 
