@@ -3,8 +3,9 @@
 //! They come from a file, the environment, or the command line, where other users of the machine
 //! can see them.
 //!
-//! Invariants: no message has a value of a header or of the URL's query, not even one of the collector that repeats it;
-//! what stands in a file or in the environment is in no list of processes.
+//! Invariants: no message has a value of a header or of the URL's query, not even one of the
+//! collector that repeats it; what stands in a file or in the environment is in no list of
+//! processes.
 
 use std::fmt;
 use std::path::Path;
