@@ -49,11 +49,10 @@ impl Host for Guests {
 
     fn message(group: &'static GroupInfo, severity: u8, id: u64, args: &[Arg<'_>], stack: bool) {
         let level = level_of(severity);
-        if !stack {
+        if stack {
+            log::trace_with_stack(id, level, group, &ArgSlice(args));
+        } else {
             log::trace(id, level, group, &ArgSlice(args));
-        } else if group.is_trace_enabled(level) {
-            let head = Head { id, group_level: GroupLevel::new(group, level) };
-            writer::write_with_stack(head, &ArgSlice(args));
         }
     }
 

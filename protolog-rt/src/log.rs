@@ -13,8 +13,27 @@ pub use crate::writer::fast::FastArgs;
 pub(crate) fn trace<A: Args>(id: u64, level: Level, group: &'static GroupInfo, args: &A) {
     if group.is_trace_enabled(level) {
         writer::write_packet(Head { id, group_level: GroupLevel::new(group, level) }, args);
-        if group.is_watched(level) {
-            writer::running::report_watched(id, group, level);
-        }
+        report(id, level, group);
+    }
+}
+
+/// As [`trace`], with the thread's stack trace, whether or not a session asks for those.
+pub(crate) fn trace_with_stack<A: Args>(
+    id: u64,
+    level: Level,
+    group: &'static GroupInfo,
+    args: &A,
+) {
+    if group.is_trace_enabled(level) {
+        writer::write_with_stack(Head { id, group_level: GroupLevel::new(group, level) }, args);
+        report(id, level, group);
+    }
+}
+
+/// Reports a message that was written to the triggers that wait for it.
+#[inline]
+fn report(id: u64, level: Level, group: &'static GroupInfo) {
+    if group.is_watched(level) {
+        writer::running::report_watched(id, group, level);
     }
 }

@@ -2,14 +2,14 @@
 
 use crate::dynamic::Arg;
 use crate::level::{self, GroupInfo};
+use crate::log;
 use crate::message_table::{self, NewMessage};
 use crate::session::life::running_sessions;
-use crate::site::GroupLevel;
 use crate::sys::once::ForkOnce;
 use crate::sys::pin;
 use crate::text_queue;
 use crate::value::FixedString;
-use crate::writer::{self, Head, arg_slice::ArgSlice};
+use crate::writer::{self, arg_slice::ArgSlice};
 use protolog_core::{Level, message_id};
 use std::panic::{self, PanicHookInfo};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -52,12 +52,12 @@ pub fn log_panics() {
     pin::keep_runtime_loaded();
     let before = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {
-        log(panic);
+        log_panic(panic);
         before(panic);
     }));
 }
 
-fn log(panic: &PanicHookInfo<'_>) {
+fn log_panic(panic: &PanicHookInfo<'_>) {
     // Text of before the panic comes before the lines of the previous hook.
     text_queue::flush_at_end();
     let group = group();
@@ -79,10 +79,7 @@ fn log(panic: &PanicHookInfo<'_>) {
     let id = message_id(place, TEMPLATE, level, group.name);
     let message = NewMessage { id, template: TEMPLATE, level, group, place, at };
     if message_table::signature_or_insert(message, message_table::MAX_ENTRIES).is_some() {
-        writer::write_with_stack(
-            Head { id, group_level: GroupLevel::new(group, level) },
-            &ArgSlice(&args),
-        );
+        log::trace_with_stack(id, level, group, &ArgSlice(&args));
     } else {
         writer::drop_message(group, level, crate::LossCause::TemplateLimit);
     }
