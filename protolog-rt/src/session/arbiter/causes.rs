@@ -2,7 +2,7 @@
 //! trigger thread takes.
 //!
 //! ```text
-//! caller   cause idle?  compare and exchange: 0 -> its time, wake the thread
+//! caller   cause idle?  compare and exchange: 0 -> firing; thread, then time; wake the thread
 //!          not idle:    suppressed + 1
 //! thread   fired?       keep what the ring has; after a while write the file
 //!          an interval after the cause: time -> 0, idle again
@@ -27,6 +27,12 @@ const NAMED: usize = 32;
 /// The most bytes of a cause.
 const MAX_NAME: usize = 64;
 
+/// A cause that has not fired.
+const IDLE: u64 = 0;
+
+/// One that a thread is about to fire. No event has this time.
+const FIRING: u64 = 1;
+
 /// The name of the causes beyond [`NAMED`].
 const OTHERS: &str = "other causes";
 
@@ -50,9 +56,9 @@ pub(in crate::session) enum Condition {
 pub(in crate::session) struct Cause {
     name: OnceLock<Box<str>>,
     condition: Condition,
-    /// The time at which it fired, in nanoseconds of BOOTTIME; 0 while it is idle.
+    /// The time at which it fired, in nanoseconds of BOOTTIME; else [`IDLE`] or [`FIRING`].
     fired: AtomicU64,
-    /// The thread on which it fired.
+    /// The thread on which it fired; set before the time.
     thread: AtomicU32,
     pub(in crate::session) counts: CauseCounts,
 }
@@ -151,7 +157,6 @@ impl Causes {
     fn fire_one(&self, cause: &Cause) -> bool {
         let is_first = cause.fire(clock::boottime());
         if is_first {
-            cause.thread.store(thread::id(), Ordering::Relaxed);
             self.wake();
         }
         is_first
@@ -211,7 +216,7 @@ impl Cause {
         Self {
             name: OnceLock::new(),
             condition,
-            fired: AtomicU64::new(0),
+            fired: AtomicU64::new(IDLE),
             thread: AtomicU32::new(0),
             counts: CauseCounts::default(),
         }
@@ -226,26 +231,31 @@ impl Cause {
     /// was.
     fn fire(&self, time: u64) -> bool {
         // A thread that finds it idle again sees all that was counted before.
-        let idle = self.fired.load(Ordering::Relaxed) == 0;
-        let is_first = idle
-            && self
-                .fired
-                .compare_exchange(0, time.max(1), Ordering::AcqRel, Ordering::Relaxed)
-                .is_ok();
+        let is_first = self.set(IDLE, FIRING) && {
+            self.thread.store(thread::id(), Ordering::Relaxed);
+            self.set(FIRING, time.max(FIRING + 1))
+        };
         let counter = if is_first { &self.counts.fired } else { &self.counts.suppressed };
         counter.fetch_add(1, Ordering::Relaxed);
         is_first
     }
 
+    /// Changes the word, if it is `from`. Returns whether it was.
+    fn set(&self, from: u64, to: u64) -> bool {
+        // An event that is suppressed, of which there may be many, takes a load.
+        self.fired.load(Ordering::Relaxed) == from
+            && self.fired.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+    }
+
     /// Returns when and where it fired; none while it is idle.
     pub(in crate::session) fn fired(&self) -> Option<Fired> {
         let time = self.fired.load(Ordering::Acquire);
-        (time != 0).then(|| Fired { time, thread: self.thread.load(Ordering::Relaxed) })
+        (time > FIRING).then(|| Fired { time, thread: self.thread.load(Ordering::Relaxed) })
     }
 
     /// Lets it fire again.
     pub(in crate::session) fn rearm(&self) {
-        self.fired.store(0, Ordering::Release);
+        self.fired.store(IDLE, Ordering::Release);
     }
 }
 
