@@ -301,8 +301,9 @@ impl Session {
 
     /// Fires the session's triggers for `cause`: a file with what came before gets written, by a
     /// thread of the session ([`Triggers`](crate::Triggers)). False if that cause has fired a
-    /// moment ago ([`Triggers::interval`](crate::Triggers::interval)); then it is counted. The
-    /// session knows 32 causes beside those of its triggers, and counts all others as one.
+    /// moment ago ([`Triggers::interval`](crate::Triggers::interval)), or the session has ended;
+    /// then it is counted. The session knows 32 causes beside those of its triggers, and counts all
+    /// others as one.
     ///
     /// [`Error::NoTriggers`] if the session was started without any. In a forked child:
     /// [`Error::Forked`].

@@ -11,7 +11,8 @@
 //! Invariants
 //! - To fire takes no lock, allocates nothing for a cause that was there before, and writes
 //!   nothing: a signal handler may do it.
-//! - Each fired cause makes one file, or is counted as failed or suppressed.
+//! - Each fired cause makes one file, or is counted as failed or suppressed. Once the session's
+//!   thread has looked for the last time, all are closed, and nothing fires any more.
 
 use crate::clock;
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -32,6 +33,9 @@ const IDLE: u64 = 0;
 
 /// One that a thread is about to fire. No event has this time.
 const FIRING: u64 = 1;
+
+/// One that fires no more. No event has this time.
+const CLOSED: u64 = u64::MAX;
 
 /// The name of the causes beyond [`NAMED`].
 const OTHERS: &str = "other causes";
@@ -56,7 +60,8 @@ pub(in crate::session) enum Condition {
 pub(in crate::session) struct Cause {
     name: OnceLock<Box<str>>,
     condition: Condition,
-    /// The time at which it fired, in nanoseconds of BOOTTIME; else [`IDLE`] or [`FIRING`].
+    /// The time at which it fired, in nanoseconds of BOOTTIME; else [`IDLE`], [`FIRING`] or
+    /// [`CLOSED`].
     fired: AtomicU64,
     /// The thread on which it fired; set before the time.
     thread: AtomicU32,
@@ -67,7 +72,7 @@ pub(in crate::session) struct Cause {
 #[derive(Debug, Default)]
 pub(in crate::session) struct CauseCounts {
     pub(in crate::session) fired: AtomicU64,
-    /// Those that came too soon after another one.
+    /// Those that came too soon after another one, or after the end.
     pub(in crate::session) suppressed: AtomicU64,
     pub(in crate::session) written: AtomicU64,
     pub(in crate::session) failed: AtomicU64,
@@ -199,6 +204,14 @@ impl Causes {
         self.hurry.load(Ordering::Acquire)
     }
 
+    /// Has none fire any more but those that have fired: nobody writes files from here on.
+    pub(in crate::session) fn close(&self) {
+        for cause in self.all() {
+            // No other thread makes it idle again.
+            _ = cause.set(IDLE, CLOSED) || cause.set(FIRING, CLOSED);
+        }
+    }
+
     /// Notes that all that fired is written.
     pub(in crate::session) fn end_hurry(&self) {
         self.hurry.store(false, Ordering::Release);
@@ -233,7 +246,7 @@ impl Cause {
         // A thread that finds it idle again sees all that was counted before.
         let is_first = self.set(IDLE, FIRING) && {
             self.thread.store(thread::id(), Ordering::Relaxed);
-            self.set(FIRING, time.max(FIRING + 1))
+            self.set(FIRING, time.clamp(FIRING + 1, CLOSED - 1))
         };
         let counter = if is_first { &self.counts.fired } else { &self.counts.suppressed };
         counter.fetch_add(1, Ordering::Relaxed);
@@ -250,7 +263,8 @@ impl Cause {
     /// Returns when and where it fired; none while it is idle.
     pub(in crate::session) fn fired(&self) -> Option<Fired> {
         let time = self.fired.load(Ordering::Acquire);
-        (time > FIRING).then(|| Fired { time, thread: self.thread.load(Ordering::Relaxed) })
+        let has_fired = (FIRING + 1..CLOSED).contains(&time);
+        has_fired.then(|| Fired { time, thread: self.thread.load(Ordering::Relaxed) })
     }
 
     /// Lets it fire again.
@@ -307,6 +321,16 @@ mod tests {
         assert!(causes.fire("full"));
         let counts = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         assert_eq!((counts(&full.counts.fired), counts(&full.counts.suppressed)), (2, 2));
+    }
+
+    #[test]
+    fn a_closed_cause_makes_no_file() {
+        let causes = Causes::new([]);
+        assert!(causes.fire("before"));
+        causes.close();
+        assert!(!causes.fire("before") && !causes.fire("after"));
+        let fired = causes.named().map(|(name, cause)| (name, cause.fired().is_some()));
+        assert_eq!(fired.collect::<Vec<_>>(), [("before", true), ("after", false)]);
     }
 
     #[test]

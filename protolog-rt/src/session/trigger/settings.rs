@@ -85,7 +85,8 @@ pub struct TriggerCounts {
     pub cause: String,
     /// Events that make a file.
     pub fired: u64,
-    /// Events that came less than [`Triggers::interval`] after one that makes a file.
+    /// Events that came less than [`Triggers::interval`] after one that makes a file, or after the
+    /// end of the session.
     pub suppressed: u64,
     /// Files that were written.
     pub written: u64,

@@ -107,6 +107,9 @@ impl Run {
         loop {
             // Before the causes, which fired before.
             let (stops, hurries) = (self.causes.is_stopping(), self.causes.is_in_hurry());
+            if stops {
+                self.causes.close();
+            }
             let fresh = self.open();
             self.write_due(stops || hurries, &fresh);
             if hurries {
