@@ -125,7 +125,8 @@ impl Run {
         }
     }
 
-    /// Copies what the ring has for each cause that has just fired. Returns the positions of these.
+    /// Copies what the ring has for each cause that has just fired. Returns the positions of those
+    /// whose copy is from this moment.
     fn open(&mut self) -> Vec<usize> {
         let is_idle = |(at, _): &(usize, Fired)| matches!(self.states[*at].0, CauseState::Idle);
         let fired = self.causes.all().map(Cause::fired).enumerate();
@@ -135,11 +136,13 @@ impl Run {
             return Vec::new();
         };
         let (earlier, since) = self.copy(first);
+        // Others have it where it is an earlier one that is shared.
+        let is_fresh = Arc::strong_count(&earlier) == 1;
         for (at, fired) in &fired {
             let (fired, earlier) = (*fired, Arc::clone(&earlier));
             self.states[*at].0 = CauseState::Open(Open { fired, earlier, since });
         }
-        fired.into_iter().map(|(at, _)| at).collect()
+        fired.into_iter().filter(|_| is_fresh).map(|(at, _)| at).collect()
     }
 
     /// Copies what the ring has for a cause that fired at `time`, and returns since when that is.
