@@ -78,7 +78,8 @@ impl Builder {
     }
 }
 
-/// Starts the thread that writes `files`, and has panics watched if they are a cause.
+/// Starts the thread that writes `files`, and has panics watched if they are a cause, or end the
+/// process.
 pub(super) fn start_thread(
     core: &Arc<Core>,
     triggers: Option<Triggers>,
@@ -88,7 +89,9 @@ pub(super) fn start_thread(
         return Ok(None);
     };
     let thread = TriggerThread::start(core, Arc::clone(causes), files, triggers.window)?;
-    if triggers.conditions.iter().any(|(_, condition)| *condition == Condition::Panic) {
+    let waits_for_panics =
+        triggers.conditions.iter().any(|(_, condition)| *condition == Condition::Panic);
+    if waits_for_panics || cfg!(panic = "abort") {
         events::watch_panics();
     }
     Ok(Some(thread))

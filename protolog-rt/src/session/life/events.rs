@@ -1,7 +1,7 @@
 //! Causes of triggers that come from the process, for all sessions that have triggers: panics,
 //! operations that took too long, and whoever has no session at hand.
 //!
-//! Invariant: a panic waits for a file only where the process aborts after it.
+//! Invariant: a panic waits for files only where the process aborts after it.
 
 use crate::session::life::running_sessions;
 use crate::writer::owner::Event;
@@ -65,10 +65,12 @@ impl Drop for Deadline<'_> {
     }
 }
 
-/// Fires the triggers that wait for panics at each panic from now on.
+/// Fires the triggers that wait for panics at each panic from now on, and has what fired before
+/// written where a panic ends the process. A thread that unwinds can't see to that: another session
+/// will.
 pub(in crate::session) fn watch_panics() {
     static IS_SET: AtomicBool = AtomicBool::new(false);
-    if IS_SET.swap(true, Ordering::Relaxed) {
+    if thread::panicking() || IS_SET.swap(true, Ordering::Relaxed) {
         return;
     }
     let before = panic::take_hook();
@@ -80,9 +82,12 @@ pub(in crate::session) fn watch_panics() {
 }
 
 fn on_panic() {
-    if running::report_event(Event::Panic) == 0 || !cfg!(panic = "abort") {
+    running::report_event(Event::Panic);
+    if !cfg!(panic = "abort") {
         return;
     }
+    // Also where nothing of this panic comes: that of another thread, or an error before it, may
+    // have a file that is not written yet.
     let running = running_sessions::running_now().into_iter();
     let all: Vec<_> = running.filter_map(|core| core.owner.causes.clone()).collect();
     for causes in &all {
