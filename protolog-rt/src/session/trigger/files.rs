@@ -21,6 +21,7 @@ use crate::session::trigger::settings::KeptFiles;
 use protolog_files::Identity;
 use std::collections::VecDeque;
 use std::ffi::OsString;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -32,6 +33,9 @@ const MAX_CAUSE: usize = 40;
 
 /// The names to try where others are taken.
 const NAMES: usize = 100;
+
+/// Attempts to write a file whose name others take, or whose temporary file they remove.
+const ATTEMPTS: usize = 8;
 
 /// See the module.
 #[derive(Debug)]
@@ -66,6 +70,24 @@ impl TriggerFiles {
         wall: SystemTime,
     ) -> Result<(), Error> {
         self.place.follow();
+        for _ in 1..ATTEMPTS {
+            match self.write_once(core, collected, (cause, message), wall) {
+                // Another session, also of another process, writes the same event's file.
+                Err(Error::File { error, .. })
+                    if matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound) => {}
+                done => return done,
+            }
+        }
+        self.write_once(core, collected, (cause, message), wall)
+    }
+
+    fn write_once(
+        &mut self,
+        core: &Arc<Core>,
+        collected: &Collected,
+        (cause, message): (&str, CauseMessage),
+        wall: SystemTime,
+    ) -> Result<(), Error> {
         let path = self.free_path(cause, wall)?;
         let (mut file, identity) = TraceFile::create_beside(&self.place, &path, self.form.mode)?;
         file.set_form(&self.form);
@@ -93,7 +115,7 @@ impl TriggerFiles {
                 return Ok(path);
             }
         }
-        Err(failed(std::io::ErrorKind::AlreadyExists.into()))
+        Err(failed(ErrorKind::AlreadyExists.into()))
     }
 
     fn remove_old(&mut self) {
