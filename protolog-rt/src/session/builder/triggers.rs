@@ -74,7 +74,9 @@ impl Builder {
         let place = FilePlace::of_file(path)?;
         let form: &FileForm = &self.form;
         drop(TraceFile::create_beside(&place, path, form.mode)?);
-        Ok(Some(TriggerFiles::new(place, form.clone(), *keep)))
+        let files = TriggerFiles::new(place, form.clone(), *keep);
+        files.check_names()?;
+        Ok(Some(files))
     }
 }
 

@@ -101,6 +101,16 @@ impl TriggerFiles {
         Ok(())
     }
 
+    /// Returns an error if the longest name of a file is too long for the directory.
+    pub(in crate::session) fn check_names(&self) -> Result<(), Error> {
+        let label = format!("{}.{}-{NAMES}", "x".repeat(MAX_CAUSE), UtcTime(UNIX_EPOCH));
+        let path = with_label(self.place.path(), &label);
+        let place = self.place.location();
+        let place = place.and_then(|place| place.sibling(path.file_name().unwrap_or_default()));
+        let there = place.and_then(|place| place.is_taken());
+        there.map_or_else(|error| Err(Error::File { path, error }), |_| Ok(()))
+    }
+
     /// Returns the path of a file that is not there.
     fn free_path(&self, cause: &str, wall: SystemTime) -> Result<PathBuf, Error> {
         let path = self.place.path();
