@@ -36,11 +36,12 @@ const TRIES: usize = 4;
 /// The number of chunks from which write-behind pays off: a megabyte, most of the time.
 const MANY: usize = 256;
 
-/// A sequence's chunks, by their distance from the newest one.
-pub(super) type Chunks = BTreeMap<u32, (ChunkInfo, Option<ChunkCopy>)>;
+/// A sequence's chunks, by their distance from the newest one. Copies are shared by all that need
+/// them.
+pub(super) type Chunks = BTreeMap<u32, (ChunkInfo, Option<Arc<ChunkCopy>>)>;
 
 /// A copy of the committed part of a chunk.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct ChunkCopy {
     /// Its packets, each with its size before it, as in [`Committed::bytes`].
     pub(super) bytes: Vec<u8>,
@@ -136,7 +137,7 @@ fn copy_all(reader: &mut BufferReader<'_>, all: &mut BTreeMap<u16, Chunks>) -> b
             *copied = reader.pin(info).map(|chunk| {
                 let Committed { bytes, count, flags } = chunk.committed();
                 let is_complete = chunk.is_complete();
-                ChunkCopy { bytes: bytes.to_vec(), count, flags, is_complete }
+                Arc::new(ChunkCopy { bytes: bytes.to_vec(), count, flags, is_complete })
             });
         }
     }
@@ -197,7 +198,7 @@ fn copy<'a>(
     reader: &mut BufferReader<'_>,
     trace: &mut Trace,
     writer_id: u16,
-    chunks: impl DoubleEndedIterator<Item = &'a (ChunkInfo, Option<ChunkCopy>)>,
+    chunks: impl DoubleEndedIterator<Item = &'a (ChunkInfo, Option<Arc<ChunkCopy>>)>,
 ) -> (u64, u64) {
     let mut to = SnapshotCopy { trace, sequence: sequence_id(writer_id), messages: 0, numbered: 0 };
     walk(reader, chunks, &mut to);
@@ -208,7 +209,7 @@ fn copy<'a>(
 /// order in which they were written.
 fn walk<'a>(
     reader: &mut BufferReader<'_>,
-    chunks: impl DoubleEndedIterator<Item = &'a (ChunkInfo, Option<ChunkCopy>)>,
+    chunks: impl DoubleEndedIterator<Item = &'a (ChunkInfo, Option<Arc<ChunkCopy>>)>,
     to: &mut impl PacketSink,
 ) {
     let mut walk = Sequence::default();
@@ -223,7 +224,7 @@ fn walk<'a>(
             next = Some(info.chunk_id.wrapping_add(1));
             walk.copy(committed, is_complete, to);
         };
-        if let Some(ChunkCopy { bytes, count, flags, is_complete }) = copied {
+        if let Some(ChunkCopy { bytes, count, flags, is_complete }) = copied.as_deref() {
             pass_on(&Committed { bytes, count: *count, flags: *flags }, *is_complete);
         } else if let Some(chunk) = reader.pin(info) {
             // Not copied: nobody overwrites it, or it was there a moment ago.

@@ -12,6 +12,7 @@
 use crate::session::arbiter::session_arbiter::Core;
 use crate::session::packets::copied::split;
 use crate::session::ring::snapshot::{Begin, ChunkCopy, Chunks, Collected};
+use std::sync::Arc;
 
 /// The packets at the beginning of a chunk of which one has the time: the first may be the end of
 /// one that came in pieces.
@@ -28,8 +29,8 @@ impl Collected {
     /// Keeps the newest chunks, of all sequences, that have at most so many bytes together, and at
     /// least the newest one. Returns the time since which all are there.
     pub(in crate::session) fn limit(&mut self, bytes: usize) -> u64 {
-        let sized = |(_, copied): &(_, Option<ChunkCopy>)| {
-            let copied = copied.as_ref()?;
+        let sized = |(_, copied): &(_, Option<Arc<ChunkCopy>>)| {
+            let copied = copied.as_deref()?;
             Some((time(copied)?, copied.bytes.len()))
         };
         let mut all: Vec<_> =
@@ -45,7 +46,7 @@ impl Collected {
         }
         let is_too_old = |copied: &ChunkCopy| time(copied).is_some_and(|time| time < since);
         for chunks in self.chunks.values_mut() {
-            chunks.retain(|_, (_, copied)| !copied.as_ref().is_some_and(is_too_old));
+            chunks.retain(|_, (_, copied)| !copied.as_deref().is_some_and(is_too_old));
         }
         since
     }
@@ -85,7 +86,7 @@ fn forget_before(chunks: &mut Chunks, since: u64) {
     let mut next_begins = u64::MAX;
     chunks.retain(|_, (_, copied)| {
         let is_in = next_begins >= since;
-        next_begins = copied.as_ref().and_then(time).unwrap_or(next_begins);
+        next_begins = copied.as_deref().and_then(time).unwrap_or(next_begins);
         is_in
     });
 }

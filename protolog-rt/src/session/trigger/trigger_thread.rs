@@ -6,8 +6,9 @@
 //! an interval    after it fired, the cause may fire again
 //! ```
 //!
-//! Invariant: the copies of at most [`MOST_COPIES`] moments are in memory, each no larger than the
-//! ring. Causes beyond that share the newest one, and have what the ring has when they are written.
+//! Invariant: the copies of at most [`MOST_COPIES`] moments wait in memory, and one more while a
+//! file is written, each no larger than the ring. Causes beyond that share the newest one, and have
+//! what the ring has when they are written.
 
 use crate::clock;
 use crate::error::Error;
