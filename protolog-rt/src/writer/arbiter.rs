@@ -305,7 +305,9 @@ impl Arbiter {
         ended
     }
 
-    /// Forgets the writers whose threads have ended and whose chunks were all overwritten.
+    /// Forgets the writers whose threads have ended and whose chunks were all overwritten. A copy of
+    /// the ring that somebody is about to write has chunks that are there no more, and refers to
+    /// their writers.
     fn forget_overwritten(&self, writers: &mut Writers) {
         let Some(mut reader) = self.buffer.try_reader() else { return };
         // First, so that the search sees the last chunk of each of them.
@@ -315,7 +317,9 @@ impl Arbiter {
         drop(reader);
         let free = &mut writers.free;
         writers.live.retain(|writer| {
-            let is_overwritten = ended.contains(&writer.id) && !found.contains(&writer.id);
+            let is_overwritten = ended.contains(&writer.id)
+                && !found.contains(&writer.id)
+                && Arc::strong_count(writer) == 1;
             let Some(identity) = writer.identity().filter(|_| is_overwritten) else { return true };
             let (cause, count) = (LossCause::Overwritten, identity.messages);
             self.unattributed.restore(LossCount { group: 0, cause, count });
