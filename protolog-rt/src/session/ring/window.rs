@@ -29,24 +29,21 @@ impl Collected {
     /// Keeps the newest chunks, of all sequences, that have at most so many bytes together, and at
     /// least the newest one. Returns the time since which all are there.
     pub(in crate::session) fn limit(&mut self, bytes: usize) -> u64 {
-        let sized = |(_, copied): &(_, Option<Arc<ChunkCopy>>)| {
-            let copied = copied.as_deref()?;
-            Some((time(copied)?, copied.bytes.len()))
-        };
-        let mut all: Vec<_> =
-            self.chunks.values().flat_map(|chunks| chunks.values().filter_map(sized)).collect();
+        let mut all: Vec<_> = self.chunks.values().flat_map(begins).collect();
         all.sort_unstable_by(|one, other| other.cmp(one));
         let (mut sum, mut since) = (0, 0);
-        for (at, (time, size)) in all.into_iter().enumerate() {
+        for (at, (time, size, _)) in all.into_iter().enumerate() {
             sum += size;
             if sum > bytes && at > 0 {
                 break;
             }
             since = time;
         }
-        let is_too_old = |copied: &ChunkCopy| time(copied).is_some_and(|time| time < since);
         for chunks in self.chunks.values_mut() {
-            chunks.retain(|_, (_, copied)| !copied.as_deref().is_some_and(is_too_old));
+            let too_old = begins(chunks).take_while(|(time, ..)| *time < since);
+            if let Some((.., age)) = too_old.last() {
+                drop(chunks.split_off(&age));
+            }
         }
         since
     }
@@ -89,6 +86,18 @@ fn forget_before(chunks: &mut Chunks, since: u64) {
         next_begins = copied.as_deref().and_then(time).unwrap_or(next_begins);
         is_in
     });
+}
+
+/// Iterates over the copied chunks of a sequence, the oldest first: time, size in bytes, and
+/// distance from the newest one. One that has only a part of a packet has the time of the chunk in
+/// which that begins, without which it is of no use.
+fn begins(chunks: &Chunks) -> impl Iterator<Item = (u64, usize, u32)> + '_ {
+    let mut begun = 0;
+    chunks.iter().rev().filter_map(move |(age, (_, copied))| {
+        let copied = copied.as_deref()?;
+        begun = time(copied).unwrap_or(begun);
+        Some((begun, copied.bytes.len(), *age))
+    })
 }
 
 /// Returns the time at which a chunk begins, in nanoseconds of BOOTTIME.
