@@ -59,6 +59,7 @@ impl TraceFile {
         let named = Unnamed { place: part, name: path.to_path_buf(), replaces: true };
         Ok(Self::new(&temporary, file, None, Some(named)))
     }
+
     /// Creates a file in the directory of `place` that appears as `path` when it is finished, if
     /// that name is free by then, and not at all if it can't be finished. What dead processes left
     /// of such files goes.
