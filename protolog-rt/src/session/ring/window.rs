@@ -12,7 +12,6 @@
 use crate::session::arbiter::session_arbiter::Core;
 use crate::session::packets::copied::split;
 use crate::session::ring::snapshot::{Begin, ChunkCopy, Chunks, Collected};
-use std::sync::Arc;
 
 /// The packets at the beginning of a chunk of which one has the time: the first may be the end of
 /// one that came in pieces.
