@@ -305,8 +305,8 @@ impl Arbiter {
         ended
     }
 
-    /// Forgets the writers whose threads have ended and whose chunks were all overwritten. A copy of
-    /// the ring that somebody is about to write has chunks that are there no more, and refers to
+    /// Forgets the writers whose threads have ended and whose chunks were all overwritten. A copy
+    /// of the ring that somebody is about to write has chunks that are there no more, and refers to
     /// their writers.
     fn forget_overwritten(&self, writers: &mut Writers) {
         let Some(mut reader) = self.buffer.try_reader() else { return };
