@@ -29,14 +29,19 @@
 //! `read-log` prints: where they would not be (missing or extra values, a message in no
 //! dictionary), the whole text stands in the columns.
 
+mod template;
+mod values;
+
 use crate::logs::filter::Filter;
-use protolog_core::{Piece, Template, Verb, render};
+use protolog_core::{Template, Verb, render};
 use protolog_reader::{
     Arg, Entry, Item, Log, Loss, LossCause, LossReason, Rendering, SpanSlice, Thread, Values,
 };
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::fmt;
+use template::{take_apart, verb_letter};
+use values::{Texts, varint, zigzag};
 
 /// The time is a guess.
 const GUESSED: u64 = 1;
@@ -137,13 +142,6 @@ struct Columns<'a> {
     /// The item from which on the wall clock is so far from the trace's, and the wall clock's time
     /// at the start by that.
     wall: Vec<(u64, i64)>,
-}
-
-/// Texts, each once.
-#[derive(Default)]
-struct Texts {
-    index: HashMap<String, u64>,
-    bytes: Vec<u8>,
 }
 
 /// A message, with its template taken apart.
@@ -364,7 +362,7 @@ impl<'a> Columns<'a> {
     /// Looks whether the columns so far fit, before they take more memory.
     fn check_size(&self, most: u64) -> Result<(), TooMuch> {
         let Self { times, heads, threads, args, texts, slices, .. } = self;
-        let parts = [times, heads, threads, args, &texts.bytes, slices];
+        let parts = [times, heads, threads, args, texts.bytes(), slices];
         let size: u64 = parts.into_iter().map(|part| part.len() as u64).sum();
         if size > most { Err(TooMuch::Bytes) } else { Ok(()) }
     }
@@ -377,7 +375,7 @@ impl<'a> Columns<'a> {
             "traces": traces,
             "live": is_live,
             "items": self.items,
-            "texts": self.texts.index.len(),
+            "texts": self.texts.count(),
             "slices": self.slice_count,
             "start": self.start.unwrap_or(0).to_string(),
             "wall": wall,
@@ -389,7 +387,7 @@ impl<'a> Columns<'a> {
             "lost": self.lost,
         });
         let meta = meta.to_string().into_bytes();
-        let texts = &self.texts.bytes;
+        let texts = self.texts.bytes();
         let parts =
             [&meta, &self.times, &self.heads, &self.threads, &self.args, texts, &self.slices];
         let mut all = Vec::with_capacity(parts.iter().map(|part| part.len() + 4).sum());
@@ -399,67 +397,6 @@ impl<'a> Columns<'a> {
         }
         all
     }
-}
-
-impl Texts {
-    /// The index of a text.
-    fn index(&mut self, text: &str) -> u64 {
-        if let Some(index) = self.index.get(text) {
-            return *index;
-        }
-        let index = self.index.len() as u64;
-        self.index.insert(text.to_owned(), index);
-        varint(&mut self.bytes, text.len() as u64);
-        self.bytes.extend_from_slice(text.as_bytes());
-        index
-    }
-}
-
-/// The texts between the conversions of a template, and the conversions, each a template.
-fn take_apart<'a>(
-    text: &'a str,
-    template: &Template<'a>,
-) -> (Vec<String>, Vec<(Verb, bool, Template<'a>)>) {
-    let (mut pieces, mut conversions) = (vec![String::new()], Vec::new());
-    for piece in template.pieces() {
-        let last = pieces.last_mut().expect("there is always one");
-        match piece {
-            Piece::Text(text) => last.push_str(text),
-            Piece::Percent => last.push('%'),
-            Piece::Conversion(conversion) => {
-                let own = Template::parse(&text[conversion.range()]);
-                conversions.extend(own.map(|own| (conversion.verb, conversion.is_bare(), own)));
-                pieces.push(String::new());
-            }
-        }
-    }
-    (pieces, conversions)
-}
-
-/// The letter of a conversion, by which the page knows the numbers that are printed.
-fn verb_letter(verb: Verb) -> char {
-    match verb {
-        Verb::Decimal => 'd',
-        Verb::Octal => 'o',
-        Verb::Hex => 'x',
-        Verb::Fixed => 'f',
-        Verb::Exponent => 'e',
-        Verb::General => 'g',
-        Verb::Bool => 'b',
-        Verb::Str => 's',
-    }
-}
-
-fn zigzag(value: i64) -> u64 {
-    (value << 1 ^ value >> 63) as u64
-}
-
-fn varint(to: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        to.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    to.push(value as u8);
 }
 
 #[cfg(test)]
