@@ -15,6 +15,7 @@ use common::{exported, lines_of, trace};
 use protolog_core::{Arg, Template, render};
 use protolog_testkit::{temp_dir, workspace_root};
 use serde_json::Value as Json;
+use tempfile::TempDir;
 
 const WHY: &str = "PROTOLOG_ENGINES_PYTHON is no Python with pyspark and chdb";
 
@@ -42,15 +43,21 @@ fn expected() -> (Vec<Json>, u64) {
     (lines.into_iter().filter(|line| line["type"] == "message").collect(), lost)
 }
 
+/// A directory with the archive of the trace.
+fn archived() -> TempDir {
+    let dir = temp_dir();
+    fs::write(dir.path().join("app.pftrace"), trace()).unwrap();
+    exported(dir.path(), &["app.pftrace"]);
+    dir
+}
+
 #[test]
 fn the_log_and_what_is_lost_are_those_of_read_log() {
     if engines().is_none() {
         return;
     }
-    let dir = temp_dir();
-    fs::write(dir.path().join("app.pftrace"), trace()).unwrap();
-    exported(dir.path(), &["app.pftrace"]);
-    let (archive, (messages, lost)) = (dir.path().join("archive"), expected());
+    let (dir, (messages, lost)) = (archived(), expected());
+    let archive = dir.path().join("archive");
 
     let sql = "select message, level, tag, log_group, id, template, thread, boot_time from log
         order by boot_time, tie";
@@ -78,10 +85,8 @@ fn clickhouse_reads_the_tables() {
     if engines().is_none() {
         return;
     }
-    let dir = temp_dir();
-    fs::write(dir.path().join("app.pftrace"), trace()).unwrap();
-    exported(dir.path(), &["app.pftrace"]);
-    let (archive, (messages, lost)) = (dir.path().join("archive"), expected());
+    let (dir, (messages, lost)) = (archived(), expected());
+    let archive = dir.path().join("archive");
     let table = |name: &str| format!("file('{}/{name}/**/*.parquet', Parquet)", archive.display());
 
     let ns = |place: Option<&Json>| place.and_then(|line| line["ts"].as_i64());

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 
 use common::sink::{Sink, uids};
-use common::{fleet, lines_of, trace};
+use common::{damaged, fleet, lines_of, trace};
 use protolog_rt::{ProtoLogGroup, Session, d, i, w};
 use protolog_testkit::{temp_dir, workspace_root};
 use serde_json::Value;
@@ -223,10 +223,7 @@ fn other(number: u8) -> Vec<u8> {
 fn a_damaged_trace_is_sent_as_far_as_it_goes() {
     let Some(sink) = Sink::start("") else { return };
     let dir = temp_dir();
-    let mut damaged = trace().to_vec();
-    for at in [20_000, 30_000] {
-        damaged[at..at + 200].fill(0xff);
-    }
+    let damaged = damaged();
     fs::write(dir.path().join("bad.pftrace"), &damaged).unwrap();
     let (code, errors) = send(&sink, dir.path(), &["--state", "s", "bad.pftrace"]);
     assert_eq!(code, Some(3), "{errors}");

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use common::sink::Sink;
-use common::{fleet, lines_of, trace};
+use common::{damaged, fleet, lines_of, trace};
 use protolog_testkit::temp_dir;
 use serde_json::Value;
 
@@ -71,10 +71,7 @@ fn totals_are_those_of_the_trace_whatever_was_sent_before() {
 fn a_trace_that_is_damaged_is_counted_once() {
     let Some(sink) = Sink::start("") else { return };
     let dir = temp_dir();
-    let mut damaged = trace().to_vec();
-    for at in [20_000, 30_000] {
-        damaged[at..at + 200].fill(0xff);
-    }
+    let damaged = damaged();
     fs::write(dir.path().join("bad.pftrace"), &damaged).unwrap();
     let args = ["otlp", &sink.url(), "--metrics-file", "m", "bad.pftrace"];
     assert_eq!(fleet(&args, dir.path()).status.code(), Some(3));

@@ -114,3 +114,12 @@ fn log_all(path: &Path, blocks: u32) -> Result<bool, Error> {
     i!(TestLog::Disk, "done");
     session.stop().map(|summary| !summary.losses.is_empty())
 }
+
+/// The trace with two parts of it gone.
+pub(crate) fn damaged() -> Vec<u8> {
+    let mut damaged = trace().to_vec();
+    for at in [20_000, 30_000] {
+        damaged[at..at + 200].fill(0xff);
+    }
+    damaged
+}
