@@ -6,7 +6,10 @@ pub(crate) mod sink;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use protolog_reader::{JsonWriter, Trace};
 use protolog_rt::{Error, ProtoLogGroup, Session, bridge, d, e, i, v, w, wtf};
@@ -27,21 +30,51 @@ pub(crate) fn fleet(args: &[&str], dir: &Path) -> Output {
     command.current_dir(dir).args(args).output().unwrap()
 }
 
+/// The Python that has the wheels of `target/tools/fleet`. Without it or without them, it says that
+/// something is skipped.
+pub(crate) fn fleet_python(what: &str) -> Option<PathBuf> {
+    let python = python()?;
+    let read = |path: PathBuf| fs::read_to_string(path).ok();
+    let wanted = read(workspace_root().join("tests/oracle/fleet.txt"));
+    if read(wheels().join("complete")) != wanted {
+        skip(what, "its wheels are not there; run `cargo xtask setup fleet`");
+        return None;
+    }
+    Some(python)
+}
+
+/// The wheels for it.
+pub(crate) fn wheels() -> PathBuf {
+    workspace_root().join("target/tools/fleet")
+}
+
 /// What a query on an archive returns, a line for each row.
 pub(crate) fn query(archive: &Path, sql: &str) -> Option<String> {
-    let Some(python) = python() else {
-        skip(
-            "SQL on archives",
-            "there is no Python with the wheels; run `cargo xtask setup fleet`",
-        );
-        return None;
-    };
+    let python = fleet_python("SQL on archives")?;
     let script = workspace_root().join("fleet/tests/query.py");
     let mut command = Command::new(python);
-    command.env("PYTHONPATH", workspace_root().join("target/tools/fleet"));
+    command.env("PYTHONPATH", wheels());
     let output = command.current_dir(archive).arg(script).arg(sql).output().unwrap();
     assert!(output.status.success(), "{sql}: {}", String::from_utf8_lossy(&output.stderr));
     Some(String::from_utf8(output.stdout).unwrap())
+}
+
+/// A script in namespaces where it can mount a disk of its own; `$0` is the program. None if the
+/// system has no such namespaces.
+pub(crate) fn with_mounts(script: &str, dir: &Path) -> Option<Command> {
+    let unshare = || {
+        let mut unshare = Command::new("unshare");
+        unshare.args(["--user", "--map-root-user", "--mount", "sh", "-c"]).current_dir(dir);
+        unshare
+    };
+    let probe = unshare().arg("mkdir -p disk && mount -t tmpfs none disk").output();
+    if !probe.is_ok_and(|output| output.status.success()) {
+        skip("a full disk", "there are no namespaces of users and mounts");
+        return None;
+    }
+    let mut command = unshare();
+    command.arg(script).arg(env!("CARGO_BIN_EXE_protologtool-fleet"));
+    Some(command)
 }
 
 /// Exports traces, and returns the lines that the archive gives back.
@@ -113,6 +146,50 @@ fn log_all(path: &Path, blocks: u32) -> Result<bool, Error> {
     }
     i!(TestLog::Disk, "done");
     session.stop().map(|summary| !summary.losses.is_empty())
+}
+
+/// Logs into segments of which there are three at most, until it is dropped.
+pub(crate) struct Rotation {
+    is_over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Rotation {
+    /// Below this directory.
+    pub(crate) fn start(dir: &Path) -> Self {
+        // What is logged there is in no segment.
+        trace();
+        let session = Session::builder().file(dir.join("app.pftrace")).enable_all();
+        let session = session.segment_bytes(20_000).keep_segments(3).start().unwrap();
+        let is_over = Arc::new(AtomicBool::new(false));
+        let stop = Arc::clone(&is_over);
+        let thread = thread::spawn(move || {
+            let mut number = 0;
+            while !stop.load(Ordering::Relaxed) {
+                for _ in 0..200 {
+                    i!(TestLog::Net, "rotated %d", number);
+                    number += 1;
+                }
+                thread::sleep(Duration::from_millis(3));
+            }
+            session.stop().unwrap();
+        });
+        Self { is_over, thread: Some(thread) }
+    }
+
+    /// Ends it, and waits until all segments are complete.
+    pub(crate) fn end(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            thread.join().unwrap();
+        }
+    }
+}
+
+impl Drop for Rotation {
+    fn drop(&mut self) {
+        self.end();
+    }
 }
 
 /// The trace with two parts of it gone.

@@ -8,8 +8,10 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use protolog_testkit::{python, skip, workspace_root};
+use protolog_testkit::workspace_root;
 use serde_json::Value;
+
+use super::{fleet_python, wheels};
 
 /// A sink that runs until it is dropped.
 pub(crate) struct Sink {
@@ -27,12 +29,9 @@ impl Sink {
 
     /// With TLS, and the certificate and key in this file.
     pub(crate) fn start_at(answers: &str, certificate: &str, port: u16) -> Option<Self> {
-        let Some(python) = python() else {
-            skip("OTLP", "there is no Python with the wheels; run `cargo xtask setup fleet`");
-            return None;
-        };
+        let python = fleet_python("OTLP")?;
         let mut command = Command::new(python);
-        command.env("PYTHONPATH", workspace_root().join("target/tools/fleet"));
+        command.env("PYTHONPATH", wheels());
         command.arg(workspace_root().join("fleet/tests/sink.py"));
         command.args([answers, certificate, &port.to_string()]);
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
@@ -71,6 +70,22 @@ impl Sink {
         &self.got
     }
 
+    /// Waits until something came for which this holds.
+    pub(crate) fn wait_until(&mut self, is_it: impl Fn(&Value) -> bool) -> &[Value] {
+        self.wait_until_all(|got| got.iter().any(&is_it))
+    }
+
+    /// Waits until this holds for all that came.
+    pub(crate) fn wait_until_all(&mut self, is_it: impl Fn(&[Value]) -> bool) -> &[Value] {
+        let end = Instant::now() + Duration::from_secs(60);
+        while !is_it(&self.got) {
+            assert!(Instant::now() < end, "it did not come: {:?}", self.got.last());
+            self.got.extend(self.lines.recv_timeout(Duration::from_millis(100)));
+            self.got.extend(self.lines.try_iter());
+        }
+        &self.got
+    }
+
     /// All that came until it is killed.
     pub(crate) fn finish(mut self) -> Vec<Value> {
         self.kill();
@@ -102,8 +117,14 @@ pub(crate) struct Sidecar(Child);
 
 impl Sidecar {
     pub(crate) fn start(args: &[&str], dir: &Path) -> Self {
+        Self::start_with(args, dir, &[])
+    }
+
+    /// With these variables.
+    pub(crate) fn start_with(args: &[&str], dir: &Path, variables: &[(&str, &str)]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_protologtool-fleet"));
         command.current_dir(dir).arg("otlp").args(args).stdout(Stdio::null());
+        command.envs(variables.iter().copied());
         Self(command.spawn().unwrap())
     }
 
@@ -116,6 +137,16 @@ impl Sidecar {
     pub(crate) fn terminate(&mut self) -> Option<i32> {
         let pid = self.0.id().to_string();
         assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+        self.0.wait().unwrap().code()
+    }
+
+    /// The exit code, when it ends by itself.
+    pub(crate) fn wait(&mut self) -> Option<i32> {
+        let end = Instant::now() + Duration::from_secs(30);
+        while self.is_running() {
+            assert!(Instant::now() < end, "it does not end");
+            thread::sleep(Duration::from_millis(50));
+        }
         self.0.wait().unwrap().code()
     }
 
