@@ -1,11 +1,13 @@
-//! The unit and the pod of `integrations/opentelemetry`, checked by systemd and by the program.
+//! The unit and the pod of `integrations/opentelemetry`, checked by systemd, by the schema of
+//! Kubernetes, and by the program.
 
 mod common;
 
 use std::fs;
-use std::process::Command;
+use std::path::Path;
+use std::process::{Command, Output};
 
-use common::fleet;
+use common::{fleet, fleet_python, wheels};
 use protolog_testkit::{skip, temp_dir, workspace_root};
 
 fn content(name: &str) -> String {
@@ -60,6 +62,37 @@ fn the_pod_runs_the_program_with_options_that_it_has() {
     let (_, command) = pod.split_once("- protologtool-fleet\n        - otlp\n").unwrap();
     let words: Vec<&str> =
         command.lines().map_while(|line| line.strip_prefix("        - ")).collect();
-    assert_eq!(words.len(), 4);
+    assert_eq!(words.len(), 5);
     check_options(&words);
+}
+
+/// Compares a manifest with the schema of Kubernetes.
+fn validate(manifest: &Path) -> Option<Output> {
+    let python = fleet_python("the schema of Kubernetes")?;
+    let script = workspace_root().join("fleet/tests/manifest.py");
+    let mut command = Command::new(python);
+    Some(command.env("PYTHONPATH", wheels()).arg(script).arg(manifest).output().unwrap())
+}
+
+#[test]
+fn the_pod_has_the_form_that_kubernetes_takes() {
+    let (dir, pod) = (temp_dir(), content("sidecar.yaml"));
+    let path = dir.path().join("sidecar.yaml");
+    fs::write(&path, &pod).unwrap();
+    let Some(output) = validate(&path) else { return };
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "Secret\nPod\n");
+    // A name that is misspelled, a value of another type, a field that is missing.
+    for (from, to, said) in [
+        ("restartPolicy: Always", "restartPolice: Always", "spec.initContainers[0] must not"),
+        ("runAsUser: 1000", "runAsUser: root", "spec.securityContext.runAsUser must be integer"),
+        ("- name: shm\n      emptyDir", "- emptyDir", "spec.volumes[1] must contain ['name']"),
+    ] {
+        assert!(pod.contains(from), "{from}");
+        fs::write(&path, pod.replacen(from, to, 1)).unwrap();
+        let output = validate(&path).unwrap();
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && errors.contains(said), "{errors}");
+    }
 }
