@@ -1,14 +1,14 @@
 //! The command line: what is asked for, and the way from there to the exit code.
 
 use std::ffi::OsString;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
 use lexopt::{Arg, Parser};
 
 use crate::archive::{self, Labels};
 use crate::args::{End, misuse, text, this_host};
-use crate::failure::{Failure, Result, say};
+use crate::failure::{Failure, Result, print, say};
 use crate::otlp::{self, OtlpOptions};
 use crate::traces::{self, TraceLog, damaged};
 
@@ -125,7 +125,7 @@ impl Request {
     pub(crate) fn run(self) -> Result<End> {
         match self {
             Self::Help => {
-                print!("{HELP}");
+                print(HELP)?;
                 Ok(End::Done)
             }
             Self::Parquet { to, mut labels, dictionaries, traces } => {
@@ -136,7 +136,7 @@ impl Request {
                     let mut trace = TraceLog::open(&path, &dictionaries)?;
                     let messages = archive::export(&mut trace, &labels, &to)?;
                     let noun = if messages == 1 { "message" } else { "messages" };
-                    println!("{}: {messages} {noun}", trace.name);
+                    print(&format!("{}: {messages} {noun}\n", trace.name))?;
                     if !trace.pages.log().is_complete() {
                         say(&damaged(Path::new(&trace.name)).as_warning());
                         end = End::Incomplete;
@@ -148,7 +148,6 @@ impl Request {
             Self::Read { from } => {
                 let mut out = BufWriter::with_capacity(256 << 10, io::stdout().lock());
                 archive::read::write_lines(&from, &mut out)?;
-                out.flush().map_err(|error| Failure::new(error.to_string()))?;
                 Ok(End::Done)
             }
         }

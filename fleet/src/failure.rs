@@ -12,6 +12,22 @@ pub(crate) fn say(message: &dyn fmt::Display) {
     let _ = writeln!(io::stderr(), "{message}");
 }
 
+/// Prints a text on standard output. Somebody who has read enough of it is no failure.
+pub(crate) fn print(text: &str) -> Result<()> {
+    let mut out = io::stdout();
+    printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+/// The outcome of writing to standard output.
+pub(crate) fn printed(written: io::Result<()>) -> Result<()> {
+    match written {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::new(format!("can't write to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Something that stops a run.
 #[derive(Debug)]
 pub(crate) struct Failure {

@@ -21,11 +21,10 @@ use self::rows::Rows;
 use super::bad_file;
 use super::files::{EXPORTS, Export};
 use super::schema::TableName;
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, printed};
 
 /// Writes the lines of all traces in the archive at `root`.
 pub(crate) fn write_lines(root: &Path, out: &mut dyn Write) -> Result<()> {
-    let cant_write = |error| Failure::cant_write(Path::new("standard output"), &error);
     let mut traces = Vec::new();
     for export in exports(root)? {
         traces.push(TraceLines::open(root, &export)?);
@@ -41,10 +40,13 @@ pub(crate) fn write_lines(root: &Path, out: &mut dyn Write) -> Result<()> {
         }
         let Some((index, _)) = next else { break };
         if let Some(line) = traces[index].next()? {
-            writeln!(out, "{line}").map_err(cant_write)?;
+            let written = writeln!(out, "{line}");
+            if written.is_err() {
+                return printed(written);
+            }
         }
     }
-    out.flush().map_err(cant_write)
+    printed(out.flush())
 }
 
 /// What each export of a trace wrote, by the names of the traces.
