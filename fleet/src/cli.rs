@@ -133,7 +133,10 @@ impl Request {
                 let dictionaries = traces::dictionaries(&dictionaries)?;
                 let mut end = End::Done;
                 for path in traces::expand(&traces)? {
-                    let mut trace = TraceLog::open(&path, &dictionaries)?;
+                    let mut trace = match TraceLog::open(&path, &dictionaries) {
+                        Err(_) if path.is_gone() => continue,
+                        opened => opened?,
+                    };
                     let messages = archive::export(&mut trace, &labels, &to)?;
                     let noun = if messages == 1 { "message" } else { "messages" };
                     print(&format!("{}: {messages} {noun}\n", trace.name))?;

@@ -98,17 +98,43 @@ pub(crate) struct TracePath {
 impl TracePath {
     /// What the file system says of the file.
     pub(crate) fn metadata(&self) -> io::Result<Metadata> {
-        if self.is_found { fs::symlink_metadata(&self.path) } else { fs::metadata(&self.path) }
+        if !self.is_found {
+            return fs::metadata(&self.path);
+        }
+        self.by_either_name(|path| fs::symlink_metadata(path))
     }
 
-    /// Opens the file, if it is a regular one.
+    /// Opens the file, if it is a regular one. A segment that was found may have got its last name
+    /// since.
     pub(crate) fn open(&self) -> io::Result<File> {
         if !self.is_found {
             return open_regular_file(&self.path);
         }
-        let (directory, name) = Directory::trusted_holding_target(&self.path)?;
-        directory.open_regular(name)
+        self.by_either_name(|path| {
+            let (directory, name) = Directory::trusted_holding_target(path)?;
+            directory.open_regular(name)
+        })
     }
+
+    /// The outcome for a file that was found, by the last name of a segment if it has that by now.
+    fn by_either_name<T>(&self, of: impl Fn(&Path) -> io::Result<T>) -> io::Result<T> {
+        match of(&self.path) {
+            Err(error) if is_gone(&error) && self.path.extension() == Some(OsStr::new("part")) => {
+                of(&self.path.with_extension(""))
+            }
+            outcome => outcome,
+        }
+    }
+
+    /// Returns whether the file is not there any more, as a segment that its program has removed
+    /// after it was found.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.is_found && self.open().is_err_and(|error| is_gone(&error))
+    }
+}
+
+fn is_gone(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::NotFound
 }
 
 /// Reads dictionaries for traces that name theirs only.
