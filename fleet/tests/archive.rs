@@ -2,10 +2,13 @@
 
 mod common;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
-use common::{exported, fleet, lines_of, trace};
+use common::{Rotation, exported, fleet, lines_of, trace, with_mounts};
 use tempfile::TempDir;
 
 /// Compares line by line, so that a difference is shown and not all.
@@ -115,6 +118,168 @@ fn a_failure_leaves_the_archive_as_it_was() {
     assert_eq!(output.status.code(), Some(2));
     let left = content(&dir.path().join("archive"));
     assert_eq!(left, [(dir.path().join("archive/messages"), Vec::new())]);
+}
+
+/// Exports a trace, and kills that after a time.
+fn export_and_kill(dir: &Path, after: Duration) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_protologtool-fleet"));
+    command.args(["parquet", "-o", "archive", "--host", "one", "app.pftrace"]).current_dir(dir);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let begun = Instant::now();
+    // Not by a sleep: that is longer than what lies between two renames.
+    while begun.elapsed() < after && child.try_wait().unwrap().is_none() {}
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// What an archive has; nothing without any export.
+fn lines_in(dir: &Path) -> String {
+    if !dir.join("archive/exports").is_dir() {
+        return String::new();
+    }
+    let output = fleet(&["read", "archive"], dir);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn an_export_that_is_killed_is_there_whole_or_not_at_all() {
+    let dir = TempDir::new().unwrap();
+    let whole = &trace()[..120_000];
+    let short = &whole[..whole.len() / 2];
+    let lines = [short, whole].map(|trace| lines_of(trace).unwrap());
+    fs::write(dir.path().join("app.pftrace"), short).unwrap();
+    let begun = Instant::now();
+    assert_eq!(exported(dir.path(), &["app.pftrace"]), lines[0]);
+    let longest = begun.elapsed();
+    // The time in which files are put in place is at the end, and short.
+    let (mut before, mut outcomes) = (0, BTreeSet::new());
+    for round in 0..100_u32 {
+        let now = round as usize % 2;
+        fs::write(dir.path().join("app.pftrace"), [whole, short][now]).unwrap();
+        export_and_kill(dir.path(), longest * (40 + round) / 140);
+        let left = lines_in(dir.path());
+        let is = lines.iter().position(|lines| *lines == left);
+        let is = is.unwrap_or_else(|| panic!("{round}: {} lines", left.lines().count()));
+        assert!(is == before || is == 1 - now, "{round}");
+        outcomes.insert((is != before, is));
+        before = is;
+    }
+    assert!(outcomes.len() > 1, "{outcomes:?}");
+    // Another export leaves nothing of those that were killed.
+    assert_eq!(exported(dir.path(), &["app.pftrace"]), lines[1 - 99 % 2]);
+    assert_only_recorded(&dir.path().join("archive"));
+}
+
+/// Files of an archive are those of its records, but for templates.
+fn assert_only_recorded(archive: &Path) {
+    let mut recorded = BTreeSet::new();
+    for entry in fs::read_dir(archive.join("exports")).unwrap() {
+        let path = entry.unwrap().path();
+        assert_ne!(path.extension().unwrap(), "intent");
+        if path.extension().unwrap() == "json" {
+            let record: serde_json::Value =
+                serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+            let files = record["files"].as_array().unwrap().iter();
+            recorded.extend(files.map(|name| archive.join(name.as_str().unwrap())));
+        }
+    }
+    for (path, _) in content(archive) {
+        let is_of_export = !path.starts_with(archive.join("templates"))
+            && path.extension().is_some_and(|extension| extension == "parquet");
+        assert!(!is_of_export || recorded.contains(&path), "{}", path.display());
+    }
+    assert!(recorded.iter().all(|path| path.is_file()));
+}
+
+#[test]
+fn segments_that_rotate_are_exported_meanwhile() {
+    let dir = TempDir::new().unwrap();
+    fs::create_dir(dir.path().join("logs")).unwrap();
+    let mut rotation = Rotation::start(&dir.path().join("logs"));
+    let args = ["parquet", "-o", "archive", "--host", "one", "logs"];
+    for round in 0..20 {
+        let output = fleet(&args, dir.path());
+        let errors = String::from_utf8(output.stderr).unwrap();
+        // The last segment may end in the middle of a packet.
+        assert!(matches!(output.status.code(), Some(0 | 3)), "{round}: {errors}");
+    }
+    rotation.end();
+    let lines = exported(dir.path(), &["logs"]);
+    let rotated = lines.lines().filter(|line| line.contains("\"rotated "));
+    let messages: Vec<&str> =
+        rotated.map(|line| line.split_once("\"message\":").unwrap().1).collect();
+    let different: BTreeSet<&&str> = messages.iter().collect();
+    assert!(messages.len() > 500, "{}", messages.len());
+    assert_eq!(different.len(), messages.len());
+    assert_only_recorded(&dir.path().join("archive"));
+}
+
+#[test]
+fn an_export_to_a_disk_that_is_full_leaves_nothing() {
+    let dir = TempDir::new().unwrap();
+    fs::write(dir.path().join("app.pftrace"), trace()).unwrap();
+    let script = "mount -t tmpfs -o size=32k none disk
+        $0 parquet -o disk/archive app.pftrace
+        test $? = 2 && find disk -type f && mount -o remount,size=64m disk &&
+        $0 parquet -o disk/archive app.pftrace && $0 read disk/archive > lines";
+    let Some(mut command) = with_mounts(script, dir.path()) else { return };
+    let output = command.output().unwrap();
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{errors}");
+    assert!(errors.starts_with("error: can't write `disk/archive/"), "{errors}");
+    let said = String::from_utf8(output.stdout).unwrap();
+    // No file was found before that.
+    assert!(said.starts_with("app.pftrace: "), "{said}");
+    let lines = fs::read_to_string(dir.path().join("lines")).unwrap();
+    assert_same(&lines, &lines_of(trace()).unwrap(), "a full disk");
+}
+
+#[test]
+fn exports_at_the_same_time_are_each_there_whole() {
+    let dir = TempDir::new().unwrap();
+    fs::write(dir.path().join("app.pftrace"), trace()).unwrap();
+    let other = [&[0x0a, 2, 0x50, 7], trace()].concat();
+    fs::write(dir.path().join("other.pftrace"), &other).unwrap();
+    for round in 0..5 {
+        // The same trace for two builds, and another one.
+        let exports = [("a", "app.pftrace"), ("b", "app.pftrace"), ("a", "other.pftrace")];
+        let start = |(build, trace): (&str, &str)| {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_protologtool-fleet"));
+            command.args(["parquet", "-o", "archive", "--build", build, trace]);
+            command.current_dir(dir.path()).stdout(Stdio::null()).spawn().unwrap()
+        };
+        for mut export in exports.map(start) {
+            assert!(export.wait().unwrap().success());
+        }
+        let (one, two) = (lines_of(trace()).unwrap(), lines_of(&other).unwrap());
+        let count = one.lines().count() + two.lines().count();
+        assert_eq!(lines_in(dir.path()).lines().count(), count, "{round}");
+        assert_only_recorded(&dir.path().join("archive"));
+    }
+}
+
+#[test]
+fn a_reader_that_has_read_enough_is_no_failure() {
+    let dir = TempDir::new().unwrap();
+    fs::write(dir.path().join("app.pftrace"), trace()).unwrap();
+    exported(dir.path(), &["app.pftrace"]);
+    let export: &[&str] = &["parquet", "-o", "archive", "app.pftrace"];
+    for args in [export, &["read", "archive"], &["--help"]] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_protologtool-fleet"));
+        command.args(args).current_dir(dir.path());
+        // A pipe whose other end is closed.
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = command.stdout(writer).stderr(Stdio::piped()).output().unwrap();
+        assert_eq!(String::from_utf8(output.stderr).unwrap(), "", "{args:?}");
+        assert_eq!(output.status.code(), Some(0), "{args:?}");
+        let full = fs::File::options().write(true).open("/dev/full").unwrap();
+        let output = command.stdout(full).output().unwrap();
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert!(errors.starts_with("error: can't write to standard output: "), "{errors}");
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+    }
 }
 
 #[test]

@@ -1,8 +1,12 @@
 //! The files of one export, none of which has its name before all are written.
 //!
-//! Invariants: what fails before [`StagedFiles::commit`] leaves nothing behind; a file replaces the
-//! one that an earlier export of the same trace wrote; what that wrote and this one does not is
-//! removed.
+//! The files of an export have other names than those of an earlier one of the same trace that had
+//! other rows, so both can be there. Which of them count, the record says, which is replaced at
+//! once; the others are removed after that. While this goes on, an intent names all of them, for
+//! the next export to clear up if this one is killed.
+//!
+//! Invariants: what fails before [`StagedFiles::commit`] leaves nothing behind; the files that a
+//! record names are there, whole, and of one export; one export at a time puts files in place.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -10,7 +14,7 @@ use std::io::{self, BufWriter, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use parquet::file::writer::SerializedFileWriter;
-use protolog_files::{StagedFile, Tree};
+use protolog_files::{StagedFile, Tree, open_lock_file};
 use serde::{Deserialize, Serialize};
 
 use super::schema::{self, TableName};
@@ -23,8 +27,14 @@ const PREFIX: &str = ".protolog-";
 /// The mode of files: logs are for their user alone.
 const MODE: u32 = 0o600;
 
-/// The directory with one file for each trace that was exported.
+/// The directory with one file for each trace that was exported: its record, in JSON.
 pub(super) const EXPORTS: &str = "exports";
+
+/// The file whose lock the export has that puts files in place.
+const LOCK: &str = "exports/archive.lock";
+
+/// The end of the name of an intent, beside the record.
+const INTENT: &str = ".intent";
 
 /// Files that are written, and not in their places yet.
 pub(super) struct StagedFiles {
@@ -100,30 +110,74 @@ impl StagedFiles {
     }
 
     /// Puts all files in their places, and then removes those of an earlier export of the same
-    /// trace that are left.
+    /// trace. Other exports wait until that is done.
     pub(super) fn commit(mut self, source: &str, mut export: Export) -> Result<()> {
-        let record = format!("{EXPORTS}/{source}.json");
-        let before = self.tree.read(Path::new(&record)).ok();
-        let before: Option<Export> = before.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let _lock = self.lock()?;
+        self.undo_interrupted()?;
+        let (record, intent) = (format!("{EXPORTS}/{source}.json"), intent(source));
+        let before = self.read_export(&record).unwrap_or_default();
+        // A message without its template is worth less than a template without a message.
+        self.done.sort_by_key(|(name, _)| (!is_template(name), name.clone()));
         export.files = self.done.iter().map(|(name, _)| name.clone()).collect();
         export.files.sort();
-        let (staged, mut file) = self.create(&record)?;
-        let written = serde_json::to_writer(&mut file, &export).map_err(io::Error::from);
-        written.map_err(|error| self.failed(&record, &error))?;
-        let files = std::mem::take(&mut self.done);
-        for (name, staged) in files.into_iter().chain([(record, staged)]) {
+        let touched = export.files.iter().chain(&before.files).cloned().collect::<BTreeSet<_>>();
+        let intended = Export { files: touched.into_iter().collect(), ..Export::default() };
+        self.write_export(&intent, &intended)?;
+        for (name, staged) in std::mem::take(&mut self.done) {
             let place = self.tree.locate_new(Path::new(&name));
             let placed = place.and_then(|place| staged.commit(&place));
             placed.map_err(|error| self.failed(&name, &error))?;
         }
-        let now: BTreeSet<&String> = export.files.iter().collect();
-        for name in before.unwrap_or_default().files.iter().filter(|name| !now.contains(name)) {
-            // Templates are the same file for all traces of a build.
-            if !name.starts_with(TableName::Templates.directory()) {
-                self.remove(name)?;
-            }
+        self.write_export(&record, &export)?;
+        self.clear(&intent, &intended, &export)
+    }
+
+    /// Waits until no other export has the lock of the archive, and takes it.
+    fn lock(&self) -> Result<File> {
+        let place = self.tree.locate_new(Path::new(LOCK));
+        let locked = place.and_then(|place| open_lock_file(&place)).and_then(|file| {
+            file.lock()?;
+            Ok(file)
+        });
+        locked.map_err(|error| self.failed(LOCK, &error))
+    }
+
+    /// Removes what exports that were killed have left: files that are in no record.
+    fn undo_interrupted(&self) -> Result<()> {
+        let names = self.tree.locate(Path::new(LOCK)).and_then(|place| place.siblings());
+        for name in names.map_err(|error| self.failed(EXPORTS, &error))? {
+            let name = name.to_string_lossy();
+            let Some(source) = name.strip_suffix(INTENT) else { continue };
+            let intended = self.read_export(&intent(source)).unwrap_or_default();
+            let record = self.read_export(&format!("{EXPORTS}/{source}.json")).unwrap_or_default();
+            self.clear(&intent(source), &intended, &record)?;
         }
         Ok(())
+    }
+
+    /// Removes the files of an intent that are not in the record, and then the intent.
+    fn clear(&self, intent: &str, intended: &Export, record: &Export) -> Result<()> {
+        // The record is sorted. Templates are the same file for all traces of a build.
+        let is_left = |name: &&String| record.files.binary_search(name).is_err();
+        for name in intended.files.iter().filter(is_left).filter(|name| !is_template(name)) {
+            self.remove(name)?;
+        }
+        self.remove(intent)
+    }
+
+    fn read_export(&self, name: &str) -> Option<Export> {
+        let bytes = self.tree.read(Path::new(name)).ok()?;
+        serde_json::from_slice(&bytes).ok()
+    }
+
+    fn write_export(&self, name: &str, export: &Export) -> Result<()> {
+        let (staged, mut file) = self.create(name)?;
+        let written = serde_json::to_writer(&mut file, export).map_err(io::Error::from);
+        let placed = written.and_then(|()| {
+            file.sync_all()?;
+            staged.commit(&self.tree.locate_new(Path::new(name))?)
+        });
+        placed.map_err(|error| self.failed(name, &error))
     }
 
     fn remove(&self, name: &str) -> Result<()> {
@@ -143,4 +197,13 @@ impl StagedFiles {
     fn failed(&self, name: &str, error: &io::Error) -> Failure {
         Failure::cant_write(&self.root.join(name), error)
     }
+}
+
+/// The name of the intent of a trace's export.
+fn intent(source: &str) -> String {
+    format!("{EXPORTS}/{source}{INTENT}")
+}
+
+fn is_template(name: &str) -> bool {
+    name.starts_with(TableName::Templates.directory())
 }

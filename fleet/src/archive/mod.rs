@@ -29,6 +29,7 @@ mod templates;
 
 use std::path::Path;
 
+use protolog_core::hash;
 use protolog_reader::{Item, Log, SpanSlice};
 
 use self::files::{Export, StagedFiles};
@@ -52,13 +53,13 @@ pub(crate) struct Labels {
 
 /// Writes the log of a trace into the archive at `root`. Returns the number of messages.
 pub(crate) fn export(trace: &mut TraceLog, labels: &Labels, root: &Path) -> Result<u64> {
-    let build = {
-        let rows = templates::rows(trace.pages.log().dictionary());
-        labels.build.clone().unwrap_or_else(|| templates::build(&rows))
-    };
+    let dictionary = templates::build(&templates::rows(trace.pages.log().dictionary()));
+    let version = version(trace, labels, &dictionary);
+    let build = labels.build.clone().unwrap_or(dictionary);
     let rows = MessageRows::new(trace.pages.log());
     let source = trace.source.clone();
-    let places = Places::new(StagedFiles::new(root)?, &source, build, rows.arguments());
+    let files = StagedFiles::new(root)?;
+    let places = Places::new(files, (&source, version), build, rows.arguments());
     let mut writer = Writer {
         origin: RowOrigin { source: &source, host: labels.host.as_deref() },
         places,
@@ -72,6 +73,14 @@ pub(crate) fn export(trace: &mut TraceLog, labels: &Labels, root: &Path) -> Resu
         writer.write_page(trace.pages.log())?;
     }
     writer.finish(trace)
+}
+
+/// What tells the rows of this export from those of another one of the same trace, which has grown
+/// since, or was exported with another dictionary, by another name of the machine, or otherwise.
+fn version(trace: &TraceLog, labels: &Labels, dictionary: &str) -> u32 {
+    let (span, program) = (trace.pages.log().span(), env!("CARGO_PKG_VERSION"));
+    let of = format!("{} {span:?} {:?} {dictionary} {program}", trace.size, labels.host);
+    hash(of.as_bytes()) as u32
 }
 
 /// The rows of one export, as far as they are written.

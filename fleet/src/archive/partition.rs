@@ -2,7 +2,7 @@
 //! columns.
 //!
 //! ```text
-//! DIR/messages/date=2026-11-27/program=indexer/build=2f1c6d0a9be85377/SOURCE-0.parquet
+//! DIR/messages/date=2026-11-27/program=indexer/build=2f1c6d0a9be85377/SOURCE-VERSION-0.parquet
 //! DIR/templates/program=indexer/build=2f1c6d0a9be85377/CONTENT.parquet
 //! ```
 

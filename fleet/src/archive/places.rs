@@ -18,6 +18,8 @@ pub(super) const MOST_OPEN: usize = 16;
 pub(super) struct Places {
     files: StagedFiles,
     source: String,
+    /// The beginning of names of files.
+    name: String,
     build: String,
     arguments: [usize; 4],
     /// With the number of rows that there were anywhere when each got its last one.
@@ -28,15 +30,17 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// For the rows of a trace, whose messages have so many arguments of each kind.
+    /// For the rows of a trace, whose messages have so many arguments of each kind. `version` is
+    /// that of what is exported of it.
     pub(super) fn new(
         files: StagedFiles,
-        source: &str,
+        (source, version): (&str, u32),
         build: String,
         arguments: [usize; 4],
     ) -> Self {
         let (open, parts) = (BTreeMap::new(), BTreeMap::new());
-        Self { files, source: source.to_owned(), build, arguments, open, parts, pushed: 0 }
+        let (source, name) = (source.to_owned(), format!("{source}-{version:08x}"));
+        Self { files, source, name, build, arguments, open, parts, pushed: 0 }
     }
 
     /// Adds a row.
@@ -61,7 +65,7 @@ impl Places {
         }
         let part = self.parts.entry(key.clone()).or_default();
         let directory = key.1.directory(table, &self.build);
-        let name = format!("{directory}/{}-{part}.parquet", self.source);
+        let name = format!("{directory}/{}-{part}.parquet", self.name);
         *part += 1;
         let mut file = self.files.begin(name, table, self.arguments)?;
         self.files.push(&mut file, cells)?;
