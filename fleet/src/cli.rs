@@ -39,13 +39,14 @@ Options of `otlp`, beside `--host`, `--viewer-config` and `--build`, which is se
   --header-file FILE     Headers of requests, such as a token: lines of NAME=VALUE
   --header NAME=VALUE    A header, which others can see in the list of processes
   --ca-file FILE         Certificates in PEM, instead of those of the system
-  --metrics-file FILE    Counts of messages and losses, as text of OpenMetrics, once a second
+  --metrics              Send counts of messages and losses, too, once a minute
+  --metrics-file FILE    Keep them in a file, as text of OpenMetrics, once a second
   --histogram N:TEMPLATE A histogram of argument N of the messages with that template, from 0 on; may be repeated
   --retry-for SECONDS    How long a request is repeated; 300, and with `--follow` without end
   --timeout SECONDS      How long the collector may take for a request; 30
 
-OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_HEADERS, OTEL_EXPORTER_OTLP_CERTIFICATE, OTEL_RESOURCE_ATTRIBUTES and
-OTEL_SERVICE_NAME are used where the command line is silent.
+OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_HEADERS, OTEL_EXPORTER_OTLP_CERTIFICATE, OTEL_METRIC_EXPORT_INTERVAL,
+OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME are used where the command line is silent.
 ";
 
 /// What a command line asks for.

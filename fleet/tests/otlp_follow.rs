@@ -13,7 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 use common::sink::{Sidecar, Sink, uids};
-use common::{fleet, lines_of, trace};
+use common::{Rotation, fleet, lines_of, trace, with_mounts};
 use protolog_rt::{ProtoLogGroup, Session, i};
 use protolog_testkit::temp_dir;
 use serde_json::Value;
@@ -198,6 +198,69 @@ fn a_trace_that_is_compressed_meanwhile_is_sent_once() {
     sink.wait_for(count);
     let records = sink.finish();
     assert_eq!((uids(&records).len(), records.len()), (count, count));
+}
+
+#[test]
+fn segments_that_rotate_are_sent_by_runs_one_after_another() {
+    let Some(sink) = Sink::start("") else { return };
+    let dir = temp_dir();
+    fs::create_dir(dir.path().join("logs")).unwrap();
+    let mut rotation = Rotation::start(&dir.path().join("logs"));
+    let args = ["otlp", &sink.url(), "--state", "s", "--metrics", "logs"];
+    for round in 0..20 {
+        let output = fleet(&args, dir.path());
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert!(matches!(output.status.code(), Some(0 | 3)), "{round}: {errors}");
+    }
+    rotation.end();
+    assert!(fleet(&args, dir.path()).status.success());
+    let lines = sink.finish();
+    let (points, records): (Vec<Value>, Vec<Value>) =
+        lines.into_iter().partition(|it| it["metric"].is_string());
+    let rotated = |it: &&Value| it["body"].as_str().unwrap().starts_with("rotated ");
+    let rotated: Vec<Value> = records.iter().filter(rotated).cloned().collect();
+    assert!(rotated.len() > 500, "{}", rotated.len());
+    assert_eq!(works(&rotated).len(), rotated.len());
+    // Counters have what was sent, though its segments were removed, and never got less.
+    let of_rotated = points.iter().filter(|it| it["attributes"]["template"] == "rotated %d");
+    let counts: Vec<u64> = of_rotated.filter_map(|it| it["value"].as_u64()).collect();
+    assert!(counts.is_sorted(), "{counts:?}");
+    assert_eq!(*counts.last().unwrap(), rotated.len() as u64);
+}
+
+#[test]
+fn a_sender_goes_on_while_the_disk_is_full() {
+    let Some(mut sink) = Sink::start("") else { return };
+    let dir = temp_dir();
+    fs::write(dir.path().join("app.pftrace"), trace()).unwrap();
+    let script = "mount -t tmpfs -o size=64k none disk
+        head -c 1M /dev/zero > disk/filler
+        exec $0 otlp $1 --follow --state disk/s --metrics-file disk/m app.pftrace";
+    let Some(mut command) = with_mounts(script, dir.path()) else { return };
+    command.arg(sink.url()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut sender = command.spawn().unwrap();
+    let lines = lines_of(trace()).unwrap();
+    sink.wait_for(lines.matches("{\"type\":\"message\"").count());
+    thread::sleep(Duration::from_millis(1_500));
+    assert!(sender.try_wait().unwrap().is_none());
+    // It is in its namespace, as which this test sees its files.
+    let dir_inside = dir.path().strip_prefix("/").unwrap().join("disk");
+    let disk = Path::new("/proc").join(sender.id().to_string()).join("root").join(dir_inside);
+    assert!(!disk.join("s").exists() && !disk.join("m").exists());
+    fs::remove_file(disk.join("filler")).unwrap();
+    thread::sleep(Duration::from_millis(1_500));
+    let state = fs::read_to_string(disk.join("s")).unwrap();
+    assert!(state.contains(&format!("\"bytes\":{}", trace().len())), "{state}");
+    assert!(fs::read_to_string(disk.join("m")).unwrap().contains("protolog_messages_total{"));
+    let pid = sender.id().to_string();
+    assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+    let output = sender.wait_with_output().unwrap();
+    let errors = String::from_utf8(output.stderr).unwrap();
+    for file in ["s", "s.metrics", "m"] {
+        let warning = format!("warning: can't write `disk/{file}`: No space left on device");
+        assert_eq!(errors.matches(&warning).count(), 1, "{errors}");
+    }
+    assert_eq!(output.status.code(), Some(0), "{errors}");
 }
 
 #[test]

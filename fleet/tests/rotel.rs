@@ -15,6 +15,7 @@ use std::time::Duration;
 use common::sink::{Sidecar, Sink, uids};
 use common::{fleet, lines_of, trace};
 use protolog_testkit::{skip, temp_dir, workspace_root};
+use serde_json::Value;
 
 /// The collector, which runs until it is dropped.
 struct Collector(Child);
@@ -60,10 +61,20 @@ fn each_message_comes_once_through_a_collector() {
     let Some(_collector) = Collector::start(port, &sink.url(), dir.path()) else { return };
     fs::write(dir.path().join("app.pftrace"), trace()).unwrap();
     let url = format!("http://127.0.0.1:{port}");
-    let output = fleet(&["otlp", &url, "--state", "s", "app.pftrace"], dir.path());
+    let output = fleet(&["otlp", &url, "--state", "s", "--metrics", "app.pftrace"], dir.path());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     sink.wait_for(count());
-    let records = sink.finish();
+    sink.wait_until(|line| line["metric"] == "protolog.lost_messages");
+    let all = sink.finish();
+    let (points, records): (Vec<_>, Vec<_>) =
+        all.into_iter().partition(|it| it["metric"].is_string());
+    // It forwards data points with what they are of.
+    let messages = points.iter().filter(|it| it["metric"] == "protolog.messages");
+    let sum: u64 = messages.map(|point| point["value"].as_u64().unwrap()).sum();
+    let lines = lines_of(trace()).unwrap();
+    assert_eq!(sum as usize, lines.matches("{\"type\":\"message\"").count());
+    let is_cumulative = |it: &Value| it["temporality"] == 2 && it["monotonic"] == true;
+    assert!(points.iter().all(|it| is_cumulative(it) && it["start"].as_u64() > Some(0)));
     assert_eq!((records.len(), uids(&records).len()), (count(), count()));
     let loss = records.iter().find(|it| it["attributes"]["protolog.loss.count"].is_number());
     assert_eq!(loss.unwrap()["severity"], 13);

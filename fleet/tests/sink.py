@@ -12,7 +12,8 @@ The first argument is a comma-separated list of answers to requests, in their or
     redirect=URL     307
     echo             401 with the headers of the request in the text
 
-Others are of all requests: `slow=SECONDS` waits before each, `limit=N` refuses those with more records by 413, `poison=TEXT` those with a body that has the text by 400.
+Others are of all requests: `slow=SECONDS` waits before each, `limit=N` refuses those with more records or data points by 413, `poison=TEXT`
+those with a body that has the text by 400. `metrics=STATUS` and `metrics=reject` are the answers to all requests with metrics.
 The second argument, if there is one, is a file with a certificate and its key. The first line that is printed is the port.
 """
 
@@ -28,7 +29,7 @@ import time
 from opentelemetry.proto.collector.logs.v1 import logs_service_pb2 as logs
 from opentelemetry.proto.collector.metrics.v1 import metrics_service_pb2 as metrics
 
-answers, limit, poison, slow = [], None, None, 0
+answers, limit, poison, slow, of_metrics = [], None, None, 0, "200"
 for word in filter(None, sys.argv[1].split(",") if len(sys.argv) > 1 else []):
     if word.startswith("limit="):
         limit = int(word.removeprefix("limit="))
@@ -36,6 +37,8 @@ for word in filter(None, sys.argv[1].split(",") if len(sys.argv) > 1 else []):
         slow = float(word.removeprefix("slow="))
     elif word.startswith("poison="):
         poison = word.removeprefix("poison=")
+    elif word.startswith("metrics="):
+        of_metrics = word.removeprefix("metrics=")
     else:
         answers.append(word)
 lock = threading.Lock()
@@ -98,7 +101,8 @@ def show_metrics(request, path):
                     if metric.HasField("sum"):
                         line |= {"value": number(point), "monotonic": data.is_monotonic}
                     else:
-                        line |= {"count": point.count, "sum": point.sum, "buckets": list(point.bucket_counts)}
+                        line |= {"count": point.count, "buckets": list(point.bucket_counts)}
+                        line["sum"] = point.sum if point.HasField("sum") else None
                         line["bounds"] = list(point.explicit_bounds)
                     show(line)
 
@@ -110,6 +114,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers["content-length"]))
         time.sleep(slow)
+        if self.path.endswith("/v1/metrics"):
+            return self.accept_metrics(body)
         with lock:
             answer = answers.pop(0) if answers else "200"
         kind, _, argument = answer.partition("=")
@@ -133,9 +139,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
         assert self.headers["content-type"] == "application/x-protobuf"
         if self.headers["content-encoding"] == "gzip":
             body = gzip.decompress(body)
-        if self.path.endswith("/v1/metrics"):
-            show_metrics(metrics.ExportMetricsServiceRequest.FromString(body), self.path)
-            return self.reply(200, b"", {})
         request = logs.ExportLogsServiceRequest.FromString(body)
         records = [it for of in request.resource_logs for scope in of.scope_logs for it in scope.log_records]
         if limit and len(records) > limit:
@@ -163,6 +166,24 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 pass
         else:
             self.reply(200, reply.SerializeToString(), {"content-type": "application/x-protobuf"})
+
+    def accept_metrics(self, body):
+        assert self.headers["content-type"] == "application/x-protobuf"
+        if self.headers["content-encoding"] == "gzip":
+            body = gzip.decompress(body)
+        request = metrics.ExportMetricsServiceRequest.FromString(body)
+        all = [it for of in request.resource_metrics for scope in of.scope_metrics for it in scope.metrics]
+        points = sum(len(getattr(it, it.WhichOneof("data")).data_points) for it in all)
+        if limit and points > limit:
+            return self.reply(413, b"", {})
+        if of_metrics.isdigit() and of_metrics != "200":
+            return self.reply(int(of_metrics), b"", {})
+        show_metrics(request, self.path)
+        reply = metrics.ExportMetricsServiceResponse()
+        if of_metrics == "reject":
+            reply.partial_success.rejected_data_points = 1
+            reply.partial_success.error_message = "too many"
+        self.reply(200, reply.SerializeToString(), {"content-type": "application/x-protobuf"})
 
     def reply(self, status, content, headers):
         self.send_response(status)

@@ -6,19 +6,20 @@ use crate::failure::{Failure, Result};
 
 /// The paths of OTLP over HTTP.
 const LOGS: &str = "/v1/logs";
+const METRICS: &str = "/v1/metrics";
 
 /// The addresses to which requests go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Endpoint {
     pub(super) logs: String,
+    pub(super) metrics: String,
 }
 
 impl Endpoint {
-    /// The collector whose logs go to exactly this address, as OTEL_EXPORTER_OTLP_LOGS_ENDPOINT has
-    /// it.
-    pub(super) fn exactly(url: &str) -> Result<Self> {
-        Self::of(url)?;
-        Ok(Self { logs: url.to_owned() })
+    /// The address itself, as OTEL_EXPORTER_OTLP_LOGS_ENDPOINT has it.
+    pub(super) fn exactly(url: String) -> Result<String> {
+        Self::of(&url)?;
+        Ok(url)
     }
 
     /// The collector at `url`, which may end with the path of logs.
@@ -39,7 +40,8 @@ impl Endpoint {
         };
         let address = address.trim_end_matches('/');
         let base = address.strip_suffix(LOGS).unwrap_or(address);
-        Ok(Self { logs: format!("{base}{LOGS}{query}") })
+        let of = |path: &str| format!("{base}{path}{query}");
+        Ok(Self { logs: of(LOGS), metrics: of(METRICS) })
     }
 }
 
@@ -69,6 +71,8 @@ mod tests {
         assert_eq!(logs("https://a.example/otlp"), "https://a.example/otlp/v1/logs");
         assert_eq!(logs("https://a.example/otlp/v1/logs"), "https://a.example/otlp/v1/logs");
         assert_eq!(logs("http://[::1]:4318/?key=s"), "http://[::1]:4318/v1/logs?key=s");
+        let metrics = Endpoint::of("https://a.example/otlp/v1/logs?key=s").unwrap().metrics;
+        assert_eq!(metrics, "https://a.example/otlp/v1/metrics?key=s");
         for url in ["ftp://a", "http://", "http://:4318", "localhost:4318", "http:///v1/logs"] {
             assert!(Endpoint::of(url).unwrap_err().to_string().contains("no URL"), "{url}");
         }

@@ -6,11 +6,13 @@
 //! source     a trace, as far as it is written           →  logs, part by part
 //! ring       a recording that a process writes          →  logs, part by part
 //! records    items                                      →  log records
-//! metrics    items                                      →  counts, as a file
+//! metrics    items                                      →  counts, as a file and data points
 //! output     records                                    →  batches, with places in traces
-//! sender     batches, by a thread of its own            →  requests, again if need be
+//! sender     batches, by threads of their own           →  parts of requests
+//! delivery   parts of a request                         →  requests, again if need be
 //! client     a request                                  →  the collector, and its answer
 //! state      the places whose records were accepted     →  a file
+//! upkeep     files that can't be written now
 //! ```
 //!
 //! Invariants: a message is sent at least once, and once where nothing fails; what is sent twice
@@ -19,6 +21,7 @@
 
 mod batch;
 mod client;
+mod delivery;
 mod encode;
 mod endpoint;
 mod headers;
@@ -27,32 +30,36 @@ mod options;
 mod output;
 mod reading;
 mod records;
+mod resource;
 mod ring;
 mod sender;
 mod source;
 mod state;
+mod upkeep;
 mod watch;
 
-use std::io::{self, Write};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use self::client::Client;
+use self::delivery::{Delivery, LOGS, METRICS, Signal};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
 use self::metrics::Metrics;
 pub(crate) use self::options::OtlpOptions;
+use self::options::Target;
 use self::output::{Output, Stop};
 use self::reading::Reading;
-use self::sender::{Sender, SenderThread, Totals};
+use self::sender::{Sender, SenderThread};
 use self::state::State;
 use self::watch::Watch;
 use crate::args::End;
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, print};
 use crate::traces;
 
 /// The time between two looks at traces that are followed.
@@ -68,42 +75,67 @@ const LONGEST_BATCH: Duration = Duration::from_secs(1);
 /// then is sent, too.
 pub(crate) fn run(options: OtlpOptions) -> Result<End> {
     allow_many_files();
+    let stop = Arc::new(AtomicBool::new(false));
+    if options.follow {
+        stop_on_signals(&stop)?;
+    }
     let reading = Reading {
         dictionaries: traces::dictionaries(&options.dictionaries)?,
         labels: Arc::new(options.labels),
         follow: options.follow,
     };
-    let state = State::load(options.state.as_deref())?;
-    let sent = state.sent().clone();
-    let client = Client::new(options.headers, options.timeout, options.authorities.as_deref())?;
-    let stop = Arc::new(AtomicBool::new(false));
-    if options.follow {
-        stop_on_signals(&stop)?;
-    }
-    let sender = Sender {
-        client,
-        endpoint: options.endpoint,
+    let way = Way {
+        timeout: options.timeout,
+        authorities: options.authorities,
         patience: options.patience,
-        state,
-        totals: Totals::default(),
         stop: stop.clone(),
-        is_stopping: false,
-        refused_in_a_row: 0,
     };
-    let mut output = Output::new(SenderThread::start(sender), sent.iter());
-    output.metrics = options.metrics.map(|path| Metrics::new(path, options.histograms));
+    let state = State::load(options.state.as_deref(), options.follow)?;
+    let sent = state.sent().clone();
+    let mut metrics = None;
+    if options.metrics_file.is_some() || options.metrics.is_some() {
+        let counting = metrics.insert(Metrics::new(options.histograms, options.state.as_deref())?);
+        counting.be_patient(options.follow);
+        if let Some(file) = options.metrics_file {
+            counting.write_to(file);
+        }
+        if let Some(target) = options.metrics {
+            let to = way.to(METRICS, target)?;
+            counting.push_to(to, reading.labels.clone(), options.metrics_interval);
+        }
+    }
+    let sender = Sender { delivery: way.to(LOGS, options.logs)?, state };
+    let mut output = Output::new(SenderThread::start(sender), sent.iter(), metrics);
     let mut watch = Watch::new(options.traces, reading);
     let read = read_all(&mut watch, &mut output, options.follow, &stop);
+    if matches!(read, Err(Stop::Sender)) {
+        // What else waits does so no longer.
+        stop.store(true, Ordering::Relaxed);
+    }
     // What was read is sent, even if something can't be.
-    let totals = output.finish()?;
+    let [records, points] = output.finish()?;
     if let Err(Stop::Trace(failure)) = read {
         return Err(failure);
     }
-    let noun = if totals.accepted == 1 { "record" } else { "records" };
-    writeln!(io::stdout(), "{} {noun} sent", totals.accepted)
-        .map_err(|error| Failure::new(format!("can't write to standard output: {error}")))?;
-    let is_whole = watch.is_complete && totals.refused == 0;
+    let noun = if records.accepted == 1 { "record" } else { "records" };
+    print(&format!("{} {noun} sent\n", records.accepted))?;
+    let is_whole = watch.is_complete && records.refused == 0 && points.refused == 0;
     Ok(if is_whole { End::Done } else { End::Incomplete })
+}
+
+/// The way of requests, whatever they have.
+struct Way {
+    timeout: Duration,
+    authorities: Option<PathBuf>,
+    patience: Option<Duration>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Way {
+    fn to(&self, signal: Signal, target: Target) -> Result<Delivery> {
+        let client = Client::new(target.headers, self.timeout, self.authorities.as_deref())?;
+        Ok(Delivery::new(signal, (client, target.url), self.patience, &self.stop))
+    }
 }
 
 fn read_all(
@@ -124,9 +156,7 @@ fn read_all(
                 flushed = Instant::now();
                 output.flush();
             }
-            if let Some(metrics) = &mut output.metrics {
-                metrics.write_if_due()?;
-            }
+            publish(output)?;
         }
         if is_last && follow {
             watch.complete(output)?;
@@ -139,13 +169,21 @@ fn read_all(
         if output.is_gone() {
             return Err(Stop::Sender);
         }
-        if let Some(metrics) = &mut output.metrics {
-            if is_last { metrics.write()? } else { metrics.write_if_due()? }
-        }
         if is_last {
             return Ok(());
         }
+        if let Some(metrics) = &mut output.metrics {
+            metrics.settle_others();
+        }
+        publish(output)?;
         thread::sleep(POLL_INTERVAL);
+    }
+}
+
+fn publish(output: &mut Output) -> std::result::Result<(), Stop> {
+    match &mut output.metrics {
+        Some(metrics) => Ok(metrics.publish_if_due()?),
+        None => Ok(()),
     }
 }
 

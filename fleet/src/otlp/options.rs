@@ -8,7 +8,7 @@ use lexopt::{Arg, Parser, ValueExt};
 use super::endpoint::Endpoint;
 use super::headers::{Headers, pairs};
 use super::metrics::Chosen;
-use super::records::Labels;
+use super::resource::Labels;
 use crate::args::{misuse, text, this_host};
 use crate::failure::{Failure, Result};
 
@@ -18,13 +18,20 @@ const PATIENCE: Duration = Duration::from_secs(300);
 /// How long the collector may take for one request.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
+/// The time between two requests with metrics, as the SDKs of OpenTelemetry have it.
+const METRICS_INTERVAL: Duration = Duration::from_secs(60);
+
+/// The shortest such time that is understood.
+const SHORTEST_INTERVAL: Duration = Duration::from_millis(100);
+
 /// Longer than anybody waits for one.
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(86_400);
 
 /// What is sent where.
 pub(crate) struct OtlpOptions {
-    pub(super) endpoint: Endpoint,
-    pub(super) headers: Headers,
+    pub(super) logs: Target,
+    pub(super) metrics: Option<Target>,
+    pub(super) metrics_interval: Duration,
     pub(super) authorities: Option<PathBuf>,
     pub(super) labels: Labels,
     pub(super) state: Option<PathBuf>,
@@ -32,10 +39,16 @@ pub(crate) struct OtlpOptions {
     /// None to repeat a request until it is accepted.
     pub(super) patience: Option<Duration>,
     pub(super) timeout: Duration,
-    pub(super) metrics: Option<PathBuf>,
+    pub(super) metrics_file: Option<PathBuf>,
     pub(super) histograms: Vec<Chosen>,
     pub(super) dictionaries: Vec<PathBuf>,
     pub(super) traces: Vec<PathBuf>,
+}
+
+/// The address of a request, and its headers.
+pub(super) struct Target {
+    pub(super) url: String,
+    pub(super) headers: Headers,
 }
 
 /// What the command line says, as it stands there.
@@ -52,7 +65,8 @@ struct Given {
     follow: bool,
     patience: Option<Duration>,
     timeout: Option<Duration>,
-    metrics: Option<PathBuf>,
+    metrics: bool,
+    metrics_file: Option<PathBuf>,
     histograms: Vec<Chosen>,
     dictionaries: Vec<PathBuf>,
     traces: Vec<PathBuf>,
@@ -81,7 +95,8 @@ impl Given {
                 Arg::Long("host") => given.host = Some(text(parser)?),
                 Arg::Long("retry-for") => given.patience = Some(seconds(parser)?),
                 Arg::Long("timeout") => given.timeout = Some(seconds(parser)?),
-                Arg::Long("metrics-file") => given.metrics = Some(path(parser)?),
+                Arg::Long("metrics") => given.metrics = true,
+                Arg::Long("metrics-file") => given.metrics_file = Some(path(parser)?),
                 Arg::Long("histogram") => given.choose(chosen(&text(parser)?)?),
                 Arg::Long("viewer-config") => given.dictionaries.push(path(parser)?),
                 Arg::Value(value) => {
@@ -105,24 +120,43 @@ impl Given {
         }
     }
 
-    fn complete(self, variable: impl Fn(&str) -> Option<String>) -> Result<OtlpOptions> {
-        let endpoint = endpoint(self.url, &variable)?;
-        if self.traces.is_empty() {
-            let failure = Failure::new("no trace is named");
-            return Err(failure.help("give the file that a session writes, or a directory"));
-        }
-        if self.metrics.is_none() && !self.histograms.is_empty() {
-            let failure = Failure::new("a histogram is a part of metrics, which go nowhere");
-            return Err(failure.help("name their file by `--metrics-file FILE`"));
-        }
+    /// The headers of a signal, of which this variable has more than those of all signals.
+    fn headers_of(
+        &self,
+        signal: &str,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<Headers> {
         let mut headers = Headers::default();
-        for name in ["OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_LOGS_HEADERS"] {
+        for name in ["OTEL_EXPORTER_OTLP_HEADERS", signal] {
             if let Some(value) = variable(name) {
                 headers.add_variable(name, &value)?;
             }
         }
         self.header_files.iter().try_for_each(|path| headers.add_file(path))?;
         self.headers.iter().try_for_each(|header| headers.add(header, "`--header`"))?;
+        Ok(headers)
+    }
+
+    fn complete(self, variable: impl Fn(&str) -> Option<String>) -> Result<OtlpOptions> {
+        let (logs, metrics) = endpoints(self.url.as_deref(), self.metrics, &variable)?;
+        if self.traces.is_empty() {
+            let failure = Failure::new("no trace is named");
+            return Err(failure.help("give the file that a session writes, or a directory"));
+        }
+        if self.metrics_file.is_none() && !self.metrics && !self.histograms.is_empty() {
+            let failure = Failure::new("a histogram is a part of metrics, which go nowhere");
+            return Err(
+                failure.help("send them by `--metrics`, or name a file by `--metrics-file FILE`")
+            );
+        }
+        let target = |url: String, signal| {
+            let mut headers = self.headers_of(signal, &variable)?;
+            headers.hide_query(&url);
+            Ok::<_, Failure>(Target { url, headers })
+        };
+        let logs = target(logs, "OTEL_EXPORTER_OTLP_LOGS_HEADERS")?;
+        let metrics = metrics.map(|url| target(url, "OTEL_EXPORTER_OTLP_METRICS_HEADERS"));
+        let metrics = metrics.transpose()?;
         let mut labels = Labels::default();
         if let Some(value) = variable("OTEL_RESOURCE_ATTRIBUTES") {
             for (key, value) in pairs(&value, "OTEL_RESOURCE_ATTRIBUTES")? {
@@ -133,17 +167,17 @@ impl Given {
         labels.version = self.build.or(labels.version);
         labels.host = self.host.or(labels.host).or_else(this_host).filter(|host| !host.is_empty());
         let authorities = variable("OTEL_EXPORTER_OTLP_CERTIFICATE").map(PathBuf::from);
-        headers.hide_query(&endpoint.logs);
         Ok(OtlpOptions {
-            endpoint,
-            headers,
+            logs,
+            metrics,
+            metrics_interval: metrics_interval(variable("OTEL_METRIC_EXPORT_INTERVAL"))?,
             authorities: self.authorities.or(authorities),
             labels,
             state: self.state,
             patience: self.patience.or(if self.follow { None } else { Some(PATIENCE) }),
             follow: self.follow,
             timeout: self.timeout.unwrap_or(TIMEOUT).clamp(Duration::from_secs(1), LONGEST_TIMEOUT),
-            metrics: self.metrics,
+            metrics_file: self.metrics_file,
             histograms: self.histograms,
             dictionaries: self.dictionaries,
             traces: self.traces,
@@ -151,19 +185,44 @@ impl Given {
     }
 }
 
-/// The collector that the command line or the environment names.
-fn endpoint(url: Option<String>, variable: impl Fn(&str) -> Option<String>) -> Result<Endpoint> {
-    if let Some(url) = url {
-        return Endpoint::of(&url);
+/// The addresses of logs, and of metrics if those are sent, which the command line or the
+/// environment names.
+fn endpoints(
+    url: Option<&str>,
+    has_metrics: bool,
+    variable: impl Fn(&str) -> Option<String>,
+) -> Result<(String, Option<String>)> {
+    let common = |what: &str| {
+        let url = url.map(str::to_owned).or_else(|| variable("OTEL_EXPORTER_OTLP_ENDPOINT"));
+        let missing = || {
+            Failure::new(format!("no URL of a collector is named{what}"))
+                .help("name one, such as `http://localhost:4318`, before the traces")
+        };
+        Endpoint::of(&url.ok_or_else(missing)?)
+    };
+    let exact = |name| variable(name).filter(|_| url.is_none()).map(Endpoint::exactly).transpose();
+    let logs = match exact("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT")? {
+        Some(logs) => logs,
+        None => common("")?.logs,
+    };
+    if !has_metrics {
+        return Ok((logs, None));
     }
-    if let Some(url) = variable("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT") {
-        return Endpoint::exactly(&url);
-    }
-    let url = variable("OTEL_EXPORTER_OTLP_ENDPOINT").ok_or_else(|| {
-        Failure::new("no URL of a collector is named")
-            .help("name one, such as `http://localhost:4318`, before the traces")
+    let metrics = match exact("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT")? {
+        Some(metrics) => metrics,
+        None => common(" for metrics")?.metrics,
+    };
+    Ok((logs, Some(metrics)))
+}
+
+/// The time between two requests with metrics.
+fn metrics_interval(milliseconds: Option<String>) -> Result<Duration> {
+    let Some(text) = milliseconds else { return Ok(METRICS_INTERVAL) };
+    let milliseconds = text.trim().parse().map_err(|_| {
+        let message = format!("`{text}` of `OTEL_METRIC_EXPORT_INTERVAL` is no number");
+        Failure::new(message).help("write milliseconds, such as `60000`")
     })?;
-    Endpoint::of(&url)
+    Ok(Duration::from_millis(milliseconds).clamp(SHORTEST_INTERVAL, LONGEST_TIMEOUT))
 }
 
 /// `NUMBER:TEMPLATE`
@@ -206,16 +265,16 @@ mod tests {
             ("OTEL_RESOURCE_ATTRIBUTES", "service.name=shop,service.version=1.2,k8s.pod.name=p"),
         ];
         let of_env = options(&["app.pftrace"], &variables).unwrap();
-        assert_eq!(of_env.endpoint.logs, "http://a:4318/v1/logs");
+        assert_eq!(of_env.logs.url, "http://a:4318/v1/logs");
         assert_eq!(of_env.labels.service.as_deref(), Some("shop"));
         assert_eq!(of_env.labels.version.as_deref(), Some("1.2"));
         assert_eq!(of_env.labels.others, [("k8s.pod.name".to_owned(), "p".to_owned())]);
-        assert_eq!((of_env.patience, of_env.headers.iter().count()), (Some(PATIENCE), 2));
+        assert_eq!((of_env.patience, of_env.logs.headers.iter().count()), (Some(PATIENCE), 2));
         let args = ["https://b/otlp", "--service", "cart", "--follow", "--header", "x-a=3", "logs"];
         let of_args = options(&args, &variables).unwrap();
-        assert_eq!(of_args.endpoint.logs, "https://b/otlp/v1/logs");
+        assert_eq!(of_args.logs.url, "https://b/otlp/v1/logs");
         assert_eq!(of_args.labels.service.as_deref(), Some("cart"));
-        assert_eq!((of_args.patience, of_args.headers.iter().count()), (None, 2));
+        assert_eq!((of_args.patience, of_args.logs.headers.iter().count()), (None, 2));
         assert_eq!(of_args.traces, [PathBuf::from("logs")]);
         let timeout = options(&["http://a", "--timeout", &u64::MAX.to_string(), "logs"], &[]);
         assert_eq!(timeout.unwrap().timeout, LONGEST_TIMEOUT);
@@ -226,7 +285,25 @@ mod tests {
         assert_eq!(options(&args, &[]).unwrap().histograms.len(), 1);
         let exact = [variables[0], ("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT", "http://a:1/logs?key=x")];
         let exact = options(&["app.pftrace"], &exact).unwrap();
-        assert_eq!(exact.endpoint.logs, "http://a:1/logs?key=x");
+        assert_eq!(exact.logs.url, "http://a:1/logs?key=x");
+        let sent = |args: &[&str], variables: &[_]| {
+            let args = [args, &["--metrics", "app.pftrace"]].concat();
+            Ok::<_, Failure>(options(&args, variables)?.metrics.unwrap())
+        };
+        assert_eq!(sent(&["http://a/v1/logs"], &[]).unwrap().url, "http://a/v1/metrics");
+        let only_logs = [("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT", "http://a:1/x")];
+        assert!(sent(&[], &only_logs).err().unwrap().to_string().contains("named for metrics"));
+        let both = [
+            only_logs[0],
+            ("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "http://b:1/m"),
+            ("OTEL_EXPORTER_OTLP_LOGS_HEADERS", "x-a=1"),
+        ];
+        let of_both = sent(&[], &both).unwrap();
+        assert_eq!((of_both.url.as_str(), of_both.headers.iter().count()), ("http://b:1/m", 0));
+        let interval = |text: &str| metrics_interval(Some(text.to_owned()));
+        assert_eq!(interval("500").unwrap(), Duration::from_millis(500));
+        assert_eq!(interval("0").unwrap(), SHORTEST_INTERVAL);
+        assert!(interval("1s").unwrap_err().to_string().contains("milliseconds"));
         let missing = options(&["app.pftrace"], &[]).err().unwrap().to_string();
         assert!(missing.starts_with("error: no URL of a collector is named"), "{missing}");
     }

@@ -9,9 +9,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use foldhash::{HashMap, HashMapExt};
 
 use super::batch::Batch;
+use super::delivery::Totals;
 use super::metrics::Metrics;
 use super::records::Records;
-use super::sender::{SenderThread, Totals};
+use super::sender::SenderThread;
 use super::state::{Mark, Sent};
 use crate::failure::{Failure, Result};
 
@@ -69,6 +70,7 @@ impl Output {
     pub(super) fn new<'a>(
         thread: SenderThread,
         sent: impl Iterator<Item = (&'a String, &'a Sent)>,
+        metrics: Option<Metrics>,
     ) -> Self {
         let mut all = HashMap::new();
         all.extend(sent.map(|(source, sent)| (Arc::from(source.as_str()), *sent)));
@@ -78,7 +80,7 @@ impl Output {
             is_gone: false,
             sent: all,
             part: None,
-            metrics: None,
+            metrics,
             observed: 0,
         };
         output.look_at_clock();
@@ -96,10 +98,15 @@ impl Output {
     }
 
     /// A trace is read from its beginning, and counted from there.
-    pub(super) fn forget(&mut self, source: &str) {
+    pub(super) fn count_again(&mut self, source: &Arc<str>) {
         if let Some(metrics) = &mut self.metrics {
-            metrics.forget(source);
+            metrics.read_again(source);
         }
+    }
+
+    /// A recording is read, of which only what is later than the time that this returns is counted.
+    pub(super) fn count_on(&mut self, source: &Arc<str>) -> Option<i64> {
+        self.metrics.as_mut().and_then(|metrics| metrics.read_on(source))
     }
 
     /// A trace is gone, and what was counted of it stays.
@@ -122,7 +129,7 @@ impl Output {
         if self.batch.marks.len() >= MOST_MARKS {
             self.flush();
         }
-        if self.is_gone { Err(Stop::Sender) } else { Ok(()) }
+        if self.is_gone() { Err(Stop::Sender) } else { Ok(()) }
     }
 
     /// Notes that a trace is still there, so that it is not forgotten.
@@ -145,13 +152,15 @@ impl Output {
 
     /// Returns whether nothing can be sent any more.
     pub(super) fn is_gone(&self) -> bool {
-        self.is_gone
+        self.is_gone || self.metrics.as_ref().is_some_and(Metrics::is_gone)
     }
 
-    /// Waits until everything is sent.
-    pub(super) fn finish(mut self) -> Result<Totals> {
+    /// Waits until everything is sent: the records, and the data points of metrics.
+    pub(super) fn finish(mut self) -> Result<[Totals; 2]> {
         self.flush();
-        self.thread.finish()
+        let logs = self.thread.finish();
+        let metrics = self.metrics.map_or(Ok(Totals::default()), Metrics::finish);
+        Ok([logs?, metrics?])
     }
 
     fn look_at_clock(&mut self) {

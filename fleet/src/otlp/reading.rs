@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use viewer_config::Dictionary;
 
-use super::records::Labels;
+use super::resource::Labels;
 
 /// What is needed to read traces.
 #[derive(Clone)]

@@ -16,36 +16,13 @@ use protolog_core::{Arg, Level, Piece, Template};
 use protolog_reader::{Entry, Item, Log, Loss, Message, Rendering, Thread, Values};
 
 use super::encode::{
-    RESOURCE_ATTRIBUTES, any_field, attribute, bytes_field, fixed64_field, log_record as record,
-    varint_field,
+    any_field, attribute, bytes_field, fixed64_field, log_record as record, varint_field,
 };
-
 use super::metrics::{Metrics, Row, RowNumber};
+use super::resource::{Labels, program};
 
 /// The scope of losses that belong to no group.
 const LOSSES: &str = "protolog.losses";
-
-/// What all records of a run have in common.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Labels {
-    pub(super) service: Option<String>,
-    pub(super) version: Option<String>,
-    pub(super) host: Option<String>,
-    /// More attributes of resources.
-    pub(super) others: Vec<(String, String)>,
-}
-
-impl Labels {
-    /// Sets an attribute of resources.
-    pub(super) fn set(&mut self, key: String, value: String) {
-        match key.as_str() {
-            "service.name" => self.service = Some(value),
-            "service.version" => self.version = Some(value),
-            "host.name" => self.host = Some(value),
-            _ => self.others.push((key, value)),
-        }
-    }
-}
 
 /// Takes the records: with a resource, a scope, and the encoded `LogRecord`.
 pub(super) trait Records {
@@ -65,6 +42,8 @@ pub(super) struct Recorder {
     resources: HashMap<Vec<u8>, Arc<[u8]>>,
     scopes: HashMap<String, Arc<str>>,
     buffer: Vec<u8>,
+    /// What is not later was counted by an earlier run.
+    counted_until: Option<i64>,
 }
 
 /// What records of one message have in common.
@@ -77,15 +56,24 @@ struct Form {
     /// The arguments that are ids of a trace and of a span.
     trace_id: Option<usize>,
     span_id: Option<usize>,
-    /// Where it is counted: the row, and histograms with the arguments of which they are.
-    row: Option<RowNumber>,
-    histograms: Vec<(usize, usize)>,
+    level: &'static str,
+    /// Where it is counted, for each service.
+    counted: Vec<Counted>,
+}
+
+/// Where messages of one service are counted.
+struct Counted {
+    service: Arc<str>,
+    row: RowNumber,
+    /// With the arguments of which they are.
+    histograms: Vec<(RowNumber, usize)>,
 }
 
 /// What records of one thread have in common.
 struct ThreadForm {
     name: Option<String>,
     process: Option<String>,
+    service: Arc<str>,
     resource: Arc<[u8]>,
     /// Attributes.
     encoded: Vec<u8>,
@@ -103,7 +91,13 @@ impl Recorder {
             resources: HashMap::new(),
             scopes: HashMap::new(),
             buffer: Vec::new(),
+            counted_until: None,
         }
+    }
+
+    /// Counts only what is later than a time, by the clock of the trace.
+    pub(super) fn count_after(&mut self, time: Option<i64>) {
+        self.counted_until = time;
     }
 
     /// Makes the record of an item; a span has none. `observed` is in nanoseconds since 1970.
@@ -125,11 +119,12 @@ impl Recorder {
     pub(super) fn pass(&mut self, log: &Log, item: &Item<'_>, out: &mut dyn Records) {
         match item {
             Item::Entry(entry) => {
-                self.thread(log, entry.thread()).number(MESSAGE, entry.time());
+                let of_thread = self.thread(log, entry.thread());
+                of_thread.number(MESSAGE, entry.time());
                 if out.metrics().is_some() {
-                    let values = entry.values();
-                    self.form(log, &values, out);
-                    self.count(&values, &values.args(), out);
+                    let (service, values) = (of_thread.service.clone(), entry.values());
+                    self.form(log, &values);
+                    self.count(&service, (entry.time(), values.message_id()), &values.args(), out);
                 }
             }
             Item::Loss(loss) => {
@@ -152,10 +147,10 @@ impl Recorder {
         let mut buffer = std::mem::take(&mut self.buffer);
         begin_record(&mut buffer, log, entry.time(), observed);
         let of_thread = self.thread(log, thread);
-        let (resource, number) =
-            (of_thread.resource.clone(), of_thread.number(MESSAGE, entry.time()));
+        let (resource, service) = (of_thread.resource.clone(), of_thread.service.clone());
+        let number = of_thread.number(MESSAGE, entry.time());
         buffer.extend_from_slice(&of_thread.encoded);
-        let form = self.form(log, &values, out);
+        let form = self.form(log, &values);
         buffer.extend_from_slice(&form.encoded);
         any_field(&mut buffer, record::BODY, Arg::Str(&text));
         for (index, arg) in args.iter().enumerate() {
@@ -173,7 +168,7 @@ impl Recorder {
             attribute(&mut buffer, record::ATTRIBUTES, "code.stacktrace", Arg::Str(trace));
         }
         let scope = form.scope.clone();
-        self.count(&values, &args, out);
+        self.count(&service, (entry.time(), values.message_id()), &args, out);
         let uid = uid(&self.source, entry.time(), thread, "", number);
         attribute(&mut buffer, record::ATTRIBUTES, "log.record.uid", Arg::Str(&uid));
         out.push(&resource, &scope, &buffer);
@@ -205,31 +200,40 @@ impl Recorder {
     }
 
     /// Counts a message whose form is known.
-    fn count(&self, values: &Values<'_>, args: &[Arg<'_>], out: &mut dyn Records) {
-        let (Some(metrics), Some(form)) = (out.metrics(), self.forms.get(&values.message_id()))
-        else {
+    fn count(
+        &mut self,
+        service: &Arc<str>,
+        (time, id): (i64, u64),
+        args: &[Arg<'_>],
+        out: &mut dyn Records,
+    ) {
+        let (Some(metrics), Some(form)) = (out.metrics(), self.forms.get_mut(&id)) else { return };
+        if self.counted_until.is_some_and(|until| time <= until) {
             return;
-        };
-        if let Some(row) = form.row {
-            metrics.add(&self.source, row, 1);
         }
-        for (histogram, argument) in &form.histograms {
+        let counted = form.counted(service, metrics);
+        metrics.add(&self.source, time, counted.row, 1);
+        for (histogram, argument) in &counted.histograms {
             if let Some(value) = args.get(*argument) {
                 metrics.observe(&self.source, *histogram, *value);
             }
         }
     }
 
-    fn count_loss(&self, log: &Log, loss: &Loss, out: &mut dyn Records) {
+    fn count_loss(&mut self, log: &Log, loss: &Loss, out: &mut dyn Records) {
         let Some(metrics) = out.metrics() else { return };
-        let reason = loss.reason.name();
-        let group = loss.group.map(|id| log.dictionary().group_name(id).into_owned());
-        let row = match loss.count {
-            Some(_) => Row::Lost { group: group.unwrap_or_default(), reason },
-            None => Row::Unknown { reason },
+        if self.counted_until.is_some_and(|until| loss.time <= until) {
+            return;
+        }
+        let (reason, service) =
+            (loss.reason.name(), &self.thread(log, log.thread_of(loss)).service);
+        let row = match (loss.count, loss.group) {
+            (Some(_), Some(id)) => Row::lost(service, &log.dictionary().group_name(id), reason),
+            (Some(_), None) => Row::lost(service, "", reason),
+            (None, _) => Row::unknown(service, reason),
         };
         let row = metrics.number(row);
-        metrics.add(&self.source, row, loss.count.unwrap_or(1));
+        metrics.add(&self.source, loss.time, row, loss.count.unwrap_or(1));
     }
 
     /// The scope of a group.
@@ -240,20 +244,13 @@ impl Recorder {
         self.scopes.entry(group.to_owned()).or_insert(group.into()).clone()
     }
 
-    fn form(&mut self, log: &Log, values: &Values<'_>, out: &mut dyn Records) -> &Form {
+    fn form(&mut self, log: &Log, values: &Values<'_>) -> &Form {
         let (id, message) = (values.message_id(), values.message());
         let is_known = self.forms.get(&id).is_some_and(|form| form.is_of(message));
         if !is_known {
             let group = values.group(log).map_or("", |group| group.name.as_str());
             let scope = self.scope(group);
-            let mut form = Form::new(id, message, scope);
-            if let Some(metrics) = out.metrics() {
-                let level = message.and_then(|message| message.level).map_or("", Level::name);
-                let (group, template) = (group.to_owned(), form.template.clone());
-                form.row = Some(metrics.number(Row::Messages { group, level, template }));
-                form.histograms = metrics.histograms_of(&form.template);
-            }
-            self.forms.insert(id, form);
+            self.forms.insert(id, Form::new(id, message, scope));
         }
         &self.forms[&id]
     }
@@ -264,11 +261,14 @@ impl Recorder {
         if !known
             .is_some_and(|known| known.name == thread.name && known.process.as_deref() == process)
         {
-            let encoded = resource(&self.labels, process, thread.pid);
+            let program = process.map(program);
+            let encoded = self.labels.resource(None, program, thread.pid);
             let resource = self.resources.entry(encoded.clone());
             let resource = resource.or_insert_with(|| encoded.into()).clone();
+            let service = self.labels.service_of(program).into();
             let last = known.map_or([(i64::MIN, 0); 2], |known| known.last);
-            self.threads.insert(key, ThreadForm::new(thread, process, resource, last));
+            let form = ThreadForm::new(thread, process, (resource, service), last);
+            self.threads.insert(key, form);
         }
         self.threads.get_mut(&key).expect("it was just put there")
     }
@@ -298,8 +298,22 @@ impl Form {
         }
         let [trace_id, span_id] = ids(template);
         let (template, location) = (template.to_owned(), location.to_owned());
-        let (row, histograms) = (None, Vec::new());
-        Self { template, location, scope, encoded, trace_id, span_id, row, histograms }
+        let level = message.and_then(|message| message.level).map_or("", Level::name);
+        let counted = Vec::new();
+        Self { template, location, scope, encoded, trace_id, span_id, level, counted }
+    }
+
+    /// Where messages of a service are counted.
+    fn counted(&mut self, service: &Arc<str>, metrics: &mut Metrics) -> &Counted {
+        let known = self.counted.iter().position(|it| it.service == *service);
+        let at = known.unwrap_or_else(|| {
+            let Self { scope, level, template, .. } = self;
+            let row = metrics.number(Row::messages(service, scope, level, template));
+            let histograms = metrics.histograms_of(service, template);
+            self.counted.push(Counted { service: service.clone(), row, histograms });
+            self.counted.len() - 1
+        });
+        &self.counted[at]
     }
 
     /// Returns whether it is that of a message: several may have one id.
@@ -318,7 +332,7 @@ impl ThreadForm {
     fn new(
         thread: &Thread,
         process: Option<&str>,
-        resource: Arc<[u8]>,
+        (resource, service): (Arc<[u8]>, Arc<str>),
         last: [(i64, u64); 2],
     ) -> Self {
         let mut encoded = Vec::new();
@@ -329,7 +343,7 @@ impl ThreadForm {
             attribute(&mut encoded, record::ATTRIBUTES, "thread.name", Arg::Str(name));
         }
         let (name, process) = (thread.name.clone(), process.map(str::to_owned));
-        Self { name, process, resource, encoded, last }
+        Self { name, process, service, resource, encoded, last }
     }
 
     /// The number of items of the thread that came before, and are of that time.
@@ -338,35 +352,6 @@ impl ThreadForm {
         *last = if last.0 == time { (time, last.1 + 1) } else { (time, 0) };
         last.1
     }
-}
-
-/// The attributes of a process, as `Resource`.
-fn resource(labels: &Labels, process: Option<&str>, pid: Option<u32>) -> Vec<u8> {
-    let mut resource = Vec::new();
-    let mut put = |key: &str, value: Arg<'_>| {
-        attribute(&mut resource, RESOURCE_ATTRIBUTES, key, value);
-    };
-    let program = process.map(|path| path.rsplit('/').next().unwrap_or(path));
-    put(
-        "service.name",
-        Arg::Str(labels.service.as_deref().or(program).unwrap_or("unknown_service")),
-    );
-    if let Some(version) = &labels.version {
-        put("service.version", Arg::Str(version));
-    }
-    if let Some(host) = &labels.host {
-        put("host.name", Arg::Str(host));
-    }
-    if let Some(program) = program {
-        put("process.executable.name", Arg::Str(program));
-    }
-    if let Some(pid) = pid {
-        put("process.pid", Arg::Uint(pid.into()));
-    }
-    for (key, value) in &labels.others {
-        put(key, Arg::Str(value));
-    }
-    resource
 }
 
 fn begin_record(buffer: &mut Vec<u8>, log: &Log, time: i64, observed: u64) {

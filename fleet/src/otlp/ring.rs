@@ -19,6 +19,7 @@ use crate::traces::TracePath;
 
 /// A recording that grows.
 pub(super) struct RingSource {
+    pub(super) source: Arc<str>,
     path: TracePath,
     file: File,
     tail: Tail,
@@ -30,14 +31,22 @@ pub(super) struct RingSource {
 
 impl RingSource {
     /// Follows an open recording with this head.
-    pub(super) fn new(path: &TracePath, file: File, head: &[u8], reading: &Reading) -> Self {
+    pub(super) fn new(
+        path: &TracePath,
+        (file, head): (File, &[u8]),
+        reading: &Reading,
+        out: &mut Output,
+    ) -> Self {
         let source = source_of_recording(head);
+        let mut recorder = Recorder::new(&source, &reading.labels);
+        recorder.count_after(out.count_on(&source));
         Self {
+            source,
             path: path.clone(),
             file,
             tail: Tail::default(),
             follower: Follower::new(reading.dictionaries.clone()),
-            recorder: Recorder::new(&source, &reading.labels),
+            recorder,
             last: Vec::new(),
         }
     }

@@ -111,7 +111,7 @@ impl TraceSource {
         let bytes = FileBytes::new(file.try_clone().map_err(failed)?).map_err(failed)?;
         let source: Arc<str> = identity(&bytes).map_err(failed)?.into();
         let sent = out.sent(&source);
-        out.forget(&source);
+        out.count_again(&source);
         Ok(Opened::Parts(Box::new(Self {
             path: path.clone(),
             listed: 0,
@@ -286,7 +286,8 @@ pub(super) fn send_whole(
     let bytes = path.open().and_then(FileBytes::new).map_err(failed)?;
     let head = bytes.read_at(0, IDENTITY).map_err(failed)?;
     let mut trace = TraceLog::open(path, &reading.dictionaries)?;
-    let (source, content) = if Recording::matches(&head) {
+    let is_recording = Recording::matches(&head);
+    let (source, content) = if is_recording {
         // It has the same size whatever is in it.
         let content = bytes.read_at(0, Recording::MAX_BYTES as usize).map_err(failed)?;
         (source_of_recording(&head), hash(&content))
@@ -295,7 +296,11 @@ pub(super) fn send_whole(
     };
     let mut recorder = Recorder::new(&source, &reading.labels);
     let mut sent = out.sent(&source);
-    out.forget(&source);
+    if is_recording {
+        recorder.count_after(out.count_on(&source));
+    } else {
+        out.count_again(&source);
+    }
     // It was sent part by part, and compressed since.
     let is_sent = sent.bytes > 0 && sent.bytes >= trace.size;
     let mut before = if sent.of == content { sent.items } else { 0 };

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use protolog_files::{Location, OutputAccess, StagedFile, open_regular_file};
 use serde::{Deserialize, Serialize};
 
+use super::upkeep::Upkeep;
 use crate::failure::{Failure, Result};
 
 /// The mode of the file.
@@ -33,6 +34,7 @@ pub(super) struct State {
     sent: BTreeMap<String, Sent>,
     is_changed: bool,
     written: Option<Instant>,
+    upkeep: Upkeep,
     /// Is locked as long as this is.
     _lock: Option<File>,
 }
@@ -64,9 +66,11 @@ pub(super) struct Mark {
 }
 
 impl State {
-    /// The state in a file; without one, nothing is kept.
-    pub(super) fn load(path: Option<&Path>) -> Result<Self> {
+    /// The state in a file; without one, nothing is kept. With patience, one that can't be written
+    /// is no failure before the end.
+    pub(super) fn load(path: Option<&Path>, is_patient: bool) -> Result<Self> {
         let Some(path) = path else { return Ok(Self::default()) };
+        let upkeep = Upkeep::new(is_patient);
         let lock = Some(locked(path)?);
         let sent = match open_regular_file(path) {
             Err(error) if error.kind() == ErrorKind::NotFound => BTreeMap::new(),
@@ -76,7 +80,7 @@ impl State {
             })?,
         };
         let path = Some(path.to_owned());
-        Ok(Self { path, sent, is_changed: false, written: None, _lock: lock })
+        Ok(Self { path, sent, is_changed: false, written: None, upkeep, _lock: lock })
     }
 
     /// How far each trace was sent.
@@ -93,17 +97,18 @@ impl State {
         }
     }
 
-    /// Writes the file if it was not written for a while.
+    /// Writes the file, if anything changed and it was not written for a while.
     pub(super) fn save_if_due(&mut self) -> Result<()> {
         if self.written.is_some_and(|written| written.elapsed() < INTERVAL) {
             return Ok(());
         }
-        self.save()
+        let saved = self.save();
+        self.upkeep.take(saved).map(drop)
     }
 
     /// Writes the file, if anything changed.
     pub(super) fn save(&mut self) -> Result<()> {
-        if !std::mem::take(&mut self.is_changed) {
+        if !self.is_changed {
             return Ok(());
         }
         let Some(path) = &self.path else { return Ok(()) };
@@ -117,6 +122,7 @@ impl State {
             staged.commit(&place)
         })();
         self.written = Some(Instant::now());
+        self.is_changed = written.is_err();
         written.map_err(|error| Failure::cant_write(path, &error))
     }
 }

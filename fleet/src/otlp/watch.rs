@@ -86,9 +86,11 @@ impl Watch {
                     self.unreadable.remove(&path.path);
                     file
                 }
-                Err(error) if self.reading.follow && error.kind() == ErrorKind::NotFound => {
+                // It may be there again; one that was found has gone since.
+                Err(error) if error.kind() == ErrorKind::NotFound && self.reading.follow => {
                     continue;
                 }
+                Err(_) if path.is_gone() => continue,
                 Err(error) => {
                     self.skip_path(&path.path, Failure::cant_read(&path.path, &error))?;
                     continue;
@@ -181,6 +183,7 @@ impl Watch {
         let begun = self.open(path, size, out);
         match begun {
             Ok(watched) => Ok(watched),
+            Err(Stop::Trace(_)) if path.is_gone() => Ok(None),
             Err(stop) => {
                 self.skip(stop)?;
                 Ok(Some(Watched::Done(size, None)))
@@ -204,7 +207,7 @@ impl Watch {
                 return Ok(Some(Watched::Done(size, None)));
             }
             if self.reading.follow && is_recorded_now(&file) {
-                let ring = RingSource::new(path, file, &head, &self.reading);
+                let ring = RingSource::new(path, (file, &head), &self.reading, out);
                 return Ok(Some(Watched::Ring(Box::new(ring))));
             }
             return self.send_whole(path, size, out).map(Some);
@@ -273,8 +276,8 @@ impl Watch {
         }
         let follow = self.reading.follow;
         let Some(Watched::Parts(source)) = self.files.get_mut(&id) else {
-            if !is_there {
-                self.files.remove(&id);
+            if !is_there && let Some(Watched::Ring(ring)) = self.files.remove(&id) {
+                out.settle(&ring.source);
             }
             return Ok(false);
         };

@@ -1,0 +1,67 @@
+//! Metrics to the collector, by a thread of its own, so that neither they nor logs wait for each
+//! other.
+//!
+//! Invariant: data points are sent in the order of their times. While the collector takes nothing,
+//! later ones take the place of those that were not sent: they are cumulative.
+
+use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use super::super::delivery::{Delivery, Totals};
+use super::super::resource::Labels;
+use super::points::{Point, request};
+use crate::failure::Result;
+
+/// The most data points of one request.
+const MOST_POINTS: usize = 1_000;
+
+/// The thread that sends, and the way to it.
+pub(super) struct Push {
+    interval: Duration,
+    last: Instant,
+    points: SyncSender<Vec<Point>>,
+    thread: JoinHandle<Result<Totals>>,
+}
+
+impl Push {
+    /// Sends what is handed over, with the attributes of these resources. The first time is after
+    /// the interval.
+    pub(super) fn start(mut delivery: Delivery, labels: Arc<Labels>, interval: Duration) -> Self {
+        let (points, queue) = sync_channel::<Vec<Point>>(1);
+        let thread = thread::spawn(move || {
+            let encode = |points: &[Point]| request(points, &labels);
+            for points in queue {
+                for points in points.chunks(MOST_POINTS) {
+                    delivery.deliver(points, &encode)?;
+                }
+            }
+            Ok(delivery.totals)
+        });
+        Self { interval, last: Instant::now(), points, thread }
+    }
+
+    pub(super) fn is_due(&self) -> bool {
+        self.last.elapsed() >= self.interval
+    }
+
+    /// Hands over data points; nothing is done while older ones wait.
+    pub(super) fn send(&mut self, points: Vec<Point>) {
+        self.last = Instant::now();
+        let _ = self.points.try_send(points);
+    }
+
+    /// Returns true if it failed.
+    pub(super) fn has_ended(&self) -> bool {
+        self.thread.is_finished()
+    }
+
+    /// Sends the last data points, and waits until all are sent.
+    pub(super) fn finish(self, last: Vec<Point>) -> Result<Totals> {
+        // It has failed, and says so.
+        let _ = self.points.send(last);
+        drop(self.points);
+        self.thread.join().expect("the sender does not panic")
+    }
+}
