@@ -143,6 +143,38 @@ fn lines_in(dir: &Path) -> String {
 }
 
 #[test]
+fn an_export_that_ends_at_any_step_is_there_whole_or_not_at_all() {
+    let dir = TempDir::new().unwrap();
+    let whole = &trace()[..60_000];
+    let traces = [&whole[..whole.len() / 2], whole];
+    let lines = traces.map(|trace| lines_of(trace).unwrap());
+    let write = |now: usize| fs::write(dir.path().join("app.pftrace"), traces[now]).unwrap();
+    write(0);
+    assert_eq!(exported(dir.path(), &["app.pftrace"]), lines[0]);
+    let (mut ends, mut outcomes) = (0, BTreeSet::new());
+    for step in 1_u32.. {
+        let now = step as usize % 2;
+        write(now);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_protologtool-fleet"));
+        command.args(["parquet", "-o", "archive", "--host", "one", "app.pftrace"]);
+        command.env("PROTOLOG_FLEET_LAST_STEP", step.to_string()).current_dir(dir.path());
+        let is_killed = command.output().unwrap().status.code().is_none();
+        let left = lines_in(dir.path());
+        assert!(lines.contains(&left), "{step}: {} lines", left.lines().count());
+        outcomes.insert(left == lines[now]);
+        // Another export leaves nothing of that which was killed.
+        assert_eq!(exported(dir.path(), &["app.pftrace"]), lines[now]);
+        assert_only_recorded(&dir.path().join("archive"));
+        if !is_killed {
+            break;
+        }
+        ends += 1;
+    }
+    // Before the record, and after it.
+    assert!(ends > 8 && outcomes.len() == 2, "{ends} {outcomes:?}");
+}
+
+#[test]
 fn an_export_that_is_killed_is_there_whole_or_not_at_all() {
     let dir = TempDir::new().unwrap();
     let whole = &trace()[..120_000];
@@ -154,10 +186,10 @@ fn an_export_that_is_killed_is_there_whole_or_not_at_all() {
     let longest = begun.elapsed();
     // The time in which files are put in place is at the end, and short.
     let (mut before, mut outcomes) = (0, BTreeSet::new());
-    for round in 0..100_u32 {
+    for round in 0..30_u32 {
         let now = round as usize % 2;
         fs::write(dir.path().join("app.pftrace"), [whole, short][now]).unwrap();
-        export_and_kill(dir.path(), longest * (40 + round) / 140);
+        export_and_kill(dir.path(), longest * (30 + 3 * round) / 120);
         let left = lines_in(dir.path());
         let is = lines.iter().position(|lines| *lines == left);
         let is = is.unwrap_or_else(|| panic!("{round}: {} lines", left.lines().count()));
@@ -167,7 +199,7 @@ fn an_export_that_is_killed_is_there_whole_or_not_at_all() {
     }
     assert!(outcomes.len() > 1, "{outcomes:?}");
     // Another export leaves nothing of those that were killed.
-    assert_eq!(exported(dir.path(), &["app.pftrace"]), lines[1 - 99 % 2]);
+    assert_eq!(exported(dir.path(), &["app.pftrace"]), lines[1 - 29 % 2]);
     assert_only_recorded(&dir.path().join("archive"));
 }
 

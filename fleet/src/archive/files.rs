@@ -8,6 +8,7 @@
 //! Invariants: what fails before [`StagedFiles::commit`] leaves nothing behind; the files that a
 //! record names are there, whole, and of one export; one export at a time puts files in place.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind};
@@ -15,6 +16,7 @@ use std::path::{Path, PathBuf};
 
 use parquet::file::writer::SerializedFileWriter;
 use protolog_files::{StagedFile, Tree, open_lock_file};
+use rustix::process::{Signal, getpid, kill_process};
 use serde::{Deserialize, Serialize};
 
 use super::schema::{self, TableName};
@@ -41,6 +43,8 @@ pub(super) struct StagedFiles {
     tree: Tree,
     root: PathBuf,
     done: Vec<(String, StagedFile)>,
+    /// The steps of putting files in place that were passed.
+    steps: Cell<u32>,
 }
 
 /// What an export wrote, which the next one of the same trace replaces.
@@ -65,7 +69,7 @@ impl StagedFiles {
     /// In the directory at `root`, which is made if it is not there.
     pub(super) fn new(root: &Path) -> Result<Self> {
         let tree = Tree::create(root).map_err(|error| Failure::cant_write(root, &error))?;
-        Ok(Self { tree, root: root.to_owned(), done: Vec::new() })
+        Ok(Self { tree, root: root.to_owned(), done: Vec::new(), steps: Cell::new(0) })
     }
 
     /// Begins a file with rows of a table, which gets this name, a path below the root.
@@ -124,10 +128,12 @@ impl StagedFiles {
         let intended = Export { files: touched.into_iter().collect(), ..Export::default() };
         self.write_export(&intent, &intended)?;
         for (name, staged) in std::mem::take(&mut self.done) {
+            self.pass_step();
             let place = self.tree.locate_new(Path::new(&name));
             let placed = place.and_then(|place| staged.commit(&place));
             placed.map_err(|error| self.failed(&name, &error))?;
         }
+        self.pass_step();
         self.write_export(&record, &export)?;
         self.clear(&intent, &intended, &export)
     }
@@ -180,7 +186,18 @@ impl StagedFiles {
         placed.map_err(|error| self.failed(name, &error))
     }
 
+    /// Passes a step at which a process may be killed. Tests have it end at each, by a variable
+    /// that has its number; in builds with debug assertions alone.
+    fn pass_step(&self) {
+        self.steps.set(self.steps.get() + 1);
+        let is_last = |last: String| last == self.steps.get().to_string();
+        if cfg!(debug_assertions) && std::env::var("PROTOLOG_FLEET_LAST_STEP").is_ok_and(is_last) {
+            let _ = kill_process(getpid(), Signal::KILL);
+        }
+    }
+
     fn remove(&self, name: &str) -> Result<()> {
+        self.pass_step();
         let removed = self.tree.locate(Path::new(name)).and_then(|place| place.remove());
         match removed {
             Err(error) if error.kind() != ErrorKind::NotFound => Err(self.failed(name, &error)),
