@@ -40,40 +40,38 @@ const PROGRAMS: [BridgedProgram; 4] = [
             ),
         ],
     },
+    LOGBACK,
     BridgedProgram {
-        source: "java/bridges/test-logback/app/LogbackBridge.java",
-        class: "app.LogbackBridge",
-        options: &LOGBACK_OPTIONS,
-        libraries: Loggers::logback,
-        left_out: "protolog-slf4j",
-        ways: &[
-            way("logback: synchronous", "-Dappender=TRACE", &[], "10\n"),
-            way("logback: AsyncAppender", "-Dappender=ASYNC", &[], "10\n"),
-        ],
-    },
-    BridgedProgram {
-        source: "java/bridges/test-logback/app/LogbackBridge.java",
-        class: "app.LogbackBridge",
-        options: &LOGBACK_OPTIONS,
         libraries: Loggers::logback_1_5,
-        left_out: "protolog-slf4j",
         ways: &[
             way("logback 1.5: synchronous", "-Dappender=TRACE", &[], "10\n"),
             way("logback 1.5: AsyncAppender", "-Dappender=ASYNC", &[], "10\n"),
         ],
+        ..LOGBACK
     },
     BridgedProgram {
         source: "java/bridges/test-logback-2/app/FluentBridge.java",
         class: "app.FluentBridge",
-        options: &LOGBACK_OPTIONS,
         libraries: Loggers::logback_1_5,
-        left_out: "protolog-slf4j",
         ways: &[
             way("logback 1.5, fluent: synchronous", "-Dappender=TRACE", &[], "12 2\n"),
             way("logback 1.5, fluent: AsyncAppender", "-Dappender=ASYNC", &[], "12 2\n"),
         ],
+        ..LOGBACK
     },
 ];
+
+const LOGBACK: BridgedProgram = BridgedProgram {
+    source: "java/bridges/test-logback/app/LogbackBridge.java",
+    class: "app.LogbackBridge",
+    options: &LOGBACK_OPTIONS,
+    libraries: Loggers::logback,
+    left_out: "protolog-slf4j",
+    ways: &[
+        way("logback: synchronous", "-Dappender=TRACE", &[], "10\n"),
+        way("logback: AsyncAppender", "-Dappender=ASYNC", &[], "10\n"),
+    ],
+};
 
 /// Newer ones print their steps where a part of their configuration is not used.
 const LOGBACK_OPTIONS: [&str; 2] = [

@@ -4,7 +4,6 @@
 //! `rustc-web` is Debian's compiler for its browsers, `rust-web-src` the standard library's source,
 //! with which cargo builds the standard library for targets that come without one.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -35,10 +34,10 @@ const FAMILIES: [Family; 2] = [
 /// unpacked.
 pub(crate) fn open(wanted: Option<&str>) -> Result<Compiler> {
     let dir = dir(wanted);
-    if stamp(&dir).is_file() {
+    if workspace::is_complete(&dir, "") {
         Compiler::open(&dir)
     } else {
-        Err(format!("{} is not there", shown(&dir)))
+        Err(format!("{} is not there", workspace::shown(&dir)))
     }
 }
 
@@ -46,9 +45,7 @@ pub(crate) fn open(wanted: Option<&str>) -> Result<Compiler> {
 /// why that can't be.
 pub(crate) fn fetch(wanted: Option<&str>, has_source: bool) -> Result<()> {
     let dir = dir(wanted);
-    if !install::found("apt-get") || !install::found("dpkg-deb") {
-        return Err("this is no Debian".to_owned());
-    }
+    check()?;
     if offered(None).is_none() {
         update()?;
     }
@@ -66,29 +63,39 @@ pub(crate) fn fetch(wanted: Option<&str>, has_source: bool) -> Result<()> {
         unpack(&package, &dir)?;
     }
     let compiler = Compiler::open(&dir)?;
-    println!("unpacked: {} in {}", compiler.version()?, shown(&dir));
-    let stamp = stamp(&dir);
-    workspace::write(&stamp, "")
+    println!("unpacked: {} in {}", compiler.version()?, workspace::shown(&dir));
+    workspace::complete(&dir, "")
+}
+
+/// Unpacks the files of packages into a folder, without their dependencies.
+pub(crate) fn unpack_packages(packages: &[&str], dir: &Path) -> Result<()> {
+    check()?;
+    let packages: Vec<String> = packages.iter().map(ToString::to_string).collect();
+    fetch_files(&packages, dir)?.iter().try_for_each(|package| unpack(package, dir))
+}
+
+/// An error where packages of Debian's can't be unpacked.
+fn check() -> Result<()> {
+    if install::found("apt-get") && install::found("dpkg-deb") {
+        return Ok(());
+    }
+    Err("this is no Debian".to_owned())
 }
 
 fn dir(wanted: Option<&str>) -> PathBuf {
     workspace::tools_dir().join(format!("rustc-{}", wanted.unwrap_or("newest")))
 }
 
-/// Written last, so that an interrupted installation is repeated.
-fn stamp(dir: &Path) -> PathBuf {
-    dir.join("complete")
-}
-
 impl Compiler {
     fn open(dir: &Path) -> Result<Self> {
-        let folders = fs::read_dir(dir.join("usr/lib")).into_iter().flatten().flatten();
-        let is_driver = |name: &str| name.starts_with("librustc_driver");
-        let libraries = folders.map(|entry| entry.path()).find(|folder| {
-            let files = fs::read_dir(folder).into_iter().flatten().flatten();
-            files.into_iter().any(|file| file.file_name().to_str().is_some_and(is_driver))
-        });
-        let libraries = libraries.ok_or_else(|| format!("no compiler in `{}`", shown(dir)))?;
+        let is_driver = |file: &PathBuf| {
+            let name = file.file_name().unwrap_or_default();
+            name.to_string_lossy().starts_with("librustc_driver")
+        };
+        let mut folders = workspace::entries(dir.join("usr/lib")).into_iter();
+        let libraries = folders.find(|folder| workspace::entries(folder).iter().any(is_driver));
+        let libraries =
+            libraries.ok_or_else(|| format!("no compiler in `{}`", workspace::shown(dir)))?;
         let mut compiler = Self { dir: dir.to_owned(), libraries, llvm: String::new() };
         let verbose = shell::read(compiler.with(&mut Command::new(compiler.rustc())).arg("-vV"))?;
         let llvm = verbose.lines().find_map(|line| line.strip_prefix("LLVM version: "));
@@ -166,18 +173,22 @@ fn download(packages: &[String], dir: &Path) -> Result<Vec<PathBuf>> {
     for line in shell::read(&mut plan)?.lines() {
         wanted.extend(planned(line).filter(|package| !wanted.iter().any(|it| same(it, package))));
     }
+    fetch_files(&wanted, dir)
+}
+
+/// Downloads packages into a folder below `dir`; returns the files.
+fn fetch_files(wanted: &[String], dir: &Path) -> Result<Vec<PathBuf>> {
     let packages = dir.join("packages");
     workspace::empty_dir(&packages)?;
     // As root apt would give up its rights, and those of the folder are not for it.
-    let fetch = |wanted: &[String]| {
+    let fetch = || {
         let mut fetch = Command::new("apt-get");
         fetch.args(["download", "-qq", "-o", "APT::Sandbox::User=root"]);
         shell::run_without_output(fetch.args(wanted).current_dir(&packages))
     };
     // A package that the lists name may have been replaced.
-    fetch(&wanted).or_else(|_| update().and_then(|()| fetch(&wanted)))?;
-    let files = fs::read_dir(&packages).map_err(|error| error.to_string())?;
-    Ok(files.flatten().map(|entry| entry.path()).collect())
+    fetch().or_else(|_| update().and_then(|()| fetch()))?;
+    Ok(workspace::entries(&packages))
 }
 
 /// The package of a line `Inst NAME (VERSION …)`; none where one is there already, in an older
@@ -203,15 +214,11 @@ fn unpack(package: &Path, dir: &Path) -> Result<()> {
 }
 
 /// Updates apt's lists of packages, where that is allowed.
-pub(crate) fn update() -> Result<()> {
+fn update() -> Result<()> {
     if !install::is_root() {
         return Err("apt's lists are old (`apt-get update`)".to_owned());
     }
     shell::run_without_output(Command::new("apt-get").args(["update", "-qq"]))
-}
-
-fn shown(path: &Path) -> String {
-    path.strip_prefix(workspace::root()).unwrap_or(path).display().to_string()
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@
 //! Debian's Maven builds the jars offline, in a repository of its own whose other files are links
 //! to Debian's.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -23,35 +22,35 @@ struct FatJar {
     dictionary: &'static str,
 }
 
+/// A jar that the plugin to shade makes.
+const SHADED: FatJar = FatJar {
+    plugin: "maven-shade-plugin",
+    goal: "shade",
+    configuration: "",
+    jar: "app-1.0.jar",
+    dictionary: "of one",
+};
+
 const FAT_JARS: [FatJar; 3] = [
+    SHADED,
     FatJar {
-        plugin: "maven-shade-plugin",
-        goal: "shade",
-        configuration: "",
-        jar: "app-1.0.jar",
-        dictionary: "of one",
-    },
-    FatJar {
-        plugin: "maven-shade-plugin",
-        goal: "shade",
         configuration: "<transformers><transformer implementation='org.apache.maven.plugins.shade.resource.AppendingTransformer'>\
                         <resource>META-INF/protolog/dictionary.pb</resource></transformer></transformers>",
-        jar: "app-1.0.jar",
         dictionary: "of one\nof two\n",
+        ..SHADED
     },
     FatJar {
         plugin: "maven-assembly-plugin",
         goal: "single",
         configuration: "<descriptorRefs><descriptorRef>jar-with-dependencies</descriptorRef></descriptorRefs>",
         jar: "app-1.0-jar-with-dependencies.jar",
-        dictionary: "of one",
+        ..SHADED
     },
 ];
 
 /// Makes the jars in each way, and compares the dictionaries.
 pub(crate) fn test() -> Result<()> {
-    let dir = workspace::target_dir()?.join("java/fat-jars");
-    workspace::empty_dir(&dir)?;
+    let dir = workspace::empty_target("java/fat-jars")?;
     maven::link_repository(&dir)?;
     for name in ["one", "two"] {
         let jar = library(&dir, name)?;
@@ -96,25 +95,21 @@ fn pom(fat: &FatJar) -> Result<String> {
         )
     };
     let dependencies = ["one", "two"].map(dependency).concat();
-    Ok(format!(
-        "<project xmlns='http://maven.apache.org/POM/4.0.0'><modelVersion>4.0.0</modelVersion>\
-         <groupId>com.example</groupId><artifactId>app</artifactId><version>1.0</version>\
-         <properties><maven.compiler.release>17</maven.compiler.release>\
-         <project.build.sourceEncoding>UTF-8</project.build.sourceEncoding></properties>\
-         <dependencies>{dependencies}</dependencies><build><plugins><plugin>\
+    let fragment = format!(
+        "<!-- <dependencies> -->\n{dependencies}\n<!-- <build><plugins> -->\n<plugin>\
          <groupId>org.apache.maven.plugins</groupId><artifactId>{plugin}</artifactId><version>{version}</version>\
          <configuration>{configuration}</configuration><executions><execution><phase>package</phase>\
-         <goals><goal>{goal}</goal></goals></execution></executions></plugin></plugins></build></project>"
-    ))
+         <goals><goal>{goal}</goal></goals></execution></executions></plugin>\n"
+    );
+    maven::put_in(maven::EMPTY, &fragment)
 }
 
 /// The version of a plugin that Debian has.
 fn version(plugin: &str) -> Result<String> {
     let versions = Path::new(tools::MAVEN_REPOSITORY).join("org/apache/maven/plugins").join(plugin);
-    let entries = fs::read_dir(&versions);
-    let entries =
-        entries.map_err(|error| format!("can't read `{}`: {error}", versions.display()))?;
-    let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let entries = workspace::entries(&versions);
+    let names = entries.iter().filter_map(|entry| entry.file_name()?.to_str());
     let numbers = names.filter(|name| name.starts_with(|c: char| c.is_ascii_digit()));
-    numbers.max().ok_or_else(|| format!("no version of {plugin} in `{}`", versions.display()))
+    let newest = numbers.max().map(str::to_owned);
+    newest.ok_or_else(|| format!("no version of {plugin} in `{}`", versions.display()))
 }

@@ -8,9 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::install::{self, Tool};
-use crate::tools;
-use crate::{Result, shell, workspace};
+use crate::{Result, install, shell, toolchain, tools, workspace};
 
 /// The flags that cargo-fuzz passes, without a sanitizer: the targets are in safe Rust.
 const FLAGS: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
@@ -22,21 +20,18 @@ const SECONDS: &str = "PROTOLOG_FUZZ_SECONDS";
 
 /// Builds all targets and runs each, or that which `PROTOLOG_FUZZ_TARGET` names.
 pub(crate) fn run(skipped: &mut Vec<String>) -> Result<()> {
-    const CXX: Tool = tools::CXX;
-    if !install::found("c++") {
-        let line = install::skipped("the fuzz targets", &CXX);
-        println!("{line}");
-        skipped.push(line);
+    if install::lacks(&tools::CXX, "the fuzz targets", skipped) {
         return Ok(());
     }
     let (root, target) = (workspace::root(), workspace::target_dir()?.join("fuzz"));
-    let host = host()?;
+    // Named, so that build scripts go without coverage.
+    let (host, _) = toolchain::host(&mut Command::new("rustc"))?;
     let manifest = root.join("fuzz/Cargo.toml");
     let mut build = shell::cargo(&["build", "--locked", "--release", "--bins", "--manifest-path"]);
     build.arg(manifest).args(["--target", &host]);
     shell::run(build.env("RUSTFLAGS", FLAGS).env("CARGO_TARGET_DIR", &target))?;
     let only = std::env::var("PROTOLOG_FUZZ_TARGET").ok();
-    let names = names(&root.join("fuzz/fuzz_targets"))?;
+    let names = names(&root.join("fuzz/fuzz_targets"));
     let wanted = names.iter().filter(|name| only.as_ref().is_none_or(|only| only == *name));
     let mut failed = Vec::new();
     for name in wanted {
@@ -50,23 +45,17 @@ pub(crate) fn run(skipped: &mut Vec<String>) -> Result<()> {
 }
 
 /// The targets: each file is one.
-fn names(dir: &Path) -> Result<Vec<String>> {
-    let entries = fs::read_dir(dir).map_err(|error| format!("can't read `fuzz`: {error}"))?;
-    let files = entries.flatten().map(|entry| entry.path());
-    let mut names: Vec<String> = files
-        .filter(|file| file.extension().is_some_and(|end| end == "rs"))
-        .filter_map(|file| Some(file.file_stem()?.to_str()?.to_owned()))
-        .collect();
-    names.sort();
-    Ok(names)
+fn names(dir: &Path) -> Vec<String> {
+    let mut files = workspace::entries(dir);
+    files.retain(|file| file.extension().is_some_and(|end| end == "rs"));
+    files.iter().filter_map(|file| Some(file.file_stem()?.to_str()?.to_owned())).collect()
 }
 
 fn fuzz(program: &Path, name: &str, root: &Path) -> Result<()> {
     let [corpus, artifacts] =
         ["corpus", "artifacts"].map(|it| root.join("fuzz").join(it).join(name));
     for dir in [&corpus, &artifacts] {
-        fs::create_dir_all(dir)
-            .map_err(|error| format!("can't make `{}`: {error}", dir.display()))?;
+        workspace::make_dir(dir)?;
     }
     seed(name, &corpus, root)?;
     let seconds = std::env::var(SECONDS).unwrap_or_else(|_| "60".to_owned());
@@ -84,40 +73,35 @@ fn fuzz(program: &Path, name: &str, root: &Path) -> Result<()> {
 /// Puts the data of the tests into a target's corpus.
 fn seed(name: &str, corpus: &Path, root: &Path) -> Result<()> {
     let add = |number: usize, bytes: &[u8]| {
-        fs::write(corpus.join(format!("seed-{number}")), bytes)
-            .map_err(|error| format!("can't write seeds: {error}"))
+        workspace::write(corpus.join(format!("seed-{number}")), bytes)
     };
+    let texts =
+        |texts: &[&str]| texts.iter().map(|text| text.as_bytes().to_vec()).collect::<Vec<_>>();
     let seeds: Vec<Vec<u8>> = match name {
         "transform" => ["java/cases", "java/newer", "java/errors", "java/effects", "aosp/cases"]
             .iter()
-            .flat_map(|dir| sorted(&root.join("protologtool/tests").join(dir)))
+            .flat_map(|dir| files(&root.join("protologtool/tests").join(dir)))
             .filter_map(|file| fs::read_to_string(file).ok())
             .flat_map(|text| text.split("\n=== ").skip(1).map(java_seed).collect::<Vec<_>>())
             .collect(),
-        "dictionary" => sorted(&root.join("viewer-config/testdata"))
+        "dictionary" => files(&root.join("viewer-config/testdata"))
             .iter()
             .filter_map(|file| fs::read(file).ok())
             .collect(),
-        "command_line" => [
+        "command_line" => texts(&[
             "check --protolog-class a.B --loggroups-class c.D --loggroups-source b b.java\0enum D { A }",
             "-c \"x y\" @b\0--jobs 2\n'a b'",
             "generate-viewer-config\n--viewer-config\nx.pb\n@b",
-        ]
-        .iter()
-        .map(|text| text.as_bytes().to_vec())
-        .collect(),
+        ]),
         // The size of the pieces, and the requests.
-        "view_request" => [
+        "view_request" => texts(&[
             "\0GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
             "\x03GET /data HTTP/1.1\r\nHost: 127.0.0.1:80\r\n@PROOF@\r\n\r\n",
             "\x40POST /session HTTP/1.1\r\nHost: [::1]\r\nContent-Length: 18446744073709551615\r\n\r\n",
             "\x07GET /data HTTP/1.1\r\nHost: 127.0.0.1\r\n@PROOF@\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-        ]
-        .iter()
-        .map(|text| text.as_bytes().to_vec())
-        .collect(),
+        ]),
         "reader" => {
-            let cases = sorted(&root.join("protolog-reader/tests/cases"));
+            let cases = files(&root.join("protolog-reader/tests/cases"));
             let mut describe = shell::cargo(&["run", "-q", "-p", "protolog-reader", "--example"]);
             return shell::run_quietly(describe.args(["describe", "--"]).arg(corpus).args(cases));
         }
@@ -138,19 +122,9 @@ fn java_seed(case: &str) -> Vec<u8> {
     (kind.to_owned() + &body).into_bytes()
 }
 
-fn sorted(dir: &Path) -> Vec<PathBuf> {
-    let files = fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
-    let mut files: Vec<PathBuf> = files.filter(|file| file.is_file()).collect();
-    files.sort();
-    files
-}
-
-/// The target that the compiler compiles for, which must be named so that build scripts go without
-/// coverage.
-fn host() -> Result<String> {
-    let version = shell::read(Command::new("rustc").arg("-vV"))?;
-    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
-    host.map(str::to_owned).ok_or_else(|| "rustc does not say its host".to_owned())
+/// The files in a folder.
+fn files(dir: &Path) -> Vec<PathBuf> {
+    workspace::entries(dir).into_iter().filter(|file| file.is_file()).collect()
 }
 
 #[cfg(test)]

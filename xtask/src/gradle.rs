@@ -16,8 +16,7 @@ const EMPTY: &str = "plugins { id \"java\" }\n\n";
 /// Builds the project with and without the tool, runs it, and compares the traces. Then the tool is
 /// replaced, and the sources are removed.
 pub(crate) fn test() -> Result<()> {
-    let dir = workspace::target_dir()?.join("java/gradle");
-    workspace::empty_dir(&dir)?;
+    let dir = workspace::empty_target("java/gradle")?;
     let tool = workspace::build_tool()?;
     let runtime = &jar::build_runtime("jar-for-gradle")?;
     // The place that the fragment names.
@@ -32,9 +31,7 @@ pub(crate) fn test() -> Result<()> {
     workspace::write(&script, format!("{EMPTY}{fragment}"))?;
     for (args, is_processed) in [(&["-PprotologSkip"][..], false), (&[], true)] {
         shell::run_without_output(&mut command(&dir, &tool, args))?;
-        if java::has_text(&project.join("build/classes/java/main"))? == is_processed {
-            return Err(format!("texts in classes: {}", !is_processed));
-        }
+        java::check_texts(&project.join("build/classes/java/main"), is_processed)?;
         java::check_trace(&project.join("build/libs/app.jar"), runtime, &tool)?;
     }
     replace_tool(&dir, &tool)
@@ -64,9 +61,7 @@ fn replace_tool(dir: &Path, tool: &Path) -> Result<()> {
     build("a newer one", 2)?;
     fs::remove_dir_all(dir.join("app/src")).map_err(|error| error.to_string())?;
     build("a newer one", 3)?;
-    let classes =
-        shell::read(Command::new("find").arg(dir.join("app/build")).args(["-name", "*.java"]))?;
-    if classes.is_empty() { Ok(()) } else { Err(format!("outputs of removed sources: {classes}")) }
+    java::check_outputs_are_gone(&dir.join("app/build"))
 }
 
 /// Gradle without a process that stays, and without anything of the user's.

@@ -102,7 +102,30 @@ pub fn skipped(what: &str, tool: &Tool) -> String {
 
 /// Says that `what` is not checked and why, now and in the summary.
 pub fn skip(skipped: &mut Vec<String>, what: &str, why: &str) {
-    let line = format!("skipped: {what} because {why}");
+    add_skipped(skipped, format!("skipped: {what} because {why}"));
+}
+
+/// Returns true if `tool` is not there, after saying that `what` is skipped without it.
+pub(crate) fn lacks(tool: &Tool, what: &str, list: &mut Vec<String>) -> bool {
+    let is_missing = !tool.is_present();
+    if is_missing {
+        add_skipped(list, skipped(what, tool));
+    }
+    is_missing
+}
+
+/// Does `check` if `tool` is there; else `what` counts as skipped.
+pub(crate) fn with(
+    tool: &Tool,
+    what: &str,
+    skipped: &mut Vec<String>,
+    check: impl FnOnce() -> Result<()>,
+) -> Result<()> {
+    if lacks(tool, what, skipped) { Ok(()) } else { check() }
+}
+
+/// Prints a line about skipped checks, now and in the summary.
+pub(crate) fn add_skipped(skipped: &mut Vec<String>, line: String) {
     println!("{line}");
     skipped.push(line);
 }

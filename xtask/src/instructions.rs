@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use self::table::{Part, longer, parse, part_for, text};
-use crate::{Result, install, shell, toolchain, workspace};
+use crate::{Result, install, toolchain, workspace};
 
 const HEAD: &str = "\
 # Instructions of a log call, counted by callgrind, in the loop that makes the calls; switched off, without the loop. The program is
@@ -68,8 +68,7 @@ pub(crate) fn bless() -> Result<()> {
     parts.retain(|part| part.key != now.key);
     parts.push(now);
     parts.sort_by(|a, b| a.key.cmp(&b.key));
-    let path = path();
-    workspace::write(&path, format!("{HEAD}{}", text(&parts)))
+    workspace::write(path(), format!("{HEAD}{}", text(&parts)))
 }
 
 fn path() -> PathBuf {
@@ -78,16 +77,12 @@ fn path() -> PathBuf {
 
 /// Version of the compiler, and its target.
 fn key() -> Result<String> {
-    let verbose = shell::read(Command::new("rustc").arg("-vV"))?;
-    let version = verbose.lines().next().unwrap_or_default();
-    let target = verbose.lines().find_map(|line| line.strip_prefix("host: "));
-    Ok(format!("{version}, {}", target.unwrap_or("unknown target")))
+    let (target, version) = toolchain::host(&mut Command::new("rustc"))?;
+    Ok(format!("{version}, {target}"))
 }
 
 fn read() -> Result<Vec<Part>> {
-    let path = path();
-    let text = workspace::read(&path)?;
-    parse(&text)
+    parse(&workspace::read(path())?)
 }
 
 /// Counts with rustup's `toolchain`, or with that of the workspace.

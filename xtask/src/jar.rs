@@ -66,62 +66,61 @@ struct Jar {
     library: Option<[&'static str; 3]>,
 }
 
+/// A jar of a named module that needs only the JDK, and the runtime.
+const fn jar(name: &'static str, about: &'static str, folder: &'static str) -> Jar {
+    Jar {
+        name,
+        about,
+        folder,
+        module: Ok(folder),
+        needs: |_| vec![],
+        has_plugins: false,
+        library: None,
+    }
+}
+
 const JARS: [Jar; 6] = [
     Jar {
-        name: RUNTIME,
-        about: "Logs as Perfetto traces: log calls whose texts stay out of the program, and the sessions that record them.",
-        folder: "java/src",
         module: Ok("java/module"),
-        needs: |_| vec![],
-        has_plugins: false,
-        library: None,
+        ..jar(
+            RUNTIME,
+            "Logs as Perfetto traces: log calls whose texts stay out of the program, and the sessions that record them.",
+            "java/src",
+        )
     },
+    jar("protolog-jul", "Records what programs log by java.util.logging.", "java/bridges/jul"),
+    jar(
+        "protolog-system-logger",
+        "Records what programs log by System.Logger.",
+        "java/bridges/system-logger",
+    ),
     Jar {
-        name: "protolog-jul",
-        about: "Records what programs log by java.util.logging.",
-        folder: "java/bridges/jul",
-        module: Ok("java/bridges/jul"),
-        needs: |_| vec![],
-        has_plugins: false,
-        library: None,
-    },
-    Jar {
-        name: "protolog-system-logger",
-        about: "Records what programs log by System.Logger.",
-        folder: "java/bridges/system-logger",
-        module: Ok("java/bridges/system-logger"),
-        needs: |_| vec![],
-        has_plugins: false,
-        library: None,
-    },
-    Jar {
-        name: "protolog-slf4j",
-        about: "Records what programs log by SLF4J.",
-        folder: "java/bridges/slf4j",
-        module: Ok("java/bridges/slf4j"),
         needs: |loggers| vec![loggers.slf4j()],
-        has_plugins: false,
         library: Some(["org.slf4j", "slf4j-api", "2.0.18"]),
+        ..jar("protolog-slf4j", "Records what programs log by SLF4J.", "java/bridges/slf4j")
     },
     Jar {
-        name: "protolog-log4j",
-        about: "An appender of Log4j that records what it is given.",
-        folder: "java/bridges/log4j",
         // Log4j's core is no module in all its packages.
         module: Err("dev.protolog.log4j"),
         needs: Loggers::log4j,
         has_plugins: true,
         library: Some(["org.apache.logging.log4j", "log4j-core", "2.19.0"]),
+        ..jar(
+            "protolog-log4j",
+            "An appender of Log4j that records what it is given.",
+            "java/bridges/log4j",
+        )
     },
     Jar {
-        name: "protolog-logback",
-        about: "An appender of Logback that records what it is given.",
-        folder: "java/bridges/logback",
         // Logback 1.2 is no module.
         module: Err("dev.protolog.logback"),
         needs: Loggers::logback,
-        has_plugins: false,
         library: Some(["ch.qos.logback", "logback-classic", "1.2.11"]),
+        ..jar(
+            "protolog-logback",
+            "An appender of Logback that records what it is given.",
+            "java/bridges/logback",
+        )
     },
 ];
 
@@ -151,7 +150,7 @@ pub(crate) fn run() -> Result<()> {
     let built = build("jars", loggers.as_ref().ok())?;
     for file in &built.files {
         let size = fs::metadata(file).map_or(0, |metadata| metadata.len().div_ceil(1024));
-        println!("{} ({size} KB)", file.strip_prefix(workspace::root()).unwrap_or(file).display());
+        println!("{} ({size} KB)", workspace::shown(file));
     }
     if let Err(why) = loggers {
         println!(
@@ -163,16 +162,14 @@ pub(crate) fn run() -> Result<()> {
 
 /// Builds the runtime's jar into the folder `name` of `target/java`.
 pub(crate) fn build_runtime(name: &str) -> Result<PathBuf> {
-    let dir = workspace::target_dir()?.join("java").join(name);
-    workspace::empty_dir(&dir)?;
+    let dir = workspace::empty_target(&format!("java/{name}"))?;
     JARS[0].build(&dir, &[])
 }
 
 /// Builds the jars into the folder `name` of `target/java`; without `loggers` those that need only
 /// the JDK.
 pub(crate) fn build(name: &str, loggers: Option<&Loggers>) -> Result<Built> {
-    let dir = workspace::target_dir()?.join("java").join(name);
-    workspace::empty_dir(&dir)?;
+    let dir = workspace::empty_target(&format!("java/{name}"))?;
     let mut files: Vec<PathBuf> = Vec::new();
     for jar in &JARS {
         let needs = match (loggers, jar.library) {
@@ -258,21 +255,29 @@ impl Jar {
         }
         let manifest = dir.join("classes").join(format!("{}.manifest", self.name));
         workspace::write(&manifest, lines)?;
-        let mut jar = Command::new("jar");
-        jar.args(["--create", "--date", DATE, "--file"])
-            .arg(&file)
-            .arg("--manifest")
-            .arg(&manifest);
-        if self.module.is_ok() {
-            jar.args(["--module-version", VERSION]);
-        }
-        // The order in which a folder lists its files is another one on each machine.
-        for class in files_below(classes, Path::new("")) {
-            jar.arg("-C").arg(classes).arg(class);
-        }
-        shell::run_quietly(&mut jar)?;
+        let manifest = manifest.to_string_lossy();
+        let version = ["--module-version", VERSION];
+        let version = if self.module.is_ok() { &version[..] } else { &[] };
+        let files = files_below(classes, Path::new(""));
+        pack(&file, classes, &files, &[&["--manifest", &manifest], version].concat())?;
         Ok(file)
     }
+}
+
+/// Packs `files`, which are relative to `dir`, in this order, and with one time for all.
+fn pack(jar: &Path, dir: &Path, files: &[PathBuf], options: &[&str]) -> Result<()> {
+    let list = list_of(files, jar)?;
+    let mut command = Command::new("jar");
+    command.args(["--create", "--date", DATE, "--file"]).arg(jar).args(options);
+    shell::run_quietly(command.arg(format!("@{}", list.display())).current_dir(dir))?;
+    fs::remove_file(&list).map_err(|error| format!("can't remove `{}`: {error}", list.display()))
+}
+
+/// Writes the names of files beside `output`, for a command line that they are too many for.
+fn list_of(files: &[PathBuf], output: &Path) -> Result<PathBuf> {
+    let list = output.with_extension("list");
+    let names: Vec<_> = files.iter().map(|file| format!("{}\n", file.display())).collect();
+    workspace::write(&list, names.concat()).map(|()| list)
 }
 
 /// The options of javac for annotation processors. A newer JDK runs none that is not named.
@@ -301,11 +306,10 @@ fn tags(coordinates: [&str; 3], indent: usize) -> String {
 
 /// The files in `dir`, at any depth, sorted, each relative to it.
 fn files_below(dir: &Path, below: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(dir.join(below)).into_iter().flatten().flatten();
     let mut files = Vec::new();
-    for entry in entries {
-        let path = below.join(entry.file_name());
-        if entry.path().is_dir() {
+    for entry in workspace::entries(dir.join(below)) {
+        let path = below.join(entry.file_name().unwrap_or_default());
+        if entry.is_dir() {
             files.extend(files_below(dir, &path));
         } else {
             files.push(path);

@@ -69,12 +69,20 @@ pub(crate) fn check_trace(jar: &Path, runtime: &Path, tool: &Path) -> Result<()>
     if text == EXPECTED { Ok(()) } else { Err(format!("the trace says\n{text}")) }
 }
 
-/// Returns whether the compiled program has its messages' texts.
-pub(crate) fn has_text(classes: &Path) -> Result<bool> {
-    let class = classes.join("app/Main.class");
-    let bytes = workspace::read_bytes(&class)?;
+/// An error unless the compiled program has its messages' texts, or has lost them where the tool
+/// has processed it.
+pub(crate) fn check_texts(classes: &Path, is_processed: bool) -> Result<()> {
+    let bytes = workspace::read_bytes(classes.join("app/Main.class"))?;
     let text = b"bytes to";
-    Ok(bytes.windows(text.len()).any(|window| window == text))
+    let has_text = bytes.windows(text.len()).any(|window| window == text);
+    if has_text == is_processed { Err(format!("texts in classes: {has_text}")) } else { Ok(()) }
+}
+
+/// An error unless the sources that the tool has written for those of a project, which were
+/// removed since, are gone from `folder`.
+pub(crate) fn check_outputs_are_gone(folder: &Path) -> Result<()> {
+    let left = shell::read(Command::new("find").arg(folder).args(["-name", "*.java"]))?;
+    if left.is_empty() { Ok(()) } else { Err(format!("outputs of removed sources: {left}")) }
 }
 
 /// The path of programs, with the tool's folder first.

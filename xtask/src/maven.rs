@@ -12,7 +12,7 @@ use crate::{Result, jar, java, shell, tools, workspace};
 
 const PROJECT: &str = "integrations/maven";
 /// A project with no more than Maven needs, into which the fragment of `init` is pasted.
-const EMPTY: &str = r#"<project xmlns="http://maven.apache.org/POM/4.0.0">
+pub(crate) const EMPTY: &str = r#"<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
   <groupId>com.example</groupId>
   <artifactId>app</artifactId>
@@ -41,35 +41,25 @@ struct Maven {
 /// Builds the project in both ways, runs it, and compares the traces; then with a log call that is
 /// wrong. Then an empty project with the fragment that `protologtool init` prints.
 pub(crate) fn test() -> Result<()> {
-    let dir = workspace::target_dir()?.join("java/maven");
-    workspace::empty_dir(&dir)?;
+    let dir = workspace::empty_target("java/maven")?;
     let tool = workspace::build_tool()?;
     let maven = Maven { tool, project: dir.join("app"), dir };
     let runtime = &jar::build_runtime("jar-for-maven")?;
     maven.prepare()?;
     maven.succeed("install:install-file", &[&format!("-Dfile={}", runtime.display())])?;
     for (args, is_processed) in [(&["-Punprocessed"][..], false), (&[], true)] {
-        maven.succeed("package", args)?;
-        if maven.has_text()? == is_processed {
-            return Err(format!("texts in classes: {}", !is_processed));
-        }
-        maven.check_trace(runtime)?;
+        maven.package(args, is_processed, runtime)?;
     }
     maven.fail()?;
     let pasted = Maven { project: maven.dir.join("pasted"), ..maven };
     pasted.paste()?;
-    pasted.succeed("package", &[])?;
-    if pasted.has_text()? {
-        return Err("texts in classes of the project with the fragment of `init`".to_owned());
-    }
-    pasted.check_trace(runtime)?;
+    pasted.package(&[], true, runtime)?;
     pasted.remove_sources()
 }
 
 /// Builds the project with the runtime from a repository, where nothing else has it.
 pub(crate) fn resolve_from(repository: &Path) -> Result<()> {
-    let dir = workspace::target_dir()?.join("java/from-repository");
-    workspace::empty_dir(&dir)?;
+    let dir = workspace::empty_target("java/from-repository")?;
     let tool = workspace::build_tool()?;
     let maven = Maven { tool, project: dir.join("app"), dir };
     maven.prepare()?;
@@ -99,10 +89,9 @@ impl Maven {
         workspace::empty_dir(&self.project)?;
         workspace::copy(workspace::root().join(PROJECT).join("src"), &self.project)?;
         let pom = self.project.join("pom.xml");
-        let write = |text: &str| workspace::write(&pom, text);
-        write(EMPTY)?;
+        workspace::write(&pom, EMPTY)?;
         let fragment = shell::read(Command::new(&self.tool).arg("init").arg(&self.project))?;
-        write(&put_in(EMPTY, &fragment)?)
+        workspace::write(&pom, put_in(EMPTY, &fragment)?)
     }
 
     /// A command with the tool on the path, as the fragment wants it.
@@ -121,14 +110,14 @@ impl Maven {
     fn remove_sources(&self) -> Result<()> {
         fs::remove_dir_all(self.project.join("src")).map_err(|error| error.to_string())?;
         self.succeed("package", &[])?;
-        let written = self.project.join("target/generated-sources");
-        let left = shell::read(Command::new("find").arg(written).args(["-name", "*.java"]))?;
-        if left.is_empty() { Ok(()) } else { Err(format!("outputs of removed sources: {left}")) }
+        java::check_outputs_are_gone(&self.project.join("target/generated-sources"))
     }
 
-    /// Returns whether the compiled program has its messages' texts.
-    fn has_text(&self) -> Result<bool> {
-        java::has_text(&self.project.join("target/classes"))
+    /// Builds the project, looks for texts in it and runs it.
+    fn package(&self, args: &[&str], is_processed: bool, runtime: &Path) -> Result<()> {
+        self.succeed("package", args)?;
+        java::check_texts(&self.project.join("target/classes"), is_processed)?;
+        self.check_trace(runtime)
     }
 
     /// Runs the program from its jar and reads its trace.
@@ -169,7 +158,7 @@ pub(crate) fn command(dir: &Path, project: &Path) -> Command {
 
 /// Puts the parts of a fragment into a POM: each begins with a comment that names its element, such
 /// as `<!-- <build><plugins> -->`.
-fn put_in(pom: &str, fragment: &str) -> Result<String> {
+pub(crate) fn put_in(pom: &str, fragment: &str) -> Result<String> {
     let mut pom = pom.to_owned();
     for part in fragment.split("<!-- ").skip(1) {
         let (heading, lines) = part.split_once("-->\n").ok_or("a heading without an end")?;

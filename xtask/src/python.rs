@@ -26,6 +26,40 @@ pub fn environment() -> Environment {
     Environment { python: tools.join("venv/bin/python"), web_dist: tools.join("perfetto/web_dist") }
 }
 
+/// Wheels of a list, in a folder of their own under `target/tools`.
+pub(crate) struct Wheels {
+    pub(crate) folder: &'static str,
+    /// The file that lists them, with their checksums.
+    pub(crate) list: &'static str,
+    /// Returns true if those in this folder work.
+    pub(crate) work: fn(&Path) -> bool,
+}
+
+impl Wheels {
+    pub(crate) fn dir(&self) -> PathBuf {
+        workspace::tools_dir().join(self.folder)
+    }
+
+    /// Returns true if the wheels of that list are unpacked, and work.
+    pub(crate) fn are_there(&self) -> bool {
+        let list = workspace::read(workspace::root().join(self.list));
+        list.is_ok_and(|list| workspace::is_complete(&self.dir(), &list))
+            && (self.work)(&self.dir())
+    }
+
+    /// Fetches them; the tests know their place.
+    pub(crate) fn fetch(&self) -> Result<()> {
+        let (dir, list) = (self.dir(), workspace::root().join(self.list));
+        workspace::empty_dir(&dir)?;
+        let mut pip = registries::pip_install(&environment().python, &list);
+        shell::run(pip.arg("--target").arg(&dir))?;
+        if !(self.work)(&dir) {
+            return Err(format!("the wheels of {} do not work here", self.list));
+        }
+        workspace::complete(&dir, &workspace::read(list)?)
+    }
+}
+
 /// Returns true if there is an environment with the wheels of the list.
 pub fn is_there() -> bool {
     let made = fs::read_to_string(stamp());

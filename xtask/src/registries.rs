@@ -77,9 +77,7 @@ impl NpmFiles {
 
     /// Returns true if the files of this version are unpacked.
     pub(crate) fn is_there(&self) -> bool {
-        // Written last, so that an interrupted installation is repeated.
-        let stamp = self.dir().join("complete");
-        fs::read_to_string(stamp).is_ok_and(|made| made == self.package.checksum)
+        workspace::is_complete(&self.dir(), self.package.checksum)
     }
 
     /// Fetches them; the tests know their place.
@@ -87,7 +85,7 @@ impl NpmFiles {
         let dir = self.dir();
         workspace::empty_dir(&dir)?;
         self.package.unpack(&dir, self.files, 1)?;
-        workspace::write(dir.join("complete"), self.package.checksum)
+        workspace::complete(&dir, self.package.checksum)
     }
 }
 
@@ -122,10 +120,8 @@ pub(crate) fn pip_install(python: &Path, list: &Path) -> Command {
 
 /// An error unless `file` has this SHA-512 checksum.
 fn check(file: &Path, checksum: &str) -> Result<()> {
-    let printed = shell::read(Command::new("sha512sum").arg(file))?;
-    let found = printed.split_whitespace().next().unwrap_or_default();
-    // Of a name with a backslash in it, the line begins with one.
-    if found.trim_start_matches('\\') == checksum {
+    let found = workspace::checksum("sha512sum", file)?;
+    if found == checksum {
         return Ok(());
     }
     Err(format!("`{}` is not what it was: its SHA-512 is {found}, not {checksum}", file.display()))

@@ -52,6 +52,20 @@ pub fn read(command: &mut Command) -> Result<String> {
     Err(format!("`{}` ended with {}\n{}", line(command), output.status, stderr.trim_end()))
 }
 
+/// Shows the command, runs it silently and returns its standard output, as [`read`] does.
+pub(crate) fn show_and_read(command: &mut Command) -> Result<String> {
+    println!("$ {}", line(command));
+    read(command)
+}
+
+/// Prints findings; an error that begins with `state` if there are some.
+pub(crate) fn report(findings: &[String], state: &str) -> Result<()> {
+    for finding in findings {
+        println!("{finding}");
+    }
+    if findings.is_empty() { Ok(()) } else { Err(format!("{state}: {} findings", findings.len())) }
+}
+
 /// The command as one would type it in the workspace: its own environment variables, program,
 /// arguments; paths under the workspace relative to it; words quoted where a shell needs it.
 pub fn line(command: &Command) -> String {

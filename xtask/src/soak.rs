@@ -6,18 +6,15 @@
 use std::process::Command;
 use std::time::Duration;
 
-use crate::install::{self, Tool};
-use crate::steps::Steps;
+use crate::install;
+use crate::steps::{NamedStep, Steps};
 use crate::tools;
 use crate::{
     Result, bazel, fleet, fuzz, java, platforms, programs, python, shell, toolchain, workspace,
 };
 
-/// A step: its name, what it checks, and its work, which adds to the list what it skips.
-type SoakStep = (&'static str, &'static str, fn(&mut Vec<String>) -> Result<()>);
-
 /// The steps in their order.
-pub(crate) const STEPS: [SoakStep; 20] = [
+pub(crate) const STEPS: [NamedStep; 20] = [
     (
         "stress",
         "many threads over the smallest buffer for a minute, 100,000 short threads, 3,000 forks: \
@@ -111,11 +108,8 @@ pub(crate) const STEPS: [SoakStep; 20] = [
         "bazel",
         "the example of integrations/bazel, built by Bazel with the tool as its worker, runs",
         |skipped| {
-            if !install::found("bazel") {
-                skip(install::skipped("the example of Bazel", &tools::BAZEL), skipped);
-                return Ok(());
-            }
-            bazel::run()
+            let lacks = install::lacks(&tools::BAZEL, "the example of Bazel", skipped);
+            if lacks { Ok(()) } else { bazel::run() }
         },
     ),
     (
@@ -152,11 +146,7 @@ const ASAN: [&str; 10] = [
 
 /// Runs the steps named in `only`, all if it is empty.
 pub(crate) fn run(only: &[String]) -> Result<()> {
-    let mut steps = Steps::new(only);
-    for (name, _, run) in STEPS {
-        steps.run(name, run);
-    }
-    steps.finish(true)
+    Steps::run_all(only, &STEPS).finish(true)
 }
 
 /// The variable by which tests of the tool do all that they can.
@@ -212,7 +202,7 @@ fn engines(skipped: &mut Vec<String>) -> Result<()> {
     let python = std::env::var_os(PYTHON).unwrap_or_else(|| "python3".into());
     if shell::read(Command::new(&python).args(["-c", "import pyspark, chdb"])).is_err() {
         let how = format!("`pip install pyspark chdb` in a venv, and name its Python by {PYTHON}");
-        skip(format!("skipped: Spark and ClickHouse because they are not there ({how})"), skipped);
+        install::skip(skipped, "Spark and ClickHouse", &format!("they are not there ({how})"));
         return Ok(());
     }
     fleet::test_with("engines", (PYTHON, &python))
@@ -221,8 +211,8 @@ fn engines(skipped: &mut Vec<String>) -> Result<()> {
 /// Checks all that is locked, by the rules of `deny.toml`.
 pub(crate) fn deny(skipped: &mut Vec<String>) -> Result<()> {
     if !install::found("cargo-deny") {
-        let how = "`cargo install --locked cargo-deny`";
-        skip(format!("skipped: advisories because cargo-deny is not installed ({how})"), skipped);
+        let why = "cargo-deny is not installed (`cargo install --locked cargo-deny`)";
+        install::skip(skipped, "advisories", why);
         return Ok(());
     }
     let root = workspace::root();
@@ -276,9 +266,8 @@ pub(crate) fn models(preemptions: Option<u32>) -> Result<()> {
 /// built like this.
 fn asan(skipped: &mut Vec<String>) -> Result<()> {
     let Some(target) = nightly("AddressSanitizer", skipped) else { return Ok(()) };
-    let mut test = Command::new("rustup");
-    test.args(["run", "nightly", "cargo", "test", "--locked", "--package=protolog-rt"])
-        .arg("--package=protolog-shmem")
+    let mut test = toolchain::cargo(Some("nightly"), &["test", "--locked"]);
+    test.args(["--package=protolog-rt", "--package=protolog-shmem"])
         .args(ASAN)
         // With a target, build scripts and macros are compiled without it.
         .args(["--target", &target])
@@ -290,15 +279,12 @@ fn asan(skipped: &mut Vec<String>) -> Result<()> {
             "ASAN_OPTIONS",
             "detect_leaks=0:quarantine_size_mb=8:thread_local_quarantine_size_kb=16",
         )
-        .env("CARGO_TARGET_DIR", workspace::target_dir()?.join("asan"))
-        .current_dir(workspace::root());
+        .env("CARGO_TARGET_DIR", workspace::target_dir()?.join("asan"));
     shell::run(&mut test)
 }
 
 fn valgrind(skipped: &mut Vec<String>) -> Result<()> {
-    const VALGRIND: Tool = tools::VALGRIND;
-    if !install::found("valgrind") {
-        skip(install::skipped("memcheck", &VALGRIND), skipped);
+    if install::lacks(&tools::VALGRIND, "memcheck", skipped) {
         return Ok(());
     }
     let runner = r#"target."cfg(all())".runner=["valgrind","--quiet","--error-exitcode=9"]"#;
@@ -312,11 +298,9 @@ fn miri(skipped: &mut Vec<String>) -> Result<()> {
     if nightly("Miri", skipped).is_none() {
         return Ok(());
     }
-    let has_miri =
-        Command::new("rustup").args(["run", "nightly", "cargo", "miri", "--version"]).output();
-    if !has_miri.is_ok_and(|output| output.status.success()) {
+    if shell::read(&mut toolchain::cargo(Some("nightly"), &["miri", "--version"])).is_err() {
         let how = "`rustup component add miri --toolchain nightly`";
-        skip(format!("skipped: Miri because nightly does not have it ({how})"), skipped);
+        install::skip(skipped, "Miri", &format!("nightly does not have it ({how})"));
         return Ok(());
     }
     // Miri has no clocks of the machine and no mapped memory: what remains is encoding, buffers on
@@ -335,29 +319,19 @@ fn miri(skipped: &mut Vec<String>) -> Result<()> {
 
 /// Runs those unit tests of a package whose names begin so.
 fn miri_of(package: &str, tests: &[&str], flags: &str) -> Result<()> {
-    let mut test = Command::new("rustup");
-    test.args(["run", "nightly", "cargo", "miri", "test", "--locked", "--package", package])
-        .args(["--lib", "--"])
-        .args(tests)
-        .env("MIRIFLAGS", flags)
-        .env("CARGO_TARGET_DIR", workspace::target_dir()?.join("miri"))
-        .current_dir(workspace::root());
-    shell::run(&mut test)
+    let args = ["miri", "test", "--locked", "--package", package, "--lib", "--"];
+    let mut test = toolchain::cargo(Some("nightly"), &args);
+    test.args(tests).env("MIRIFLAGS", flags);
+    shell::run(test.env("CARGO_TARGET_DIR", workspace::target_dir()?.join("miri")))
 }
 
 /// The target of the nightly toolchain, where there is one.
 fn nightly(what: &str, skipped: &mut Vec<String>) -> Option<String> {
-    let version = shell::read(Command::new("rustup").args(["run", "nightly", "rustc", "-vV"]));
-    let version = version.unwrap_or_default();
-    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
-    if host.is_none() {
+    let mut rustc = Command::new("rustup");
+    let host = toolchain::host(rustc.args(["run", "nightly", "rustc"]));
+    if host.is_err() {
         let how = "`rustup toolchain install nightly`";
-        skip(format!("skipped: {what} because rustup has no nightly toolchain ({how})"), skipped);
+        install::skip(skipped, what, &format!("rustup has no nightly toolchain ({how})"));
     }
-    host.map(str::to_owned)
-}
-
-fn skip(line: String, skipped: &mut Vec<String>) {
-    println!("{line}");
-    skipped.push(line);
+    host.ok().map(|(host, _)| host)
 }

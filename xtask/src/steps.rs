@@ -8,7 +8,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use crate::Result;
-use crate::watch::Watch;
+use crate::watch::{self, Watch};
 
 /// The steps of one run.
 pub(crate) struct Steps<'a> {
@@ -26,6 +26,12 @@ struct Step {
     failure: Option<String>,
 }
 
+/// The work of a step, which adds to the list, in words, what it skips.
+pub(crate) type Work = fn(&mut Vec<String>) -> Result<()>;
+
+/// A step: its name, what it checks, and its work.
+pub(crate) type NamedStep = (&'static str, &'static str, Work);
+
 /// The beginning of the line about a check whose compiler nobody offers at the moment. It may be
 /// left out in CI as well.
 pub(crate) const UNAVAILABLE: &str = "unavailable:";
@@ -34,6 +40,15 @@ impl<'a> Steps<'a> {
     /// Steps of which those named in `only` are to run; all if it is empty.
     pub(crate) fn new(only: &'a [String]) -> Self {
         Self { only, limit: None, done: Vec::new(), skipped: Vec::new(), begun: Instant::now() }
+    }
+
+    /// Runs those of `steps` that are named in `only`, all if it is empty.
+    pub(crate) fn run_all(only: &'a [String], steps: &[NamedStep]) -> Self {
+        let mut all = Self::new(only);
+        for &(name, _, work) in steps {
+            all.run(name, work);
+        }
+        all
     }
 
     /// Ends the programs of a step after `limit` of its own time, and names them.
@@ -114,28 +129,13 @@ impl<'a> Steps<'a> {
 /// The CPU time of all children that have been waited for, and of theirs; none where the system has
 /// no `/proc/self/stat`.
 fn children_cpu() -> Option<Duration> {
-    children_ticks(&fs::read_to_string("/proc/self/stat").ok()?)
-        .map(|ticks| Duration::from_millis(ticks * 10))
-}
-
-/// The fields `cutime` and `cstime` of a line of `/proc/PID/stat`, in units of 10 ms
-/// (proc_pid_stat(5)).
-fn children_ticks(stat: &str) -> Option<u64> {
-    // The second field, the program's name in parentheses, may have spaces.
-    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(13);
-    Some(fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?)
+    // The fields `cutime` and `cstime`.
+    watch::ticks(&fs::read_to_string("/proc/self/stat").ok()?, 13..15)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_time_of_children_is_found_behind_any_name() {
-        let stat = "7 (a) b c) S 1 7 7 0 -1 4194304 5 6 0 0 11 12 130 14 20 0 1 0 99";
-        assert_eq!(children_ticks(stat), Some(144));
-        assert_eq!(children_ticks("7 (a) S 1"), None);
-    }
 
     #[test]
     fn a_failure_does_not_stop_the_next_step_but_the_whole_fails() {

@@ -1,13 +1,12 @@
 //! `cargo xtask test`: everything that is tested, in steps.
 
-use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use crate::install::{self, Tool};
-use crate::steps::Steps;
+use crate::install::{self, Tool, with};
+use crate::steps::{Steps, Work};
 use crate::tools::{
     AXE, CC, CHROMIUM, CLIPPY, COUNTED_RUST, CXX, FISH, FLEET_WHEELS, GIT, GRADLE, JAVA, JAVA_25,
     JDK_SOURCE, JQ, KOTLIN, LESS, LINTIAN, LNAV, LOGGERS, MAN, MAVEN, MUSL, NODE, NPM, OLDEST_RUST,
@@ -25,17 +24,14 @@ pub(crate) struct TestStep {
     pub(crate) checks: &'static str,
     /// All that is installed for it. Without some of it the step checks the rest.
     pub(crate) needs: &'static [Tool],
-    run: StepRun,
+    run: Work,
 }
-
-/// The work of a step, which adds to the list, in words, what it skips.
-type StepRun = fn(&Have, &mut Vec<String>) -> Result<()>;
 
 const fn step(
     name: &'static str,
     checks: &'static str,
     needs: &'static [Tool],
-    run: StepRun,
+    run: Work,
 ) -> TestStep {
     TestStep { name, checks, needs, run }
 }
@@ -46,18 +42,18 @@ pub(crate) const STEPS: [TestStep; 17] = [
         "tools",
         "the toolchain is new enough; what the steps need is there, or is installed",
         &[],
-        |_, _| Ok(()),
+        |_| Ok(()),
     ),
-    step("format", "rustfmt would change nothing", &[RUSTFMT], |have, skipped| {
+    step("format", "rustfmt would change nothing", &[RUSTFMT], |skipped| {
         let fmt = || cargo(&["fmt", "--all", "--check", "--", "--color=never"]);
-        have.with(&RUSTFMT, "the format", skipped, fmt)
+        with(&RUSTFMT, "the format", skipped, fmt)
     }),
-    step("lints", "clippy has nothing to say", &[CLIPPY, CC], |have, skipped| {
-        have.with(&CLIPPY, "the lints", skipped, lint)
+    step("lints", "clippy has nothing to say", &[CLIPPY, CC], |skipped| {
+        with(&CLIPPY, "the lints", skipped, lint)
     }),
-    step("tidy", "the project's own rules: see tests/tidy", &[GIT], |have, skipped| {
+    step("tidy", "the project's own rules: see tests/tidy", &[GIT], |skipped| {
         let rules = || cargo(&["run", "--quiet", "--locked", "--package", "protolog-tidy"]);
-        have.with(&GIT, "the project's own rules", skipped, rules)
+        with(&GIT, "the project's own rules", skipped, rules)
     }),
     step(
         "tests",
@@ -66,7 +62,7 @@ pub(crate) const STEPS: [TestStep; 17] = [
             CC, CXX, JAVA, JDK_SOURCE, NPM, NODE, PYTHON, ZSH, FISH, LNAV, TMUX, LESS, JQ, MAN,
             KOTLIN, WHEELS, JAVA_25, TRACED,
         ],
-        |_, skipped| {
+        |skipped| {
             let all = ["--lib", "--bins", "--tests", "--examples"];
             test_programs(&[&["test", "--locked", "--workspace"], &all[..]].concat(), skipped)
         },
@@ -75,7 +71,7 @@ pub(crate) const STEPS: [TestStep; 17] = [
         "browser",
         "the page of `view` in Chromium: it shows, counts, follows and lets nothing in; the Perfetto UI shows what we add for it",
         &[CC, CHROMIUM, NPM, AXE, NODE, PYTHON, WHEELS],
-        |_, skipped| {
+        |skipped| {
             // By itself: it is slow to draw beside others, and its figures would be those of all
             // together. The Perfetto UI wants all cores.
             let page =
@@ -88,24 +84,24 @@ pub(crate) const STEPS: [TestStep; 17] = [
         "features",
         "what the runtime can do besides, each with its feature",
         &[CC, NODE, PYTHON, WHEELS],
-        |_, skipped| test_features(skipped),
+        test_features,
     ),
     step(
         "instructions",
         "a log call takes no more instructions than the table in bench says",
         &[VALGRIND, COUNTED_RUST],
-        |have, skipped| {
-            let missing = have.lacks(&VALGRIND, "the instructions of calls", skipped);
-            if missing { Ok(()) } else { instructions::compare(skipped) }
+        |skipped| {
+            let lacks = install::lacks(&VALGRIND, "the instructions of calls", skipped);
+            if lacks { Ok(()) } else { instructions::compare(skipped) }
         },
     ),
-    step("loom", "the models of the write path hold, however threads take turns", &[], |_, _| {
+    step("loom", "the models of the write path hold, however threads take turns", &[], |_| {
         soak::models(None)
     }),
-    step("doctests", "the examples in the documentation compile and run", &[CC], |_, skipped| {
+    step("doctests", "the examples in the documentation compile and run", &[CC], |skipped| {
         cargo_test(&["test", "--locked", "--workspace", "--no-fail-fast", "--doc"], skipped)
     }),
-    step("rustdoc", "the documentation builds without warnings", &[CC], |_, _| {
+    step("rustdoc", "the documentation builds without warnings", &[CC], |_| {
         // With private items, whose docs are for those who work on it: all of the public ones are
         // in there too.
         let doc = ["doc", "--locked", "--workspace", "--no-deps", "--document-private-items"];
@@ -116,9 +112,9 @@ pub(crate) const STEPS: [TestStep; 17] = [
         "the libraries build with the oldest Rust that they promise, the runtime for Android; \
          its tests pass on musl",
         &[MUSL, OLDEST_RUST, RUST_SOURCE],
-        |have, skipped| {
+        |skipped| {
             toolchain::check_promise(&toolchain::LIBRARIES, skipped)?;
-            let has_musl = !have.lacks(&MUSL, "tests on musl", skipped);
+            let has_musl = !install::lacks(&MUSL, "tests on musl", skipped);
             platforms::check(has_musl, skipped)
         },
     ),
@@ -127,28 +123,28 @@ pub(crate) const STEPS: [TestStep; 17] = [
         "the Java tests pass; the bridges from other loggers, as jars, record what those are given; the Maven project \
          and what `init` prints for Maven and Gradle build, and log",
         &[CC, GIT, JAVA, MAVEN, GRADLE, NPM, LOGGERS],
-        Have::test_java,
+        test_java,
     ),
     step(
         "python",
         "test data that scripts make is what they make",
         &[GIT, PYTHON, WHEELS],
-        Have::reproduce_test_data,
+        |skipped| with(&WHEELS, "making test data anew", skipped, reproduce_test_data),
     ),
     step(
         "packages",
         "what would be published has all that it needs: a new user's first five commands with packages alone; the \
          tool as a package of Debian's",
         &[CC, GIT, LINTIAN],
-        |_, skipped| release::test(skipped),
+        release::test,
     ),
     step(
         "fleet",
         "archives give back what their traces have; SQL has the answers of `read-log`; a collector gets each message",
         &[CC, RUSTFMT, CLIPPY, OPENSSL, SYSTEMD, PYTHON, WHEELS, FLEET_WHEELS],
-        |_, skipped| gather_skipped(skipped, fleet::test),
+        |skipped| gather_skipped(skipped, fleet::test),
     ),
-    step("demo", "the demo runs to its end, on a small tree", &demo::NEEDS, |_, _| {
+    step("demo", "the demo runs to its end, on a small tree", &demo::NEEDS, |_| {
         // Built as the tests were: a release build of the tool alone takes longer than many steps.
         demo::run(Some(workspace::root().join("examples/java")), demo::Profile::Dev, false)
     }),
@@ -175,10 +171,9 @@ pub(crate) fn run(only: &[String], install: bool) -> Result<()> {
     let only = &if only.is_empty() { usual() } else { only.to_vec() };
     let wanted = [&["tools".to_owned()], &only[..]].concat();
     let mut steps = Steps::new(&wanted).with_limit(LIMIT);
-    let mut have = Have::default();
-    steps.run("tools", |_| have.prepare(only, install));
+    steps.run("tools", |_| prepare(only, install));
     for step in &STEPS[1..] {
-        steps.run(step.name, |skipped| (step.run)(&have, skipped));
+        steps.run(step.name, step.run);
     }
     steps.finish(!install::in_ci())
 }
@@ -232,85 +227,50 @@ fn distinct(tools: Vec<Tool>) -> Vec<Tool> {
     distinct
 }
 
-/// The tools that the machine has.
-#[derive(Default)]
-pub(crate) struct Have {
-    missing: Vec<Tool>,
+/// Looks for the tools of the steps named in `only`, and installs them where that is allowed.
+fn prepare(only: &[String], install: bool) -> Result<()> {
+    toolchain::check()?;
+    let missing = install::prepare(&needs(only), install);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    if !install {
+        let setup = [&["cargo xtask setup".to_owned()], only].concat().join(" ");
+        println!("help: run `{setup}` to install what is missing");
+    }
+    let needed = missing.iter().filter(|tool| tool.name != OLDEST_RUST.name);
+    let names: Vec<&str> = needed.map(|tool| tool.name).collect();
+    if install::in_ci() && !names.is_empty() {
+        return Err(format!("in CI nothing may be missing: {}", names.join(", ")));
+    }
+    Ok(())
 }
 
-impl Have {
-    /// Looks for the tools of the steps named in `only`, and installs them where that is allowed.
-    fn prepare(&mut self, only: &[String], install: bool) -> Result<()> {
-        toolchain::check()?;
-        let wanted = needs(only);
-        self.missing = install::prepare(&wanted, install);
-        if self.missing.is_empty() {
-            return Ok(());
-        }
-        if !install {
-            let setup = [&["cargo xtask setup".to_owned()], only].concat().join(" ");
-            println!("help: run `{setup}` to install what is missing");
-        }
-        let needed = self.missing.iter().filter(|tool| tool.name != OLDEST_RUST.name);
-        let names: Vec<&str> = needed.map(|tool| tool.name).collect();
-        if install::in_ci() && !names.is_empty() {
-            return Err(format!("in CI nothing may be missing: {}", names.join(", ")));
-        }
-        Ok(())
+fn test_java(skipped: &mut Vec<String>) -> Result<()> {
+    if install::lacks(&JAVA, "the Java tests", skipped) {
+        return Ok(());
     }
+    java::test()?;
+    with(&LOGGERS, "the bridges from other loggers in Java", skipped, bridges::test)?;
+    with(&MAVEN, "the Maven project", skipped, maven::test)?;
+    with(&MAVEN, "the jars from a repository of Maven's", skipped, release::maven)?;
+    with(&MAVEN, "jars of several by Maven", skipped, fat_jars::test)?;
+    with(&GRADLE, "the fragment for Gradle", skipped, gradle::test)
+}
 
-    fn test_java(&self, skipped: &mut Vec<String>) -> Result<()> {
-        if self.lacks(&JAVA, "the Java tests", skipped) {
-            return Ok(());
-        }
-        java::test()?;
-        let what = "the bridges from other loggers in Java";
-        self.with(&LOGGERS, what, skipped, bridges::test)?;
-        self.with(&MAVEN, "the Maven project", skipped, maven::test)?;
-        self.with(&MAVEN, "the jars from a repository of Maven's", skipped, release::maven)?;
-        self.with(&MAVEN, "jars of several by Maven", skipped, fat_jars::test)?;
-        self.with(&GRADLE, "the fragment for Gradle", skipped, gradle::test)
+/// Each `testdata/make.py`, run into an empty folder, must make the files that are committed beside
+/// it; and the methods of the Java runtime must be as their script writes them.
+fn reproduce_test_data() -> Result<()> {
+    let environment = python::environment();
+    for script in workspace::files()?.iter().filter(|file| file.ends_with("testdata/make.py")) {
+        let script = workspace::root().join(script);
+        let made = workspace::tools_dir().join("made");
+        workspace::empty_dir(&made)?;
+        shell::run(Command::new(&environment.python).arg(&script).arg(&made))?;
+        compare(&made, script.parent().expect("a script lies in a folder"))?;
     }
-
-    /// Does `check` if `tool` is there; else `what` counts as skipped.
-    fn with(
-        &self,
-        tool: &Tool,
-        what: &str,
-        skipped: &mut Vec<String>,
-        check: impl FnOnce() -> Result<()>,
-    ) -> Result<()> {
-        if self.lacks(tool, what, skipped) { Ok(()) } else { check() }
-    }
-
-    /// Returns true if `tool` is not there, so that `what` counts as skipped.
-    fn lacks(&self, tool: &Tool, what: &str, skipped: &mut Vec<String>) -> bool {
-        let missing = install::contains(&self.missing, tool);
-        if missing {
-            let line = install::skipped(what, tool);
-            println!("{line}");
-            skipped.push(line);
-        }
-        missing
-    }
-
-    /// Each `testdata/make.py`, run into an empty folder, must make the files that are committed
-    /// beside it; and the methods of the Java runtime must be as their script writes them.
-    fn reproduce_test_data(&self, skipped: &mut Vec<String>) -> Result<()> {
-        if self.lacks(&WHEELS, "making test data anew", skipped) {
-            return Ok(());
-        }
-        let environment = python::environment();
-        for script in workspace::files()?.iter().filter(|file| file.ends_with("testdata/make.py")) {
-            let script = workspace::root().join(script);
-            let made = workspace::tools_dir().join("made");
-            workspace::empty_dir(&made)?;
-            shell::run(Command::new(&environment.python).arg(&script).arg(&made))?;
-            compare(&made, script.parent().expect("a script lies in a folder"))?;
-        }
-        let overloads = workspace::root().join("java/overloads.py");
-        shell::run(Command::new(&environment.python).arg(overloads).arg("--check"))
-    }
+    let overloads = workspace::root().join("java/overloads.py");
+    shell::run(Command::new(&environment.python).arg(overloads).arg("--check"))
 }
 
 fn test_features(skipped: &mut Vec<String>) -> Result<()> {
@@ -364,17 +324,14 @@ fn gather_skipped(skipped: &mut Vec<String>, test: impl FnOnce(&Path) -> Result<
 
 /// Each file of `made` must be in `committed`, byte for byte.
 fn compare(made: &Path, committed: &Path) -> Result<()> {
-    let entries =
-        fs::read_dir(made).map_err(|error| format!("can't read `{}`: {error}", made.display()))?;
-    let mut names: Vec<OsString> = entries.flatten().map(|entry| entry.file_name()).collect();
-    names.sort();
-    if names.is_empty() {
+    let files = workspace::entries(made);
+    if files.is_empty() {
         return Err(format!("the script in `{}` made nothing", committed.display()));
     }
-    for name in names {
-        shell::run(Command::new("diff").arg(committed.join(&name)).arg(made.join(&name)))?;
-    }
-    Ok(())
+    files.iter().try_for_each(|file| {
+        let name = file.file_name().unwrap_or_default();
+        shell::run(Command::new("diff").arg(committed.join(name)).arg(file))
+    })
 }
 
 fn cargo(args: &[&str]) -> Result<()> {

@@ -4,7 +4,7 @@
 use std::process::Command;
 
 use crate::steps::UNAVAILABLE;
-use crate::{Result, debian, shell, workspace};
+use crate::{Result, debian, install, shell, workspace};
 
 /// The version that the tools need, and so the whole workspace.
 const WORKSPACE_NEEDS: (u32, u32) = (1, 90);
@@ -76,8 +76,7 @@ pub fn check_promise(promise: &Promise, skipped: &mut Vec<String>) -> Result<()>
         Err(no_package) => {
             let what = format!("the build with Rust {version}, the oldest promised");
             let line = format!("{UNAVAILABLE} {what}: {no_package}, and {no_toolchain}");
-            println!("{line}");
-            skipped.push(line);
+            install::add_skipped(skipped, line);
             Ok(())
         }
     }
@@ -97,10 +96,25 @@ pub fn fetch_oldest() -> Result<()> {
 }
 
 fn check_with<'a>(toolchain: &str, packages: impl Iterator<Item = &'a str>) -> Result<()> {
-    let mut check = Command::new("rustup");
-    check.args(["run", toolchain, "cargo"]).args(CHECK).args(packages);
     let target_dir = workspace::target_dir()?.join("oldest").join(toolchain);
-    shell::run(check.env("CARGO_TARGET_DIR", target_dir).current_dir(workspace::root()))
+    let mut check = cargo(Some(toolchain), &CHECK);
+    shell::run(check.args(packages).env("CARGO_TARGET_DIR", target_dir))
+}
+
+/// A `cargo` command in the workspace, of a toolchain of rustup's or of the one that runs.
+pub(crate) fn cargo(toolchain: Option<&str>, args: &[&str]) -> Command {
+    let Some(toolchain) = toolchain else { return shell::cargo(args) };
+    let mut rustup = Command::new("rustup");
+    rustup.args(["run", toolchain, "cargo"]).args(args).current_dir(workspace::root());
+    rustup
+}
+
+/// The target that a compiler compiles for by itself, and its version line.
+pub(crate) fn host(rustc: &mut Command) -> Result<(String, String)> {
+    let verbose = shell::read(rustc.arg("-vV"))?;
+    let host = verbose.lines().find_map(|line| line.strip_prefix("host: "));
+    let host = host.ok_or("rustc does not say its host")?;
+    Ok((host.to_owned(), verbose.lines().next().unwrap_or_default().to_owned()))
 }
 
 /// The name of rustup's toolchain of that version.

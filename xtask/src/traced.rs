@@ -5,11 +5,8 @@
 //! ProtoZero out of it. To compile all of it takes 50 seconds of one core without optimisation,
 //! which tests do not need, and two minutes with it.
 
-use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
-
-use serde_json::Value;
 
 use crate::{Result, shell, workspace};
 
@@ -21,9 +18,7 @@ const MAIN: &str = "tests/traced/traced.cc";
 
 /// Returns true if the service of this version is there.
 pub(crate) fn is_there() -> bool {
-    // Written last, so that an interrupted build is repeated.
-    let made = fs::read_to_string(dir().join("complete"));
-    made.is_ok_and(|made| stamp().is_ok_and(|wanted| made == wanted))
+    stamp().is_ok_and(|wanted| workspace::is_complete(&dir(), &wanted))
 }
 
 /// Compiles it; the tests know its place.
@@ -37,7 +32,7 @@ pub(crate) fn build() -> Result<()> {
     }
     compiler.arg(workspace::root().join(MAIN)).args(["-lpthread", "-lrt"]);
     shell::run(&mut compiler)?;
-    workspace::write(dir().join("complete"), stamp()?)
+    workspace::complete(&dir(), &stamp()?)
 }
 
 fn dir() -> PathBuf {
@@ -56,10 +51,8 @@ fn stamp() -> Result<String> {
 /// The folder of the crate, which cargo fetches if need be.
 fn sources() -> Result<PathBuf> {
     let manifest = workspace::root().join(OWNER).join("Cargo.toml");
-    let mut ask = shell::cargo(&["metadata", "--format-version", "1", "--locked"]);
-    let answer = shell::read(ask.arg("--manifest-path").arg(manifest))?;
-    let metadata: Value = serde_json::from_str(&answer)
-        .map_err(|error| format!("`cargo metadata` prints no JSON: {error}"))?;
+    let manifest = manifest.to_string_lossy();
+    let metadata = workspace::read_metadata(&["--manifest-path", &manifest])?;
     let mut packages = metadata["packages"].as_array().into_iter().flatten();
     let found = packages.find(|package| package["name"] == CRATE);
     let manifest = found.and_then(|package| package["manifest_path"].as_str());

@@ -10,6 +10,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
+use std::ops::Range;
 use std::process::{self, Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
@@ -129,19 +130,28 @@ fn interval(limit: Duration) -> Duration {
 /// The processor time of a process and of the children that it has waited for.
 fn processor_time(pid: u32) -> Duration {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    let ticks = stat.rsplit_once(')').map_or(0, |(_, rest)| {
-        let times = rest.split_whitespace().skip(11).take(4);
-        times.map(|time| time.parse::<u64>().unwrap_or(0)).sum()
-    });
-    Duration::from_millis(ticks * 10)
+    ticks(&stat, 11..15).unwrap_or_default()
+}
+
+/// The sum of some fields of a line of `/proc/PID/stat` (proc_pid_stat(5)) that are times in units
+/// of 10 ms, counted from the one behind the program's name, whatever that is.
+pub(crate) fn ticks(stat: &str, fields: Range<usize>) -> Option<Duration> {
+    let times = fields_of(stat)?.skip(fields.start).take(fields.len());
+    let times: Vec<u64> = times.map(|time| time.parse().ok()).collect::<Option<_>>()?;
+    let is_whole = times.len() == fields.len();
+    is_whole.then(|| Duration::from_millis(times.iter().sum::<u64>() * 10))
+}
+
+/// The fields behind the program's name, which stands in parentheses and may have spaces.
+fn fields_of(stat: &str) -> Option<impl Iterator<Item = &str>> {
+    Some(stat.rsplit_once(')')?.1.split_whitespace())
 }
 
 /// Returns true if a thread of the process runs, waits for a processor, or waits for a disk.
 fn can_run(pid: u32) -> bool {
     fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten().any(|task| {
         let stat = fs::read_to_string(task.path().join("stat")).unwrap_or_default();
-        let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next());
-        matches!(state, Some('R' | 'D'))
+        matches!(fields_of(&stat).and_then(|mut fields| fields.next()), Some("R" | "D"))
     })
 }
 
@@ -173,10 +183,9 @@ fn family(root: u32) -> Vec<u32> {
     family
 }
 
-/// The field `ppid` of a line of `/proc/PID/stat` (proc_pid_stat(5)), whatever the program's name
-/// is.
+/// The field `ppid` of a line of `/proc/PID/stat`.
 fn parent(stat: &str) -> Option<u32> {
-    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+    fields_of(stat)?.nth(1)?.parse().ok()
 }
 
 /// The command line of a process, and the state of each of its threads, with its stack where there
@@ -277,5 +286,12 @@ mod tests {
     fn parents_are_found_behind_any_name() {
         assert_eq!(parent("7 (a) b c) S 12 7 7 0"), Some(12));
         assert_eq!(parent("7 (a"), None);
+    }
+
+    #[test]
+    fn the_time_of_children_is_found_behind_any_name() {
+        let stat = "7 (a) b c) S 1 7 7 0 -1 4194304 5 6 0 0 11 12 130 14 20 0 1 0 99";
+        assert_eq!(ticks(stat, 13..15), Some(Duration::from_millis(1440)));
+        assert_eq!(ticks("7 (a) S 1", 13..15), None);
     }
 }

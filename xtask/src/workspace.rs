@@ -15,6 +15,19 @@ pub fn tools_dir() -> PathBuf {
     root().join("target/tools")
 }
 
+/// Returns true if [`complete`] has noted this text in a folder.
+pub(crate) fn is_complete(dir: &Path, text: &str) -> bool {
+    fs::read_to_string(dir.join(COMPLETE)).is_ok_and(|noted| noted == text)
+}
+
+/// Notes in a folder what it was made of: at the end, so that an interrupted installation is
+/// repeated.
+pub(crate) fn complete(dir: &Path, text: &str) -> Result<()> {
+    write(dir.join(COMPLETE), text)
+}
+
+const COMPLETE: &str = "complete";
+
 /// The output of `cargo metadata`, with the resolved graph of all platforms.
 pub fn metadata() -> Result<Value> {
     read_metadata(&[])
@@ -25,7 +38,7 @@ pub fn metadata_of(platform: &str) -> Result<Value> {
     read_metadata(&["--filter-platform", platform])
 }
 
-fn read_metadata(args: &[&str]) -> Result<Value> {
+pub(crate) fn read_metadata(args: &[&str]) -> Result<Value> {
     let all = [&["metadata", "--format-version", "1", "--locked"], args].concat();
     let text = shell::read(&mut shell::cargo(&all))?;
     serde_json::from_str(&text)
@@ -69,15 +82,46 @@ pub fn files() -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
+/// The files and folders in a folder, sorted; none where there is no folder.
+pub(crate) fn entries(dir: impl AsRef<Path>) -> Vec<PathBuf> {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let mut entries: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    entries.sort();
+    entries
+}
+
+/// The path as people see it: relative to the workspace, if it is in there.
+pub(crate) fn shown(path: &Path) -> String {
+    path.strip_prefix(root()).unwrap_or(path).display().to_string()
+}
+
+/// The checksum that `md5sum` and the like print of a file, in hexadecimal digits.
+pub(crate) fn checksum(program: &str, file: &Path) -> Result<String> {
+    let printed = shell::read(Command::new(program).arg(file))?;
+    // Of a name with a backslash in it, the line begins with one.
+    let sum = printed.split_whitespace().next().unwrap_or_default();
+    Ok(sum.trim_start_matches('\\').to_owned())
+}
+
 /// Makes `dir` an empty directory.
 pub fn empty_dir(dir: &Path) -> Result<()> {
     let removed = match fs::remove_dir_all(dir) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     };
-    removed
-        .and_then(|()| fs::create_dir_all(dir))
-        .map_err(|error| format!("can't empty `{}`: {error}", dir.display()))
+    removed.map_err(|error| format!("can't empty `{}`: {error}", dir.display()))?;
+    make_dir(dir)
+}
+
+/// Makes an empty directory in cargo's target directory.
+pub(crate) fn empty_target(name: &str) -> Result<PathBuf> {
+    let dir = target_dir()?.join(name);
+    empty_dir(&dir).map(|()| dir)
+}
+
+/// Makes a directory, and those that it lies in, if they are not there.
+pub(crate) fn make_dir(dir: &Path) -> Result<()> {
+    fs::create_dir_all(dir).map_err(|error| format!("can't make `{}`: {error}", dir.display()))
 }
 
 /// Copies a file or a folder with all below it into a folder, or to a new name.

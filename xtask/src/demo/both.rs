@@ -2,50 +2,44 @@
 //! every message of each.
 
 use std::path::PathBuf;
-use std::process::Command;
 
-use super::{DemoStep, Layout, readers};
-use crate::{Result, shell, tools, workspace};
+use super::{DemoStep, Layout, readers, step};
+use crate::tools::{JAVA, NODE, WHEELS};
+use crate::{Result, shell, workspace};
 
 /// Lines of the combined log that are shown.
 const LINES_SHOWN: usize = 3;
 
 pub(super) const STEPS: [DemoStep; 2] = [
-    DemoStep { title: "make one trace of both", needs: &[tools::JAVA], run: merge },
-    DemoStep {
-        title: "read it with both readers",
-        needs: &[tools::JAVA, tools::NODE, tools::WHEELS],
-        run: read,
-    },
+    step("make one trace of both", &[JAVA], merge),
+    step("read it with both readers", &[JAVA, NODE, WHEELS], read),
 ];
 
 fn merge(layout: &Layout) -> Result<()> {
-    let mut tool = Command::new(layout.programs.join("protologtool"));
-    tool.arg("merge").arg(layout.java_trace("rewritten")).arg(layout.rust_trace());
-    tool.arg("-o").arg(layout.combined()).current_dir(workspace::root());
-    println!("$ {}", shell::line(&tool));
-    shell::run_quietly(&mut tool)?;
+    let mut tool = layout.tool(&["merge"]);
+    tool.arg(layout.java_trace("rewritten")).arg(layout.rust_trace());
+    shell::run(tool.arg("-o").arg(layout.combined()))?;
     let messages = |trace: PathBuf| -> Result<usize> {
-        let mut tool = Command::new(layout.programs.join("protologtool"));
-        tool.args(["read-log", "--columns", "message"]).arg(trace);
-        let text = shell::read(&mut tool)?;
-        Ok(text.lines().count())
+        let mut tool = layout.tool(&["read-log", "--columns", "message"]);
+        Ok(shell::read(tool.arg(trace))?.lines().count())
     };
     let (java, rust) = (messages(layout.java_trace("rewritten"))?, messages(layout.rust_trace())?);
     let both = messages(layout.combined())?;
     if both != java + rust {
         return Err(format!("{java} lines of Java and {rust} of Rust became {both}"));
     }
-    println!("{java} lines of Java and {rust} of Rust are in {}", super::shown(&layout.combined()));
+    println!(
+        "{java} lines of Java and {rust} of Rust are in {}",
+        workspace::shown(&layout.combined())
+    );
     Ok(())
 }
 
 fn read(layout: &Layout) -> Result<()> {
     readers::compare(layout, &layout.combined())?;
     for tag in ["Index", "Report"] {
-        let mut tool = Command::new(layout.programs.join("protologtool"));
-        tool.args(["read-log", "--columns", "time,process,tag,message", "--tag", tag]);
-        let text = shell::read(tool.arg(layout.combined()).current_dir(workspace::root()))?;
+        let columns = ["read-log", "--columns", "time,process,tag,message", "--tag", tag];
+        let text = shell::read(layout.tool(&columns).arg(layout.combined()))?;
         text.lines().take(LINES_SHOWN).for_each(|line| println!("    {line}"));
     }
     Ok(())

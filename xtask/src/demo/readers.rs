@@ -32,17 +32,14 @@ pub(super) fn ask_perfetto(sql: &str, trace: &Path) -> Result<String> {
     node.arg(workspace::root().join("tests/oracle/trace_processor.mjs"));
     node.args(["--stats", "--sql", sql]).arg(trace);
     node.env("PERFETTO_WEB_DIST", python::environment().web_dist);
-    println!("$ {}", shell::line(&node));
-    shell::read(&mut node)
+    shell::show_and_read(&mut node)
 }
 
 /// Reads the trace with both, and says in how many messages they agree; an error with the first
 /// difference where they don't.
 pub(super) fn compare(layout: &Layout, trace: &Path) -> Result<()> {
-    let mut tool = Command::new(layout.programs.join("protologtool"));
-    tool.args(["read-log", "--format", "json"]).arg(trace).current_dir(workspace::root());
-    println!("$ {}", shell::line(&tool));
-    let ours = rows(&shell::read(&mut tool)?)?;
+    let mut tool = layout.tool(&["read-log", "--format", "json"]);
+    let ours = rows(&shell::show_and_read(tool.arg(trace))?)?;
     let theirs = rows(&ask_perfetto(ROWS, trace)?)?;
     println!("{}", agreement(&ours, &theirs)?);
     Ok(())

@@ -5,8 +5,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use super::{DemoStep, Layout, readers};
-use crate::{Result, shell, tools, workspace};
+use super::{DemoStep, Layout, readers, step};
+use crate::tools::{NODE, WHEELS};
+use crate::{Result, shell, workspace};
 
 /// Lines of the log that are shown.
 const LINES_SHOWN: usize = 6;
@@ -14,15 +15,11 @@ const COUNTS: &str =
     "SELECT level, tag, count(*) AS messages FROM protolog GROUP BY level, tag ORDER BY level, tag";
 
 pub(super) const STEPS: [DemoStep; 5] = [
-    DemoStep { title: "build a program that logs", needs: &[], run: build },
-    DemoStep { title: "run it; it leaves a trace", needs: &[], run: record },
-    DemoStep { title: "read the trace", needs: &[], run: read },
-    DemoStep {
-        title: "read it with Perfetto's trace_processor",
-        needs: &[tools::NODE, tools::WHEELS],
-        run: ask_perfetto,
-    },
-    DemoStep { title: "look at it in the Perfetto UI", needs: &[], run: explain_ui },
+    step("build a program that logs", &[], build),
+    step("run it; it leaves a trace", &[], record),
+    step("read the trace", &[], read),
+    step("read it with Perfetto's trace_processor", &[NODE, WHEELS], ask_perfetto),
+    step("look at it in the Perfetto UI", &[], explain_ui),
 ];
 
 fn build(layout: &Layout) -> Result<()> {
@@ -44,10 +41,9 @@ fn read(layout: &Layout) -> Result<()> {
     }
     for filter in [&["--group", "Walk", "--level", "debug"][..], &["--tag", "Report"]] {
         let mut command = read_log(layout, filter);
-        println!("$ {}", shell::line(&command));
-        show(&shell::read(&mut command)?);
+        show(&shell::show_and_read(&mut command)?);
     }
-    println!("all {lines} lines are in {}", super::shown(&layout.log()));
+    println!("all {lines} lines are in {}", workspace::shown(&layout.log()));
     Ok(())
 }
 
@@ -72,7 +68,7 @@ fn explain_ui(layout: &Layout) -> Result<()> {
     let size = fs::metadata(layout.rust_trace()).map_err(|error| error.to_string())?.len();
     println!(
         "open {} ({} KB) at https://ui.perfetto.dev, where it is read by the browser alone;",
-        super::shown(&layout.rust_trace()),
+        workspace::shown(&layout.rust_trace()),
         size.div_ceil(1024)
     );
     println!("on the page \"Query (SQL)\" ask: select * from protolog");
@@ -81,8 +77,8 @@ fn explain_ui(layout: &Layout) -> Result<()> {
 }
 
 fn read_log(layout: &Layout, filter: &[&str]) -> Command {
-    let mut tool = Command::new(layout.programs.join("protologtool"));
-    tool.arg("read-log").args(filter).arg(layout.rust_trace()).current_dir(workspace::root());
+    let mut tool = layout.tool(&["read-log"]);
+    tool.args(filter).arg(layout.rust_trace());
     tool
 }
 

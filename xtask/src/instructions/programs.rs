@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::table::{COLUMNS, Counts};
-use crate::{Result, callgrind, shell, workspace};
+use crate::{Result, callgrind, shell, toolchain, workspace};
 
 /// Repetitions of a call: many chunks full.
 const REPETITIONS: u64 = 50_000;
@@ -63,8 +63,7 @@ fn count_calls(program: &str) -> Result<Vec<f64>> {
 /// Instructions of a message in each of [`READS`], all threads and the survey of the trace
 /// included.
 fn count_reads(program: &Path) -> Result<Vec<(&'static str, f64)>> {
-    let dir = workspace::target_dir()?.join("instructions");
-    workspace::empty_dir(&dir)?;
+    let dir = workspace::empty_target("instructions")?;
     let mut traces = Vec::new();
     for messages in MESSAGES {
         let trace = dir.join(format!("{messages}.pftrace"));
@@ -110,15 +109,6 @@ impl<'a> Builds<'a> {
 
     fn run(&self, args: &[&str], target: &Path) -> Result<()> {
         let args = [&["build", "--locked"], args].concat();
-        let mut cargo = match self.toolchain {
-            None => shell::cargo(&args),
-            Some(toolchain) => {
-                let mut rustup = Command::new("rustup");
-                rustup.args(["run", toolchain, "cargo"]).args(args);
-                rustup.current_dir(workspace::root());
-                rustup
-            }
-        };
-        shell::run(cargo.env("CARGO_TARGET_DIR", target))
+        shell::run(toolchain::cargo(self.toolchain, &args).env("CARGO_TARGET_DIR", target))
     }
 }

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{Built, DATE, GROUP, JARS, Jar, VERSION, files_below};
+use super::{Built, GROUP, JARS, Jar, VERSION, files_below, list_of, pack};
 use crate::loggers::Loggers;
 use crate::{Result, java, shell, workspace};
 
@@ -43,23 +43,17 @@ pub(crate) fn fill(repository: &Path, loggers: Option<&Loggers>) -> Result<()> {
         workspace::write(part(".jar"), workspace::read_bytes(file)?)?;
         workspace::write(part(".pom"), jar.pom())?;
         let (dir, files) = jar.written(&built)?;
-        pack(&part("-sources.jar"), &dir, &files)?;
+        pack(&part("-sources.jar"), &dir, &files, &["--no-manifest"])?;
         let docs = jar.document(&built, loggers)?;
-        pack(&part("-javadoc.jar"), &docs, &files_below(&docs, Path::new("")))?;
+        let pages = files_below(&docs, Path::new(""));
+        pack(&part("-javadoc.jar"), &docs, &pages, &["--no-manifest"])?;
         for file in FILES {
             write_checksums(&part(file))?;
         }
         findings.extend(incomplete(&place, jar.name)?);
     }
-    for finding in &findings {
-        println!("{finding}");
-    }
     println!("{} jars with sources, documentation and POM", built.files.len());
-    if findings.is_empty() {
-        Ok(())
-    } else {
-        Err(format!("incomplete: {} findings", findings.len()))
-    }
+    shell::report(&findings, "incomplete")
 }
 
 impl Jar {
@@ -98,11 +92,7 @@ impl Jar {
         if self.name != super::RUNTIME {
             javadoc.arg(option).arg(path);
         }
-        // They are too many for a line that is shown.
-        let list = pages.with_extension("list");
-        let names: Vec<_> = files.iter().map(|file| format!("{}\n", file.display())).collect();
-        workspace::write(&list, names.concat())?;
-        javadoc.arg(format!("@{}", list.display()));
+        javadoc.arg(format!("@{}", list_of(&files, &pages)?.display()));
         shell::run_without_output(javadoc.current_dir(dir))?;
         Ok(pages)
     }
@@ -116,21 +106,9 @@ fn place_in_packages(source: &Path) -> PathBuf {
     if below.as_os_str().is_empty() { source.file_name().into_iter().collect() } else { below }
 }
 
-/// Packs `files`, which are relative to `dir`, with one time for all.
-fn pack(jar: &Path, dir: &Path, files: &[PathBuf]) -> Result<()> {
-    let list = jar.with_extension("list");
-    let names = files.iter().map(|file| format!("{}\n", file.display())).collect::<Vec<_>>();
-    workspace::write(&list, names.concat())?;
-    let mut command = Command::new("jar");
-    command.args(["--create", "--no-manifest", "--date", DATE, "--file"]).arg(jar);
-    shell::run_quietly(command.arg(format!("@{}", list.display())).current_dir(dir))?;
-    fs::remove_file(&list).map_err(|error| format!("can't remove `{}`: {error}", list.display()))
-}
-
 fn write_checksums(file: &Path) -> Result<()> {
     for kind in CHECKSUMS {
-        let printed = shell::read(Command::new(format!("{kind}sum")).arg(file))?;
-        let sum = printed.split_whitespace().next().unwrap_or_default();
+        let sum = workspace::checksum(&format!("{kind}sum"), file)?;
         workspace::write(format!("{}.{kind}", file.display()), sum)?;
     }
     Ok(())

@@ -35,17 +35,12 @@ pub(crate) fn compare() -> Result<()> {
         findings.extend(gone.iter().map(|line| format!("{}: gone: {line}", file.display())));
         findings.extend(new.iter().map(|line| format!("{}: new: {line}", file.display())));
     }
-    for finding in &findings {
-        println!("{finding}");
-    }
-    if findings.is_empty() {
-        return Ok(());
-    }
-    Err(format!(
-        "the interface differs in {} lines from the lists\nhelp: run `cargo xtask bless api`; what is gone breaks \
-         programs, so raise the version that says so",
-        findings.len()
-    ))
+    shell::report(&findings, "the interface differs from the lists").map_err(|problem| {
+        format!(
+            "{problem}\nhelp: run `cargo xtask bless api`; what is gone breaks programs, so raise \
+             the version that says so"
+        )
+    })
 }
 
 /// Writes the lists anew.

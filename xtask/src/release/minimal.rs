@@ -27,8 +27,7 @@ pub(super) fn check(packages: &[Package]) -> Result<()> {
 
 /// A copy of the project's files.
 fn copy() -> Result<PathBuf> {
-    let copy = workspace::target_dir()?.join("release/minimal");
-    workspace::empty_dir(&copy)?;
+    let copy = workspace::empty_target("release/minimal")?;
     let list = copy.with_file_name("minimal-files");
     let files = workspace::files()?;
     let names: Vec<_> = files.iter().map(|file| file.to_string_lossy().into_owned()).collect();

@@ -27,14 +27,11 @@ use std::path::Path;
 use std::process::Command;
 
 use self::packages::Package;
-use crate::steps::Steps;
+use crate::steps::{NamedStep, Steps};
 use crate::{Result, install, jar, loggers, maven, shell, soak, tools, workspace};
 
-/// A step: its name, what it checks, and its work, which adds to the list what it skips.
-type ReleaseStep = (&'static str, &'static str, fn(&mut Vec<String>) -> Result<()>);
-
 /// The steps in their order.
-pub(crate) const STEPS: [ReleaseStep; 11] = [
+pub(crate) const STEPS: [NamedStep; 11] = [
     ("versions", "all packages are of one version, of which CHANGELOG has a section", |_| {
         versions::check(&all()?)
     }),
@@ -75,10 +72,7 @@ pub(crate) fn run(only: &[String]) -> Result<()> {
     for (at, package) in packages.iter().enumerate() {
         println!("  {:>2}. {} {}", at + 1, package.name, package.version);
     }
-    let mut steps = Steps::new(only);
-    for (name, _, run) in STEPS {
-        steps.run(name, run);
-    }
+    let steps = Steps::run_all(only, &STEPS);
     println!("\n{BY_HAND}");
     steps.finish(true)
 }
@@ -89,7 +83,7 @@ fn all() -> Result<Vec<Package>> {
 }
 
 fn metadata() -> Result<()> {
-    report(&packages::findings(&all()?)?)
+    shell::report(&packages::findings(&all()?)?, "not ready")
 }
 
 /// Has cargo pack the packages and build each from its archive.
@@ -118,14 +112,9 @@ fn debian(skipped: &mut Vec<String>) -> Result<()> {
 
 fn package_for_debian(tool: &Path, skipped: &mut Vec<String>) -> Result<()> {
     let package = deb::build(tool)?;
-    println!("{}", package.strip_prefix(workspace::root()).unwrap_or(&package).display());
-    if tools::LINTIAN.is_present() {
-        return deb::check(&package);
-    }
-    let line = install::skipped("the package of Debian's", &tools::LINTIAN);
-    println!("{line}");
-    skipped.push(line);
-    Ok(())
+    println!("{}", workspace::shown(&package));
+    let lacks = install::lacks(&tools::LINTIAN, "the package of Debian's", skipped);
+    if lacks { Ok(()) } else { deb::check(&package) }
 }
 
 /// Fills a repository of Maven's, and has a project find the runtime in it.
@@ -148,16 +137,4 @@ fn workflow(skipped: &mut Vec<String>) -> Result<()> {
     let mut check = Command::new("check-jsonschema");
     check.args(["--builtin-schema", "vendor.github-workflows", WORKFLOW]);
     shell::run(check.current_dir(workspace::root()))
-}
-
-/// Prints findings; an error if there are some.
-fn report(findings: &[String]) -> Result<()> {
-    for finding in findings {
-        println!("{finding}");
-    }
-    if findings.is_empty() {
-        Ok(())
-    } else {
-        Err(format!("not ready: {} findings", findings.len()))
-    }
 }

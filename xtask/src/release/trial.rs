@@ -114,8 +114,7 @@ fn fill(source: &Path, packages: &[Package]) -> Result<()> {
     shell::run_without_output(vendor.arg(source))?;
     for archive in packages::pack(packages)? {
         shell::run_quietly(Command::new("tar").arg("-xzf").arg(&archive).arg("-C").arg(source))?;
-        let printed = shell::read(Command::new("sha256sum").arg(&archive))?;
-        let checksum = printed.split_whitespace().next().unwrap_or_default();
+        let checksum = workspace::checksum("sha256sum", &archive)?;
         let name = archive.file_stem().unwrap_or_default();
         let file = source.join(name).join(".cargo-checksum.json");
         workspace::write(file, format!("{{\"files\":{{}},\"package\":\"{checksum}\"}}"))?;

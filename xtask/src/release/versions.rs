@@ -1,8 +1,7 @@
 //! One version for all: packages, the runtime for Java, and a section of CHANGELOG.
 
 use super::packages::Package;
-use super::report;
-use crate::{Result, workspace};
+use crate::{Result, shell, workspace};
 
 /// The version of this project, which the jars have too.
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -12,7 +11,7 @@ pub(super) fn check(packages: &[Package]) -> Result<()> {
     let changelog = workspace::read(workspace::root().join("CHANGELOG.md"))?;
     let versions: Vec<(&str, &str)> =
         packages.iter().map(|it| (it.name.as_str(), it.version.as_str())).collect();
-    report(&findings(&versions, &changelog))
+    shell::report(&findings(&versions, &changelog), "not ready")
 }
 
 fn findings(packages: &[(&str, &str)], changelog: &str) -> Vec<String> {
