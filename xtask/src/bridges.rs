@@ -24,15 +24,15 @@ const PROGRAMS: [BridgedProgram; 4] = [
         libraries: |loggers| [vec![loggers.slf4j()], loggers.log4j()].concat(),
         left_out: "protolog-logback",
         ways: &[
-            way("log4j: synchronous", "-Dappender=trace", &[], "false true\nfalse true\n40\n"),
-            way("log4j: AsyncAppender", "-Dappender=async", &["log4j"], "14\n"),
-            way(
+            ("log4j: synchronous", "-Dappender=trace", &[], "false true\nfalse true\n40\n"),
+            ("log4j: AsyncAppender", "-Dappender=async", &["log4j"], "14\n"),
+            (
                 "log4j: AsyncLogger",
                 "-Dlog4j2.contextSelector=org.apache.logging.log4j.core.async.AsyncLoggerContextSelector",
                 &["log4j"],
                 "14\n",
             ),
-            way(
+            (
                 "log4j: asynchronous loggers, one in another",
                 "-Dlog4j2.configurationFile=java/bridges/test/log4j2-mixed.xml",
                 &["log4j"],
@@ -44,8 +44,8 @@ const PROGRAMS: [BridgedProgram; 4] = [
     BridgedProgram {
         libraries: Loggers::logback_1_5,
         ways: &[
-            way("logback 1.5: synchronous", "-Dappender=TRACE", &[], "10\n"),
-            way("logback 1.5: AsyncAppender", "-Dappender=ASYNC", &[], "10\n"),
+            ("logback 1.5: synchronous", "-Dappender=TRACE", &[], "10\n"),
+            ("logback 1.5: AsyncAppender", "-Dappender=ASYNC", &[], "10\n"),
         ],
         ..LOGBACK
     },
@@ -54,8 +54,8 @@ const PROGRAMS: [BridgedProgram; 4] = [
         class: "app.FluentBridge",
         libraries: Loggers::logback_1_5,
         ways: &[
-            way("logback 1.5, fluent: synchronous", "-Dappender=TRACE", &[], "12 2\n"),
-            way("logback 1.5, fluent: AsyncAppender", "-Dappender=ASYNC", &[], "12 2\n"),
+            ("logback 1.5, fluent: synchronous", "-Dappender=TRACE", &[], "12 2\n"),
+            ("logback 1.5, fluent: AsyncAppender", "-Dappender=ASYNC", &[], "12 2\n"),
         ],
         ..LOGBACK
     },
@@ -68,8 +68,8 @@ const LOGBACK: BridgedProgram = BridgedProgram {
     libraries: Loggers::logback,
     left_out: "protolog-slf4j",
     ways: &[
-        way("logback: synchronous", "-Dappender=TRACE", &[], "10\n"),
-        way("logback: AsyncAppender", "-Dappender=ASYNC", &[], "10\n"),
+        ("logback: synchronous", "-Dappender=TRACE", &[], "10\n"),
+        ("logback: AsyncAppender", "-Dappender=ASYNC", &[], "10\n"),
     ],
 };
 
@@ -90,22 +90,9 @@ struct BridgedProgram {
     ways: &'static [Way],
 }
 
-/// A way in which a library hands on its events.
-struct Way {
-    name: &'static str,
-    option: &'static str,
-    args: &'static [&'static str],
-    prints: &'static str,
-}
-
-const fn way(
-    name: &'static str,
-    option: &'static str,
-    args: &'static [&'static str],
-    prints: &'static str,
-) -> Way {
-    Way { name, option, args, prints }
-}
+/// A way in which a library hands on its events: its name, the option of `java`, the program's
+/// arguments, and its output.
+type Way = (&'static str, &'static str, &'static [&'static str], &'static str);
 
 /// Builds the jars twice, runs programs with all bridges, and compares their traces.
 pub(crate) fn test() -> Result<()> {
@@ -120,16 +107,16 @@ pub(crate) fn test() -> Result<()> {
     let mut text = String::new();
     for program in &PROGRAMS {
         let path = compile(program, &built, &loggers, &dir.join(program.class))?;
-        for way in program.ways {
-            let trace = dir.join(way.name.replace([':', ',', ' '], "-")).with_extension("pftrace");
+        for (name, option, args, prints) in program.ways {
+            let trace = dir.join(name.replace([':', ',', ' '], "-")).with_extension("pftrace");
             let mut java = Command::new("java");
-            java.args(program.options).arg(way.option).arg("-classpath").arg(&path);
-            java.arg(program.class).arg(&trace).args(way.args).current_dir(workspace::root());
+            java.args(program.options).arg(option).arg("-classpath").arg(&path);
+            java.arg(program.class).arg(&trace).args(*args).current_dir(workspace::root());
             let printed = shell::read(&mut java)?;
-            if printed != way.prints {
-                return Err(format!("the program printed `{printed}`, and not `{}`", way.prints));
+            if printed != *prints {
+                return Err(format!("the program printed `{printed}`, and not `{}`", prints));
             }
-            text.extend([format!("== {}\n", way.name), rows(&tool, &trace)?]);
+            text.extend([format!("== {}\n", name), rows(&tool, &trace)?]);
         }
     }
     let actual = dir.join("bridges.txt");

@@ -160,7 +160,7 @@ fn versions(lines: &str) -> Vec<String> {
 }
 
 /// Major and minor number of a version.
-fn number(version: &str) -> Option<(u32, u32)> {
+pub(crate) fn number(version: &str) -> Option<(u32, u32)> {
     let mut numbers = version.split('.');
     Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
 }

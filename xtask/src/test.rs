@@ -17,45 +17,30 @@ use crate::{
     programs, python, release, shell, soak, toolchain, workspace,
 };
 
-/// A step of the tests.
-pub(crate) struct TestStep {
-    pub(crate) name: &'static str,
-    /// The things that it checks.
-    pub(crate) checks: &'static str,
-    /// All that is installed for it. Without some of it the step checks the rest.
-    pub(crate) needs: &'static [Tool],
-    run: Work,
-}
-
-const fn step(
-    name: &'static str,
-    checks: &'static str,
-    needs: &'static [Tool],
-    run: Work,
-) -> TestStep {
-    TestStep { name, checks, needs, run }
-}
+/// A step of the tests: its name, what it checks, all that is installed for it, and its work.
+/// Without some of its tools it checks the rest.
+type TestStep = (&'static str, &'static str, &'static [Tool], Work);
 
 /// The steps in their order.
 pub(crate) const STEPS: [TestStep; 17] = [
-    step(
+    (
         "tools",
         "the toolchain is new enough; what the steps need is there, or is installed",
         &[],
         |_| Ok(()),
     ),
-    step("format", "rustfmt would change nothing", &[RUSTFMT], |skipped| {
+    ("format", "rustfmt would change nothing", &[RUSTFMT], |skipped| {
         let fmt = || cargo(&["fmt", "--all", "--check", "--", "--color=never"]);
         with(&RUSTFMT, "the format", skipped, fmt)
     }),
-    step("lints", "clippy has nothing to say", &[CLIPPY, CC], |skipped| {
+    ("lints", "clippy has nothing to say", &[CLIPPY, CC], |skipped| {
         with(&CLIPPY, "the lints", skipped, lint)
     }),
-    step("tidy", "the project's own rules: see tests/tidy", &[GIT], |skipped| {
+    ("tidy", "the project's own rules: see tests/tidy", &[GIT], |skipped| {
         let rules = || cargo(&["run", "--quiet", "--locked", "--package", "protolog-tidy"]);
         with(&GIT, "the project's own rules", skipped, rules)
     }),
-    step(
+    (
         "tests",
         "all tests of the workspace but those of the next step, several programs at a time",
         &[
@@ -67,7 +52,7 @@ pub(crate) const STEPS: [TestStep; 17] = [
             test_programs(&[&["test", "--locked", "--workspace"], &all[..]].concat(), skipped)
         },
     ),
-    step(
+    (
         "browser",
         "the page of `view` in Chromium: it shows, counts, follows and lets nothing in; the Perfetto UI shows what we add for it",
         &[CC, CHROMIUM, NPM, AXE, NODE, PYTHON, WHEELS],
@@ -80,13 +65,13 @@ pub(crate) const STEPS: [TestStep; 17] = [
             cargo_test(&[&page[..], &["--test-threads", "1", PERFETTO_TESTS]].concat(), skipped)
         },
     ),
-    step(
+    (
         "features",
         "what the runtime can do besides, each with its feature",
         &[CC, NODE, PYTHON, WHEELS],
         test_features,
     ),
-    step(
+    (
         "instructions",
         "a log call takes no more instructions than the table in bench says",
         &[VALGRIND, COUNTED_RUST],
@@ -95,19 +80,19 @@ pub(crate) const STEPS: [TestStep; 17] = [
             if lacks { Ok(()) } else { instructions::compare(skipped) }
         },
     ),
-    step("loom", "the models of the write path hold, however threads take turns", &[], |_| {
+    ("loom", "the models of the write path hold, however threads take turns", &[], |_| {
         soak::models(None)
     }),
-    step("doctests", "the examples in the documentation compile and run", &[CC], |skipped| {
+    ("doctests", "the examples in the documentation compile and run", &[CC], |skipped| {
         cargo_test(&["test", "--locked", "--workspace", "--no-fail-fast", "--doc"], skipped)
     }),
-    step("rustdoc", "the documentation builds without warnings", &[CC], |_| {
+    ("rustdoc", "the documentation builds without warnings", &[CC], |_| {
         // With private items, whose docs are for those who work on it: all of the public ones are
         // in there too.
         let doc = ["doc", "--locked", "--workspace", "--no-deps", "--document-private-items"];
         shell::run(shell::cargo(&doc).env("RUSTDOCFLAGS", "-D warnings"))
     }),
-    step(
+    (
         "oldest",
         "the libraries build with the oldest Rust that they promise, the runtime for Android; \
          its tests pass on musl",
@@ -118,33 +103,33 @@ pub(crate) const STEPS: [TestStep; 17] = [
             platforms::check(has_musl, skipped)
         },
     ),
-    step(
+    (
         "java",
         "the Java tests pass; the bridges from other loggers, as jars, record what those are given; the Maven project \
          and what `init` prints for Maven and Gradle build, and log",
         &[CC, GIT, JAVA, MAVEN, GRADLE, NPM, LOGGERS],
         test_java,
     ),
-    step(
+    (
         "python",
         "test data that scripts make is what they make",
         &[GIT, PYTHON, WHEELS],
         |skipped| with(&WHEELS, "making test data anew", skipped, reproduce_test_data),
     ),
-    step(
+    (
         "packages",
         "what would be published has all that it needs: a new user's first five commands with packages alone; the \
          tool as a package of Debian's",
         &[CC, GIT, LINTIAN],
         release::test,
     ),
-    step(
+    (
         "fleet",
         "archives give back what their traces have; SQL has the answers of `read-log`; a collector gets each message",
         &[CC, RUSTFMT, CLIPPY, OPENSSL, SYSTEMD, PYTHON, WHEELS, FLEET_WHEELS],
         |skipped| gather_skipped(skipped, fleet::test),
     ),
-    step("demo", "the demo runs to its end, on a small tree", &demo::NEEDS, |_| {
+    ("demo", "the demo runs to its end, on a small tree", &demo::NEEDS, |_| {
         // Built as the tests were: a release build of the tool alone takes longer than many steps.
         demo::run(Some(workspace::root().join("examples/java")), demo::Profile::Dev, false)
     }),
@@ -172,8 +157,8 @@ pub(crate) fn run(only: &[String], install: bool) -> Result<()> {
     let wanted = [&["tools".to_owned()], &only[..]].concat();
     let mut steps = Steps::new(&wanted).with_limit(LIMIT);
     steps.run("tools", |_| prepare(only, install));
-    for step in &STEPS[1..] {
-        steps.run(step.name, step.run);
+    for &(name, .., work) in &STEPS[1..] {
+        steps.run(name, work);
     }
     steps.finish(!install::in_ci())
 }
@@ -197,7 +182,7 @@ pub(crate) fn setup(only: &[String]) -> Result<()> {
 
 /// The names of all steps.
 pub(crate) fn every() -> Vec<String> {
-    STEPS.iter().map(|step| step.name.to_owned()).collect()
+    STEPS.iter().map(|(name, ..)| (*name).to_owned()).collect()
 }
 
 /// The names of those that run where none is named; not `tools`, which stands for the needs of all.
@@ -213,8 +198,8 @@ pub(crate) const SETUPS: [&str; 2] = ["jar", "bench"];
 fn needs(only: &[String]) -> Vec<Tool> {
     let is_wanted = |name: &str| only.iter().any(|only| only == name);
     let steps =
-        STEPS.iter().filter(|step| only.is_empty() || is_wanted("tools") || is_wanted(step.name));
-    distinct(steps.flat_map(|step| step.needs).copied().collect())
+        STEPS.iter().filter(|(name, ..)| only.is_empty() || is_wanted("tools") || is_wanted(name));
+    distinct(steps.flat_map(|(_, _, needs, _)| *needs).copied().collect())
 }
 
 fn distinct(tools: Vec<Tool>) -> Vec<Tool> {

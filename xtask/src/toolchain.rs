@@ -142,8 +142,7 @@ fn toolchain_of<'a>(installed: &'a str, wanted: &str) -> Option<&'a str> {
 
 /// Major and minor number in the output of `rustc --version`.
 fn version(text: &str) -> Option<(u32, u32)> {
-    let mut numbers = text.strip_prefix("rustc ")?.split('.');
-    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+    debian::number(text.strip_prefix("rustc ")?)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use super::{DemoStep, Layout, readers, step};
+use super::{DemoStep, Layout, readers};
 use crate::tools::{JAVA, NODE, WHEELS};
 use crate::{Result, shell, workspace};
 
@@ -11,8 +11,8 @@ use crate::{Result, shell, workspace};
 const LINES_SHOWN: usize = 3;
 
 pub(super) const STEPS: [DemoStep; 2] = [
-    step("make one trace of both", &[JAVA], merge),
-    step("read it with both readers", &[JAVA, NODE, WHEELS], read),
+    ("make one trace of both", &[JAVA], merge),
+    ("read it with both readers", &[JAVA, NODE, WHEELS], read),
 ];
 
 fn merge(layout: &Layout) -> Result<()> {

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::{DemoStep, Layout, readers, step};
+use super::{DemoStep, Layout, readers};
 use crate::tools::{JAVA, NODE, WHEELS};
 use crate::{Result, java, shell, workspace};
 
@@ -22,14 +22,14 @@ const SHOWN: &str = "demo/indexer/FileEntry.java";
 const MESSAGES_SHOWN: usize = 4;
 
 pub(super) const STEPS: [DemoStep; 8] = [
-    step("build the tool", &[], build),
-    step("rewrite the log calls", &[], rewrite),
-    step("what that does to a file", &[], difference),
-    step("compile the sources as written, and as rewritten", &[JAVA], compile),
-    step("run both, compare what they print", &[JAVA], run_both),
-    step("read the traces that both have left", &[JAVA], read_both),
-    step("read them with Perfetto's trace_processor", &[JAVA, NODE, WHEELS], ask_perfetto),
-    step("the dictionary that holds the texts now", &[], dictionary),
+    ("build the tool", &[], build),
+    ("rewrite the log calls", &[], rewrite),
+    ("what that does to a file", &[], difference),
+    ("compile the sources as written, and as rewritten", &[JAVA], compile),
+    ("run both, compare what they print", &[JAVA], run_both),
+    ("read the traces that both have left", &[JAVA], read_both),
+    ("read them with Perfetto's trace_processor", &[JAVA, NODE, WHEELS], ask_perfetto),
+    ("the dictionary that holds the texts now", &[], dictionary),
 ];
 
 fn build(layout: &Layout) -> Result<()> {

@@ -35,21 +35,8 @@ pub(crate) enum Profile {
     Tool,
 }
 
-/// One numbered step.
-struct DemoStep {
-    title: &'static str,
-    /// A step that lacks one of these is skipped aloud.
-    needs: &'static [Tool],
-    run: fn(&Layout) -> Result<()>,
-}
-
-const fn step(
-    title: &'static str,
-    needs: &'static [Tool],
-    run: fn(&Layout) -> Result<()>,
-) -> DemoStep {
-    DemoStep { title, needs, run }
-}
+/// A numbered step: its title, its tools, without one of which it is skipped aloud, and its work.
+type DemoStep = (&'static str, &'static [Tool], fn(&Layout) -> Result<()>);
 
 /// Tools that the parts need beside Rust.
 pub(crate) const NEEDS: [Tool; 6] =
@@ -71,11 +58,11 @@ pub(crate) fn run(dir: Option<PathBuf>, profile: Profile, install: bool) -> Resu
     workspace::empty_dir(&layout.output)?;
     let mut skipped = Vec::new();
     for (part, steps) in PARTS {
-        for (index, step) in steps.iter().enumerate() {
-            println!("\n== {part} {}/{}: {}", index + 1, steps.len(), step.title);
-            match step.needs.iter().find(|tool| !tool.is_present()) {
-                Some(tool) => skipped.push(install::skipped(&format!("`{}`", step.title), tool)),
-                None => (step.run)(&layout)?,
+        for (index, (title, needs, work)) in steps.iter().enumerate() {
+            println!("\n== {part} {}/{}: {}", index + 1, steps.len(), title);
+            match needs.iter().find(|tool| !tool.is_present()) {
+                Some(tool) => skipped.push(install::skipped(&format!("`{}`", title), tool)),
+                None => work(&layout)?,
             }
         }
     }

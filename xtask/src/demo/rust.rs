@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use super::{DemoStep, Layout, readers, step};
+use super::{DemoStep, Layout, readers};
 use crate::tools::{NODE, WHEELS};
 use crate::{Result, shell, workspace};
 
@@ -15,11 +15,11 @@ const COUNTS: &str =
     "SELECT level, tag, count(*) AS messages FROM protolog GROUP BY level, tag ORDER BY level, tag";
 
 pub(super) const STEPS: [DemoStep; 5] = [
-    step("build a program that logs", &[], build),
-    step("run it; it leaves a trace", &[], record),
-    step("read the trace", &[], read),
-    step("read it with Perfetto's trace_processor", &[NODE, WHEELS], ask_perfetto),
-    step("look at it in the Perfetto UI", &[], explain_ui),
+    ("build a program that logs", &[], build),
+    ("run it; it leaves a trace", &[], record),
+    ("read the trace", &[], read),
+    ("read it with Perfetto's trace_processor", &[NODE, WHEELS], ask_perfetto),
+    ("look at it in the Perfetto UI", &[], explain_ui),
 ];
 
 fn build(layout: &Layout) -> Result<()> {
