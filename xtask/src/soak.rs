@@ -67,7 +67,7 @@ pub(crate) const STEPS: [NamedStep; 20] = [
             let web_dist = python::environment().web_dist;
             let web_dist = ("PERFETTO_WEB_DIST", web_dist.to_str().unwrap_or_default());
             let copies = ("PROTOLOG_DAMAGED_COPIES", "500");
-            tests_with("--package=protolog-reader --test=damage --", &[copies, web_dist])
+            tests_with("--package=protolog-reader --test=it damage:: --", &[copies, web_dist])
         },
     ),
     (
@@ -172,7 +172,7 @@ fn properties() -> Result<()> {
     let cases = std::env::var(CASES).unwrap_or_else(|_| "5000".to_owned());
     let programs = [
         "--package=protolog-control --test=any --",
-        "--package=protolog-reader --test=any_bytes --test=fast_path --test=merge_overlap --test=merge_random --test=recording --",
+        "--package=protolog-reader --test=it -- any_bytes:: fast_path:: merge_overlap:: merge_random:: recording::",
         "--package=protolog-tool --lib --test=aosp --test=jar --test=java --test=kotlin --test=rust -- \
          rewrite:: response:: pairs:: hostile:: invariants:: any::",
         "--package=protolog-protozero --test=it --",

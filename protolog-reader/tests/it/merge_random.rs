@@ -5,9 +5,7 @@
 //! compressed as a whole; with losses, slices and fields that are no packets; copies and beginnings
 //! of each other; cut off, or with bytes that changed.
 
-mod common;
-
-use common::{Input, joined, text, trace};
+use crate::common::{Input, joined, text, trace};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use protolog_reader::{Log, MergeInput, Merged, Pages, Trace, merge};

@@ -1,12 +1,10 @@
 //! Damaged traces: what can be read is read, at least as much as trace_processor reads, and what
 //! can't is reported.
 
-mod common;
-
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use common::{Input, text, trace};
+use crate::common::{Input, text, trace};
 use protolog_reader::{Log, Trace, merge};
 
 /// Copies of a trace that are damaged; `cargo xtask soak` sets more.

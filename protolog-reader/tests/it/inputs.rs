@@ -1,9 +1,7 @@
 //! Traces of several sessions that are read as one, their bytes one after the other, say the same
 //! as their merge; or they are to be merged.
 
-mod common;
-
-use common::{Input, joined, trace};
+use crate::common::{Input, joined, trace};
 use protolog_reader::{ByteSource, JsonWriter, Log, MergeInput, PageOptions, Pages, merge};
 use std::fmt::Write as _;
 

@@ -1,8 +1,6 @@
 //! Merges: the result has everything that the inputs have, and contradictions are refused.
 
-mod common;
-
-use common::{rows, text, trace};
+use crate::common::{rows, text, trace};
 use protolog_core::schema::packet;
 use protolog_reader::{MergeInput, Merged, Trace, merge};
 use protolog_testkit::{assert_eq_text, read_trace, temp_dir};

@@ -1,8 +1,6 @@
 //! Recordings, complete and damaged: the recovered messages, and the report of the rest.
 
-mod common;
-
-use common::{recording::recording, text};
+use crate::common::{recording::recording, text};
 use proptest::prelude::*;
 use protolog_core::chunk::{PACKETS_AT, PAGE_HEADER, Packets, WRITER_ID_AT};
 use protolog_core::recorder::{

@@ -1,8 +1,6 @@
 //! JSON lines: members that appear only when there is a value.
 
-mod common;
-
-use common::trace;
+use crate::common::trace;
 use protolog_reader::{JsonWriter, Trace};
 use protolog_testkit::assert_eq_text;
 

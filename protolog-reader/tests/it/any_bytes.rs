@@ -1,8 +1,6 @@
 //! Any bytes can be read: no panic, everything left out is counted, memory is proportional.
 
-mod common;
-
-use common::{cases, text};
+use crate::common::{cases, text};
 use proptest::prelude::*;
 use protolog_reader::{
     EndReason, Entry, Follower, Item, JsonWriter, Limits, Log, Loss, LossReason, Pages, Stats,
@@ -144,7 +142,7 @@ fn traces_truncated_anywhere() {
 
 #[test]
 fn a_truncated_packet_is_reported_as_such() {
-    let bytes = common::trace("ts=1 log(0x11, 1)\nts=2 log(0x11, 2)");
+    let bytes = crate::common::trace("ts=1 log(0x11, 1)\nts=2 log(0x11, 2)");
     let half = bytes.len() / 2;
     for length in 1..bytes.len() {
         let ended = check(&bytes[..length]).unwrap().stats().ended_early;
@@ -158,14 +156,14 @@ fn a_truncated_packet_is_reported_as_such() {
 fn limits_hold() {
     let mut limits = Limits::default();
     limits.entries = 2;
-    let bytes = common::trace("ts=1 log(1)\nts=2 log(2)\nts=3 log(3)\nts=4 log(4)");
+    let bytes = crate::common::trace("ts=1 log(1)\nts=2 log(2)\nts=3 log(3)\nts=4 log(4)");
     let log = Trace::from_bytes(bytes).with_limits(limits).read().unwrap();
     assert_eq!(log.entries().len(), 2);
     assert_eq!(log.stats().ended_early.unwrap().reason, EndReason::Limit);
 
     let mut limits = Limits::default();
     limits.sequences = 1;
-    let bytes = common::trace("@1 ts=1 log(1)\n@1 ts=2 log(2)\n@2 ts=3 log(3)");
+    let bytes = crate::common::trace("@1 ts=1 log(1)\n@1 ts=2 log(2)\n@2 ts=3 log(3)");
     let log = Trace::from_bytes(bytes).with_limits(limits).read().unwrap();
     assert_eq!(log.entries().len(), 2);
 
@@ -173,7 +171,7 @@ fn limits_hold() {
     limits = Limits::default();
     limits.inflated_bytes = 1000;
     let part = format!("bundle(zlib) {{\nts=2 field(200, \"{}\")\n}}\n", "x".repeat(600));
-    let bytes = common::trace(&part.repeat(3));
+    let bytes = crate::common::trace(&part.repeat(3));
     let log = Trace::from_bytes(bytes).with_limits(limits).read().unwrap();
     assert_eq!((log.stats().cut_bundles, log.stats().inflated_bytes), (2, 1000));
 
@@ -181,7 +179,7 @@ fn limits_hold() {
     let mut limits = Limits::default();
     limits.inflated_bytes = 1000;
     let zeros = "\\x00".repeat(1 << 20);
-    let bomb = common::trace(&format!(
+    let bomb = crate::common::trace(&format!(
         "ts=1 log(1)\nbundle(zlib) {{\nbytes(\"{zeros}\")\n}}\nts=2 log(2)"
     ));
     assert!(bomb.len() < 2000);
@@ -190,7 +188,7 @@ fn limits_hold() {
     assert!(log.stats().inflated_bytes <= 1000);
 
     let packets = "ts=1 log(1)\n".repeat(1000);
-    let whole = common::trace(&format!("whole(gzip)\n{packets}"));
+    let whole = crate::common::trace(&format!("whole(gzip)\n{packets}"));
     let log = Trace::from_bytes(whole).with_limits(limits).read().unwrap();
     assert_eq!(log.stats().ended_early.unwrap().reason, EndReason::Expansion);
     assert!(log.stats().bytes <= 1000 && log.entries().len() > 10);
@@ -203,7 +201,7 @@ fn many_clocks_take_little_time() {
         .map(|id| format!("snapshot({id}=1, {}=2, 199=1)\nts=1 clock={id} log(1)\n", id + 1));
     let description =
         format!("snapshot(boot=1, {})\n{}", clocks.join(", "), chain.collect::<String>());
-    let log = check(&common::trace(&description)).unwrap();
+    let log = check(&crate::common::trace(&description)).unwrap();
     assert!(log.stats().ignored_clocks > 90_000);
     assert_eq!(log.entries().len(), 2000);
 }
@@ -213,7 +211,7 @@ fn clearing_a_large_table_takes_little_time() {
     let strings: Vec<_> = (0..100_000).map(|iid| format!("string({iid}, \"\")")).collect();
     let clears = "@1 cleared string(1, \"\")\n".repeat(100_000);
     let description = format!("@1 cleared {}\n{clears}@1 needs ts=1 log(1, $1)", strings.join(" "));
-    assert_eq!(check(&common::trace(&description)).unwrap().entries().len(), 1);
+    assert_eq!(check(&crate::common::trace(&description)).unwrap().entries().len(), 1);
 }
 
 proptest! {
@@ -252,6 +250,6 @@ proptest! {
                 description.push('\n');
             }
         }
-        check(&common::trace(&description));
+        check(&crate::common::trace(&description));
     }
 }

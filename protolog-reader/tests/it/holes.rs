@@ -1,9 +1,7 @@
 //! Traces with holes, as another program leaves them that truncates the file of a session: what
 //! follows is read, and nothing is read that was not written.
 
-mod common;
-
-use common::{Input, trace};
+use crate::common::{Input, trace};
 use protolog_reader::{Log, Merged, Trace, merge};
 
 /// The strings of the second chunk have the ids of those of the first one. A string is a trace

@@ -1,13 +1,11 @@
 //! Pages of a trace say the same as the whole trace, whatever their size; and reading can begin in
 //! the middle.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io;
 
-use common::{cases, text, trace};
+use crate::common::{cases, text, trace};
 use protolog_reader::{Entry, Item, JsonWriter, Log, MergeInput, Pages, Thread, Trace};
 
 /// All items as JSON, and what is said at the end.

@@ -4,14 +4,12 @@
 //! `two.pftrace` by `zstd -1 --no-check`, which are `ONE` and `TWO` by
 //! `cargo run --example describe`.
 
-mod common;
-
-use common::{Input, text, trace};
+use crate::common::{Input, text, trace};
 use protolog_reader::{Trace, merge};
 
 const ONE: &str = "group(1, \"demo::Log::A\", \"A\") message(0x11, INFO, 1, \"%d\")\nts=1 log(0x11, 1)\nts=2 log(0x11, 2)\n";
 const TWO: &str = "ts=3 log(0x11, 3)\nts=4 log(0x11, 4)\n";
-const FRAMES: &[u8] = include_bytes!("data/frames.zst");
+const FRAMES: &[u8] = include_bytes!("../data/frames.zst");
 
 #[test]
 fn frames_of_the_real_tool_are_read() {

@@ -1,9 +1,7 @@
 //! Merges of sources that overlap: the same message is in the result once, and everything else is
 //! what it was.
 
-mod common;
-
-use common::{Input, text, trace};
+use crate::common::{Input, text, trace};
 use proptest::prelude::*;
 use protolog_reader::{MergeInput, Merged, Trace, merge};
 use protolog_testkit::{assert_eq_text, read_trace, temp_dir};

@@ -1,8 +1,6 @@
 //! A trace that is read in parts, wherever it is parted, has the items that it has as a whole.
 
-mod common;
-
-use common::trace;
+use crate::common::trace;
 use protolog_reader::{Follower, Item, Log, ReadErrorKind, Rendering, SpanSlice, Trace};
 
 /// Two sequences with clocks of their own, strings that later messages refer to, losses.

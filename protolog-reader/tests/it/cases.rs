@@ -3,12 +3,10 @@
 //!
 //! `UPDATE_EXPECT=1` rewrites the expectations.
 
-mod common;
-
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use common::{cases, rows, text};
+use crate::common::{cases, rows, text};
 use protolog_reader::Trace;
 
 const ROWS: &str =

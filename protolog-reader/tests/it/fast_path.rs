@@ -1,11 +1,9 @@
 //! The fast path of messages writes what the slow one does: all cases, and traces of any templates,
 //! values and strings.
 
-mod common;
-
 use std::fmt::Write as _;
 
-use common::{cases, trace};
+use crate::common::{cases, trace};
 use proptest::prelude::*;
 use protolog_reader::{JsonWriter, Log, TextWriter, TimeFormat, Times, Trace};
 use protolog_testkit::assert_eq_text;

@@ -1,10 +1,8 @@
 //! Recordings chunk by chunk: the order of chunks, packets that continue in the next one, and the
 //! valid part of a chunk that was being written.
 
-mod common;
-
-use common::recording::{ChunkSpec, packets, with_chunks};
-use common::text;
+use crate::common::recording::{ChunkSpec, packets, with_chunks};
+use crate::common::text;
 use protolog_core::chunk::{ChunkState, DROPPED_PACKET_SIZE, Packets};
 use protolog_core::recorder::{MESSAGE_COUNTS, message_count_at};
 use protolog_reader::{Flaw, Recording, Recovered, Trace};

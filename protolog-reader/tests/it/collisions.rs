@@ -1,8 +1,6 @@
 //! Several messages of one id: the kinds of values tell their entries apart.
 
-mod common;
-
-use common::trace;
+use crate::common::trace;
 use protolog_reader::{JsonWriter, Rendering, Trace};
 
 #[test]
