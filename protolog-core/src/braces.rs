@@ -2,9 +2,9 @@
 //!
 //! A brace means nothing in a template, where only `%` does. But Rust programmers write `{n}` where
 //! they want a value, and would get the braces. So [`braces`] finds the text that `println!` takes
-//! for a value, which macros and tool refuse, and the doubled braces that it prints as one, which
-//! they take as one: `{{n}}` is the way to have the text `{n}`, as everywhere in Rust. All other
-//! braces stand for themselves, so `{"a": %d}` needs no doubling.
+//! for a value, which macros and tool refuse. It finds the doubled braces, too, that `println!`
+//! prints as one, and which they take as one: `{{n}}` is the way to have the text `{n}`, as
+//! everywhere in Rust. All other braces stand for themselves, so `{"a": %d}` needs no doubling.
 //!
 //! Templates that do not stand in a Rust source (Java's, and those known at run time) are not
 //! concerned.

@@ -22,8 +22,8 @@
 //! frees them when it is done.
 //!
 //! Invariants
-//! - *pinned*: a chunk that the reader has pinned keeps its committed bytes until the pin is gone:
-//!   either the reader sees that the chunk is another one, or the writer that takes it sees the pin
+//! - *pinned*: a chunk that the reader has pinned keeps its committed bytes until the pin is gone.
+//!   Either the reader sees that the chunk is another one, or the writer that takes it sees the pin
 //!   and leaves it to the reader.
 //! - *age*: the position moves on from a page only after that was visited in its lap. A writer
 //!   takes each chunk on a page that comes later in turn than that of its chunk before, so its

@@ -5,7 +5,7 @@
 //! - A clock from 128 up that several inputs define gets a new number in all but the first of
 //!   these.
 //! - The clocks of the boot that began first keep their numbers, and those of each other one get
-//!   new ones: snapshots relate them by the time on the wall, so that each message has its own, and
+//!   new ones. Snapshots relate them by the time on the wall, so that each message has its own, and
 //!   no time is before that boot.
 //!
 //! Invariant: in the result, each number means one clock.

@@ -8,8 +8,8 @@
 //! A trace that has such packets gets new ones in their place, with the counters that they had.
 //!
 //! Invariants: all is appended, on sequences that the trace does not have, in packets whose first
-//! field says what they are for, so that they are found again, and replaced; what needs the wall
-//! clock, as the times of Android's logs do, is counted where the trace does not know it.
+//! field says what they are for. So they are found again, and replaced. What needs the wall clock,
+//! as the times of Android's logs do, is counted where the trace does not know it.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};

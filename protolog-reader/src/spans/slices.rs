@@ -11,7 +11,7 @@
 //! the edges that were lost are kept as [`SliceRepair`]s.
 //!
 //! Invariants: slices of a track are nested; an end belongs to the innermost slice that is open, or
-//! to that of its depth; one without a begin is counted, and a slice without an end is open until
+//! to that of its depth. One without a begin is counted, and a slice without an end is open until
 //! the trace ends, or the next event of which it can't be. Memory is in proportion to the events,
 //! or to the open slices of a trace that is being written: events share a text that is interned,
 //! however many refer to it.

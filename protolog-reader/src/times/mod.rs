@@ -55,10 +55,9 @@ impl Times {
     }
 
     /// Parses a point in time: seconds since boot (`12.5`), a date and time of this zone
-    /// (`2026-11-20 18:27:01.5`; the year, or the whole date, may be that of the log's first entry:
-    /// `11-20 18:27:01.5`, `18:27`), a date and time with its offset (`2026-11-20T18:27:01Z`), or a
-    /// span before `now`, in nanoseconds since 1970 (`10m`, `2h30m ago`, `now`, `today`,
-    /// `yesterday`).
+    /// (`2026-11-20 18:27:01.5`) or with its offset (`2026-11-20T18:27:01Z`), or a span before
+    /// `now`, in nanoseconds since 1970 (`10m`, `2h30m ago`, `now`, `today`, `yesterday`). The
+    /// year, or the whole date, may be that of the log's first entry (`11-20 18:27:01.5`, `18:27`).
     pub fn parse(&self, text: &str, log: &Log, now: i64) -> Option<TimePoint> {
         if let Some(ns) = seconds(text) {
             return Some(TimePoint::Trace(ns));

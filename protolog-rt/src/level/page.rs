@@ -173,8 +173,9 @@ impl SwitchPage {
 }
 
 /// The word by which an enabled call finds out whether it takes the fast path: that of its group,
-/// or one that sends all calls of the group the other way, where triggers wait for messages of any
-/// of their levels. Either is found by two loads, so that a group without triggers pays nothing.
+/// or one that sends all calls of the group the other way. The other is for triggers that wait for
+/// messages of any of their levels. Either is found by two loads, so that a group without triggers
+/// pays nothing.
 ///
 /// Invariant: *static*: the pointer is that of a static.
 #[derive(Debug)]

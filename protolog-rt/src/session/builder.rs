@@ -246,7 +246,7 @@ impl Builder {
     }
 
     /// Sets whether a session that lost messages says so in one line on standard error when it
-    /// ends; and so for each name of [`Self::group`] or [`Self::collect_stacktrace`] that no group
+    /// ends. So does each name of [`Self::group`] or [`Self::collect_stacktrace`] that no group
     /// had, unless the program has a bridge, whose groups come with their first message. It does by
     /// default. What a ring overwrites is not lost in this sense.
     pub fn report_losses(mut self, report: bool) -> Self {
@@ -348,11 +348,11 @@ impl Builder {
     /// ```
     ///
     /// `make` runs on the thread that completes the file, never in a call: in
-    /// [`Session::stop`](crate::Session::stop) or when the session is dropped, and for a segment on
-    /// the session's thread, which copies no messages meanwhile, so that the buffer must have room
-    /// for them. If it fails or panics, the file is complete without its packets, and the error is
-    /// that of the session. A file that the process could not complete, since it was killed, has
-    /// none.
+    /// [`Session::stop`](crate::Session::stop) or when the session is dropped. For a segment it
+    /// runs on the session's thread, which copies no messages meanwhile, so that the buffer must
+    /// have room for them. If it fails or panics, the file is complete without its packets, and the
+    /// error is that of the session. A file that the process could not complete, since it was
+    /// killed, has none.
     pub fn append_when_complete<E>(
         mut self,
         make: impl Fn(&[u8]) -> Result<Vec<u8>, E> + Send + Sync + 'static,

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 impl Builder {
     /// Goes on in forked children: each child that logs gets a session of its own with these
     /// settings, and a file of its own. That of the child with the process id 4711 is
-    /// `app-4711.pftrace` beside the parent's `app.pftrace`; or, if somebody has put there an entry
-    /// that may not be written, such as a link or a file of another user, one with a random number
-    /// in its name, too.
+    /// `app-4711.pftrace` beside the parent's `app.pftrace`. If somebody has put there an entry
+    /// that may not be written, such as a link or a file of another user, the name has a random
+    /// number, too.
     ///
     /// ```
     /// # use protolog_rt::{ProtoLogGroup, Session};

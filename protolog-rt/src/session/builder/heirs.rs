@@ -3,7 +3,7 @@
 //!
 //! A child has none of its parent's threads, and the parent's files are the parent's. So the
 //! child's part, its *heir*, is a session like any other, with the parent's settings. Nothing is
-//! done at the fork, where nothing may be allocated and most children run another program: the
+//! done at the fork, where nothing may be allocated and most children run another program. The
 //! heirs start with the child's first message that the parent's sessions would record, or with its
 //! first call of a method of the parent's session.
 //!

@@ -44,12 +44,12 @@ impl Builder {
     }
 
     /// Records `level` and more severe ones of the groups that `group` names, or nothing of them
-    /// (`None`): a full name (`app::AppLog::Net`), its last segments (`Net`), which have to mean
-    /// one group unless others begin with them (`net`, a crate; then all are meant), or its first
-    /// ones (`app`), in any case, as in the variable `PROTOLOG`. The closest name counts: the full
-    /// one, then an end, then the longest beginning. It keeps the level that it has here, even if a
-    /// later call sets all groups; of several calls with one name the last wins. See
-    /// [`Config::group_overrides`].
+    /// (`None`). It is a full name (`app::AppLog::Net`), its last segments (`Net`) or its first
+    /// ones (`app`), in any case, as in the variable `PROTOLOG`. Last segments have to mean one
+    /// group unless others begin with them (`net`, a crate; then all are meant). The closest name
+    /// counts: the full one, then an end, then the longest beginning. It keeps the level that it
+    /// has here, even if a later call sets all groups; of several calls with one name the last
+    /// wins. See [`Config::group_overrides`].
     ///
     /// A name that no group has is no error, since its group may come with a library. If none came
     /// until the session ends, a line on standard error says so ([`Self::report_losses`]), and so

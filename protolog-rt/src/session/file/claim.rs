@@ -11,7 +11,7 @@
 //! which recordings are; and where a reader's lock is all that is in the way of a claim
 //! ([`Claim::is_obstructed`]), a session takes another file: nobody writes that one.
 //!
-//! A claim on a file that this process has not open counts for nothing: a file is closed a moment
+//! A claim on a file that this process has not open counts for nothing. A file is closed a moment
 //! before its claim is given up, and if it was removed or replaced, the next new file may have its
 //! inode. In a forked child the files of its parent stay claimed, which may still write them, but
 //! for recordings, which are closed there.

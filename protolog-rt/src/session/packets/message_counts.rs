@@ -1,9 +1,9 @@
 //! The number of messages in a trace and their bytes, by message id: counted where packets are
 //! copied, so that nothing is counted on the threads that log.
 //!
-//! The table is our own, since this is done once per message: std's map with a hasher that passes
-//! ids through takes 7 ns where this takes 5 (8 ids), and 15 where this takes 10 (64 ids and more),
-//! of the 39 ns that the drain has for a message.
+//! The table is our own, since this is done once per message, for which the drain has 39 ns. std's
+//! map with a hasher that passes ids through takes 7 ns where this takes 5 (8 ids), and 15 where
+//! this takes 10 (64 ids and more).
 //!
 //! Invariant: each message offered is counted once; those whose id can't be read are counted
 //! together.

@@ -136,10 +136,10 @@ class LogData {
   }
 
   /**
-   * Reads the spans: begin and duration in nanoseconds, this -1 without an end, and the most that
-   * it was if the end was lost; indices of thread and texts; the number of the span, 0 if it is not
-   * known, and the time of all its slices until the end of this one, -1 without others, with that
-   * since it was made.
+   * Reads the spans: begin and duration in nanoseconds, indices of thread and texts, and the number
+   * of the span, 0 if it is not known. The duration is -1 without an end, and the most that it was
+   * if the end was lost. Then come the time of all its slices until the end of this one, -1 without
+   * others, and that since it was made.
    */
   readSlices(bytes) {
     const n = this.meta.slices, reader = new VarintReader(bytes);

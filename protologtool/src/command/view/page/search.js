@@ -1,7 +1,7 @@
 // The text that is looked for. A message's text is pieces of its template and arguments in turn, so
-// most messages are decided without putting theirs together: a template that has the text decides
-// for all its messages, one that can't have it for all of them, and in between, only those
-// arguments are read that can have it. Texts of arguments are searched once each, as bytes.
+// most messages are decided without putting theirs together. A template that has the text, or can't
+// have it, decides for all its messages; in between, only those arguments are read that can have
+// it. Texts of arguments are searched once each, as bytes.
 //
 // Invariant: an item matches exactly if `test` says so of its whole text.
 
