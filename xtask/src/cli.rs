@@ -44,7 +44,8 @@ usage: cargo xtask COMMAND
                   directory tree DIR (default: the sources in cargo's registry), compare, show the dictionary; then run
                   the Rust example on the same tree; read all traces, and one of both programs, also with Perfetto's
                   trace_processor
-  test [STEP]...  everything that is tested; without STEP all of them but `loom`, `oldest` and `packages`, in this order:
+  test [STEP]...  everything that is tested; without STEP all of them but `loom`, `oldest` and `packages`, in this order, with
+                  `instructions`, `java`, `python` and `fleet` beside the others:
 {steps}
   setup [STEP]... install what these steps of `test` need, all of them without STEP; `jar` and `bench` are for those commands
   soak [STEP]...  what takes longer or needs a nightly compiler; without STEP all of them, in this order:
@@ -113,8 +114,8 @@ pub(crate) fn parse(words: &[String]) -> Result<Request> {
         }
         "soak" => {
             let (only, _) = split(rest, &[])?;
-            known("step", &only, "soak", soak::STEPS.iter().map(|(step, ..)| *step))?;
-            Ok(Request::Soak { only })
+            let steps = soak::STEPS.iter().map(|(step, ..)| *step);
+            known("step", &only, "soak", steps).map(|()| Request::Soak { only })
         }
         "bench" => {
             let (only, options) = split(rest, &["--json"])?;
@@ -127,10 +128,8 @@ pub(crate) fn parse(words: &[String]) -> Result<Request> {
             known("step", &only, "release", release::STEPS.iter().map(|(step, ..)| *step))?;
             // Publishing needs keys that a person has, so a person does it.
             let is_dry = !options.is_empty();
-            let request = Request::Release { only };
-            is_dry
-                .then_some(request)
-                .ok_or_else(|| "`release` publishes nothing: say `--dry-run`".to_owned())
+            let refused = || "`release` publishes nothing: say `--dry-run`".to_owned();
+            is_dry.then_some(Request::Release { only }).ok_or_else(refused)
         }
         "bless" => Ok(Request::Bless { args: rest.to_vec() }),
         other => Err(format!("no command `{other}`")),

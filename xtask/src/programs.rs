@@ -32,18 +32,7 @@ const BEYOND: usize = 1;
 
 /// The programs that take longest, which begin first, so that none is alone at the end. A wrong
 /// list costs time only.
-const LONG: [&str; 10] = [
-    "--test rust",
-    "--test kotlin",
-    "--test java_runtime",
-    "--test aosp",
-    "--test java",
-    "--test binary",
-    "--test snippets",
-    "--test binaries",
-    "--test jar",
-    "--test segments",
-];
+const LONG: &str = "rust kotlin java_runtime aosp java binary snippets binaries jar segments";
 
 /// A test program that cargo has built.
 #[derive(Debug, PartialEq)]
@@ -74,7 +63,10 @@ pub(crate) fn run(
 ) -> Result<()> {
     let mut programs = build(args, &prepare)?;
     programs.retain(|program| !except.contains(&&*program.choice));
-    programs.sort_by_key(|program| !LONG.contains(&&*program.choice));
+    let is_long = |program: &TestProgram| {
+        LONG.split(' ').any(|name| program.choice.strip_prefix("--test ") == Some(name))
+    };
+    programs.sort_by_key(|program| !is_long(program));
     let at_once = thread::available_parallelism().map_or(1, usize::from) + BEYOND;
     println!("$ {} test programs, {at_once} at a time", programs.len());
     let progress = &Progress::new(programs.len());

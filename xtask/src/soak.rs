@@ -131,18 +131,8 @@ pub(crate) const STEPS: [NamedStep; 20] = [
 ];
 
 /// Tests of the runtime and its shared memory that are compiled anew for AddressSanitizer.
-const ASAN: [&str; 10] = [
-    "--lib",
-    "--test=allocation",
-    "--test=dynamic",
-    "--test=fork",
-    "--test=idle",
-    "--test=loss",
-    "--test=session",
-    "--test=signals",
-    "--test=signals_sessions",
-    "--test=stress",
-];
+const ASAN: &str = "--lib --test=allocation --test=dynamic --test=fork --test=idle --test=loss \
+    --test=session --test=signals --test=signals_sessions --test=stress";
 
 /// Runs the steps named in `only`, all if it is empty.
 pub(crate) fn run(only: &[String]) -> Result<()> {
@@ -268,7 +258,7 @@ fn asan(skipped: &mut Vec<String>) -> Result<()> {
     let Some(target) = nightly("AddressSanitizer", skipped) else { return Ok(()) };
     let mut test = toolchain::cargo(Some("nightly"), &["test", "--locked"]);
     test.args(["--package=protolog-rt", "--package=protolog-shmem"])
-        .args(ASAN)
+        .args(ASAN.split(' '))
         // With a target, build scripts and macros are compiled without it.
         .args(["--target", &target])
         .env("RUSTFLAGS", "-Zsanitizer=address")

@@ -26,6 +26,9 @@ struct Step {
     failure: Option<String>,
 }
 
+/// The line before the summary.
+const SUMMARY: &str = "\n== summary";
+
 /// The work of a step, which adds to the list, in words, what it skips.
 pub(crate) type Work = fn(&mut Vec<String>) -> Result<()>;
 
@@ -79,6 +82,30 @@ impl<'a> Steps<'a> {
         self.done.push(Step { name, time: begun.elapsed(), cpu, failure });
     }
 
+    /// Adds the steps of these names as the summary of another run has them, in its output.
+    pub(crate) fn add_summary(&mut self, names: &[&'static str], output: &str) {
+        let (_, summary) = output.rsplit_once(SUMMARY).unwrap_or_default();
+        for name in names {
+            let line = summary.lines().find(|line| line.split(' ').next() == Some(name));
+            let fields: Vec<&str> = line.unwrap_or_default().split_whitespace().collect();
+            let seconds = |at: usize| {
+                let seconds = fields.get(at).and_then(|field| field.parse().ok());
+                seconds.map(Duration::from_secs_f64)
+            };
+            let problem = || {
+                let start = format!("{name}: ");
+                let problem = summary.lines().find_map(|line| line.strip_prefix(&start));
+                problem.unwrap_or("it ended without a result").to_owned()
+            };
+            let failure = (fields.get(1) != Some(&"ok")).then(problem);
+            let time = seconds(2).unwrap_or_default();
+            self.done.push(Step { name, time, cpu: seconds(4), failure });
+        }
+        let is_skipped =
+            |line: &&str| line.starts_with("skipped:") || line.starts_with(UNAVAILABLE);
+        self.skipped.extend(summary.lines().filter(is_skipped).map(str::to_owned));
+    }
+
     /// Returns true if this step is to run.
     pub(crate) fn wanted(&self, name: &str) -> bool {
         self.only.is_empty() || self.only.iter().any(|only| only == name)
@@ -87,7 +114,7 @@ impl<'a> Steps<'a> {
     /// Prints the summary; its last line says it all. Returns an error when a step failed, or
     /// skipped something and nothing `may_be_skipped`.
     pub(crate) fn finish(mut self, may_be_skipped: bool) -> Result<()> {
-        println!("\n== summary");
+        println!("{SUMMARY}");
         for step in &self.done {
             let outcome = if step.failure.is_some() { "FAILED" } else { "ok" };
             let cpu = step.cpu.map(|cpu| format!(" {:>7.1} s CPU", cpu.as_secs_f64()));
@@ -170,6 +197,21 @@ mod tests {
         assert!(output.status.success(), "{said}");
         assert!(said.contains("error: not done after 0 s; now ends:\nprocess "), "{said}");
         assert!(said.contains(": sleep 86397\n"), "{said}");
+    }
+
+    #[test]
+    fn steps_of_another_run_are_added() {
+        let output = "x\n== summary\ntools ok 1.0 s 0.5 s CPU\na        ok       12.0 s    20.5 s CPU\n\
+                      b        FAILED    3.0 s\nb: broken\nskipped: c because of d\n";
+        let mut steps = Steps::new(&[]);
+        steps.add_summary(&["a", "b", "lost"], output);
+        let times = steps.done.iter().map(|step| (step.time.as_secs(), step.cpu.is_some()));
+        assert_eq!(times.collect::<Vec<_>>(), [(12, true), (3, false), (0, false)]);
+        let failures: Vec<_> = steps.done.iter().map(|step| step.failure.as_deref()).collect();
+        assert_eq!(failures, [None, Some("broken"), Some("it ended without a result")]);
+        assert_eq!(steps.skipped, ["skipped: c because of d"]);
+        steps.add_summary(&["a"], "no summary");
+        assert!(steps.done[3].failure.is_some());
     }
 
     #[test]

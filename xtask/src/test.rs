@@ -1,9 +1,10 @@
 //! `cargo xtask test`: everything that is tested, in steps.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
+use std::{env, io};
 
 use crate::install::{self, Tool, with};
 use crate::steps::{Steps, Work};
@@ -37,7 +38,7 @@ pub(crate) const STEPS: [TestStep; 17] = [
         with(&CLIPPY, "the lints", skipped, lint)
     }),
     ("tidy", "the project's own rules: see tests/tidy", &[GIT], |skipped| {
-        let rules = || cargo(&["run", "--quiet", "--locked", "--package", "protolog-tidy"]);
+        let rules = || cargo(&["run", "--quiet", "--locked", "--bin", "protolog-tidy"]);
         with(&GIT, "the project's own rules", skipped, rules)
     }),
     (
@@ -47,23 +48,7 @@ pub(crate) const STEPS: [TestStep; 17] = [
             CC, CXX, JAVA, JDK_SOURCE, NPM, NODE, PYTHON, ZSH, FISH, LNAV, TMUX, LESS, JQ, MAN,
             KOTLIN, WHEELS, JAVA_25, TRACED,
         ],
-        |skipped| {
-            let all = ["--lib", "--bins", "--tests", "--examples"];
-            test_programs(&[&["test", "--locked", "--workspace"], &all[..]].concat(), skipped)
-        },
-    ),
-    (
-        "browser",
-        "the page of `view` in Chromium: it shows, counts, follows and lets nothing in; the Perfetto UI shows what we add for it",
-        &[CC, CHROMIUM, NPM, AXE, NODE, PYTHON, WHEELS],
-        |skipped| {
-            // By itself: it is slow to draw beside others, and its figures would be those of all
-            // together. The Perfetto UI wants all cores.
-            let page =
-                ["test", "--locked", "--package", "protolog-tool", "--test", BROWSER_TESTS, "--"];
-            cargo_test(&[&page[..], &["--skip", PERFETTO_TESTS]].concat(), skipped)?;
-            cargo_test(&[&page[..], &["--test-threads", "1", PERFETTO_TESTS]].concat(), skipped)
-        },
+        |skipped| test_programs(&ALL_TESTS, skipped),
     ),
     (
         "features",
@@ -133,11 +118,34 @@ pub(crate) const STEPS: [TestStep; 17] = [
         // Built as the tests were: a release build of the tool alone takes longer than many steps.
         demo::run(Some(workspace::root().join("examples/java")), demo::Profile::Dev, false)
     }),
+    (
+        "browser",
+        "the page of `view` in Chromium: it shows, counts, follows and lets nothing in; the Perfetto UI shows what we add for it",
+        &[CC, CHROMIUM, NPM, AXE, NODE, PYTHON, WHEELS],
+        |skipped| {
+            // By itself: it is slow to draw beside others, and its figures would be those of all
+            // together. The Perfetto UI wants all cores.
+            let page = ["test", "--locked", "--workspace", "--test", BROWSER_TESTS, "--"];
+            cargo_test(&[&page[..], &["--skip", PERFETTO_TESTS]].concat(), skipped)?;
+            cargo_test(&[&page[..], &["--test-threads", "1", PERFETTO_TESTS]].concat(), skipped)
+        },
+    ),
 ];
 
 /// Steps that guard rare interleavings, compilers and platforms, and packages that are published
 /// now and then. They run when they are named, with `--all`, and in CI.
 const RARE: [&str; 3] = ["loom", "oldest", "packages"];
+
+/// Steps that run beside the others where several are wanted. They build in directories of their
+/// own, or last, and leave a processor idle now and then, as others do.
+const BESIDE: [&str; 4] = ["fleet", "instructions", "java", "python"];
+
+/// The last step, which runs by itself, when all others have ended.
+const ALONE: &str = "browser";
+
+/// The arguments by which cargo builds all tests.
+const ALL_TESTS: [&str; 7] =
+    ["test", "--locked", "--workspace", "--lib", "--bins", "--tests", "--examples"];
 
 /// All that the runtime can do besides.
 const FEATURES: &str = "protolog-rt/log,protolog-rt/tracing,protolog-rt/compression";
@@ -154,13 +162,41 @@ const PERFETTO_TESTS: &str = "perfetto::";
 /// runs.
 pub(crate) fn run(only: &[String], install: bool) -> Result<()> {
     let only = &if only.is_empty() { usual() } else { only.to_vec() };
-    let wanted = [&["tools".to_owned()], &only[..]].concat();
+    let is_wanted = |name: &&str| only.iter().any(|only| only == name);
+    let mut beside: Vec<&str> = BESIDE.into_iter().filter(is_wanted).collect();
+    if beside.len() == only.len() {
+        beside.clear();
+    }
+    let mut wanted = [&["tools".to_owned()], &only[..]].concat();
+    wanted.retain(|name| !beside.contains(&&**name));
     let mut steps = Steps::new(&wanted).with_limit(LIMIT);
     steps.run("tools", |_| prepare(only, install));
+    let output = workspace::tools_dir().join("beside");
+    let mut other = (!beside.is_empty()).then(|| begin_beside(&beside, &output)).transpose()?;
     for &(name, .., work) in &STEPS[1..] {
+        if name == ALONE
+            && let Some(mut other) = other.take()
+        {
+            other.wait().map_err(|error| format!("can't wait for other steps: {error}"))?;
+            let said = workspace::read_bytes(&output)?;
+            let said = String::from_utf8_lossy(&said);
+            println!("\n== beside these: {}\n{said}", beside.join(", "));
+            steps.add_summary(&beside, &said);
+        }
         steps.run(name, work);
     }
     steps.finish(!install::in_ci())
+}
+
+/// Starts a run of these steps, with its output in a file.
+fn begin_beside(names: &[&str], output: &Path) -> Result<Child> {
+    println!("\nbeside the steps below: {}; their output follows them", names.join(", "));
+    let failed = |error: io::Error| format!("can't start the steps beside others: {error}");
+    workspace::write(output, "")?;
+    let file = File::create(output).map_err(failed)?;
+    let mut run = Command::new(env::current_exe().map_err(failed)?);
+    run.args(["test", "--no-install"]).args(names).stdin(Stdio::null());
+    run.stderr(file.try_clone().map_err(failed)?).stdout(file).spawn().map_err(failed)
 }
 
 /// Installs the tools that the steps named in `only` need, all if it is empty; `jar` and `bench`
@@ -215,7 +251,15 @@ fn distinct(tools: Vec<Tool>) -> Vec<Tool> {
 /// Looks for the tools of the steps named in `only`, and installs them where that is allowed.
 fn prepare(only: &[String], install: bool) -> Result<()> {
     toolchain::check()?;
-    let missing = install::prepare(&needs(only), install);
+    let needs = needs(only);
+    let is_early = install && CC.is_present() && only.iter().any(|name| name == "tests");
+    let is_missing = needs.iter().any(|tool| !tool.is_present());
+    let early = (is_early && is_missing).then(build_early);
+    let missing = install::prepare(&needs, install);
+    if let Some(Ok(mut early)) = early {
+        // An error comes again when the tests run.
+        let _ = early.wait();
+    }
     if missing.is_empty() {
         return Ok(());
     }
@@ -229,6 +273,14 @@ fn prepare(only: &[String], install: bool) -> Result<()> {
         return Err(format!("in CI nothing may be missing: {}", names.join(", ")));
     }
     Ok(())
+}
+
+/// Starts to build the tests: while tools are installed, most of the time is that of the network.
+fn build_early() -> io::Result<Child> {
+    println!("meanwhile cargo builds the tests");
+    let mut cargo = shell::cargo(&ALL_TESTS);
+    cargo.args(["--no-run", "--quiet"]).stdin(Stdio::null());
+    cargo.stdout(Stdio::null()).stderr(Stdio::null()).spawn()
 }
 
 fn test_java(skipped: &mut Vec<String>) -> Result<()> {
@@ -299,11 +351,13 @@ const SKIPPED_LIST: &str = "PROTOLOG_SKIPPED";
 
 /// Gathers what tests list as skipped.
 fn gather_skipped(skipped: &mut Vec<String>, test: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
-    let list = workspace::tools_dir().join("skipped");
+    // Another run may be at work, with steps beside ours.
+    let list = workspace::tools_dir().join(format!("skipped-{}", std::process::id()));
     let cleared = fs::create_dir_all(workspace::tools_dir()).and_then(|()| fs::write(&list, ""));
     cleared.map_err(|error| format!("can't write `{}`: {error}", list.display()))?;
     let tested = test(&list);
     skipped.extend(fs::read_to_string(&list).unwrap_or_default().lines().map(str::to_owned));
+    let _ = fs::remove_file(&list);
     tested
 }
 

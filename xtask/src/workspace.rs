@@ -66,7 +66,16 @@ pub fn build(packages: &[&str], options: &[&str]) -> Result<PathBuf> {
 
 /// Builds the tool, as its tests have built it; returns its program.
 pub fn build_tool() -> Result<PathBuf> {
-    Ok(build(&["protolog-tool"], &[])?.join("protologtool"))
+    build_tested(&["cli"]).map(|dir| dir.join("protologtool"))
+}
+
+/// Builds these test programs with the programs of their packages, as a test of the whole workspace
+/// has built them: for a package alone cargo leaves out features that others ask for, and so would
+/// build much of it again. Returns the folder of the packages' programs.
+pub(crate) fn build_tested(tests: &[&str]) -> Result<PathBuf> {
+    let mut cargo = shell::cargo(&["test", "--quiet", "--locked", "--workspace", "--no-run"]);
+    shell::run(cargo.args(tests.iter().flat_map(|test| ["--test", test])))?;
+    Ok(target_dir()?.join("debug"))
 }
 
 /// The project's files, relative to the root, sorted: those that git tracks or would track (new

@@ -33,21 +33,15 @@ pub(super) const STEPS: [DemoStep; 8] = [
 ];
 
 fn build(layout: &Layout) -> Result<()> {
-    layout.build(&["protolog-tool"])
+    layout.build("protolog-tool", "cli")
 }
 
 fn rewrite(layout: &Layout) -> Result<()> {
     let sources = java::sources(SOURCES)?;
     let command = ["transform-protolog-calls", "--protolog-class", "dev.protolog.ProtoLog"];
     let mut tool = layout.tool(&command);
-    tool.args([
-        "--loggroups-class",
-        GROUPS,
-        "--loggroups-source",
-        GROUPS_SOURCE,
-        "--source-root",
-        SOURCES,
-    ]);
+    tool.args(["--loggroups-class", GROUPS, "--loggroups-source", GROUPS_SOURCE]);
+    tool.args(["--source-root", SOURCES]);
     // An example that the tool warns of would be a bad one.
     tool.arg("--deny-warnings").arg("--output-dir").arg(layout.rewritten());
     tool.arg("--viewer-config").arg(layout.dictionary("pb"));

@@ -85,11 +85,13 @@ impl Layout {
         tool
     }
 
-    /// Builds packages of the workspace.
-    fn build(&self, packages: &[&str]) -> Result<()> {
-        let mut cargo = shell::cargo(&["build", "--locked"]);
-        cargo.args((self.profile == Profile::Tool).then_some("--profile=tool"));
-        shell::run(cargo.args(packages.iter().flat_map(|package| ["--package", package])))
+    /// Builds the program of a package, one of whose tests has this name.
+    fn build(&self, package: &str, test: &str) -> Result<()> {
+        if self.profile == Profile::Dev {
+            return workspace::build_tested(&[test]).map(|_| ());
+        }
+        let build = ["build", "--locked", "--profile=tool", "--package", package];
+        shell::run(&mut shell::cargo(&build))
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) const STEPS: [DemoStep; 5] = [
 ];
 
 fn build(layout: &Layout) -> Result<()> {
-    layout.build(&["protolog-tool", "protolog-example-indexer"])
+    layout.build("protolog-example-indexer", "both_ways")
 }
 
 fn record(layout: &Layout) -> Result<()> {

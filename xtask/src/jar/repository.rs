@@ -12,19 +12,8 @@ use crate::loggers::Loggers;
 use crate::{Result, java, shell, workspace};
 
 /// The elements that a POM must have, beside its coordinates.
-const REQUIRED: [&str; 11] = [
-    "name",
-    "description",
-    "url",
-    "licenses",
-    "license",
-    "developers",
-    "developer",
-    "scm",
-    "connection",
-    "developerConnection",
-    "packaging",
-];
+const REQUIRED: &str = "name description url licenses license developers developer scm connection \
+    developerConnection packaging";
 /// The endings of the files of one version, each of which has a checksum of each kind.
 const FILES: [&str; 4] = [".jar", "-sources.jar", "-javadoc.jar", ".pom"];
 const CHECKSUMS: [&str; 2] = ["md5", "sha1"];
@@ -139,7 +128,7 @@ fn lacking(pom: &str) -> Vec<&'static str> {
         let content = content.and_then(|rest| rest.split(&format!("</{element}>")).next());
         content.is_some_and(|content| !content.trim().is_empty())
     };
-    REQUIRED.into_iter().filter(|element| !has(element)).collect()
+    REQUIRED.split(' ').filter(|element| !has(element)).collect()
 }
 
 #[cfg(test)]

@@ -71,13 +71,8 @@ pub(super) fn findings(packages: &[Package]) -> Result<Vec<String>> {
     let names: BTreeSet<&str> = packages.iter().map(|package| package.name.as_str()).collect();
     let mut findings = Vec::new();
     for package in packages {
-        let listed = shell::read(&mut shell::cargo(&[
-            "package",
-            "--list",
-            "--allow-dirty",
-            "--package",
-            &package.name,
-        ]))?;
+        let list = ["package", "--list", "--allow-dirty", "--package", &package.name];
+        let listed = shell::read(&mut shell::cargo(&list))?;
         let manifest = workspace::read(package.dir.join("Cargo.toml"))?;
         let all = [
             metadata_findings(&package.metadata),
