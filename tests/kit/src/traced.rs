@@ -12,6 +12,8 @@ pub struct TracingService {
     /// The directory.
     pub dir: TempDir,
     program: PathBuf,
+    /// Where producers connect, if not at a socket in the directory.
+    address: Option<String>,
     process: Option<Child>,
 }
 
@@ -23,9 +25,18 @@ impl TracingService {
         Some(service)
     }
 
+    /// Starts a service that producers reach at `HOST:PORT`.
+    pub fn start_at(address: &str) -> Option<Self> {
+        let mut service = Self::stopped()?;
+        service.address = Some(address.to_owned());
+        service.restart();
+        Some(service)
+    }
+
     /// A service that does not run yet.
     pub fn stopped() -> Option<Self> {
-        Some(Self { program: traced()?, dir: temp_dir_for_sockets(), process: None })
+        let dir = temp_dir_for_sockets();
+        Some(Self { program: traced()?, dir, address: None, process: None })
     }
 
     /// The socket for producers.
@@ -48,8 +59,9 @@ impl TracingService {
         for socket in [self.producers(), self.consumers()] {
             let _ = fs::remove_file(socket);
         }
+        let producers = self.address.as_ref().map_or_else(|| self.producers(), PathBuf::from);
         let mut process = Command::new(&self.program)
-            .args([self.producers(), self.consumers()])
+            .args([producers, self.consumers()])
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()

@@ -6,6 +6,7 @@ import dev.protolog.internal.control.SettingsFile;
 import dev.protolog.internal.groups.GroupSettings;
 import dev.protolog.internal.groups.Groups;
 import dev.protolog.internal.groups.MisspelledGroups;
+import dev.protolog.internal.perfetto.Producer;
 import dev.protolog.internal.process.RunningProgram;
 import dev.protolog.internal.text.LogPrinter;
 import java.io.IOException;
@@ -40,6 +41,7 @@ public final class Init {
     private Path config;
     private boolean reloads;
     private boolean isStrict;
+    private boolean joinsPerfetto;
 
     /** All steps, and no configuration file. */
     public Init() {}
@@ -91,6 +93,15 @@ public final class Init {
     }
 
     /**
+     * Joins Perfetto's tracing service, now or once it is there: see
+     * {@link ProtoLogProducer#connect}. {@code -Dprotolog.perfetto=true} does so, too.
+     */
+    public Init perfetto() {
+        joinsPerfetto = true;
+        return this;
+    }
+
+    /**
      * Registers groups now, rather than with their first calls, so that operators see them from the
      * start.
      */
@@ -122,6 +133,9 @@ public final class Init {
                 mistakes.forEach(mistake -> LogPrinter.queue("protolog: " + mistake));
             }
         }
+        if (joinsPerfetto || Producer.isWanted()) {
+            ProtoLogProducer.connect();
+        }
         if (listens) {
             listen(problems);
         }
@@ -131,8 +145,8 @@ public final class Init {
     }
 
     /**
-     * Stops to listen to operators, and completes the trace that one of them has started. Settings
-     * stay as they are, and another {@link #start} listens again.
+     * Stops to listen to operators, and completes the trace that one of them has started; leaves
+     * Perfetto's service. Settings stay as they are, and another {@link #start} listens again.
      *
      * <p>An application that a container may take away calls this when it ends, once its sessions
      * are closed: then no thread, file or hook of the runtime is left, and nothing keeps its class
@@ -142,6 +156,7 @@ public final class Init {
         if (canListen()) {
             ControlServer.stop();
         }
+        ProtoLogProducer.disconnect();
     }
 
     /** False where the JDK, or the program's modules, lack the one that names the caller. */

@@ -1,6 +1,6 @@
 package dev.protolog.internal.control;
 
-import dev.protolog.internal.files.FileStatus;
+import dev.protolog.internal.files.TrustedUsers;
 import dev.protolog.internal.groups.GroupSettings;
 import dev.protolog.internal.groups.Groups;
 import dev.protolog.internal.process.RuntimeThread;
@@ -59,8 +59,6 @@ public final class ControlServer implements Runnable {
     private final ServerSocketChannel listener;
     private final Selector selector;
     private final ControlAnswers answers = new ControlAnswers();
-    /** Directories that root owns as a rule. */
-    private static final List<Path> ROOTS = List.of(Path.of("/"), Path.of("/proc"));
     /** The users that are admitted: this one and root. */
     private final List<UserPrincipal> admitted;
     private List<ControlConnection> connections = new ArrayList<>();
@@ -71,7 +69,7 @@ public final class ControlServer implements Runnable {
         this.place = place;
         this.listener = listener;
         hook = RuntimeThread.of(place::remove, "protolog exit");
-        admitted = admitted(own, ROOTS);
+        admitted = TrustedUsers.with(own);
         selector = Selector.open();
         try {
             listener.register(selector, SelectionKey.OP_ACCEPT);
@@ -226,20 +224,6 @@ public final class ControlServer implements Runnable {
                 pause();
             }
         }
-    }
-
-    /**
-     * This user and root, the owner of the first of these that is root's: {@code /} may be
-     * another user's, as in a {@code chroot}. A principal of the file system is equal to another
-     * one with the same id, and Java says of no other which id it has.
-     */
-    static List<UserPrincipal> admitted(UserPrincipal own, List<Path> files) throws IOException {
-        for (Path file : files) {
-            if (FileStatus.behind(file).owner() == 0) {
-                return List.of(own, Files.getOwner(file));
-            }
-        }
-        return List.of(own);
     }
 
     /** Accepts connections of the users that are admitted: this one and root. */

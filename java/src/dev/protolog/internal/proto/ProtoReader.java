@@ -2,6 +2,7 @@ package dev.protolog.internal.proto;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * Reads protobuf: fields one after the other, over bytes that it borrows.
@@ -81,6 +82,18 @@ public final class ProtoReader {
     public long varint() throws MalformedException {
         expect(VARINT);
         return rawVarint();
+    }
+
+    /** Adds the values of a repeated field: the one that is here, or several that are packed. */
+    public void addVarints(List<Long> values) throws MalformedException {
+        if (wireType != LENGTH) {
+            values.add(varint());
+            return;
+        }
+        ProtoReader packed = message();
+        while (packed.at < packed.end) {
+            values.add(packed.rawVarint());
+        }
     }
 
     public ProtoReader message() throws MalformedException {

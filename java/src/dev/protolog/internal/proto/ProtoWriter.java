@@ -143,6 +143,13 @@ public final class ProtoWriter {
         return bytes(field, message.bytes, 0, message.size);
     }
 
+    /** Appends a varint that is no field. */
+    public ProtoWriter value(long value) {
+        ensure(MAX_VARINT);
+        size = putVarint(bytes, size, value);
+        return this;
+    }
+
     /** Appends fields that are written already. */
     public ProtoWriter raw(byte[] from, int at, int length) {
         ensure(length);

@@ -2,7 +2,6 @@ package dev.protolog.internal.session;
 
 import dev.protolog.internal.process.RuntimeThread;
 import dev.protolog.internal.process.ShutdownHooks;
-import dev.protolog.internal.text.LogPrinter;
 import dev.protolog.internal.text.TextQueue;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -34,7 +33,7 @@ final class AtExit {
     private static final long CALL = 20_000_000;
     private static final long LONGEST_CALL = 1_000_000_000;
 
-    private static final List<RunningSession> SESSIONS = new ArrayList<>();
+    private static final List<ExitingSession> SESSIONS = new ArrayList<>();
     private static Thread hook;
 
     private AtExit() {}
@@ -43,7 +42,7 @@ final class AtExit {
      * Has the session stopped when the JVM ends. If it is ending already, the thread that has
      * started the session stops it.
      */
-    static synchronized void add(RunningSession session) {
+    static synchronized void add(ExitingSession session) {
         if (hook == null) {
             Thread added = RuntimeThread.of(AtExit::run, "protolog exit");
             try {
@@ -56,7 +55,7 @@ final class AtExit {
         SESSIONS.add(session);
     }
 
-    static synchronized void remove(RunningSession session) {
+    static synchronized void remove(ExitingSession session) {
         if (!SESSIONS.remove(session) || !SESSIONS.isEmpty()) {
             return;
         }
@@ -68,7 +67,7 @@ final class AtExit {
         }
     }
 
-    private static synchronized List<RunningSession> sessions() {
+    private static synchronized List<ExitingSession> sessions() {
         return List.copyOf(SESSIONS);
     }
 
@@ -78,15 +77,15 @@ final class AtExit {
         } catch (IOException | RuntimeException e) {
             // Without /proc nothing is known of them.
         }
-        List<RunningSession> sessions = sessions();
-        sessions.forEach(RunningSession::beginEnd);
+        List<ExitingSession> sessions = sessions();
+        sessions.forEach(ExitingSession::beginEnd);
         LockSupport.parkNanos(CALL);
         long begun = System.nanoTime();
-        while (sessions.stream().anyMatch(RunningSession::isWriting) && System.nanoTime() - begun < LONGEST_CALL) {
+        while (sessions.stream().anyMatch(ExitingSession::isWriting) && System.nanoTime() - begun < LONGEST_CALL) {
             LockSupport.parkNanos(POLL);
         }
         List<Thread> threads = new ArrayList<>();
-        for (RunningSession session : sessions) {
+        for (ExitingSession session : sessions) {
             // Each of its own, so that none waits for the pipe of another one.
             Thread thread = RuntimeThread.daemon(session::stopAtExit, "protolog end");
             try {
@@ -113,7 +112,7 @@ final class AtExit {
         long heard = begun;
         while (hooks.areOthers()) {
             long now = System.nanoTime();
-            long logged = sessions().stream().mapToLong(RunningSession::messages).sum();
+            long logged = sessions().stream().mapToLong(ExitingSession::messages).sum();
             if (logged != messages) {
                 messages = logged;
                 heard = now;
@@ -126,7 +125,7 @@ final class AtExit {
     }
 
     /** Waits for the end of a session, as long as its file takes anything. */
-    private static void awaitEnd(RunningSession session, Thread thread) {
+    private static void awaitEnd(ExitingSession session, Thread thread) {
         long written = -1;
         long last = System.nanoTime();
         while (thread.isAlive()) {
@@ -137,10 +136,7 @@ final class AtExit {
                 last = now;
             }
             if (now - last > SILENCE) {
-                boolean isSnapshot = session.file() == null;
-                String file = isSnapshot ? "a snapshot" : "the trace `" + session.file() + "`";
-                String help = isSnapshot ? "have what reads it take it before the program ends" : "run `protologtool recover`";
-                LogPrinter.problem("can't complete " + file + ", which takes nothing any more", help);
+                session.reportStuck();
                 return;
             }
             LockSupport.parkNanos(POLL);

@@ -20,7 +20,7 @@ import java.util.Objects;
  * <p>Invariants: a session writes no file that another one writes. A message that a thread logged
  * before {@link #stop} is in the trace.
  */
-public final class RunningSession {
+public final class RunningSession implements ExitingSession {
     private final SessionConfig config;
     private final Path recording;
     /** Null once the session is over: an object that keeps it would keep its buffer. */
@@ -190,20 +190,20 @@ public final class RunningSession {
         return config.file();
     }
 
-    /** The messages so far, a moment behind. */
-    long messages() {
+    @Override
+    public long messages() {
         Parts now = parts;
         return now == null ? 0 : now.core.messages();
     }
 
-    /** True while a thread is within a message. */
-    boolean isWriting() {
+    @Override
+    public boolean isWriting() {
         Parts now = parts;
         return now != null && now.core.isWriting();
     }
 
-    /** The bytes of the file that is being written, for threads that wait for its end. */
-    long progress() {
+    @Override
+    public long progress() {
         Parts now = parts;
         return now == null ? 0 : now.stream != null ? now.stream.progress() : now.kept.progress();
     }
@@ -212,18 +212,16 @@ public final class RunningSession {
      * Has messages counted from now on, since the program ends. A session without a file goes on:
      * its recording has all that the program logs.
      */
-    void beginEnd() {
+    @Override
+    public void beginEnd() {
         Parts now = parts;
         if (now != null && config.file() != null) {
             now.core.beginEnd();
         }
     }
 
-    /**
-     * Completes the file of a program that ends. An end or a snapshot that another thread has begun
-     * is waited for.
-     */
-    synchronized void stopAtExit() {
+    @Override
+    public synchronized void stopAtExit() {
         try {
             if (config.file() != null) {
                 stop(true);
@@ -231,6 +229,14 @@ public final class RunningSession {
         } catch (IOException e) {
             LogPrinter.problem("can't complete the trace `" + config.file() + "`: " + e.getMessage(), "run `protologtool recover`");
         }
+    }
+
+    @Override
+    public void reportStuck() {
+        boolean isSnapshot = config.file() == null;
+        String file = isSnapshot ? "a snapshot" : "the trace `" + config.file() + "`";
+        String help = isSnapshot ? "have what reads it take it before the program ends" : "run `protologtool recover`";
+        LogPrinter.problem("can't complete " + file + ", which takes nothing any more", help);
     }
 
     private Parts running() throws IOException {

@@ -38,7 +38,7 @@ final class SequenceReader {
     private final int sequence;
     private final int pid;
     private final boolean followsState;
-    private TraceOutput out;
+    private PacketOutput out;
     private final SessionStats.Written counts;
     /** Messages that were passed on or reported as missing or damaged. */
     private long messages;
@@ -69,11 +69,11 @@ final class SequenceReader {
     private long reportedDamage;
 
     /** A reader's state between two chunks, which nothing changes. */
-    record State(TraceOutput out, long messages, long recorded, long recordedBefore, boolean hasBegun, int current, int done, byte[] partial, long partialAt,
+    record State(PacketOutput out, long messages, long recorded, long recordedBefore, boolean hasBegun, int current, int done, byte[] partial, long partialAt,
             byte[] thread, long time, ProtoWriter interned, boolean isStale, Losses reported, long damaged, long reportedDamage) {}
 
     /** {@code followsState}: the trace is divided into files. */
-    SequenceReader(int writer, int pid, TraceOutput out, SessionStats.Written counts, boolean followsState) {
+    SequenceReader(int writer, int pid, PacketOutput out, SessionStats.Written counts, boolean followsState) {
         this.followsState = followsState;
         sequence = writer + TraceOutput.OWN;
         this.pid = pid;
@@ -127,7 +127,7 @@ final class SequenceReader {
     }
 
     /** Goes on in another file, which has nothing of the sequence yet. */
-    void continueIn(TraceOutput next) {
+    void continueIn(PacketOutput next) {
         out = next;
         isStale = hasBegun && (done > 0 || partial != null);
         isStateUnknown = isStale && !followsState;

@@ -120,7 +120,7 @@ public final class SessionCore {
 
     /** The file of the buffer; null for none. */
     private Recording record(SessionConfig config, byte[] id) throws IOException {
-        if (!config.isStream()) {
+        if (!config.isStream() || config.file() == null) {
             return config.recording() == null ? null : Recording.create(config.recording(), config, id, clock.moment());
         }
         // The buffer outlives the process, so that `recover` completes the trace: where there is no
@@ -303,8 +303,11 @@ public final class SessionCore {
     /** The messages of all threads, a moment behind. */
     synchronized long messages() {
         long all = 0;
-        for (TraceWriter writer : writers) {
-            all += writer.sequence.messages;
+        for (int i = 0; i < writers.size(); i++) {
+            all += writers.get(i).sequence.messages;
+        }
+        for (int i = 0; i < ended.size(); i++) {
+            all += ended.get(i).messages;
         }
         return all;
     }
@@ -435,8 +438,13 @@ public final class SessionCore {
     }
 
     /** The session's own packets so far. */
-    synchronized List<byte[]> packets() {
-        return List.copyOf(packets);
+    List<byte[]> packets() {
+        return packets(0);
+    }
+
+    /** As above, without the first ones. */
+    synchronized List<byte[]> packets(int without) {
+        return List.copyOf(packets.subList(without, packets.size()));
     }
 
     private void finishAdding() {

@@ -13,7 +13,7 @@ import java.util.zip.Deflater;
  *
  * <p>Invariant: the stream has whole packets, and all of them after {@link #flush}.
  */
-final class TraceOutput {
+final class TraceOutput implements PacketOutput {
     /** The session's own sequence. Those of writers follow. */
     static final int OWN = 1;
 
@@ -46,12 +46,8 @@ final class TraceOutput {
         buffer = new byte[compression == 0 ? BUFFER : BUNDLE];
     }
 
-    void packet(int sequence, byte[] packet) throws IOException {
-        packet(sequence, packet, 0, packet.length);
-    }
-
-    /** Writes the packet that is a part of {@code bytes}. */
-    void packet(int sequence, byte[] bytes, int from, int length) throws IOException {
+    @Override
+    public void packet(int sequence, byte[] bytes, int from, int length) throws IOException {
         if (used + length + AROUND > buffer.length) {
             flush();
             if (length + AROUND > buffer.length) {
@@ -104,8 +100,8 @@ final class TraceOutput {
         return written + used;
     }
 
-    /** The bytes of all packets, before any compression. */
-    long packetBytes() {
+    @Override
+    public long packetBytes() {
         return packetBytes;
     }
 

@@ -27,6 +27,16 @@ public final class LevelSet {
         return level == LogLevel.VERBOSE ? 2 : level == LogLevel.DEBUG ? 1 : level.ordinal() + 1;
     }
 
+    /** The level of a number in traces; null for none. */
+    public static LogLevel ofWire(long wire) {
+        for (LogLevel level : LogLevel.values()) {
+            if (wire(level) == wire) {
+                return level;
+            }
+        }
+        return null;
+    }
+
     /** The letter in lines of logcat. */
     public static String letter(LogLevel level) {
         return level == LogLevel.WTF ? "F" : level.name().substring(0, 1);

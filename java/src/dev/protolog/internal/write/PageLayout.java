@@ -24,9 +24,9 @@ public final class PageLayout {
     static final int FOURTEEN = 5;
 
     /** The bits of count and flags in a chunk's header. */
-    static final int MAX_PACKETS = 1023;
-    static final int CONTINUES = 1 << 10;
-    static final int CONTINUED = 2 << 10;
+    public static final int MAX_PACKETS = 1023;
+    public static final int CONTINUES = 1 << 10;
+    public static final int CONTINUED = 2 << 10;
 
     /** The size field of a packet that could not be written to its end. */
     public static final int DROPPED_PACKET_SIZE = 0x0fff_ffff;

@@ -4,6 +4,7 @@ import static dev.protolog.SelfTest.check;
 
 import dev.protolog.internal.files.FileStatus;
 import dev.protolog.internal.files.PrivateDirectory;
+import dev.protolog.internal.files.TrustedUsers;
 import dev.protolog.internal.process.RunningProgram;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
@@ -146,9 +147,9 @@ public final class PrivateDirectoryTest {
             // Only root can give it away.
             return;
         }
-        check("no root", ControlServer.admitted(own, List.of(theirs)), List.of(own));
+        check("no root", TrustedUsers.among(own, List.of(theirs)), List.of(own));
         Path roots = Path.of("/proc");
-        check("root", ControlServer.admitted(own, List.of(theirs, roots)), List.of(own, Files.getOwner(roots)));
+        check("root", TrustedUsers.among(own, List.of(theirs, roots)), List.of(own, Files.getOwner(roots)));
     }
 
     private interface Attempt {

@@ -1,0 +1,269 @@
+package dev.protolog.internal.perfetto;
+
+import dev.protolog.internal.process.PassingErrors;
+import dev.protolog.internal.process.RuntimeThread;
+import dev.protolog.internal.proto.ProtoReader;
+import dev.protolog.internal.session.ForwardedSession;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * The thread that forwards: it does what the service asks for, and passes on what was logged. It
+ * looks each 10 ms while something is logged, and less often up to each 100 ms while nothing is; a
+ * writer wakes it when half of a buffer is in use. Without a session it sleeps.
+ *
+ * <p>Invariant: only this thread sends requests once the connection stands, so that the service
+ * gets chunks before the answer to the flush that they belong to.
+ */
+final class Forwarder implements Runnable {
+    /** The time between two looks, in nanoseconds. */
+    private static final long INTERVAL = TimeUnit.MILLISECONDS.toNanos(10);
+    private static final long LONGEST_INTERVAL = TimeUnit.MILLISECONDS.toNanos(100);
+    /** The pause after an error out of memory, which may pass, and the most such errors in a row. */
+    private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(100);
+    private static final int MAX_ERRORS = 50;
+    /** The most commands that wait. */
+    private static final int MAX_COMMANDS = 1024;
+    /** The most sessions that record a process at a time. */
+    private static final int MAX_SESSIONS = 32;
+    /** The reason of a flush in its flags, and the value for one of a series. */
+    private static final long REASON = 0xf;
+    private static final long PERIODIC = 1;
+
+    private final Link link;
+    private final Outlet outlet;
+    private final ProducerState state;
+    private final Thread thread = RuntimeThread.daemon(this, "protolog-fwd");
+    private final BlockingQueue<Command> commands = new ArrayBlockingQueue<>(MAX_COMMANDS);
+    private final List<Instance> instances = new ArrayList<>();
+    /** The connection is over. */
+    private volatile boolean isClosed;
+    /** The program leaves the service. */
+    private volatile boolean isLeaving;
+    /** The reason why this thread has ended the connection; null where it did not. */
+    private volatile String reason;
+    /** The command that is being obeyed; null for none. */
+    private Command current;
+    /** It was begun before, and ended in an error. */
+    private boolean isRepeated;
+    private long interval = INTERVAL;
+    private long nextLook = System.nanoTime();
+
+    Forwarder(Link link, ProducerState state) {
+        this.link = link;
+        this.state = state;
+        outlet = new Outlet(link);
+    }
+
+    void start() throws IOException {
+        RuntimeThread.start(thread);
+    }
+
+    /** Has a command done. False where too many wait. */
+    boolean add(Command command) {
+        boolean isAdded = commands.offer(command);
+        LockSupport.unpark(thread);
+        return isAdded;
+    }
+
+    /** Has all sessions completed, and the connection ended. */
+    void leave() {
+        isLeaving = true;
+        LockSupport.unpark(thread);
+    }
+
+    /**
+     * Ends the thread, for whom there is no connection any more. Returns the reason why it had
+     * ended that itself, or null.
+     */
+    String end() {
+        isClosed = true;
+        LockSupport.unpark(thread);
+        while (thread.isAlive()) {
+            try {
+                thread.join();
+            } catch (InterruptedException e) {
+                // Nobody who means it interrupts this thread.
+            }
+        }
+        return reason;
+    }
+
+    @Override
+    public void run() {
+        try {
+            forward();
+        } catch (IOException e) {
+            reason = e.getMessage();
+        } catch (RuntimeException | Error e) {
+            reason = "an error of the runtime: " + e;
+        } finally {
+            link.close();
+            instances.forEach(instance -> instance.session.finish());
+            instances.clear();
+        }
+    }
+
+    private void forward() throws IOException {
+        int errors = 0;
+        while (!isClosed) {
+            try {
+                obeyAll();
+                endSessions();
+                if (isLeaving) {
+                    reason = "the program has left";
+                    return;
+                }
+                look();
+                errors = 0;
+                sleep();
+            } catch (OutOfMemoryError | StackOverflowError | LinkageError e) {
+                // All that was done is known to be, and the rest is done by the next look.
+                if (!PassingErrors.isOne(e) || ++errors > MAX_ERRORS) {
+                    throw e;
+                }
+                LockSupport.parkNanos(PAUSE);
+            }
+        }
+    }
+
+    private void obeyAll() throws IOException {
+        while (current != null || !commands.isEmpty()) {
+            isRepeated = current != null;
+            current = isRepeated ? current : commands.poll();
+            obey(current);
+            current = null;
+        }
+    }
+
+    private void obey(Command command) throws IOException {
+        switch (command.kind()) {
+            case START -> start(command);
+            case STOP -> {
+                Instance instance = find(command.id());
+                if (instance != null) {
+                    stop(instance);
+                }
+                outlet.notify("NotifyDataSourceStopped", command.id());
+            }
+            case FLUSH -> {
+                boolean withHead = (command.flags() & REASON) != PERIODIC;
+                for (Instance instance : instances) {
+                    if (command.ids().contains(instance.id)) {
+                        instance.flush(withHead);
+                    }
+                }
+                outlet.commit(command.request());
+            }
+            case CLEAR -> {
+                for (Instance instance : instances) {
+                    if (command.ids().contains(instance.id)) {
+                        // Every chunk sets up its own state.
+                        instance.writeHead();
+                    }
+                }
+                outlet.commit(0);
+            }
+        }
+    }
+
+    private void start(Command command) throws IOException {
+        long id = command.id();
+        if (find(id) != null) {
+            if (!isRepeated) {
+                throw new IOException("the service started a session twice");
+            }
+            outlet.notify("NotifyDataSourceStarted", id);
+            return;
+        } else if (instances.size() >= MAX_SESSIONS) {
+            throw new IOException("the service started more than " + MAX_SESSIONS + " sessions");
+        }
+        SourceConfig config;
+        try {
+            config = SourceConfig.decode(command.config());
+        } catch (ProtoReader.MalformedException e) {
+            throw new IOException("the service sent a malformed configuration: " + e.getMessage(), e);
+        }
+        if (config.asksForAbort()) {
+            state.setNotice("a session asks for STALL_THEN_ABORT; messages are dropped instead");
+        }
+        ServiceWriter own = outlet.register(config.target());
+        if (own == null) {
+            state.setNotice("a session can't start: there are too many writers");
+        } else {
+            start(id, config, own);
+        }
+        outlet.notify("NotifyDataSourceStarted", id);
+    }
+
+    private void start(long id, SourceConfig config, ServiceWriter own) throws IOException {
+        ForwardedSession session;
+        try {
+            session = ForwardedSession.start(config.filter(), config.waitNanos(), thread, link::sent);
+        } catch (IOException e) {
+            state.setNotice("a session can't start: " + e.getMessage());
+            outlet.unregister(own);
+            return;
+        }
+        try {
+            instances.add(Instance.start(id, config.target(), session, outlet, own));
+        } catch (IOException | RuntimeException | Error e) {
+            session.finish();
+            throw e;
+        }
+        interval = INTERVAL;
+        state.setSessions(instances.size());
+    }
+
+    private Instance find(long id) {
+        return instances.stream().filter(instance -> instance.id == id).findFirst().orElse(null);
+    }
+
+    private void stop(Instance instance) throws IOException {
+        instance.stop();
+        instances.remove(instance);
+        state.setSessions(instances.size());
+    }
+
+    /** Ends the sessions that the process asks to end. */
+    private void endSessions() throws IOException {
+        for (Instance instance : List.copyOf(instances)) {
+            if (isLeaving || instance.session.mustEnd()) {
+                stop(instance);
+            }
+        }
+    }
+
+    /** Passes on what was logged. */
+    private void look() throws IOException {
+        boolean isDue = System.nanoTime() - nextLook >= 0;
+        boolean hasForwarded = false;
+        for (Instance instance : instances) {
+            boolean isScarce = instance.session.isScarce();
+            hasForwarded |= isDue && instance.look() || isScarce && instance.forward(false);
+        }
+        outlet.commit(0);
+        if (isDue || hasForwarded) {
+            interval = hasForwarded ? INTERVAL : Math.min(2 * interval, LONGEST_INTERVAL);
+        }
+        if (isDue) {
+            nextLook = System.nanoTime() + interval;
+        }
+    }
+
+    private void sleep() {
+        // An interrupt of all threads of a program does not mean this one, which would not sleep any
+        // more.
+        Thread.interrupted();
+        if (instances.isEmpty()) {
+            LockSupport.park(this);
+        } else {
+            LockSupport.parkNanos(this, Math.max(1, nextLook - System.nanoTime()));
+        }
+    }
+}

@@ -1,0 +1,177 @@
+package dev.protolog.internal.perfetto;
+
+import dev.protolog.internal.session.ForwardedSession;
+import dev.protolog.internal.write.CommittedChunk;
+import java.io.IOException;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A session of the service that records this process: its chunks on their way, and its dictionary.
+ *
+ * <p>Each chunk of the session's buffer goes to the service as it is, so that it decodes alone
+ * there as well. A chunk that is still being written goes as far as it is committed, and again when
+ * there is more of it.
+ *
+ * <p>Invariants: the chunks of a sequence go in order. What the service has of a chunk never
+ * changes, and its count never falls.
+ */
+final class Instance {
+    /**
+     * A ring has the dictionary as long as it has room for so many times its size since it was
+     * written last.
+     */
+    private static final long HEAD_PART = 8;
+    /** The least number of bytes between two dictionaries. */
+    private static final long MIN_DISTANCE = 32 * 1024;
+    /** The longest that the end looks for more, in nanoseconds. */
+    private static final long LONGEST_END = TimeUnit.SECONDS.toNanos(3);
+
+    final long id;
+    final ForwardedSession session;
+    private final int target;
+    private final Outlet outlet;
+    /** The sequence of packets that are no thread's. */
+    private final ServiceWriter own;
+    private final Map<Integer, ServiceWriter> sequences = new TreeMap<>();
+    /** The size of description and dictionary. */
+    private long head;
+    /** Bytes of chunks since they were written last. */
+    private long sinceHead;
+    /** The messages that were logged before the last look. */
+    private long seen = -1;
+
+    private Instance(long id, int target, ForwardedSession session, Outlet outlet, ServiceWriter own) {
+        this.id = id;
+        this.target = target;
+        this.session = session;
+        this.outlet = outlet;
+        this.own = own;
+    }
+
+    /**
+     * Starts to record.
+     *
+     * @throws IOException if the connection is over
+     */
+    static Instance start(long id, int target, ForwardedSession session, Outlet outlet, ServiceWriter own) throws IOException {
+        Instance instance = new Instance(id, target, session, outlet, own);
+        instance.writeHead();
+        outlet.write(own, List.of(session.instant("protolog session started")));
+        return instance;
+    }
+
+    /**
+     * Passes on all complete chunks, and with {@code unfinishedToo} the committed part of those
+     * that are being written. True if there was anything.
+     */
+    boolean forward(boolean unfinishedToo) throws IOException {
+        if (unfinishedToo) {
+            session.sweep();
+        }
+        List<CommittedChunk> chunks = session.find(unfinishedToo);
+        // After the chunks were found and before they go: it has all that they name.
+        writeEntries(session.newEntries());
+        boolean hasForwarded = false;
+        for (CommittedChunk chunk : chunks) {
+            ServiceWriter writer = writer(chunk.writer());
+            boolean isKnown = writer != null && !chunk.isComplete() && (chunk.count() == 0 || chunk.packets() == writer.sent);
+            if (writer == null || isKnown) {
+                continue;
+            }
+            byte[] bytes = session.bytes(chunk);
+            session.count(chunk, bytes);
+            outlet.chunk(writer, chunk.packets(), bytes, bytes.length, chunk.isComplete());
+            if (chunk.isComplete()) {
+                session.free(chunk);
+                sinceHead += bytes.length;
+            }
+            hasForwarded = true;
+        }
+        if (sinceHead > Math.max(HEAD_PART * head, MIN_DISTANCE)) {
+            writeHead();
+        }
+        return hasForwarded;
+    }
+
+    /** As above with {@code unfinishedToo}, if there can be anything. */
+    boolean look() throws IOException {
+        long now = session.messages();
+        boolean hasForwarded = now != seen && forward(true);
+        seen = now;
+        return hasForwarded;
+    }
+
+    /** Passes on all that was logged before the call, and with {@code withHead} the dictionary in full. */
+    void flush(boolean withHead) throws IOException {
+        forward(true);
+        if (!withHead) {
+            return;
+        }
+        byte[] losses = session.newLosses();
+        if (losses != null) {
+            outlet.write(own, List.of(losses));
+        }
+        writeHead();
+    }
+
+    /** Writes what every reader needs, in full: the process, the session, the dictionary. */
+    void writeHead() throws IOException {
+        head = 0;
+        sinceHead = 0;
+        writeEntries(List.of(session.description()));
+        writeEntries(session.entries());
+    }
+
+    /**
+     * Ends the session, and passes on all of it. After an error out of memory or of stack it can be
+     * done again.
+     */
+    void stop() throws IOException {
+        session.stopWriters();
+        long begun = System.nanoTime();
+        while (forward(true) && System.nanoTime() - begun < LONGEST_END) {
+            // Threads that were within a message may have finished it.
+        }
+        for (Iterator<Map.Entry<Integer, ServiceWriter>> all = sequences.entrySet().iterator(); all.hasNext();) {
+            Map.Entry<Integer, ServiceWriter> each = all.next();
+            outlet.close(each.getValue());
+            byte[] end = session.sequenceEnd(each.getKey());
+            if (end != null) {
+                outlet.write(each.getValue(), List.of(end));
+            }
+            outlet.unregister(each.getValue());
+            all.remove();
+        }
+        byte[] losses = session.lastLosses();
+        if (losses != null) {
+            outlet.write(own, List.of(losses));
+        }
+        writeHead();
+        outlet.write(own, List.of(session.instant("protolog session stopped")));
+        outlet.unregister(own);
+        session.finish();
+    }
+
+    private void writeEntries(List<byte[]> packets) throws IOException {
+        if (!packets.isEmpty()) {
+            outlet.write(own, packets);
+            head += packets.stream().mapToLong(packet -> packet.length).sum();
+        }
+    }
+
+    /** The writer of a sequence, a new one if need be; null where there can be no more. */
+    private ServiceWriter writer(int sequence) throws IOException {
+        ServiceWriter known = sequences.get(sequence);
+        if (known == null) {
+            known = outlet.register(target);
+            if (known != null) {
+                sequences.put(sequence, known);
+            }
+        }
+        return known;
+    }
+}

@@ -1,0 +1,311 @@
+package dev.protolog.internal.session;
+
+import dev.protolog.internal.process.RuntimeClasses;
+import dev.protolog.internal.proto.ProtoWriter;
+import dev.protolog.internal.text.LogPrinter;
+import dev.protolog.internal.write.CommittedChunk;
+import dev.protolog.internal.write.FillPolicy;
+import dev.protolog.internal.write.Losses;
+import dev.protolog.internal.write.Sequence;
+import dev.protolog.internal.write.SharedBuffer;
+import java.io.IOException;
+import java.security.SecureRandom;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
+
+/**
+ * A session whose chunks another part of the process passes on as they are, in place of a file: the
+ * forwarder, which has a thread of its own. To its writers it is a session like any other: filter,
+ * buffer, losses.
+ *
+ * <p>Invariants: only the forwarder's thread takes chunks. The dictionary of a message is given
+ * before the message, if {@link #newEntries} is asked between {@link #find} and the chunks. A loss
+ * is reported once. Whoever ends the session but the forwarder asks it to ({@link #mustEnd}).
+ */
+public final class ForwardedSession implements ExitingSession {
+    private static final int BUFFER = 4 << 20;
+    private static final int MAX_STRING = 4096;
+    /** The longest that threads within a message are waited for at the end, in nanoseconds. */
+    private static final long LONGEST_CALL = 100_000_000;
+    private static final long POLL = 1_000_000;
+
+    private final SessionCore core;
+    private final Thread forwarder;
+    /** The bytes that were passed on. */
+    private final LongSupplier progress;
+    private final ForwardedDictionary dictionary;
+    private final SessionStats.Written counts;
+    private final Map<Integer, SequenceReader> readers = new TreeMap<>();
+    private final CountedPackets counted = new CountedPackets();
+    /** Losses that packets of the session itself report. */
+    private final Losses reported = new Losses();
+    private final SharedBuffer.Claim claim = new SharedBuffer.Claim();
+    /** The session's own packets that the dictionary has taken. */
+    private int ownPackets;
+    private volatile boolean mustEnd;
+    private boolean isOver;
+
+    /** Counts packets, and keeps the last one when it is asked to. */
+    private static final class CountedPackets implements PacketOutput {
+        private long bytes;
+        private boolean keeps;
+        private byte[] kept;
+
+        @Override
+        public void packet(int sequence, byte[] packet, int from, int length) {
+            bytes += length;
+            if (keeps) {
+                kept = new ProtoWriter(length).raw(packet, from, length).done();
+            }
+        }
+
+        @Override
+        public long packetBytes() {
+            return bytes;
+        }
+    }
+
+    private ForwardedSession(SessionCore core, Thread forwarder, LongSupplier progress) {
+        this.core = core;
+        this.forwarder = forwarder;
+        this.progress = progress;
+        dictionary = new ForwardedDictionary(core.filter());
+        counts = new SessionStats.Written(core.dictionary());
+    }
+
+    /**
+     * Starts a session.
+     *
+     * @param waitNanos the longest that a message waits for room; 0 for not at all
+     * @param forwarder the thread to wake when the buffer fills
+     * @param progress the bytes that it has passed on, of all sessions
+     * @throws IOException if there is no memory for it
+     */
+    public static ForwardedSession start(Filter filter, long waitNanos, Thread forwarder, LongSupplier progress) throws IOException {
+        byte[] id = new byte[16];
+        new SecureRandom().nextBytes(id);
+        SessionConfig config = new SessionConfig(null, null, filter, FillPolicy.STREAM, BUFFER, MAX_STRING, false, waitNanos, 0,
+                Segments.Limits.NONE, EarlierRuns.Earlier.DEFAULT, EndReport.NONE);
+        SessionCore core;
+        try {
+            core = new SessionCore(config, id);
+        } catch (OutOfMemoryError e) {
+            throw new IOException("no memory for a session's buffer", e);
+        }
+        ForwardedSession session = new ForwardedSession(core, forwarder, progress);
+        try {
+            core.dictionary().addKnown();
+            core.setDrainThread(forwarder);
+            core.setStats(session::stats);
+            Sessions.add(core);
+            // Messages that became known between the two.
+            core.dictionary().addKnown();
+            RuntimeClasses.load();
+            AtExit.add(session);
+        } catch (RuntimeException | Error e) {
+            core.stop();
+            Sessions.remove(core);
+            throw e;
+        }
+        return session;
+    }
+
+    /** True if chunks should be taken soon: half of the buffer is in use. */
+    public boolean isScarce() {
+        return core.buffer().isScarce();
+    }
+
+    /** Completes the chunks of threads that have ended. */
+    public void sweep() {
+        core.sweep();
+    }
+
+    /** The chunks to pass on, those of each writer in order. */
+    public List<CommittedChunk> find(boolean unfinishedToo) {
+        List<CommittedChunk> chunks = core.buffer().findAll(unfinishedToo);
+        int any = chunks.isEmpty() ? 0 : chunks.get(0).id();
+        chunks.sort(Comparator.comparingInt(CommittedChunk::writer).thenComparingInt(chunk -> chunk.id() - any));
+        return chunks;
+    }
+
+    /** The bytes of a chunk that was found, behind its header. */
+    public byte[] bytes(CommittedChunk chunk) {
+        return core.buffer().copy(chunk);
+    }
+
+    /** Counts what is new of a chunk. It may be counted again, and is before it is passed on. */
+    public synchronized void count(CommittedChunk chunk, byte[] bytes) throws IOException {
+        SequenceReader reader = readers.get(chunk.writer());
+        if (reader == null) {
+            reader = new SequenceReader(chunk.writer(), core.pid(), counted, counts, false);
+            readers.put(chunk.writer(), reader);
+        }
+        reader.read(chunk, bytes);
+    }
+
+    /** Frees a complete chunk, which was passed on. */
+    public void free(CommittedChunk chunk) {
+        claim.chunk = chunk.chunk();
+        core.buffer().free(claim);
+    }
+
+    /** The packet that names process and session, with the filter. */
+    public byte[] description() {
+        return core.packets().get(0);
+    }
+
+    /** The dictionary in full, as packets. */
+    public synchronized List<byte[]> entries() {
+        follow();
+        return dictionary.all();
+    }
+
+    /** The entries of the dictionary that were in no packet before. */
+    public synchronized List<byte[]> newEntries() {
+        follow();
+        return dictionary.fresh();
+    }
+
+    /** An instant, which names a moment of the session. */
+    public byte[] instant(String name) {
+        return TracePackets.instant(core.pid(), core.clock().moment().boottime(), name);
+    }
+
+    /**
+     * A packet with the losses of sequences that no packet reports yet; null for none. Those of
+     * threads without a sequence come at the end.
+     */
+    public synchronized byte[] newLosses() {
+        Losses all = new Losses();
+        for (Sequence sequence : core.sequences()) {
+            Losses.Pending pending = sequence.losses.newPending();
+            sequence.losses.take(pending);
+            pending.addTo(all);
+        }
+        return report(all.all());
+    }
+
+    /** The last packet of a sequence: its thread, and losses; null for a sequence without packets. */
+    public synchronized byte[] sequenceEnd(int writer) throws IOException {
+        SequenceReader reader = readers.get(writer);
+        Sequence sequence = core.sequencesById().get(writer);
+        if (reader == null) {
+            return null;
+        }
+        Losses.Pending pending = sequence == null ? new Losses.Pending(0) : sequence.losses.newPending();
+        if (sequence != null) {
+            sequence.losses.take(pending);
+        }
+        counted.kept = null;
+        counted.keeps = true;
+        try {
+            reader.end(pending);
+        } finally {
+            counted.keeps = false;
+        }
+        return counted.kept;
+    }
+
+    /** A packet with all losses that none reports; null for none. After the ends of sequences. */
+    public synchronized byte[] lastLosses() {
+        Losses known = reported.copy();
+        readers.values().forEach(reader -> reader.reported().all().forEach(count -> count.addTo(known)));
+        return report(core.total().without(known));
+    }
+
+    private byte[] report(List<Losses.Count> losses) {
+        if (losses.isEmpty()) {
+            return null;
+        }
+        ProtoWriter packet = new ProtoWriter().varint(8, core.clock().now());
+        losses.forEach(count -> count.write(packet));
+        losses.forEach(count -> count.addTo(reported));
+        return packet.done();
+    }
+
+    /** The messages that were passed on, and those that are lost. */
+    synchronized SessionStats stats() {
+        return counts.stats(core.total().all(), 0, counted.bytes);
+    }
+
+    /** True once the process asks for the end of the session. */
+    public boolean mustEnd() {
+        return mustEnd;
+    }
+
+    /**
+     * Ends the session for its writers, which may finish the message that they are at. What they
+     * wrote is still to be passed on.
+     */
+    public void stopWriters() {
+        Sessions.remove(core);
+        long begun = System.nanoTime();
+        while (core.isWriting() && System.nanoTime() - begun < LONGEST_CALL) {
+            LockSupport.parkNanos(POLL);
+        }
+        core.stop();
+        core.sweep();
+    }
+
+    /** Ends the session, after everything was passed on that can be. */
+    public void finish() {
+        Sessions.remove(core);
+        core.stop();
+        synchronized (this) {
+            isOver = true;
+            notifyAll();
+        }
+        AtExit.remove(this);
+    }
+
+    @Override
+    public long messages() {
+        return core.messages();
+    }
+
+    @Override
+    public void beginEnd() {
+        core.beginEnd();
+    }
+
+    @Override
+    public boolean isWriting() {
+        return core.isWriting();
+    }
+
+    @Override
+    public void stopAtExit() {
+        mustEnd = true;
+        LockSupport.unpark(forwarder);
+        synchronized (this) {
+            while (!isOver) {
+                try {
+                    wait();
+                } catch (InterruptedException e) {
+                    // Nobody who means it interrupts this thread.
+                }
+            }
+        }
+    }
+
+    @Override
+    public long progress() {
+        return progress.getAsLong();
+    }
+
+    @Override
+    public void reportStuck() {
+        LogPrinter.problem("can't complete the log for Perfetto's service, which takes nothing any more", "look if `traced` runs");
+    }
+
+    private void follow() {
+        for (byte[] packet : core.packets(ownPackets)) {
+            dictionary.add(packet);
+            ownPackets++;
+        }
+    }
+}

@@ -1,0 +1,236 @@
+package app;
+
+import dev.protolog.IProtoLogGroup;
+import dev.protolog.Init;
+import dev.protolog.LogLevel;
+import dev.protolog.ProtoLog;
+import dev.protolog.ProtoLogProducer;
+import dev.protolog.Session;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
+import java.util.function.LongFunction;
+
+/**
+ * Connects to the tracing service, and does what the lines of its standard input say, with a line
+ * {@code @done} after each; at their end it exits. {@code Connected LOGGED JOB}: the file of what it
+ * logged, in plain text, and words such as {@code threads=4 count=1000 size=20}.
+ */
+public final class Connected {
+    /** More than anything takes, even on a busy machine. */
+    private static final long LONG = 60_000_000_000L;
+    private static final long PID = ProcessHandle.current().pid();
+
+    private final Path logged;
+    private final String job;
+    private long number;
+
+    private Connected(Path logged, String job) {
+        this.logged = logged;
+        this.job = job;
+    }
+
+    private enum Log implements IProtoLogGroup {
+        WORK,
+        OTHER;
+
+        @Override
+        public String getTag() {
+            return name();
+        }
+    }
+
+    public static void main(String[] args) throws Exception {
+        ProtoLog.v(Log.WORK, "before any session");
+        ProtoLog.v(Log.OTHER, "before any session");
+        if (args[1].contains("settings")) {
+            new Init().control(false).start();
+        } else if (args[1].contains("init")) {
+            new Init().control(false).perfetto().start();
+        } else {
+            ProtoLogProducer.connect();
+        }
+        Connected program = new Connected(Path.of(args[0]), args[1]);
+        say("ready");
+        BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+            String[] words = line.split(" ", 2);
+            say("done " + program.obey(words[0], words.length > 1 ? words[1] : ""));
+        }
+    }
+
+    private static void say(String line) {
+        System.out.println("@" + line);
+    }
+
+    private String obey(String word, String rest) throws Exception {
+        switch (word) {
+            case "connected" -> await(() -> ProtoLogProducer.status().isConnected());
+            case "disconnected" -> {
+                await(() -> !ProtoLogProducer.status().isConnected());
+                return String.valueOf(ProtoLogProducer.status().lastError());
+            }
+            case "failed" -> {
+                await(() -> ProtoLogProducer.status().lastError() != null);
+                return ProtoLogProducer.status().lastError();
+            }
+            case "sessions" -> await(() -> ProtoLogProducer.status().sessions() == Integer.parseInt(rest));
+            case "notice" -> {
+                return String.valueOf(ProtoLogProducer.status().notice());
+            }
+            case "enabled" -> await(() -> ProtoLog.isEnabled(Log.WORK, LogLevel.DEBUG));
+            case "disabled" -> await(() -> !ProtoLog.isEnabled(Log.WORK, LogLevel.WTF));
+            case "log" -> append(log(rest));
+            case "endless" -> logUntilKilled();
+            case "hooks" -> Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+                sleep(300);
+                ProtoLog.i(Log.WORK, "the end of a hook");
+            }));
+            case "levels" -> {
+                ProtoLog.v(Log.WORK, "verbose");
+                ProtoLog.d(Log.WORK, "debug");
+                ProtoLog.wtf(Log.WORK, "fatal");
+                ProtoLog.i(Log.OTHER, "other info");
+                ProtoLog.wtf(Log.OTHER, "other fatal");
+            }
+            case "own" -> {
+                Session session = Session.builder().file(rest).enableAll().start();
+                append(log(""));
+                return String.valueOf(session.stop().messages());
+            }
+            case "long" -> ProtoLog.i(Log.WORK, "long %s", "x".repeat(Integer.parseInt(rest)));
+            case "interrupt" -> interruptAll();
+            case "leave" -> ProtoLogProducer.disconnect();
+            case "connect" -> ProtoLogProducer.connect();
+            case "threads" -> {
+                return String.join(",", runtimeThreads());
+            }
+            case "cpu" -> {
+                return String.valueOf(ProcessHandle.current().info().totalCpuDuration().orElseThrow().toMillis());
+            }
+            default -> throw new IllegalArgumentException(word);
+        }
+        return "";
+    }
+
+    private static void await(BooleanSupplier condition) {
+        long begun = System.nanoTime();
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() - begun > LONG) {
+                throw new IllegalStateException(ProtoLogProducer.status().toString());
+            }
+            sleep(1);
+        }
+    }
+
+    private static void sleep(long millis) {
+        try {
+            Thread.sleep(millis);
+        } catch (InterruptedException e) {
+            // As if it had slept.
+        }
+    }
+
+    /** The threads of the producer. */
+    private static List<String> runtimeThreads() {
+        List<String> names = new ArrayList<>();
+        for (Thread thread : Thread.getAllStackTraces().keySet()) {
+            if (thread.getName().startsWith("protolog-")) {
+                names.add(thread.getName() + (thread.isDaemon() ? "" : " that keeps the JVM"));
+            }
+        }
+        names.sort(null);
+        return names;
+    }
+
+    private static void interruptAll() {
+        for (Thread thread : Thread.getAllStackTraces().keySet()) {
+            if (thread.getName().startsWith("protolog-")) {
+                thread.interrupt();
+            }
+        }
+    }
+
+    private void append(List<String> lines) throws IOException {
+        Files.write(logged, lines, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+    }
+
+    private long word(String words, String name, long otherwise) {
+        for (String each : (words + " " + job).split(" ")) {
+            if (each.startsWith(name + "=")) {
+                return Long.parseLong(each.substring(name.length() + 1));
+            }
+        }
+        return otherwise;
+    }
+
+    /** Logs on several threads, and gives the lines that they logged. */
+    private List<String> log(String more) throws InterruptedException {
+        long count = word(more, "count", 100);
+        long size = word(more, "size", 8);
+        long pause = word(more, "pause", 0);
+        long first = number;
+        number += 1_000_000;
+        return inThreads(word(more, "threads", 1), thread -> {
+            List<String> lines = new ArrayList<>();
+            for (long at = first; at < first + count; at++) {
+                String text = "y".repeat((int) (at % (size + 1)));
+                ProtoLog.d(Log.WORK, "%d of %d in %d: %s, %f", at, thread, PID, text, at / 4.0);
+                lines.add(at + " of " + thread + " in " + PID + ": " + text + ", " + at / 4 + "." + at % 4 * 25 / 10 + at % 4 * 25 % 10 + "0000");
+                if (pause > 0) {
+                    sleep(pause);
+                }
+            }
+            return lines;
+        });
+    }
+
+    private static List<String> inThreads(long threads, LongFunction<List<String>> work) throws InterruptedException {
+        List<Thread> all = new ArrayList<>();
+        List<String> lines = new ArrayList<>();
+        for (long i = 0; i < threads; i++) {
+            long thread = i;
+            Thread started = new Thread(() -> {
+                List<String> own = work.apply(thread);
+                synchronized (lines) {
+                    lines.addAll(own);
+                }
+            });
+            started.start();
+            all.add(started);
+        }
+        for (Thread each : all) {
+            each.join();
+        }
+        return lines;
+    }
+
+    /** Logs until it is killed. What a thread logged is in the file 150 ms later. */
+    private void logUntilKilled() {
+        AtomicLong numbers = new AtomicLong();
+        for (int i = 0; i < 2; i++) {
+            Thread started = new Thread(() -> {
+                while (true) {
+                    long at = numbers.incrementAndGet();
+                    ProtoLog.d(Log.WORK, "%d until the end", at);
+                    sleep(150);
+                    try {
+                        append(List.of(at + " until the end"));
+                    } catch (IOException e) {
+                        return;
+                    }
+                }
+            });
+            started.setDaemon(true);
+            started.start();
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Java's producer against Perfetto's tracing service: what the programs logged is in the service's
+//! trace, as Perfetto's trace_processor and our reader read it.
+//!
+//! The programs are `app/Connected.java`. Each writes beside the trace what it logged, in plain
+//! text.
+
+mod cases;
+mod child;
+mod losses;
+mod places;
+mod service;

@@ -1,0 +1,140 @@
+//! The real service and a consumer of it, and checks of the traces that come of it.
+
+use crate::child::RunningChild;
+use perfetto_ipc::{Consumer, SessionConfig};
+use protolog_reader::{Log, LossReason, Rendering, Trace};
+use protolog_testkit::{TracingService, trace_processor, trace_stats};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Longer than anything takes, even on a busy machine.
+pub(crate) const LONG: Duration = Duration::from_secs(60);
+
+/// The service.
+pub(crate) struct Service(pub(crate) TracingService);
+
+impl Service {
+    /// Starts the service; none where it is not there.
+    pub(crate) fn start() -> Option<Self> {
+        TracingService::start().map(Self)
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.dir.path().join(name)
+    }
+
+    /// A connection with it as a consumer.
+    pub(crate) fn consumer(&self) -> Consumer {
+        Consumer::connect(&self.0.consumers()).expect("connect to the service")
+    }
+
+    /// Starts a session.
+    pub(crate) fn session(&self, config: &SessionConfig) -> Consumer {
+        self.session_of(&config.encode())
+    }
+
+    /// Starts a session with an encoded configuration.
+    pub(crate) fn session_of(&self, config: &[u8]) -> Consumer {
+        let mut consumer = self.consumer();
+        consumer.enable(config).expect("start a session");
+        consumer
+    }
+
+    /// Starts a program that logs; none without Java.
+    pub(crate) fn child(&self, job: &str, name: &str) -> Option<RunningChild> {
+        let socket = self.0.producers();
+        RunningChild::start(socket.to_str().expect("UTF-8"), job, &self.path(name))
+    }
+
+    /// Ends a session, and returns its trace.
+    pub(crate) fn stop(&self, mut consumer: Consumer) -> ServiceTrace {
+        consumer.disable().expect("stop the session");
+        self.read(&mut consumer)
+    }
+
+    /// Returns the trace so far.
+    pub(crate) fn read(&self, consumer: &mut Consumer) -> ServiceTrace {
+        self.trace(consumer.read_to_vec().expect("read the trace"))
+    }
+
+    /// A trace that was read in parts.
+    pub(crate) fn trace(&self, bytes: Vec<u8>) -> ServiceTrace {
+        ServiceTrace::of(bytes, self.0.dir.path())
+    }
+}
+
+/// A configuration for all levels of all groups.
+pub(crate) fn all() -> SessionConfig {
+    SessionConfig { buffer_kb: 32 << 10, enable_all: true, ..SessionConfig::default() }
+}
+
+/// A trace of the service's.
+pub(crate) struct ServiceTrace {
+    path: PathBuf,
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl ServiceTrace {
+    fn of(bytes: Vec<u8>, dir: &Path) -> Self {
+        let count = fs::read_dir(dir).expect("list the directory").count();
+        let path = dir.join(format!("trace-{count}.pftrace"));
+        fs::write(&path, &bytes).expect("write the trace");
+        Self { path, bytes }
+    }
+
+    /// The log, as our reader reads it.
+    pub(crate) fn log(&self) -> Log {
+        Trace::from_bytes(self.bytes.clone()).read().expect("read the trace")
+    }
+
+    /// The messages that programs counted as lost.
+    pub(crate) fn lost(&self) -> u64 {
+        let is_message = |reason: &LossReason| matches!(reason, LossReason::Reported(_));
+        let log = self.log();
+        let all = log.stats().lost.iter().filter(|((reason, _), _)| is_message(reason));
+        all.map(|(_, count)| count).sum()
+    }
+
+    /// The messages in order of time. Checks that trace_processor reads the same, with the same
+    /// times, and counts no error.
+    #[track_caller]
+    pub(crate) fn messages(&self) -> Vec<String> {
+        let log = self.log();
+        let ours: Vec<(String, String)> = log
+            .entries()
+            .map(|entry| (entry.time().to_string(), entry.values().text(Rendering::Bare)))
+            .collect();
+        if let Some(tables) =
+            trace_processor(&self.path, &["select ts, message from protolog order by ts, id"])
+        {
+            let mut theirs: Vec<(String, String)> =
+                tables[0].texts("ts").into_iter().zip(tables[0].texts("message")).collect();
+            let mut sorted = ours.clone();
+            theirs.sort();
+            sorted.sort();
+            assert_eq!(theirs.len(), sorted.len(), "rows of Perfetto, entries of our reader");
+            let other = theirs.iter().zip(&sorted).find(|(theirs, ours)| theirs != ours);
+            assert_eq!(other, None, "Perfetto, our reader");
+        }
+        if let Some(stats) = trace_stats(&self.path) {
+            assert!(stats.texts("name").is_empty(), "{stats}");
+        }
+        ours.into_iter().map(|(_, text)| text).collect()
+    }
+
+    /// Checks that the trace has exactly what the children say they logged.
+    #[track_caller]
+    pub(crate) fn check(&self, expected: &[Vec<String>]) {
+        let mut expected: Vec<&String> = expected.iter().flatten().collect();
+        let messages = self.messages();
+        assert_eq!(self.log().stats().lost, BTreeMap::new(), "nothing is lost");
+        let mut found: Vec<&String> = messages.iter().collect();
+        expected.sort();
+        found.sort();
+        assert_eq!(found.len(), expected.len(), "messages in the trace, messages logged");
+        let other = found.iter().zip(&expected).find(|(found, expected)| found != expected);
+        assert_eq!(other, None, "in the trace, logged");
+    }
+}
