@@ -191,6 +191,44 @@ mod tests {
         assert_eq!((config.tracing_mode, config.default_log_from), (TracingMode::Default, None));
     }
 
+    /// Decodes it as the table says that Java does.
+    fn meaning(bytes: &[u8]) -> String {
+        let Ok(decoded) = SourceConfig::decode(bytes) else { return "malformed".into() };
+        let policy = match (decoded.asks_for_abort, decoded.chunk_timeout) {
+            (true, _) => "abort",
+            (false, Some(_)) => "stall",
+            (false, None) => "drop",
+        };
+        let config = decoded.config;
+        let by_mode = match config.tracing_mode {
+            TracingMode::Default => Level::Wtf,
+            TracingMode::EnableAll => Level::Verbose,
+        };
+        let default = config.default_log_from.unwrap_or(by_mode);
+        let mut text = format!("{} {policy} {}", decoded.target_buffer, default.letter());
+        let groups: std::collections::BTreeMap<_, _> = overrides(&config).into_iter().collect();
+        for (name, from) in groups {
+            let stack = if config.collect_stacktrace.iter().any(|it| it == name) { "+" } else { "" };
+            let from = from.expect("the default, if nothing else").letter();
+            text.push_str(&format!(" {name}={from}{stack}"));
+        }
+        text
+    }
+
+    #[test]
+    fn configurations_mean_what_they_mean_to_java() {
+        let vectors = include_str!("../../../protolog-core/testdata/source_configs.tsv");
+        let rows: Vec<Vec<&str>> =
+            vectors.lines().skip(1).map(|line| line.split('\t').collect()).collect();
+        assert!(rows.len() > 10);
+        for row in rows {
+            let digits = row[1].as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).unwrap());
+            let bytes: Vec<u8> =
+                digits.map(|pair| u8::from_str_radix(pair, 16).expect("a byte")).collect();
+            assert_eq!(meaning(&bytes), row[2], "{}", row[0]);
+        }
+    }
+
     #[test]
     fn an_abort_becomes_a_stall() {
         for (policy, stalls, aborts) in

@@ -7,8 +7,9 @@
 use super::{File, Finding};
 
 /// The packages in `internal`, from the top, each with those that it may use.
-const LAYERS: [(&str, &str); 9] = [
+const LAYERS: [(&str, &str); 10] = [
     ("control", "session write groups dictionary files text process proto"),
+    ("perfetto", "session write groups dictionary files text process proto"),
     ("session", "write groups dictionary files text process proto"),
     ("write", "session groups dictionary text process proto"),
     ("groups", "session dictionary files text process proto"),

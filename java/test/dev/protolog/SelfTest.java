@@ -7,6 +7,7 @@ import dev.protolog.internal.dictionary.DictionaryTest;
 import dev.protolog.internal.files.ClaimsTest;
 import dev.protolog.internal.files.DirectoryTest;
 import dev.protolog.internal.groups.SettingsTest;
+import dev.protolog.internal.perfetto.ProducerPartsTest;
 import dev.protolog.internal.session.EndTest;
 import dev.protolog.internal.session.ErrorTest;
 import dev.protolog.internal.session.VectorsTest;
@@ -57,6 +58,7 @@ public final class SelfTest {
         SettingsTest.run(vectors);
         RequestsTest.run(vectors);
         VectorsTest.run(vectors);
+        ProducerPartsTest.run(vectors);
         TextQueueTest.run();
         TextSinkTest.run(vectors);
         ClaimsTest.run();

@@ -90,10 +90,6 @@ public final class Connected {
             case "disabled" -> await(() -> !ProtoLog.isEnabled(Log.WORK, LogLevel.WTF));
             case "log" -> append(log(rest));
             case "endless" -> logUntilKilled();
-            case "hooks" -> Runtime.getRuntime().addShutdownHook(new Thread(() -> {
-                sleep(300);
-                ProtoLog.i(Log.WORK, "the end of a hook");
-            }));
             case "levels" -> {
                 ProtoLog.v(Log.WORK, "verbose");
                 ProtoLog.d(Log.WORK, "debug");

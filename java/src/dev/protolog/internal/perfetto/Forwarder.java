@@ -41,6 +41,8 @@ final class Forwarder implements Runnable {
     private final Thread thread = RuntimeThread.daemon(this, "protolog-fwd");
     private final BlockingQueue<Command> commands = new ArrayBlockingQueue<>(MAX_COMMANDS);
     private final List<Instance> instances = new ArrayList<>();
+    /** Those that are complete since the program is ending. */
+    private final List<Instance> ended = new ArrayList<>();
     /** The connection is over. */
     private volatile boolean isClosed;
     /** The program leaves the service. */
@@ -233,8 +235,12 @@ final class Forwarder implements Runnable {
     /** Ends the sessions that the process asks to end. */
     private void endSessions() throws IOException {
         for (Instance instance : List.copyOf(instances)) {
-            if (isLeaving || instance.session.mustEnd()) {
+            if (isLeaving) {
                 stop(instance);
+            } else if (instance.session.mustEnd()) {
+                instance.stopAtExit();
+                instances.remove(instance);
+                ended.add(instance);
             }
         }
     }
@@ -247,9 +253,12 @@ final class Forwarder implements Runnable {
             boolean isScarce = instance.session.isScarce();
             hasForwarded |= isDue && instance.look() || isScarce && instance.forward(false);
         }
+        for (Instance instance : ended) {
+            instance.reportLate();
+        }
         outlet.commit(0);
         if (isDue || hasForwarded) {
-            interval = hasForwarded ? INTERVAL : Math.min(2 * interval, LONGEST_INTERVAL);
+            interval = hasForwarded || !ended.isEmpty() ? INTERVAL : Math.min(2 * interval, LONGEST_INTERVAL);
         }
         if (isDue) {
             nextLook = System.nanoTime() + interval;
@@ -260,7 +269,7 @@ final class Forwarder implements Runnable {
         // An interrupt of all threads of a program does not mean this one, which would not sleep any
         // more.
         Thread.interrupted();
-        if (instances.isEmpty()) {
+        if (instances.isEmpty() && ended.isEmpty()) {
             LockSupport.park(this);
         } else {
             LockSupport.parkNanos(this, Math.max(1, nextLook - System.nanoTime()));

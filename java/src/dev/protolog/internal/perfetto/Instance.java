@@ -126,11 +126,18 @@ final class Instance {
         writeEntries(session.entries());
     }
 
-    /**
-     * Ends the session, and passes on all of it. After an error out of memory or of stack it can be
-     * done again.
-     */
+    /** Ends the session, and passes on all of it. After an error as of {@link #complete}. */
     void stop() throws IOException {
+        complete();
+        outlet.unregister(own);
+        session.finish();
+    }
+
+    /**
+     * Passes on all of the session, to which nothing comes any more. After an error out of memory
+     * or of stack it can be done again.
+     */
+    private void complete() throws IOException {
         session.stopWriters();
         long begun = System.nanoTime();
         while (forward(true) && System.nanoTime() - begun < LONGEST_END) {
@@ -152,8 +159,24 @@ final class Instance {
         }
         writeHead();
         outlet.write(own, List.of(session.instant("protolog session stopped")));
-        outlet.unregister(own);
-        session.finish();
+    }
+
+    /**
+     * Passes on all of a session of a program that is ending. Messages that come later are counted:
+     * see {@link #reportLate}.
+     */
+    void stopAtExit() throws IOException {
+        complete();
+        outlet.commit(0);
+        session.complete();
+    }
+
+    /** Reports messages that came after the end. */
+    void reportLate() throws IOException {
+        byte[] losses = session.lastLosses();
+        if (losses != null) {
+            outlet.write(own, List.of(losses));
+        }
     }
 
     private void writeEntries(List<byte[]> packets) throws IOException {

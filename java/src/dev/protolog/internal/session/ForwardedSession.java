@@ -210,7 +210,10 @@ public final class ForwardedSession implements ExitingSession {
         return counted.kept;
     }
 
-    /** A packet with all losses that none reports; null for none. After the ends of sequences. */
+    /**
+     * A packet with all losses that none reports; null for none. After the ends of sequences, and
+     * from then on as often as the caller likes.
+     */
     public synchronized byte[] lastLosses() {
         Losses known = reported.copy();
         readers.values().forEach(reader -> reader.reported().all().forEach(count -> count.addTo(known)));
@@ -239,10 +242,12 @@ public final class ForwardedSession implements ExitingSession {
 
     /**
      * Ends the session for its writers, which may finish the message that they are at. What they
-     * wrote is still to be passed on.
+     * wrote is still to be passed on. If the program is ending, later messages are counted.
      */
     public void stopWriters() {
-        Sessions.remove(core);
+        if (!core.isEnding()) {
+            Sessions.remove(core);
+        }
         long begun = System.nanoTime();
         while (core.isWriting() && System.nanoTime() - begun < LONGEST_CALL) {
             LockSupport.parkNanos(POLL);
@@ -251,15 +256,20 @@ public final class ForwardedSession implements ExitingSession {
         core.sweep();
     }
 
-    /** Ends the session, after everything was passed on that can be. */
-    public void finish() {
-        Sessions.remove(core);
-        core.stop();
+    /** Has no thread wait for the session any more: everything was passed on that can be. */
+    public void complete() {
         synchronized (this) {
             isOver = true;
             notifyAll();
         }
         AtExit.remove(this);
+    }
+
+    /** Ends the session, wherever it stands. */
+    public void finish() {
+        Sessions.remove(core);
+        core.stop();
+        complete();
     }
 
     @Override
