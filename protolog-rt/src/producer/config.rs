@@ -137,6 +137,8 @@ mod tests {
     use super::*;
     use perfetto_ipc::frame::message;
     use protozero::{Heap, Message};
+    use std::collections::BTreeMap;
+    use std::fmt::Write as _;
 
     fn decode(fill: impl FnOnce(&mut Message<'_, Heap>)) -> Config {
         let bytes = message(|to| fill(&mut to.nested(126)));
@@ -206,11 +208,12 @@ mod tests {
         };
         let default = config.default_log_from.unwrap_or(by_mode);
         let mut text = format!("{} {policy} {}", decoded.target_buffer, default.letter());
-        let groups: std::collections::BTreeMap<_, _> = overrides(&config).into_iter().collect();
+        let groups: BTreeMap<_, _> = overrides(&config).into_iter().collect();
         for (name, from) in groups {
-            let stack = if config.collect_stacktrace.iter().any(|it| it == name) { "+" } else { "" };
+            let stack =
+                if config.collect_stacktrace.iter().any(|it| it == name) { "+" } else { "" };
             let from = from.expect("the default, if nothing else").letter();
-            text.push_str(&format!(" {name}={from}{stack}"));
+            let _ = write!(text, " {name}={from}{stack}");
         }
         text
     }

@@ -48,11 +48,8 @@ impl RunningChild {
         java.args(["-enableassertions", "-Xshare:auto"]).args(options);
         java.arg("-classpath").arg(classes()?).arg("app.Connected").arg(logged).arg(job);
         java.env("PERFETTO_PRODUCER_SOCK_NAME", socket);
-        let mut process = java
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("start a child");
+        let mut process =
+            java.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("start a child");
         let input = process.stdin.take();
         let output = BufReader::new(process.stdout.take().expect("a pipe"));
         let mut child = Self { process, input, output, logged: logged.to_owned() };

@@ -74,11 +74,7 @@ fn losses_are_counted_once_in_clone_and_session() {
     let Some(service) = Service::start() else { return };
     let job = "threads=2 count=150000 size=60";
     let Some(mut child) = service.child(job, "twice") else { return };
-    let config = SessionConfig {
-        buffer_kb: 64 << 10,
-        unique_name: Some("slow".into()),
-        ..all()
-    };
+    let config = SessionConfig { buffer_kb: 64 << 10, unique_name: Some("slow".into()), ..all() };
     let session = service.session(&config);
     child.tell("enabled");
     service.0.signal("STOP");

@@ -109,9 +109,6 @@ public final class Connected {
             case "threads" -> {
                 return String.join(",", runtimeThreads());
             }
-            case "cpu" -> {
-                return String.valueOf(ProcessHandle.current().info().totalCpuDuration().orElseThrow().toMillis());
-            }
             default -> throw new IllegalArgumentException(word);
         }
         return "";

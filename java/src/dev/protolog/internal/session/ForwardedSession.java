@@ -98,17 +98,17 @@ public final class ForwardedSession implements ExitingSession {
         }
         ForwardedSession session = new ForwardedSession(core, forwarder, progress);
         try {
+            RuntimeClasses.load();
             core.dictionary().addKnown();
             core.setDrainThread(forwarder);
             core.setStats(session::stats);
+            // Before anybody logs to it: the program may end at once.
+            AtExit.add(session);
             Sessions.add(core);
             // Messages that became known between the two.
             core.dictionary().addKnown();
-            RuntimeClasses.load();
-            AtExit.add(session);
         } catch (RuntimeException | Error e) {
-            core.stop();
-            Sessions.remove(core);
+            session.finish();
             throw e;
         }
         return session;
