@@ -6,6 +6,7 @@
 
 mod cases;
 mod child;
+mod figures;
 mod hostile;
 mod losses;
 mod places;

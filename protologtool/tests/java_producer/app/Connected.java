@@ -4,6 +4,7 @@ import dev.protolog.IProtoLogGroup;
 import dev.protolog.Init;
 import dev.protolog.LogLevel;
 import dev.protolog.ProtoLog;
+import dev.protolog.ProtoLogImpl;
 import dev.protolog.ProtoLogProducer;
 import dev.protolog.Session;
 import java.io.BufferedReader;
@@ -32,6 +33,8 @@ public final class Connected {
     private final Path logged;
     private final String job;
     private long number;
+    /** The session of a burst. */
+    private Session session;
 
     private Connected(Path logged, String job) {
         this.logged = logged;
@@ -109,6 +112,9 @@ public final class Connected {
             case "threads" -> {
                 return String.join(",", runtimeThreads());
             }
+            case "burst" -> burst(Long.parseLong(rest));
+            case "open" -> session = Session.builder().file(rest).enableAll().start();
+            case "close" -> session.stop();
             default -> throw new IllegalArgumentException(word);
         }
         return "";
@@ -150,6 +156,17 @@ public final class Connected {
                 thread.interrupt();
             }
         }
+    }
+
+    /** Logs so many messages of two integers, as the tool makes calls, with pauses between them. */
+    private static void burst(long count) throws InterruptedException {
+        for (long at = 0; at < count; at++) {
+            ProtoLogImpl.d(Log.WORK, 0x1234_5678_9abc_def0L, 0, at, count);
+            if (at % 500 == 0) {
+                Thread.sleep(0, 200_000);
+            }
+        }
+        Thread.sleep(500);
     }
 
     private void append(List<String> lines) throws IOException {
