@@ -29,7 +29,7 @@ public final class ProtoLogProducer {
      *
      * @param isConnected the service has accepted this process
      * @param sessions the number of its sessions that record this process now
-     * @param lastError the reason why the last connection ended, or why there is none; null for none
+     * @param lastError why the last connection ended, or why there is none; null for none
      * @param notice what a configuration asked for that is not done as asked; null for none
      */
     public record Status(boolean isConnected, int sessions, String lastError, String notice) {}
@@ -38,8 +38,8 @@ public final class ProtoLogProducer {
      * Joins the tracing service, now or once it is there, without making the caller wait. Further
      * calls have no effect.
      *
-     * <p>The service's socket is the one in the variable {@code PERFETTO_PRODUCER_SOCK_NAME}, a path
-     * or {@code HOST:PORT}, or else {@code /run/perfetto/traced-producer.sock} or
+     * <p>The service's socket is the one in the variable {@code PERFETTO_PRODUCER_SOCK_NAME}, a
+     * path or {@code HOST:PORT}, or else {@code /run/perfetto/traced-producer.sock} or
      * {@code /tmp/perfetto-producer}. While nobody listens there, one thread tries again, after
      * 100 ms at first and every 5 seconds in the end. In {@code /tmp}, where anybody can make a
      * socket, the service has to be root's or of the user of this process. If it goes away, its

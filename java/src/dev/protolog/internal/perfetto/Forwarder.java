@@ -24,8 +24,9 @@ final class Forwarder implements Runnable {
     /** The time between two looks, in nanoseconds. */
     private static final long INTERVAL = TimeUnit.MILLISECONDS.toNanos(10);
     private static final long LONGEST_INTERVAL = TimeUnit.MILLISECONDS.toNanos(100);
-    /** The pause after an error out of memory, which may pass, and the most such errors in a row. */
+    /** The pause after an error out of memory, which may pass. */
     private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(100);
+    /** The most such errors in a row. */
     private static final int MAX_ERRORS = 50;
     /** The most commands that wait. */
     private static final int MAX_COMMANDS = 1024;
@@ -266,8 +267,8 @@ final class Forwarder implements Runnable {
     }
 
     private void sleep() {
-        // An interrupt of all threads of a program does not mean this one, which would not sleep any
-        // more.
+        // An interrupt of all threads of a program does not mean this one, which would not sleep
+        // any more.
         Thread.interrupted();
         if (instances.isEmpty() && ended.isEmpty()) {
             LockSupport.park(this);

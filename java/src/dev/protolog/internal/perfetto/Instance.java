@@ -105,7 +105,10 @@ final class Instance {
         return hasForwarded;
     }
 
-    /** Passes on all that was logged before the call, and with {@code withHead} the dictionary in full. */
+    /**
+     * Passes on all that was logged before the call, and with {@code withHead} the dictionary in
+     * full.
+     */
     void flush(boolean withHead) throws IOException {
         forward(true);
         if (!withHead) {

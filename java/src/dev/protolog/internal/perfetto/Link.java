@@ -22,8 +22,8 @@ import java.util.concurrent.TimeUnit;
  * <p>The channel does not block, and each direction has a selector: so an interrupt of a thread
  * closes nothing, and a wait has a limit where it needs one.
  *
- * <p>Invariants: a request goes out whole, or not at all, or the connection is over. Requests are sent by one
- * thread at a time: by the one that connects, and then by the one that forwards.
+ * <p>Invariants: a request goes out whole, or not at all, or the connection is over. Requests are
+ * sent by one thread at a time: by the one that connects, and then by the one that forwards.
  */
 final class Link implements AutoCloseable {
     /** The time that the service has to accept the connection, in nanoseconds. */

@@ -22,7 +22,7 @@ import java.util.concurrent.locks.LockSupport;
 public final class Producer implements Runnable {
     /** The system property that joins the service, {@code true}, or forbids to, {@code false}. */
     private static final String PROPERTY = "protolog.perfetto";
-    /** The first pause after an attempt that failed, in nanoseconds; each further one is doubled. */
+    /** The first pause after an attempt that failed, in nanoseconds; it doubles each time. */
     private static final long FIRST_PAUSE = TimeUnit.MILLISECONDS.toNanos(100);
     private static final long LAST_PAUSE = TimeUnit.SECONDS.toNanos(5);
     /** The longest that the end of sessions and threads is waited for, in milliseconds. */

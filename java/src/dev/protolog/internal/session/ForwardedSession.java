@@ -189,7 +189,7 @@ public final class ForwardedSession implements ExitingSession {
         return report(all.all());
     }
 
-    /** The last packet of a sequence: its thread, and losses; null for a sequence without packets. */
+    /** The last packet of a sequence: its thread, and losses; null where it has no packets. */
     public synchronized byte[] sequenceEnd(int writer) throws IOException {
         SequenceReader reader = readers.get(writer);
         Sequence sequence = core.sequencesById().get(writer);
