@@ -22,8 +22,8 @@ import java.util.function.LongFunction;
 
 /**
  * Connects to the tracing service, and does what the lines of its standard input say, with a line
- * {@code @done} after each; at their end it exits. {@code Connected LOGGED JOB}: the file of what it
- * logged, in plain text, and words such as {@code threads=4 count=1000 size=20}.
+ * {@code @done} after each; at their end it exits. {@code Connected LOGGED JOB}: the file of what
+ * it logged, in plain text, and words such as {@code threads=4 count=1000 size=20}.
  */
 public final class Connected {
     /** More than anything takes, even on a busy machine. */

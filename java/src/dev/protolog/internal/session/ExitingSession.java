@@ -1,6 +1,8 @@
 package dev.protolog.internal.session;
 
-/** A session that is completed when the JVM ends: what {@link AtExit} does with it, in this order. */
+/**
+ * A session that is completed when the JVM ends: what {@link AtExit} does with it, in this order.
+ */
 interface ExitingSession {
     /** The messages so far, a moment behind. */
     long messages();
