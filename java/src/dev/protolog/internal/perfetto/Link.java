@@ -43,7 +43,8 @@ final class Link implements AutoCloseable {
     private final Selector readable;
     private final Selector writable;
     private final FrameInput input = new FrameInput();
-    private final ByteBuffer bytes = ByteBuffer.allocateDirect(16 * 1024);
+    /** Made once there is a connection: attempts may go on for ever. */
+    private ByteBuffer bytes;
     private long service;
     private Map<String, Long> methods = Map.of();
     private long requests;
@@ -75,6 +76,9 @@ final class Link implements AutoCloseable {
 
     /** Connects to the service, and registers the data source. */
     static Link connect(ServiceAddress place) throws IOException {
+        if (!place.isRemote() && !Files.exists(place.path())) {
+            throw new IOException("there is no such socket");
+        }
         Link link = new Link(place.isRemote() ? SocketChannel.open() : SocketChannel.open(StandardProtocolFamily.UNIX));
         try {
             link.open(place);
@@ -95,6 +99,7 @@ final class Link implements AutoCloseable {
             channel.keyFor(writable).interestOps(SelectionKey.OP_WRITE);
         }
         ServiceTrust.check(channel, place);
+        bytes = ByteBuffer.allocateDirect(16 * 1024);
         if (place.isRemote()) {
             write(ByteBuffer.wrap(Frame.identity(RunningProgram.pid(), RunningProgram.user(), kernel("random/boot_id"), kernel("hostname"))));
         }

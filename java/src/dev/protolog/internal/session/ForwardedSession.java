@@ -32,6 +32,8 @@ public final class ForwardedSession implements ExitingSession {
     /** The longest that threads within a message are waited for at the end, in nanoseconds. */
     private static final long LONGEST_CALL = 100_000_000;
     private static final long POLL = 1_000_000;
+    /** The longest that the end of the JVM waits for a service, in nanoseconds. */
+    private static final long LONGEST_EXIT = 30_000_000_000L;
 
     private final SessionCore core;
     private final Thread forwarder;
@@ -291,10 +293,11 @@ public final class ForwardedSession implements ExitingSession {
     public void stopAtExit() {
         mustEnd = true;
         LockSupport.unpark(forwarder);
+        long begun = System.nanoTime();
         synchronized (this) {
-            while (!isOver) {
+            while (!isOver && System.nanoTime() - begun < LONGEST_EXIT) {
                 try {
-                    wait();
+                    wait(POLL / 1_000_000);
                 } catch (InterruptedException e) {
                     // Nobody who means it interrupts this thread.
                 }
