@@ -1,46 +1,50 @@
-//! The CPU time of a message that goes to the service, beside one that goes to a file: printed, not
-//! tested.
+//! Bursts of calls as the tool makes them, which go to the service and to a file; and the CPU time
+//! of each, which is printed.
 //!
 //! ```console
-//! $ cargo test -p protolog-tool --test java_producer -- --ignored --nocapture figures
+//! $ PROTOLOG_BURST=1000000 cargo test -p protolog-tool --test java_producer -- --nocapture bursts
 //! ```
 
 use crate::child::RunningChild;
 use crate::service::{Service, all};
 use perfetto_ipc::SessionConfig;
+use protolog_reader::Trace;
 use std::collections::BTreeMap;
-use std::fs;
+use std::{env, fs};
 
-const MESSAGES: u64 = 1_000_000;
-const ROUNDS: usize = 3;
+const ROUNDS: u64 = 3;
 
 #[test]
-#[ignore = "takes a minute, and wants a machine that does nothing else"]
-fn figures() {
+fn bursts_of_processed_calls_are_recorded() {
     let Some(service) = Service::start() else { return };
     let Some(mut child) = service.child("", "logged") else { return };
-    for _ in 0..ROUNDS {
-        let off = cpu_of_a_message(&mut child);
-        let file = service.path("own.pftrace");
-        child.tell(&format!("open {}", file.display()));
-        let to_file = (0..ROUNDS).map(|_| cpu_of_a_message(&mut child)).min();
-        child.tell("close");
-        let session = service.session(&SessionConfig { buffer_kb: 256 << 10, ..all() });
-        child.tell("enabled");
-        let to_service = (0..ROUNDS).map(|_| cpu_of_a_message(&mut child)).min();
-        service.stop(session);
-        child.tell("disabled");
-        println!("off {off:?}\nto a file {:?}\nto the service {:?}", to_file, to_service);
-    }
+    let given = env::var("PROTOLOG_BURST").ok().and_then(|it| it.parse().ok());
+    let count: u64 = given.unwrap_or(20_000);
+    let bursts = |child: &mut RunningChild, what: &str| {
+        let figures: Vec<_> = (0..ROUNDS).map(|_| cpu_of_a_message(child, count)).collect();
+        println!("{what}: ns of CPU in all, of the caller, of the writer: {figures:?}");
+    };
+    bursts(&mut child, "off");
+    let file = service.path("own.pftrace");
+    child.tell(&format!("open {}", file.display()));
+    bursts(&mut child, "to a file");
+    child.tell("close");
+    let session = service.session(&SessionConfig { buffer_kb: 256 << 10, ..all() });
+    child.tell("enabled");
+    bursts(&mut child, "to the service");
+    let trace = service.stop(session);
     child.end();
+    assert_eq!((trace.log().entries().count() as u64, trace.lost()), (ROUNDS * count, 0));
+    let own = Trace::open(&file).expect("open it").read().expect("read it");
+    assert_eq!(own.entries().count() as u64, ROUNDS * count);
 }
 
 /// The CPU time of a message in nanoseconds: of all threads but the JVM's compilers, of the one
 /// that logs, and of the one that writes or forwards.
-fn cpu_of_a_message(child: &mut RunningChild) -> [u64; 3] {
+fn cpu_of_a_message(child: &mut RunningChild, count: u64) -> [u64; 3] {
     let pid = child.process.id();
     let before = cpu_by_thread(pid);
-    child.tell(&format!("burst {MESSAGES}"));
+    child.tell(&format!("burst {count}"));
     let mut taken = cpu_by_thread(pid);
     for (name, nanos) in &mut taken {
         *nanos -= before.get(name).unwrap_or(&0);
@@ -48,7 +52,7 @@ fn cpu_of_a_message(child: &mut RunningChild) -> [u64; 3] {
     taken.retain(|name, _| !name.contains("Compiler"));
     let of = |names: &[&str]| names.iter().filter_map(|name| taken.get(*name)).sum::<u64>();
     let sums = [taken.values().sum(), of(&["java"]), of(&["protolog-fwd", "protolog drain"])];
-    sums.map(|nanos| nanos / MESSAGES)
+    sums.map(|nanos| nanos / count)
 }
 
 /// The CPU time of each thread so far, by its name.
