@@ -2,7 +2,8 @@
 //!
 //! - the switch word of a group ([`switch`])
 //! - the forms of names ([`name`]) and of patterns for them ([`matches_group`])
-//! - the syntax of settings ([`setting`])
+//! - the syntax of settings ([`setting`]), of selectors of single calls ([`selector`]) and of rules
+//!   for them ([`site_rule`])
 //! - the directories of sockets ([`place`])
 //! - the protocol on a socket ([`protocol`])
 //!
@@ -12,7 +13,9 @@ pub mod name;
 mod pattern;
 pub mod place;
 pub mod protocol;
+pub mod selector;
 pub mod setting;
+pub mod site_rule;
 pub mod switch;
 mod words;
 

@@ -86,6 +86,11 @@ pub enum Request<'a> {
     /// `sessions`: all sessions, with the levels that each records of the groups. No session is
     /// flushed for it.
     Sessions,
+    /// `sites LIMIT SELECTOR`: calls that a selector takes ([`super::selector`]), at most so many,
+    /// and the number of all.
+    Sites(u32, &'a str),
+    /// `rules`: the rules of single calls that hold ([`super::site_rule`]).
+    Rules,
 }
 
 /// The session to start.
@@ -199,6 +204,20 @@ pub enum Reply<'a> {
         /// The group's full name, as a [word](super::name::NameWord).
         group: &'a str,
     },
+    /// `site ID LEVEL RULE LINE GROUP MODULE FILE TEMPLATE`: a call
+    Site(SiteLine<'a>),
+    /// `taken COUNT`: the number of calls that the selector takes, also of those that are not
+    /// listed
+    Taken(u64),
+    /// `rule COUNT WORDS SELECTOR`: a rule of single calls
+    Rule {
+        /// Number of calls that the selector takes.
+        calls: u64,
+        /// What the rule does with them ([`super::site_rule::SiteSetting`]).
+        words: &'a str,
+        /// The selector.
+        selector: &'a str,
+    },
     /// `problem TEXT`: an earlier problem, such as a settings file that can't be read
     Problem(&'a str),
     /// `help TEXT`: the help line of the error that follows
@@ -207,6 +226,27 @@ pub enum Reply<'a> {
     Ok,
     /// `error TEXT`: the end of the reply
     Error(&'a str),
+}
+
+/// A call of a program, as a line has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SiteLine<'a> {
+    /// The message's id; 16 hexadecimal digits on the line.
+    pub id: u64,
+    /// The name of the level.
+    pub level: &'a str,
+    /// What a rule does with it ([`super::site_rule::SiteSetting`]), or `-`.
+    pub rule: &'a str,
+    /// The line in the file; 0 if it is not known.
+    pub line: u32,
+    /// The full name of the group, the module and the file, as [words](super::name::NameWord).
+    pub group: &'a str,
+    /// See above.
+    pub module: &'a str,
+    /// See above.
+    pub file: &'a str,
+    /// The template.
+    pub template: &'a str,
 }
 
 impl<'a> Request<'a> {
@@ -230,6 +270,8 @@ impl<'a> Request<'a> {
             "trigger" => Self::Trigger(words.rest()?),
             "stats" => Self::Stats,
             "sessions" => Self::Sessions,
+            "sites" => Self::Sites(words.value()?, words.rest()?),
+            "rules" => Self::Rules,
             _ => return None,
         };
         words.end(request)
@@ -253,6 +295,8 @@ impl fmt::Display for Request<'_> {
             Self::Trigger(cause) => write!(f, "trigger {}", OneLine(cause)),
             Self::Stats => f.write_str("stats"),
             Self::Sessions => f.write_str("sessions"),
+            Self::Sites(limit, selector) => write!(f, "sites {limit} {}", OneLine(selector)),
+            Self::Rules => f.write_str("rules"),
         }
     }
 }
@@ -306,6 +350,20 @@ impl<'a> Reply<'a> {
                 levels: u8::from_str_radix(words.word()?, 16).ok()?,
                 group: words.rest()?,
             },
+            "site" => Self::Site(SiteLine {
+                id: u64::from_str_radix(words.word()?, 16).ok()?,
+                level: words.word()?,
+                rule: words.word()?,
+                line: words.value()?,
+                group: words.word()?,
+                module: words.word()?,
+                file: words.word()?,
+                template: words.rest()?,
+            }),
+            "taken" => Self::Taken(words.value()?),
+            "rule" => {
+                Self::Rule { calls: words.value()?, words: words.word()?, selector: words.rest()? }
+            }
             "problem" => Self::Problem(words.rest()?),
             "help" => Self::Help(words.rest()?),
             "ok" => Self::Ok,
@@ -351,11 +409,26 @@ impl fmt::Display for Reply<'_> {
                 write!(f, "tracing {control} {fill_policy} {}", OneLine(file))
             }
             Self::Levels { levels, group } => write!(f, "levels {levels:02x} {}", OneLine(group)),
+            Self::Site(site) => site.fmt(f),
+            Self::Taken(count) => write!(f, "taken {count}"),
+            Self::Rule { calls, words, selector } => {
+                write!(f, "rule {calls} {} {}", OneLine(words), OneLine(selector))
+            }
             Self::Problem(text) => write!(f, "problem {}", OneLine(text)),
             Self::Help(text) => write!(f, "help {}", OneLine(text)),
             Self::Ok => f.write_str("ok"),
             Self::Error(text) => write!(f, "error {}", OneLine(text)),
         }
+    }
+}
+
+impl fmt::Display for SiteLine<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { id, level, rule, line, group, module, file, template } = *self;
+        let (group, module, file) = (OneLine(group), OneLine(module), OneLine(file));
+        let (level, rule) = (OneLine(level), OneLine(rule));
+        write!(f, "site {id:016x} {level} {rule} {line} {group} {module} {file} ")?;
+        OneLine(template).fmt(f)
     }
 }
 
@@ -399,6 +472,8 @@ mod tests {
             (Request::Trigger("slow today"), "trigger slow today"),
             (Request::Stats, "stats"),
             (Request::Sessions, "sessions"),
+            (Request::Sites(9, "net and \"a b\""), "sites 9 net and \"a b\""),
+            (Request::Rules, "rules"),
         ] {
             assert_eq!(request.to_string(), line);
             assert_eq!(Request::parse(line), Some(request));
@@ -474,6 +549,21 @@ mod tests {
                 "tracing n ring-buffer /a b",
             ),
             (Reply::Levels { levels: 0x3c, group: "a::b" }, "levels 3c a::b"),
+            (
+                Reply::Site(SiteLine {
+                    id: 0x7f,
+                    level: "DEBUG",
+                    rule: "-",
+                    line: 12,
+                    group: "a::b",
+                    module: "a",
+                    file: "src/a.rs",
+                    template: "sent %d",
+                }),
+                "site 000000000000007f DEBUG - 12 a::b a src/a.rs sent %d",
+            ),
+            (Reply::Taken(3), "taken 3"),
+            (Reply::Rule { calls: 2, words: "on", selector: "a and b" }, "rule 2 on a and b"),
             (Reply::Problem("x y"), "problem x y"),
             (Reply::Help("stop it"), "help stop it"),
             (Reply::Ok, "ok"),

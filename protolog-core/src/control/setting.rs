@@ -13,6 +13,7 @@
 //! Walk=notext                         not printed, traced as before
 //! Sort=notrace                        not traced, printed as before
 //! "my logger"=debug                   a name with other characters than `_:.$-/`, letters and digits
+//! site net.rs:120-180=on              single calls, see [`super::site_rule`]
 //! ```
 //!
 //! [`super::name`] defines the text between quotation marks.
@@ -23,6 +24,7 @@
 
 use super::levels_at_least;
 use super::name::{is_plain, is_quoted, quoted};
+use super::site_rule::{after_keyword, find_unquoted};
 use crate::Level;
 use core::fmt;
 
@@ -160,8 +162,21 @@ impl<'a> Settings<'a> {
         Self { rest: text, line: 1, program: None }
     }
 
+    /// Returns the program of the section that was read last.
+    pub(super) fn program(&self) -> Option<&'a str> {
+        self.program
+    }
+
+    /// Takes a line with the name of a program, or says that it has none; none for other lines.
+    pub(super) fn takes_section(&mut self, text: &'a str) -> Option<bool> {
+        let rest = text.strip_prefix('[')?;
+        let name = rest.strip_suffix(']').map(str::trim).filter(|name| !name.is_empty());
+        self.program = name.or(self.program);
+        Some(name.is_some())
+    }
+
     /// The text of the next setting, and its line.
-    fn part(&mut self) -> Option<(&'a str, usize)> {
+    pub(super) fn part(&mut self) -> Option<(&'a str, usize)> {
         if self.rest.is_empty() {
             return None;
         }
@@ -169,14 +184,25 @@ impl<'a> Settings<'a> {
         // A comment ends with its line, not at a semicolon.
         let comment = self.rest.trim_start_matches([' ', '\t', '\r']).starts_with('#');
         let is_end = |char: char| char == '\n' || char == ';' && !comment;
+        let start = self.rest.trim_start_matches([' ', '\t', '\r']);
+        if after_keyword(start).is_some() {
+            let skipped = self.rest.len() - start.len();
+            let end = find_unquoted(start, is_end).unwrap_or(start.len());
+            return Some((self.take(skipped + end), line));
+        }
         // Nor does a name in quotation marks end the part.
         let after = quoted(self.rest.trim_start_matches([' ', '\t', '\r']));
         let after = after.map_or(self.rest, |(_, after)| after);
         let end = self.rest.len() - after.len() + after.find(is_end).unwrap_or(after.len());
+        Some((self.take(end), line))
+    }
+
+    /// Takes so many bytes, and the separator behind them.
+    fn take(&mut self, end: usize) -> &'a str {
         let (part, rest) = self.rest.split_at(end);
         self.line += usize::from(rest.starts_with('\n'));
         self.rest = rest.get(1..).unwrap_or_default();
-        Some((part.trim(), line))
+        part.trim()
     }
 }
 
@@ -186,16 +212,14 @@ impl<'a> Iterator for Settings<'a> {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             let (text, line) = self.part()?;
-            if text.is_empty() || text.starts_with('#') {
+            if text.is_empty() || text.starts_with('#') || after_keyword(text).is_some() {
                 continue;
             }
             let error = |(text, problem)| SettingError { line, text, problem };
-            if let Some(rest) = text.strip_prefix('[') {
-                match rest.strip_suffix(']').map(str::trim).filter(|name| !name.is_empty()) {
-                    Some(name) => self.program = Some(name),
-                    None => return Some(Err(error((text, SettingProblem::BadProgram)))),
-                }
-                continue;
+            match self.takes_section(text) {
+                Some(true) => continue,
+                Some(false) => return Some(Err(error((text, SettingProblem::BadProgram)))),
+                None => {}
             }
             let program = self.program;
             let item = item(text).map(|(group, setting)| GroupSetting { program, group, setting });

@@ -3,7 +3,8 @@
 //! ```text
 //! byte 0  trace levels, which calls test: the session levels that the operator allows;
 //!         bit 7 (UNREGISTERED): the group's enum has not registered yet
-//! byte 1  text levels, which calls test for text output
+//! byte 1  text levels, which calls test for text output;
+//!         bit 7 is the Rust runtime's own ([`SITE_RULES`])
 //! byte 2  allowed levels, set by the operator: sessions record no others; at first all
 //! byte 3  session levels, set by the program: those that any session enables;
 //!         bits 6 and 7 are the Rust runtime's own ([`UNWATCHED`])
@@ -37,6 +38,9 @@ use core::sync::atomic::Ordering::{Acquire, Release};
 pub const ALL_LEVELS: u32 = 0x3f;
 /// Set as long as the group's enum has not registered; all levels of byte 0 are set with it.
 pub const UNREGISTERED: u32 = 0x80;
+/// Set by the Rust runtime while rules of single calls hold for calls of the group
+/// ([`super::site_rule`]): each call then looks for its own.
+pub const SITE_RULES: u32 = 0x8000;
 /// Byte 0.
 pub const TRACE_BYTE: u32 = 0xff;
 /// Set by the Rust runtime for ERROR and WTF as long as no trigger waits for messages of the level.

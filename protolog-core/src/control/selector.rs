@@ -1,0 +1,514 @@
+//! Selectors: the one language for "which calls". Settings of single calls, commands, triggers and
+//! the filters of readers take it.
+//!
+//! ```text
+//! net                        calls of a group or of a module: its full name, its last or first segments
+//! group "my logger"          of a group only, by a name with any characters
+//! module app::net            of a module only
+//! net.rs:120-180             in these lines of a file; `net.rs:120` is one line, `net.rs` the file
+//! fn send                    in a function
+//! "retry %d"                 with this text in the template
+//! #58f2c41b9a07d36e          with this id
+//! debug                      of this level and more severe ones
+//! verbose-debug              from one level to another
+//! net and "retry" and debug  all of it
+//! ```
+//!
+//! A group or module is named as [`matches_group`] has it, a file by the end of its path. Text
+//! between quotation marks has the escapes of [`super::name`].
+//!
+//! Invariants: parsing is total and borrows; a selector has at least one condition. What is not
+//! known of a call meets no condition. `testdata/selectors.tsv` has selectors and what they mean,
+//! errors included; `testdata/selected.tsv` has calls and whether a selector takes them.
+
+mod error;
+
+pub use error::{SelectorError, SelectorProblem};
+
+use super::name::{characters, is_plain, is_quoted, quoted};
+use super::setting::Lower;
+use super::switch::ALL_LEVELS;
+use super::{levels_at_least, matches_group};
+use crate::Level;
+use core::fmt;
+
+/// The most conditions of a selector.
+pub const MAX_CONDITIONS: usize = 8;
+/// The longest selector, in bytes.
+pub const MAX_LENGTH: usize = 2048;
+
+/// The endings of source files, by which a word is a file.
+const SOURCES: [&str; 3] = [".rs", ".java", ".kt"];
+
+/// A selector: conditions that must all hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Selector<'a> {
+    text: &'a str,
+    conditions: [Condition<'a>; MAX_CONDITIONS],
+    count: usize,
+}
+
+/// A condition on a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Condition<'a> {
+    /// Its group or its module has this name.
+    Name(&'a str),
+    /// Its group has this name.
+    Group(&'a str),
+    /// Its module has this name.
+    Module(&'a str),
+    /// It is in these lines of the file whose path ends so.
+    File {
+        /// The path or its last segments.
+        path: &'a str,
+        /// The first line, from 1.
+        first: u32,
+        /// The last line.
+        last: u32,
+    },
+    /// It is in a function of this name.
+    Function(&'a str),
+    /// Its template has this text, which is in quotation marks.
+    Template(&'a str),
+    /// It has this id.
+    Id(u64),
+    /// It has one of these levels (bit = [`Level::severity`]).
+    Levels(u8),
+}
+
+/// What is known of a call. Empty is unknown.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Call<'a> {
+    /// The message's id.
+    pub id: Option<u64>,
+    /// The level.
+    pub level: Option<Level>,
+    /// The full name of the group.
+    pub group: &'a str,
+    /// The path of the module.
+    pub module: &'a str,
+    /// The path of the file.
+    pub file: &'a str,
+    /// The lines, since one message may be at several.
+    pub lines: &'a [u32],
+    /// The name of the function.
+    pub function: &'a str,
+    /// The template.
+    pub template: &'a str,
+}
+
+impl<'a> Selector<'a> {
+    /// Parses a selector.
+    ///
+    /// # Errors
+    /// The first problem, with its column.
+    pub fn parse(text: &'a str) -> Result<Self, SelectorError<'a>> {
+        let mut parser = Parser { text, rest: text };
+        if text.len() > MAX_LENGTH {
+            return Err(parser.error("", SelectorProblem::TooLong));
+        }
+        let mut selector = Self {
+            text: text.trim(),
+            conditions: [Condition::Levels(0); MAX_CONDITIONS],
+            count: 0,
+        };
+        loop {
+            let condition = parser.condition(selector.count > 0)?;
+            let Some(place) = selector.conditions.get_mut(selector.count) else {
+                return Err(parser.error("", SelectorProblem::TooMany));
+            };
+            *place = condition;
+            selector.count += 1;
+            if !parser.and()? {
+                return Ok(selector);
+            }
+        }
+    }
+
+    /// Returns the text, as it was written, without spaces around it.
+    pub const fn text(&self) -> &'a str {
+        self.text
+    }
+
+    /// Returns the conditions, at least one.
+    pub fn conditions(&self) -> &[Condition<'a>] {
+        self.conditions.get(..self.count).unwrap_or_default()
+    }
+
+    /// Returns whether it takes a call.
+    pub fn takes(&self, call: &Call<'_>) -> bool {
+        self.conditions().iter().all(|condition| condition.holds(call))
+    }
+
+    /// Returns whether it may take a call of which more is known later: what is unknown now meets
+    /// every condition.
+    pub fn may_take(&self, call: &Call<'_>) -> bool {
+        self.conditions().iter().all(|condition| {
+            condition.holds(call)
+                || match condition {
+                    Condition::Name(_) => call.group.is_empty() || call.module.is_empty(),
+                    Condition::Group(_) => call.group.is_empty(),
+                    Condition::Module(_) => call.module.is_empty(),
+                    Condition::File { .. } => call.file.is_empty(),
+                    Condition::Function(_) => call.function.is_empty(),
+                    Condition::Template(_) => call.template.is_empty(),
+                    Condition::Id(_) => call.id.is_none(),
+                    Condition::Levels(_) => call.level.is_none(),
+                }
+        })
+    }
+
+    /// Returns whether it would take a call if that were still at its lines: it has the id that the
+    /// selector asks for, and only the place is another.
+    pub fn takes_moved(&self, call: &Call<'_>) -> bool {
+        let is_place = |it: &&Condition<'_>| matches!(it, Condition::File { .. });
+        let has_id = self.conditions().contains(&Condition::Id(call.id.unwrap_or_default()));
+        let mut others = self.conditions().iter().filter(|it| !is_place(it));
+        call.id.is_some() && has_id && others.all(|it| it.holds(call)) && !self.takes(call)
+    }
+
+    /// Returns whether it has a condition on the function of a call.
+    pub fn asks_for_function(&self) -> bool {
+        self.conditions().iter().any(|condition| matches!(condition, Condition::Function(_)))
+    }
+}
+
+impl Condition<'_> {
+    /// Returns whether it holds for a call.
+    pub fn holds(&self, call: &Call<'_>) -> bool {
+        match *self {
+            Self::Name(name) => is_named(name, call.group) || is_named(name, call.module),
+            Self::Group(name) => is_named(name, call.group),
+            Self::Module(name) => is_named(name, call.module),
+            Self::Function(name) => is_named(name, call.function),
+            Self::File { path, first, last } => {
+                let is_whole = (first, last) == WHOLE;
+                ends_path(call.file, path)
+                    && (is_whole || call.lines.iter().any(|line| (first..=last).contains(line)))
+            }
+            Self::Template(text) => contains(call.template, text),
+            Self::Id(id) => call.id == Some(id),
+            Self::Levels(levels) => {
+                call.level.is_some_and(|level| levels & 1 << level.severity() != 0)
+            }
+        }
+    }
+}
+
+/// All lines of a file.
+const WHOLE: (u32, u32) = (1, u32::MAX);
+
+fn is_named(pattern: &str, name: &str) -> bool {
+    !name.is_empty() && matches_group(pattern, name)
+}
+
+/// Returns whether a path has these last segments.
+fn ends_path(path: &str, end: &str) -> bool {
+    let before = path.strip_suffix(end);
+    before.is_some_and(|before| before.is_empty() || before.ends_with(['/', '\\']))
+}
+
+/// Returns whether a template has a text that is in quotation marks.
+fn contains(template: &str, text: &str) -> bool {
+    let starts = |at: usize| {
+        let mut rest = template.get(at..).unwrap_or_default().chars();
+        characters(text).all(|char| rest.next() == Some(char))
+    };
+    template.char_indices().any(|(at, _)| starts(at)) || template.is_empty() && text == "\"\""
+}
+
+/// The rest of a text that is parsed.
+struct Parser<'a> {
+    text: &'a str,
+    rest: &'a str,
+}
+
+impl<'a> Parser<'a> {
+    /// Parses a condition; `is_next` says that `and` stands before it.
+    fn condition(&mut self, is_next: bool) -> Result<Condition<'a>, SelectorError<'a>> {
+        self.skip_spaces();
+        if self.rest.starts_with('"') {
+            return self.quoted().map(Condition::Template);
+        }
+        let word = self.word();
+        if word.is_empty() || is_and(word) && is_next {
+            let problem =
+                if is_next { SelectorProblem::NoCondition } else { SelectorProblem::Empty };
+            return Err(self.error(word, problem));
+        }
+        match word {
+            "group" => self.operand(word).map(Condition::Group),
+            "module" => self.operand(word).map(Condition::Module),
+            "fn" => self.operand(word).map(Condition::Function),
+            "file" => {
+                let path = self.operand(word)?;
+                Ok(self.file(path)?.unwrap_or(Condition::File { path, first: 1, last: u32::MAX }))
+            }
+            _ => self.plain(word),
+        }
+    }
+
+    /// A condition of one word.
+    fn plain(&self, word: &'a str) -> Result<Condition<'a>, SelectorError<'a>> {
+        if let Some(digits) = word.strip_prefix('#') {
+            let id = id(digits).ok_or_else(|| self.error(word, SelectorProblem::BadId))?;
+            return Ok(Condition::Id(id));
+        }
+        if let Some(levels) = levels(word) {
+            return match levels {
+                0 => Err(self.error(word, SelectorProblem::BadLevels)),
+                levels => Ok(Condition::Levels(levels)),
+            };
+        }
+        if let Some(file) = self.file(word)? {
+            return Ok(file);
+        }
+        if word == "*" || is_plain(word) {
+            return Ok(Condition::Name(word));
+        }
+        Err(self.error(word, SelectorProblem::BadName))
+    }
+
+    /// A file with lines, or one that is known by its ending; none for other words.
+    fn file(&self, word: &'a str) -> Result<Option<Condition<'a>>, SelectorError<'a>> {
+        let whole = |path: &'a str| {
+            let is_source = SOURCES.iter().any(|ending| path.ends_with(ending));
+            is_source.then_some(Condition::File { path, first: WHOLE.0, last: WHOLE.1 })
+        };
+        let Some((path, lines)) = word.rsplit_once(':') else { return Ok(whole(word)) };
+        let is_source = SOURCES.iter().any(|ending| path.ends_with(ending));
+        let has_digit = lines.starts_with(|char: char| char.is_ascii_digit());
+        if path.is_empty() || path.ends_with(':') || !is_source && !has_digit {
+            return Ok(None);
+        }
+        let (first, last) = lines.split_once('-').unwrap_or((lines, lines));
+        let number = |text: &str| {
+            let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+            is_number.then(|| text.parse::<u32>().ok()).flatten().filter(|line| *line > 0)
+        };
+        match number(first).zip(number(last)) {
+            Some((first, last)) if first <= last => Ok(Some(Condition::File { path, first, last })),
+            _ => Err(self.error(word, SelectorProblem::BadLines)),
+        }
+    }
+
+    /// The name after a keyword, maybe in quotation marks.
+    fn operand(&mut self, keyword: &'a str) -> Result<&'a str, SelectorError<'a>> {
+        self.skip_spaces();
+        if self.rest.starts_with('"') {
+            return self.quoted();
+        }
+        let word = self.word();
+        if word.is_empty() || is_and(word) {
+            return Err(self.error(keyword, SelectorProblem::NoName));
+        }
+        let is_name = word == "*" || is_plain(word) || is_quoted(word);
+        if is_name { Ok(word) } else { Err(self.error(word, SelectorProblem::BadName)) }
+    }
+
+    /// Takes `and`; false at the end.
+    fn and(&mut self) -> Result<bool, SelectorError<'a>> {
+        self.skip_spaces();
+        if self.rest.is_empty() {
+            return Ok(false);
+        }
+        let rest = self.rest;
+        let word = self.word();
+        if is_and(word) {
+            return Ok(true);
+        }
+        let text = if word.is_empty() { rest } else { word };
+        Err(self.error(text, SelectorProblem::NoAnd))
+    }
+
+    /// Takes a text in quotation marks, with them.
+    fn quoted(&mut self) -> Result<&'a str, SelectorError<'a>> {
+        let start = self.rest;
+        let Some((_, after)) = quoted(start) else {
+            return Err(self.error(start, SelectorProblem::NoQuote));
+        };
+        self.rest = after;
+        Ok(start.strip_suffix(after).unwrap_or(start))
+    }
+
+    /// Takes the characters up to a space or a quotation mark.
+    fn word(&mut self) -> &'a str {
+        let end = self.rest.find(|char: char| char.is_ascii_whitespace() || char == '"');
+        let (word, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
+        self.rest = rest;
+        word
+    }
+
+    fn skip_spaces(&mut self) {
+        self.rest = self.rest.trim_ascii_start();
+    }
+
+    /// The error about a part of the text; about its end, if the part is empty.
+    fn error(&self, part: &'a str, problem: SelectorProblem) -> SelectorError<'a> {
+        let start = part.as_ptr().addr().wrapping_sub(self.text.as_ptr().addr());
+        let at = if part.is_empty() { self.text.len() - self.rest.len() } else { start };
+        let before = self.text.get(..at).unwrap_or(self.text);
+        SelectorError { column: before.chars().count() + 1, text: part, problem }
+    }
+}
+
+fn is_and(word: &str) -> bool {
+    word.eq_ignore_ascii_case("and") || word == "&&"
+}
+
+/// The id in up to 16 hexadecimal digits.
+fn id(digits: &str) -> Option<u64> {
+    let digits = digits.strip_prefix("0x").unwrap_or(digits);
+    let is_number = digits.len() <= 16 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    is_number.then(|| u64::from_str_radix(digits, 16).ok()).flatten()
+}
+
+/// The levels that a word means, of which there may be none; none if it is about no level.
+fn levels(word: &str) -> Option<u8> {
+    let level = |text: &str| Level::ALL.into_iter().find(|it| text.eq_ignore_ascii_case(it.name()));
+    let (first, last) = match word.split_once('-') {
+        Some((first, last)) => (level(first)?, level(last)?),
+        None => (level(word)?, Level::Wtf),
+    };
+    let above = levels_at_least(Some(last)) & !(1 << last.severity());
+    Some(levels_at_least(Some(first)) & !above)
+}
+
+impl fmt::Display for Selector<'_> {
+    /// Writes the conditions in full, each by its keyword.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, condition) in self.conditions().iter().enumerate() {
+            if index > 0 {
+                f.write_str(" and ")?;
+            }
+            condition.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Condition<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Name(name) => f.write_str(name),
+            Self::Group(name) => write!(f, "group {name}"),
+            Self::Module(name) => write!(f, "module {name}"),
+            Self::Function(name) => write!(f, "fn {name}"),
+            Self::Template(text) => f.write_str(text),
+            Self::Id(id) => write!(f, "#{id:016x}"),
+            Self::File { path, first, last } if (first, last) == WHOLE => write!(f, "file {path}"),
+            Self::File { path, first, last } if first == last => write!(f, "file {path}:{first}"),
+            Self::File { path, first, last } => write!(f, "file {path}:{first}-{last}"),
+            Self::Levels(levels) => {
+                let levels = u32::from(levels) & ALL_LEVELS;
+                let name = |bit: u32| Level::from_severity(bit as u8).map_or("", Level::name);
+                let (first, last) = (levels.trailing_zeros(), levels.checked_ilog2().unwrap_or(0));
+                write!(f, "{}-{}", Lower(name(first)), Lower(name(last)))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::format;
+    use std::string::ToString;
+    use std::vec::Vec;
+
+    #[test]
+    fn selectors_are_read_as_the_vectors_say() {
+        let mut rows = 0;
+        for line in include_str!("../../testdata/selectors.tsv").lines().skip(1) {
+            let (text, expected) = line.split_once('\t').expect("two cells");
+            let text = text.replace("\\t", "\t").replace("\\x", &"x".repeat(MAX_LENGTH));
+            let found = match Selector::parse(&text) {
+                Ok(selector) => selector.to_string(),
+                Err(error) => format!("{error} / {}", error.help()),
+            };
+            assert_eq!(found, expected, "{text:?}");
+            rows += 1;
+        }
+        assert!(rows > 40);
+    }
+
+    /// What is displayed is a selector that means the same.
+    #[test]
+    fn the_displayed_form_is_a_selector() {
+        for line in include_str!("../../testdata/selectors.tsv").lines().skip(1) {
+            let text = line.split('\t').next().unwrap_or_default();
+            let Ok(selector) = Selector::parse(text) else { continue };
+            let displayed = selector.to_string();
+            let again = Selector::parse(&displayed).map(|again| again.to_string());
+            assert_eq!(again.as_deref(), Ok(&*displayed), "{text}");
+        }
+    }
+
+    #[test]
+    fn calls_are_taken_as_the_vectors_say() {
+        let mut rows = 0;
+        for line in include_str!("../../testdata/selected.tsv").lines().skip(1) {
+            let cells: Vec<&str> = line.split('\t').collect();
+            let [selector, id, level, group, module, file, lines, function, template, expected] =
+                cells[..]
+            else {
+                panic!("ten cells: {line}")
+            };
+            let lines: Vec<u32> = lines.split(',').filter_map(|line| line.parse().ok()).collect();
+            let call = Call {
+                id: u64::from_str_radix(id, 16).ok(),
+                level: level.parse().ok(),
+                group,
+                module,
+                file,
+                lines: &lines,
+                function,
+                template,
+            };
+            let selector = Selector::parse(selector).expect("a selector");
+            assert_eq!(selector.takes(&call), expected == "yes", "{line}");
+            rows += 1;
+        }
+        assert!(rows > 30);
+    }
+
+    #[test]
+    fn what_is_not_known_yet_may_be_taken() {
+        let call = Call { group: "app::Log::Net", level: Some(Level::Debug), ..Call::default() };
+        for (text, expected) in [
+            ("Net", true),
+            ("group Net and debug", true),
+            ("#7", true),
+            ("group Disk", false),
+            ("Disk", true),
+            ("Net and net.rs:1-9 and \"x\" and fn f", true),
+            ("info", false),
+        ] {
+            let selector = Selector::parse(text).expect("a selector");
+            assert_eq!(selector.may_take(&call), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_call_that_moved_is_known_by_its_id() {
+        let selector = Selector::parse("#7 and net.rs:120 and debug").expect("a selector");
+        let call = |id, line: &'static [u32]| Call {
+            id: Some(id),
+            level: Some(Level::Debug),
+            file: "src/net.rs",
+            lines: line,
+            ..Call::default()
+        };
+        assert!(selector.takes(&call(7, &[120])) && !selector.takes_moved(&call(7, &[120])));
+        assert!(selector.takes_moved(&call(7, &[131])) && !selector.takes_moved(&call(8, &[131])));
+    }
+
+    #[test]
+    fn any_text_is_parsed() {
+        for text in ["\"", "\"\\", "#", ":", "a:", ":1", "::1", "fn \"", "é\"é", "and and and"] {
+            for end in (0..=text.len()).filter(|end| text.is_char_boundary(*end)) {
+                let _ = Selector::parse(&text[..end]).map_err(|error| error.to_string());
+            }
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! Rules for single calls: settings of the form `site SELECTOR=WORDS`, which stand among those of
+//! groups ([`super::setting`]) wherever these may be.
+//!
+//! ```text
+//! site net.rs:120-180=on             recorded by every session that runs, though its group is off
+//! site "retry %d"=off                neither recorded nor printed, though its group is on
+//! site #58f2c41b9a07d36e=on,text     recorded and printed
+//! site module app::net=notext        not printed, recorded as before
+//! site net and verbose=default       as its group, whatever an earlier rule says
+//! ```
+//!
+//! A rule changes only what it mentions, and a later rule wins. A program in Java reports such a
+//! setting as one that it does not know, and goes on.
+
+use super::name::quoted;
+use super::selector::{Selector, SelectorError};
+use super::setting::Settings;
+use super::words::OneLine;
+use core::fmt;
+
+/// What a rule does with a call. None leaves it as it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SiteSetting {
+    /// Whether sessions record it.
+    pub trace: Option<bool>,
+    /// Whether it is printed.
+    pub text: Option<bool>,
+    /// Earlier rules no longer hold.
+    pub resets: bool,
+}
+
+/// A rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SiteRule<'a> {
+    /// The program; none for all programs.
+    pub program: Option<&'a str>,
+    /// The calls.
+    pub selector: Selector<'a>,
+    /// What becomes of them.
+    pub setting: SiteSetting,
+}
+
+/// An invalid rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SiteRuleError<'a> {
+    /// The line, from 1.
+    pub line: usize,
+    /// The offending text.
+    pub text: &'a str,
+    /// The problem.
+    pub problem: SiteRuleProblem<'a>,
+}
+
+/// The ways in which a rule can be invalid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SiteRuleProblem<'a> {
+    /// There is no `=`.
+    NoEquals,
+    /// A word after `=` is no keyword, or there is none.
+    BadWord,
+    /// The selector is invalid.
+    Selector(SelectorError<'a>),
+}
+
+/// Iterator over the rules in a text with settings. An invalid one does not stop the iteration.
+#[derive(Clone, Debug)]
+pub struct SiteRules<'a>(Settings<'a>);
+
+impl<'a> SiteRules<'a> {
+    /// The rules in `text`.
+    pub const fn new(text: &'a str) -> Self {
+        Self(Settings::new(text))
+    }
+}
+
+impl<'a> Iterator for SiteRules<'a> {
+    type Item = Result<SiteRule<'a>, SiteRuleError<'a>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let (text, line) = self.0.part()?;
+            if self.0.takes_section(text).is_some() {
+                continue;
+            }
+            let Some(rule) = after_keyword(text) else { continue };
+            let program = self.0.program();
+            return Some(item(text, rule, line, program));
+        }
+    }
+}
+
+impl SiteSetting {
+    /// Reads the words after `=`; the word that is none.
+    ///
+    /// # Errors
+    /// The first word that is no keyword.
+    pub fn parse(words: &str) -> Result<Self, &str> {
+        let mut setting = Self::default();
+        for word in words.split(',').map(str::trim) {
+            let is = |other: &str| word.eq_ignore_ascii_case(other);
+            if is("on") {
+                setting.trace = Some(true);
+            } else if is("off") {
+                setting.trace = Some(false);
+                setting.text = setting.text.or(Some(false));
+            } else if is("notrace") {
+                setting.trace = Some(false);
+            } else if is("text") {
+                setting.text = Some(true);
+            } else if is("notext") {
+                setting.text = Some(false);
+            } else if is("default") {
+                setting.resets = true;
+            } else {
+                return Err(word);
+            }
+        }
+        Ok(setting)
+    }
+}
+
+fn item<'a>(
+    text: &'a str,
+    rule: &'a str,
+    line: usize,
+    program: Option<&'a str>,
+) -> Result<SiteRule<'a>, SiteRuleError<'a>> {
+    let error = |text: &'a str, problem| SiteRuleError { line, text, problem };
+    let Some((selector, words)) = parted(rule) else {
+        return Err(error(text, SiteRuleProblem::NoEquals));
+    };
+    let selector = Selector::parse(selector)
+        .map_err(|problem| error(text, SiteRuleProblem::Selector(problem)))?;
+    let setting = SiteSetting::parse(words).map_err(|word| {
+        error(if word.is_empty() { text } else { word }, SiteRuleProblem::BadWord)
+    })?;
+    Ok(SiteRule { program, selector, setting })
+}
+
+/// Returns the text after the keyword `site`; none for a setting of groups.
+pub(super) fn after_keyword(text: &str) -> Option<&str> {
+    let rest = text.strip_prefix("site")?;
+    rest.starts_with([' ', '\t']).then(|| rest.trim_ascii_start()).filter(|it| !it.starts_with('='))
+}
+
+/// Returns the position of the first of these characters that is not between quotation marks.
+pub(super) fn find_unquoted(text: &str, is_it: impl Fn(char) -> bool) -> Option<usize> {
+    let mut rest = text;
+    loop {
+        let char = rest.chars().next()?;
+        if is_it(char) {
+            return Some(text.len() - rest.len());
+        }
+        rest = match quoted(rest) {
+            Some((_, after)) => after,
+            None => rest.get(char.len_utf8()..)?,
+        };
+    }
+}
+
+/// The selector and the words.
+fn parted(rule: &str) -> Option<(&str, &str)> {
+    let at = find_unquoted(rule, |char| char == '=')?;
+    Some((rule.get(..at)?.trim_ascii(), rule.get(at + 1..)?.trim_ascii()))
+}
+
+impl SiteRuleError<'_> {
+    /// The help line, which begins with a verb.
+    pub const fn help(&self) -> &'static str {
+        match self.problem {
+            SiteRuleProblem::NoEquals => {
+                "write site SELECTOR=WORDS, as in `site net.rs:120-180=on`"
+            }
+            SiteRuleProblem::BadWord => {
+                "use on, off, text, notext, notrace or default, with commas between"
+            }
+            SiteRuleProblem::Selector(error) => error.help(),
+        }
+    }
+
+    /// The error without the offending text, for readers who may not know the file.
+    pub const fn unquoted(&self) -> UnquotedRuleError {
+        UnquotedRuleError { line: self.line }
+    }
+}
+
+/// An invalid rule, without its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnquotedRuleError {
+    line: usize,
+}
+
+impl fmt::Display for UnquotedRuleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: invalid rule of a site", self.line)
+    }
+}
+
+impl fmt::Display for SiteRuleError<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.line > 1 {
+            write!(f, "line {}: ", self.line)?;
+        }
+        let text = OneLine(self.text);
+        match self.problem {
+            SiteRuleProblem::NoEquals => write!(f, "missing `=` in `{text}`"),
+            SiteRuleProblem::BadWord => write!(f, "unknown word `{text}`"),
+            SiteRuleProblem::Selector(error) => write!(f, "{error} of the selector in `{text}`"),
+        }
+    }
+}
+
+impl core::error::Error for SiteRuleError<'_> {}
+
+impl fmt::Display for SiteSetting {
+    /// Writes the shortest words after `=` that mean the same.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let trace = match (self.trace, self.text) {
+            (Some(true), _) => "on",
+            (Some(false), Some(_)) => "off",
+            (Some(false), None) => "notrace",
+            (None, _) => "",
+        };
+        let text = match (self.text, self.trace) {
+            (Some(true), _) => "text",
+            (Some(false), Some(false)) | (None, _) => "",
+            (Some(false), _) => "notext",
+        };
+        let words = [if self.resets { "default" } else { "" }, trace, text];
+        let mut is_first = true;
+        for word in words.iter().filter(|word| !word.is_empty()) {
+            if !is_first {
+                f.write_str(",")?;
+            }
+            f.write_str(word)?;
+            is_first = false;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::setting::Settings;
+    use std::format;
+    use std::string::String;
+    use std::vec::Vec;
+
+    fn read(text: &str) -> Vec<String> {
+        let show = |item: Result<SiteRule<'_>, SiteRuleError<'_>>| match item {
+            Ok(SiteRule { program, selector, setting }) => {
+                let program = program.map_or(String::new(), |name| format!("[{name}] "));
+                format!("{program}{selector}={setting}")
+            }
+            Err(error) => format!("{error} / {}", error.help()),
+        };
+        SiteRules::new(text).map(show).collect()
+    }
+
+    #[test]
+    fn rules_are_read_as_the_vectors_say() {
+        let mut rows = 0;
+        for line in include_str!("../../testdata/site_rules.tsv").lines().skip(1) {
+            let (text, expected) = line.split_once('\t').expect("two cells");
+            assert_eq!(read(&text.replace("\\n", "\n")).join(" | "), expected, "{text:?}");
+            rows += 1;
+        }
+        assert!(rows > 10);
+    }
+
+    #[test]
+    fn settings_of_groups_are_no_rules_and_rules_are_none_of_theirs() {
+        let text = "site \"a;b=c\"=on;net=debug\nsite = info;site x=bad;site=warn";
+        let groups: Vec<_> = Settings::new(text).map(|item| item.map(|item| item.group)).collect();
+        assert_eq!(groups, [Ok("net"), Ok("site"), Ok("site")]);
+        assert_eq!(read(text).len(), 2, "{:?}", read(text));
+    }
+}
