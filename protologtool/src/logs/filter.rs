@@ -4,14 +4,18 @@
 use crate::args::level::level;
 use crate::exit::Failure;
 use protolog_core::control::matches_group;
+use protolog_core::control::selector::Selector;
 use protolog_reader::{
     Group, Item, Level, Log, Loss, Message, Rendering, SpanSlice, Thread, TimePoint, Times,
 };
 use regex::{Regex, RegexBuilder};
 
 mod problems;
+mod selected;
 
 pub(crate) use problems::unknown;
+
+use selected::selector;
 
 /// Options that choose entries.
 #[derive(Debug, clap::Args)]
@@ -59,6 +63,11 @@ pub(crate) struct Filters {
     /// From a place in the source that contains this text (`net.rs:12`); may be repeated
     #[arg(long, value_name = "TEXT")]
     location: Vec<String>,
+
+    /// From a call that this selector takes (`net and debug`, `net.rs:120-180`, `"retry %d"`,
+    /// `#58f2c41b9a07d36e`); may be repeated
+    #[arg(long = "where", value_name = "SELECTOR", value_parser = selector)]
+    selectors: Vec<String>,
 }
 
 /// The times of a filter.
@@ -75,6 +84,8 @@ pub(crate) struct Filter<'a> {
     since: Option<TimePoint>,
     until: Option<TimePoint>,
     admits_all: bool,
+    /// Those of the options, parsed.
+    selectors: Vec<Selector<'a>>,
 }
 
 impl Filters {
@@ -95,13 +106,14 @@ impl Filters {
             since: instant(&self.since)?,
             until: instant(&self.until)?,
             admits_all: self.admit_all(),
+            selectors: self.selectors(),
         })
     }
 
     /// Returns whether all entries are shown.
     pub(crate) fn admit_all(&self) -> bool {
-        let Self { level, group, tag, grep, invert: _, since, until, pid, thread, location } = self;
-        let lists = [group, tag, thread, location];
+        let Self { level, group, tag, grep, invert: _, since, until, pid, .. } = self;
+        let lists = [group, tag, &self.thread, &self.location, &self.selectors];
         let has_times = since.is_some() || until.is_some();
         let has_texts = level.is_some() || grep.is_some();
         !has_times && !has_texts && pid.is_empty() && lists.iter().all(|list| list.is_empty())
@@ -118,7 +130,7 @@ impl Filters {
     /// empty where there are none.
     pub(crate) fn hint_of_unjudged(&self, log: &Log) -> &'static str {
         if self.ask_for_messages() && log.stats().unknown_messages > 0 {
-            "help: leave out `--level`, `--group`, `--tag` and `--location` to see what is in no dictionary: they can't judge it\n"
+            "help: leave out `--level`, `--group`, `--tag`, `--location` and `--where` to see what is in no dictionary: they can't judge it\n"
         } else {
             ""
         }
@@ -127,7 +139,9 @@ impl Filters {
     /// Returns whether the dictionary decides which entries are shown.
     fn ask_for_messages(&self) -> bool {
         self.level.is_some()
-            || [&self.group, &self.tag, &self.location].iter().any(|wanted| !wanted.is_empty())
+            || [&self.group, &self.tag, &self.location, &self.selectors]
+                .iter()
+                .any(|wanted| !wanted.is_empty())
     }
 }
 
@@ -182,7 +196,8 @@ impl Filter<'_> {
     /// The filter of `options` for a page of a log, with times that were read before.
     pub(crate) fn on<'b>(options: &'b Filters, limits: TimeLimits, log: &'b Log) -> Filter<'b> {
         let admits_all = options.admit_all();
-        Filter { options, log, since: limits.since, until: limits.until, admits_all }
+        let selectors = options.selectors();
+        Filter { options, log, since: limits.since, until: limits.until, admits_all, selectors }
     }
 
     /// The regular expression whose matches are worth marking.
@@ -237,6 +252,7 @@ impl Filter<'_> {
                 // Values are decoded only where the text is asked for.
                 let grep = self.options.grep.as_ref();
                 (!self.options.ask_for_messages() || self.admits_message(entry.message()))
+                    && self.admits_call(entry.message_id(), entry.message())
                     && grep.is_none_or(|grep| {
                         grep.is_match(&entry.values().text(Rendering::Full)) != self.options.invert
                     })
@@ -264,6 +280,7 @@ impl Filter<'_> {
             && (pids.is_empty() || thread.pid.is_none_or(|pid| pids.contains(&pid)))
             && (!known_thread || self.admits_thread(thread))
             && (group.is_none() || self.admits_group(group))
+            && group.is_none_or(|group| self.may_select_of(&group.name))
     }
 
     /// Returns whether a span is of a thread and a time that are shown, whatever is asked of
@@ -285,6 +302,7 @@ impl Filter<'_> {
             && admits(&options.group, |wanted| matches_group(wanted, &slice.target))
             && admits(&options.tag, |wanted| is_like(self.log.tag_of_slice(slice), wanted))
             && options.location.is_empty()
+            && options.selectors.is_empty()
             && grep.is_none_or(|grep| grep.is_match(&slice.text(is_end)) != options.invert)
     }
 

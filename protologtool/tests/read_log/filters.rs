@@ -55,9 +55,33 @@ fn filters() {
             &[lost, sent_more],
         ),
         (&["--until", "2026-11-20"], &[]),
+        (&["--where", "net and debug"], &[sent, sent_more]),
+        (&["--where", "group Disk"], &[slow, lost]),
+        (&["--where", "disk.rs"], &[slow, lost]),
+        (&["--where", "net.rs:12-12 and \"sent\"", "--thread", "main"], &[sent]),
+        (&["--where", "net.rs:1-11"], &[lost]),
+        (&["--where", "#77", "--where", "\"slow: \""], &[slow, lost, unknown]),
+        (&["--where", "warn-warn"], &[slow, lost]),
     ] {
         println!("{args:?}");
         check(args, &lines.concat());
+    }
+}
+
+#[test]
+fn a_selector_that_is_wrong_is_refused_with_its_column() {
+    for (selector, expected) in [
+        (
+            "net debug",
+            "column 5: missing `and` before `debug`\nhelp: write `and` between conditions",
+        ),
+        ("fn send", "a trace knows no functions of its calls\nhelp: name the file"),
+        ("module app", "a trace knows no modules of its calls\nhelp: name the file"),
+    ] {
+        let (exit, out, errors) =
+            run(&[("app", description::trace(APP))], &["app", "--where", selector]);
+        assert_eq!((exit, &*out), (Exit::Failed, ""), "{selector}");
+        assert!(errors.contains(expected), "{selector}: {errors}");
     }
 }
 

@@ -1,0 +1,69 @@
+//! Selectors among the options of a filter, and the calls that a trace knows.
+//!
+//! Invariant: an option holds a selector that was parsed, and asks for nothing that no trace has.
+
+use super::{Filter, Filters};
+use protolog_core::control::selector::{Call, Condition, Selector};
+use protolog_reader::Message;
+
+/// The most lines of a message that are looked at.
+const LINES: usize = 16;
+
+/// Parses an option of the command line.
+pub(super) fn selector(text: &str) -> Result<String, String> {
+    let selector =
+        Selector::parse(text).map_err(|error| format!("{error}\nhelp: {}", error.help()))?;
+    let has = |is_it: fn(&Condition<'_>) -> bool| selector.conditions().iter().any(is_it);
+    let lacking = if has(|it| matches!(it, Condition::Function(_))) {
+        "functions"
+    } else if has(|it| matches!(it, Condition::Module(_))) {
+        "modules"
+    } else {
+        return Ok(text.to_owned());
+    };
+    Err(format!(
+        "a trace knows no {lacking} of its calls\nhelp: name the file, as in `net.rs:120-180`"
+    ))
+}
+
+impl Filters {
+    /// The selectors, of which one has to take a call.
+    pub(super) fn selectors(&self) -> Vec<Selector<'_>> {
+        self.selectors.iter().filter_map(|text| Selector::parse(text).ok()).collect()
+    }
+}
+
+impl Filter<'_> {
+    /// Returns whether a selector takes the call of an entry, or there is none.
+    pub(super) fn admits_call(&self, id: u64, message: Option<&Message>) -> bool {
+        if self.selectors.is_empty() {
+            return true;
+        }
+        let mut lines = [0; LINES];
+        let mut call = Call { id: Some(id), ..Call::default() };
+        if let Some(message) = message {
+            let (file, listed) =
+                message.location.rsplit_once(':').unwrap_or((&message.location, ""));
+            let numbers = listed.split(',').filter_map(|line| line.parse().ok());
+            let count = lines.iter_mut().zip(numbers).map(|(to, line)| *to = line).count();
+            call.lines = lines.get(..count).unwrap_or_default();
+            call.file = file;
+            call.level = message.level;
+            call.template = message.template.as_deref().unwrap_or(&message.bare);
+            call.group = self.log.dictionary().group(message.group).map_or("", |group| &group.name);
+        }
+        self.selectors.iter().any(|selector| selector.takes(&call))
+    }
+
+    /// Returns whether a selector may take calls of a group, or there is none.
+    pub(super) fn may_select_of(&self, group: &str) -> bool {
+        let is_of_it = |condition: &Condition<'_>| match condition {
+            Condition::Name(_) | Condition::Group(_) => {
+                condition.holds(&Call { group, ..Call::default() })
+            }
+            _ => true,
+        };
+        let may = |selector: &Selector<'_>| selector.conditions().iter().all(is_of_it);
+        self.selectors.is_empty() || self.selectors.iter().any(may)
+    }
+}
