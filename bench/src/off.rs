@@ -1,7 +1,7 @@
 //! Calls that are switched off, in a loop, beside the same loop with nothing in it.
 
 use crate::counted;
-use protolog_rt::{ProtoLogGroup, Session, d};
+use protolog_rt::{Init, Level, ProtoLogGroup, Session, d};
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
@@ -11,13 +11,18 @@ enum Off {
     Group,
 }
 
+#[derive(ProtoLogGroup)]
+enum Ruled {
+    Group,
+}
+
 static WORD: AtomicU32 = AtomicU32::new(0);
 
 /// A loop of so many turns.
 type Turns = fn(u64);
 
 /// The candidates by name. None uses the number of the turn, so that the loop is the same for all.
-const CANDIDATES: [(&str, Turns); 3] = [
+const CANDIDATES: [(&str, Turns); 4] = [
     ("empty", |turns| counted(turns, |_| ())),
     ("load", |turns| {
         counted(turns, |_| {
@@ -27,7 +32,24 @@ const CANDIDATES: [(&str, Turns); 3] = [
         });
     }),
     ("protolog", |turns| counted(turns, |_| d!(Off::Group, "%d %d", 5, 7))),
+    ("ruled", |turns| {
+        rule_another();
+        counted(turns, |_| d!(Ruled::Group, "%d %d", 5, 7));
+    }),
 ];
+
+/// Has a rule switch on another call of the group, which is never made.
+fn rule_another() {
+    let file = std::env::temp_dir().join(format!("protolog-rule-{}", std::process::id()));
+    std::fs::write(&file, "site \"another call\"=on\n").expect("a file");
+    let init = Init::new().control(false).persistent_settings(false).config_file(&file);
+    init.groups::<Ruled>().start().expect("settings");
+    std::fs::remove_file(&file).expect("remove it");
+    if black_box(false) {
+        d!(Ruled::Group, "another call");
+    }
+    assert!(Ruled::Group.is_enabled(Level::Debug), "the other call is on");
+}
 
 #[cfg(feature = "peers")]
 const PEERS: &[(&str, Turns)] = &crate::peers::OFF;

@@ -25,7 +25,7 @@ pub mod log_calls_cannot_stand_in_a_const_fn {
     use crate::arguments::Arguments;
     use crate::level::{self, ProtoLogGroup};
     use crate::note::{NoteBytes, NoteRef};
-    use crate::site::{GroupLevel, Site};
+    use crate::site::{self, GroupLevel, Site};
     use protolog_core::Level;
 
     /// Returns true if the level is enabled for a session or the text output. Inlined with constant
@@ -37,11 +37,26 @@ pub mod log_calls_cannot_stand_in_a_const_fn {
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[cfg_attr(debug_assertions, inline)]
     #[allow(clippy::needless_pass_by_value)] // See above.
-    pub fn is_enabled<G: ProtoLogGroup>(group: G, level: Level) -> bool {
-        let index = group.index();
+    pub fn is_enabled<G: ProtoLogGroup>(
+        group: G,
+        level: Level,
+        note: &'static NoteBytes<[u8]>,
+    ) -> bool {
         group.is_compiled()
-            && level::is_switch_on(G::page(), index, level::call_bits(level), || {
-                level::register_on_first_call::<G>(index)
+            && level::is_switch_on(G::page(), group.index(), (note.id(), level), || {
+                site::ask(GroupLevel::new(group.info(), level), NoteRef::new(note))
+            })
+    }
+
+    /// As [`is_enabled`], for a call in rewritten code, which has no note.
+    #[allow(clippy::inline_always)] // See above.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(debug_assertions, inline)]
+    #[allow(clippy::needless_pass_by_value)] // See above.
+    pub fn is_rewritten_enabled<G: ProtoLogGroup>(id: u64, group: G, level: Level) -> bool {
+        group.is_compiled()
+            && level::is_switch_on(G::page(), group.index(), (id, level), || {
+                site::ask_id(GroupLevel::new(group.info(), level), id)
             })
     }
 

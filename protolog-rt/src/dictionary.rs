@@ -7,8 +7,8 @@
 mod stripped;
 
 use crate::sys::copies::for_each_reached_note_segment;
-use crate::sys::modules::for_each_note_segment;
-use protolog_core::note::{Note, ParsedNote};
+use crate::sys::modules::{for_each_note_segment, for_each_note_segment_at};
+use protolog_core::note::{Note, ParsedNote, TEXTS_AT};
 use protolog_core::schema::{group, message_data, message_hints, viewer_config};
 use protozero::{Field, Reader};
 
@@ -19,6 +19,20 @@ pub(crate) fn for_each_note(f: &mut dyn FnMut(&Note<'_>)) {
         if let ParsedNote::Note(note) = parsed {
             f(&note);
         }
+    });
+}
+
+/// As [`for_each_note`], with the address of each note.
+pub(crate) fn for_each_note_at(f: &mut dyn FnMut(usize, &Note<'_>)) {
+    for_each_note_segment_at(&mut |address, segment| {
+        let start = segment.as_ptr().addr();
+        for_each_in(segment, &mut |parsed| {
+            if let ParsedNote::Note(note) = parsed {
+                // The place is the first of a note's texts. The segment may be a copy.
+                let offset = note.place.as_ptr().addr() - start - TEXTS_AT;
+                f(address + offset, &note);
+            }
+        });
     });
 }
 

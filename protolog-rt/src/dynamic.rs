@@ -6,12 +6,14 @@
 //! as the argument of `%s`, which takes more bytes but loses nothing. The same happens to arguments
 //! that do not fit their template.
 
+use crate::level::rules::{self, SiteState};
 use crate::level::{GroupInfo, ProtoLogGroup};
 use crate::log;
 use crate::loss::LossCause;
 use crate::message_table::{self, NewMessage, Signature};
 use crate::value::GrowingString;
 use crate::writer::{self, arg_slice::ArgSlice};
+use protolog_core::control::selector::Call;
 use protolog_core::{Level, message_id};
 use std::fmt;
 
@@ -35,43 +37,46 @@ pub const MAX_TEMPLATES: usize = message_table::MAX_TEMPLATES;
 /// dynamic::log(&AppLog::Script, Level::Info, &line, &[Arg::Str("ann"), Arg::Int(7)]);
 /// ```
 pub fn log(group: &impl ProtoLogGroup, level: Level, template: &str, args: &[Arg<'_>]) {
-    if !group.is_enabled(level) {
+    let (is_enabled, group) = (group.is_enabled(level), group.info());
+    let call = Call { level: Some(level), group: group.name, template, ..Call::default() };
+    if !is_enabled && !rules::may_switch_on(&call) {
         return;
     }
-    let group = group.info();
-    if group.is_text_enabled(level) {
+    let id = || message_id("", template, level, group.name);
+    let rule = if rules::is_any() {
+        rules::state_of(&Call { id: Some(id()), ..call })
+    } else {
+        SiteState::default()
+    };
+    if rule.is_printed(group.is_text_enabled(level)) {
         crate::text::emit_dynamic(level, group.tag, template, args);
     }
-    if group.is_trace_enabled(level) {
-        trace(group, level, template, args);
-    }
-}
-
-fn trace(group: &'static GroupInfo, level: Level, template: &str, args: &[Arg<'_>]) {
-    let id = message_id("", template, level, group.name);
-    let message = NewMessage { id, template, level, group, place: "", at: None };
-    if !trace_as(message, args) {
-        trace_rendered(group, level, template, args);
+    if rule.is_traced() || group.is_trace_enabled(level) {
+        let id = id();
+        let message = NewMessage { id, template, level, group, place: "", at: None };
+        if !trace_as(message, args, rule) {
+            trace_rendered(group, level, (template, args), rule);
+        }
     }
 }
 
 /// Writes a message, after inserting it into the table if it is new. Returns false, and writes
 /// nothing, if the table is full or has it with other kinds of arguments.
-pub(crate) fn trace_as(message: NewMessage<'_>, args: &[Arg<'_>]) -> bool {
+pub(crate) fn trace_as(message: NewMessage<'_>, args: &[Arg<'_>], rule: SiteState) -> bool {
     let signature = message_table::signature_or_insert(message, message_table::MAX_TEMPLATES);
     let fits = signature.is_some_and(|signature| Signature::of(args) == Some(signature));
     if fits {
-        log::trace(message.id, message.level, message.group, &ArgSlice(args));
+        log::trace_by_rule(message.id, message.level, message.group, &ArgSlice(args), rule);
     }
     fits
 }
 
 /// Writes a rendered message that has no entry of its own.
-pub(crate) fn trace_text(group: &'static GroupInfo, level: Level, text: &str) {
+pub(crate) fn trace_text(group: &'static GroupInfo, level: Level, text: &str, rule: SiteState) {
     let id = message_id("", "%s", level, group.name);
     let any = NewMessage { id, template: "%s", level, group, place: "", at: None };
     if message_table::signature_or_insert(any, message_table::MAX_ENTRIES).is_some() {
-        log::trace(id, level, group, &ArgSlice(&[Arg::Str(text)]));
+        log::trace_by_rule(id, level, group, &ArgSlice(&[Arg::Str(text)]), rule);
     } else {
         writer::drop_message(group, level, LossCause::TemplateLimit);
     }
@@ -81,15 +86,15 @@ pub(crate) fn trace_text(group: &'static GroupInfo, level: Level, text: &str) {
 pub(crate) fn trace_rendered(
     group: &'static GroupInfo,
     level: Level,
-    template: &str,
-    args: &[Arg<'_>],
+    (template, args): (&str, &[Arg<'_>]),
+    rule: SiteState,
 ) {
     let mut text = GrowingString::<STACK>::new();
     let range = text.append(&Rendered(template, args));
     if text.lacks_memory() {
         writer::drop_message(group, level, LossCause::Truncated);
     }
-    trace_text(group, level, text.text(range));
+    trace_text(group, level, text.text(range), rule);
 }
 
 /// Bytes of a rendered message that need no memory of the heap.
@@ -126,7 +131,7 @@ mod tests {
             let id = 0x00c0_1115_1011_0000;
             let message =
                 NewMessage { id, template, level: Level::Info, group, place: "", at: None };
-            trace_as(message, args)
+            trace_as(message, args, SiteState::default())
         };
         assert!(of("first %d", &[Arg::Int(1)]));
         assert!(of("second %d", &[Arg::Int(2)]), "nobody compares texts");

@@ -3,7 +3,7 @@
 
 #![allow(clippy::inline_always)] // The parts of a site are immediates only where this is inlined.
 
-use crate::log::{FastArgs, trace};
+use crate::log::{FastArgs, trace_by_rule};
 use crate::note::NoteRef;
 use crate::site::{GroupLevel, Site};
 use crate::text;
@@ -48,8 +48,9 @@ fn log_by<A: FastArgs, R: Borrow<A> + Copy>(head: Head, note: NoteRef, args: R) 
 fn emit_with_text<A: FastArgs, R: Borrow<A>>(head: Head, note: NoteRef, args: R) {
     let args = args.borrow();
     let (group, level) = head.group_level.parts();
-    if group.is_text_enabled(level) {
+    let rule = group.rule_of(if note.key() == 0 { head.id } else { note.key() });
+    if rule.is_printed(group.is_text_enabled(level)) {
         text::emit_text(head.id, level, group.tag, note.bytes(), args);
     }
-    trace(head.id, level, group, args);
+    trace_by_rule(head.id, level, group, args, rule);
 }

@@ -200,6 +200,7 @@ impl Init {
             let text = SettingsText { text: text.to_string_lossy().into(), may_quote: true };
             let mut mistakes = apply_text(&text, VARIABLE, SettingSource::Other);
             mistakes.extend(misspelt::groups(&text.text, VARIABLE));
+            mistakes.extend(misspelt::rules(&text.text, VARIABLE));
             if self.strict {
                 problems.extend(mistakes);
             } else {

@@ -1,6 +1,7 @@
 //! The entrance to the write path for the rest of the crate.
 
-use crate::level::GroupInfo;
+use crate::level::rules::SiteState;
+use crate::level::{self, GroupInfo};
 use crate::site::GroupLevel;
 use crate::writer::{self, Head};
 use protolog_core::Level;
@@ -14,6 +15,24 @@ pub(crate) fn trace<A: Args>(id: u64, level: Level, group: &'static GroupInfo, a
     if group.is_trace_enabled(level) {
         writer::write_packet(Head { id, group_level: GroupLevel::new(group, level) }, args);
         report(id, level, group);
+    }
+}
+
+/// As [`trace`], for a call of which a rule may decide.
+pub(crate) fn trace_by_rule<A: Args>(
+    id: u64,
+    level: Level,
+    group: &'static GroupInfo,
+    args: &A,
+    rule: SiteState,
+) {
+    if rule.is_traced() {
+        if level::is_recording() {
+            writer::write_to_all(Head { id, group_level: GroupLevel::new(group, level) }, args);
+            report(id, level, group);
+        }
+    } else if !rule.is_untraced() {
+        trace(id, level, group, args);
     }
 }
 

@@ -48,13 +48,16 @@ macro_rules! __site {
         // `&&` in place of `if`: lints that measure a function count each `if`, and this is none of
         // its author's.
         let _: $crate::__private::bool =
-            $crate::__private::log_calls_cannot_stand_in_a_const_fn::is_enabled($group, $level)
-                && $crate::__private::log_calls_cannot_stand_in_a_const_fn::log(
-                    $group,
-                    $level,
-                    &__PROTOLOG_NOTE,
-                    $values,
-                );
+            $crate::__private::log_calls_cannot_stand_in_a_const_fn::is_enabled(
+                $group,
+                $level,
+                &__PROTOLOG_NOTE,
+            ) && $crate::__private::log_calls_cannot_stand_in_a_const_fn::log(
+                $group,
+                $level,
+                &__PROTOLOG_NOTE,
+                $values,
+            );
     }};
 }
 
@@ -138,6 +141,23 @@ impl GroupLevel {
         // address of a `'static` group.
         (unsafe { &*group }, severity as u8)
     }
+}
+
+/// Asks for a call whose group has not registered, or has calls with rules. One function for all
+/// calls, which pass two addresses.
+#[cold]
+#[inline(never)]
+pub(crate) fn ask(group_level: GroupLevel, note: NoteRef) -> bool {
+    let (group, level) = group_level.parts();
+    group.ask_call(level, note.key())
+}
+
+/// As [`ask`], for a call without a note.
+#[cold]
+#[inline(never)]
+pub(crate) fn ask_id(group_level: GroupLevel, id: u64) -> bool {
+    let (group, level) = group_level.parts();
+    group.ask_call(level, id)
 }
 
 /// `to[at..][..from.len()].copy_from_slice(from)`, in constants: byte by byte would be the larger

@@ -37,6 +37,7 @@ mod drops;
 mod entered;
 pub(crate) mod fast;
 pub(crate) mod fields;
+mod for_all;
 mod gate;
 mod intern;
 mod layout;
@@ -65,7 +66,7 @@ mod thread_state;
 pub(crate) mod track;
 
 pub(crate) use drops::drop_message;
-pub(crate) use path::{write_message, write_packet, write_with_stack};
+pub(crate) use path::{write_message, write_packet, write_to_all, write_with_stack};
 pub(crate) use reentrancy::{ReentrancyGuard, guarded};
 pub use routes::prepare_thread;
 pub(crate) use spares::free_retired;

@@ -44,7 +44,8 @@ fn update_max_level() {
     // Otherwise a slower thread could store older levels last.
     let _turn = ONE_AT_A_TIME.lock();
     let levels = level::text_levels() | running::levels_of_any_group();
-    let levels = if level::is_shared() { u8::MAX } else { levels };
+    let has_rules = !level::rules::rules().is_empty();
+    let levels = if level::is_shared() || has_rules { u8::MAX } else { levels };
     let filters = [
         (Level::Verbose, LevelFilter::Trace),
         (Level::Debug, LevelFilter::Debug),
@@ -58,12 +59,15 @@ fn update_max_level() {
 
 impl Log for Logger {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        targets::group(metadata.target()).is_enabled(level_of(metadata.level()))
+        // The place is not known yet.
+        let level = level_of(metadata.level());
+        record::is_enabled(targets::group(metadata.target()), level, ("", None))
     }
 
     fn log(&self, record: &Record<'_>) {
         let (group, level) = (targets::group(record.target()), level_of(record.level()));
-        if !group.is_enabled(level) {
+        let place = (record.file().unwrap_or_default(), record.line());
+        if !record::is_enabled(group, level, place) {
             return;
         }
         let mut buffer = GrowingString::<STACK>::new();
@@ -75,7 +79,7 @@ impl Log for Logger {
                 buffer.text(text)
             }
         };
-        record::write(group, level, text, (record.file().unwrap_or_default(), record.line()));
+        record::write(group, level, text, place);
         if buffer.lacks_memory() {
             writer::drop_message(group, level, LossCause::Truncated);
         }

@@ -2,12 +2,24 @@
 
 use crate::dynamic::{Arg, trace_as, trace_text};
 use crate::level::GroupInfo;
+use crate::level::rules::{self, SiteState};
 use crate::message_table::NewMessage;
 use crate::value::FixedString;
+use protolog_core::control::selector::Call;
 use protolog_core::{Level, message_id};
 
 /// Maximum bytes of `file:line`.
 const PLACE: usize = 512;
+
+/// Returns whether a record of this place may be taken by the sessions or the text output.
+pub(super) fn is_enabled(
+    group: &'static GroupInfo,
+    level: Level,
+    (file, line): (&str, Option<u32>),
+) -> bool {
+    let lines = &[line.unwrap_or_default()];
+    group.is_enabled(level) || rules::may_switch_on(&call(group, level, file, lines))
+}
 
 /// Writes the record with the text `text` to the sessions and the text output that take it.
 pub(super) fn write(
@@ -16,19 +28,33 @@ pub(super) fn write(
     text: &str,
     (file, line): (&str, Option<u32>),
 ) {
-    if group.is_text_enabled(level) {
-        crate::text::emit_dynamic(level, group.tag, "%s", &[Arg::Str(text)]);
-    }
-    if !group.is_trace_enabled(level) {
-        return;
-    }
     let line = line.unwrap_or_default();
     let mut place = FixedString::<PLACE>::new();
     let place = place.print(&format_args!("{file}:{line}"));
     let id = message_id(place, "%s", level, group.name);
+    let mut rule = SiteState::default();
+    if rules::is_any() {
+        let lines = [line];
+        let known = call(group, level, file, &lines);
+        rule = rules::state_of(&Call { id: Some(id), template: text, ..known });
+    }
+    if rule.is_printed(group.is_text_enabled(level)) {
+        crate::text::emit_dynamic(level, group.tag, "%s", &[Arg::Str(text)]);
+    }
+    if !rule.is_traced() && !group.is_trace_enabled(level) {
+        return;
+    }
     let at = Some((file, line)).filter(|(file, _)| !file.is_empty());
     let message = NewMessage { id, template: "%s", level, group, place, at };
-    if !trace_as(message, &[Arg::Str(text)]) {
-        trace_text(group, level, text);
+    if !trace_as(message, &[Arg::Str(text)], rule) {
+        trace_text(group, level, text, rule);
     }
+}
+
+/// What is known of a record before its text is. `log` passes no template, so that the text stands
+/// for it.
+fn call<'a>(group: &'static GroupInfo, level: Level, file: &'a str, lines: &'a [u32]) -> Call<'a> {
+    // The target, which is the module as long as nobody chooses another one.
+    let (group, module) = (group.name, group.name);
+    Call { level: Some(level), group, module, file, lines, ..Call::default() }
 }

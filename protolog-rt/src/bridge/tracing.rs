@@ -18,6 +18,7 @@ mod spans;
 
 use super::{record, targets};
 use crate::dynamic::{trace_as, trace_rendered};
+use crate::level::rules::{self, SiteState};
 use crate::level::{self, GroupInfo};
 use crate::log;
 use crate::loss::LossCause;
@@ -25,6 +26,7 @@ use crate::message_table::{NewMessage, Signature};
 use crate::value::FixedString;
 use crate::writer::{self, arg_slice::ArgSlice};
 use fields::EventFields;
+use protolog_core::control::selector::Call;
 use protolog_core::{Level, message_id};
 use sites::{Callsite, EventMessage};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -131,7 +133,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for TracingLayer {
             return write_record(event);
         }
         sites::with(metadata, |site| {
-            if site.group.is_enabled(site.level) {
+            if site.group.is_enabled(site.level) || sites::is_enabled(metadata) {
                 let mut fields = EventFields::new();
                 event.record(&mut fields);
                 write(site, &fields);
@@ -147,7 +149,7 @@ fn write_record(event: &Event<'_>) {
     event.record(&mut fields);
     let Some((target, file, line)) = fields.log_place() else { return };
     let (group, level) = (targets::group(target), level_of(*event.metadata().level()));
-    if group.is_enabled(level) {
+    if record::is_enabled(group, level, (file.unwrap_or_default(), line)) {
         record::write(group, level, fields.message(), (file.unwrap_or_default(), line));
         count_cut(&fields, group, level);
     }
@@ -165,38 +167,53 @@ fn write(site: &Callsite, fields: &EventFields) {
     let (group, level) = (*group, *level);
     count_cut(fields, group, level);
     fields.with_args(|args| {
-        if group.is_text_enabled(level) {
+        let rule = if rules::is_any() { rule_of(site, fields) } else { SiteState::default() };
+        if rule.is_printed(group.is_text_enabled(level)) {
             crate::text::emit_dynamic(level, group.tag, &fields.template(), args);
         }
-        let Some(signature) = Signature::of(args).filter(|_| group.is_trace_enabled(level)) else {
-            return;
-        };
+        let is_traced = rule.is_traced() || group.is_trace_enabled(level);
+        let Some(signature) = Signature::of(args).filter(|_| is_traced) else { return };
         let kind = EventMessage { fields: fields.names(), signature, id: 0 };
         match cached.get() {
             Some(known) if (EventMessage { id: 0, ..*known }) == kind => {
-                log::trace(known.id, level, group, &ArgSlice(args));
+                log::trace_by_rule(known.id, level, group, &ArgSlice(args), rule);
             }
             _ => {
                 let template = fields.template();
-                let (file, line) = (metadata.file(), metadata.line());
-                let at = file.zip(line);
                 let mut place = FixedString::<PLACE>::new();
-                let place = match at {
-                    Some((file, line)) => place.print(&format_args!("{file}:{line}")),
-                    None => metadata.name(),
-                };
+                let place = place_of(metadata, &mut place);
+                let at = metadata.file().zip(metadata.line());
                 let id = message_id(place, &template, level, group.name);
                 let message = NewMessage { id, template: &template, level, group, place, at };
-                if trace_as(message, args) {
+                if trace_as(message, args, rule) {
                     // Another thread that was faster has stored the same, or an event with other
                     // fields.
                     let _ = cached.set(EventMessage { id, ..kind });
                 } else {
-                    trace_rendered(group, level, &template, args);
+                    trace_rendered(group, level, (&template, args), rule);
                 }
             }
         }
     });
+}
+
+/// Returns what rules make of an event.
+fn rule_of(site: &Callsite, fields: &EventFields) -> SiteState {
+    let Callsite { metadata, group, level, .. } = site;
+    let template = fields.template();
+    let mut place = FixedString::<PLACE>::new();
+    let id = message_id(place_of(metadata, &mut place), &template, *level, group.name);
+    sites::with_call(metadata, group, *level, |call| {
+        rules::state_of(&Call { id: Some(id), template: &template, ..*call })
+    })
+}
+
+/// Returns the place that goes into the ids of a callsite's messages.
+fn place_of<'a>(metadata: &Metadata<'a>, buffer: &'a mut FixedString<PLACE>) -> &'a str {
+    match metadata.file().zip(metadata.line()) {
+        Some((file, line)) => buffer.print(&format_args!("{file}:{line}")),
+        None => metadata.name(),
+    }
 }
 
 /// Converts a level.

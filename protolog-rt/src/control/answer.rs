@@ -3,6 +3,8 @@
 //! `docs/design/control.md` lists the requests. Each is answered at once, on the thread that
 //! listens; only that thread waits while a trace starts or ends.
 
+mod sites;
+
 use crate::error::Error;
 use crate::level::{self, GroupInfo};
 use crate::loss::LossCause;
@@ -72,7 +74,7 @@ impl Answer {
         let is_of_group = matches!(
             reply,
             Reply::Group { .. } | Reply::Levels { .. } | Reply::Written { .. } | Reply::Lost { .. }
-        );
+        ) || matches!(reply, Reply::Site(_) | Reply::Rule { .. });
         let mut end = if is_of_group { start } else { start + MAX_LINE - "\n".len() };
         while !self.text.is_char_boundary(end) {
             end -= 1;
@@ -152,6 +154,8 @@ impl Answers {
             Request::Trigger(cause) => trigger(cause)?,
             Request::Stats => self.stats(answer),
             Request::Sessions => self.sessions(answer),
+            Request::Sites(limit, selector) => sites::list(limit, selector, answer)?,
+            Request::Rules => sites::rules(answer),
         }
         Ok(())
     }
@@ -356,7 +360,9 @@ fn set(item: &str) -> Result<(), Refusal> {
             source: level::SettingSource::Other,
         });
     }
+    let rules = sites::rules_in(item)?;
     level::apply_settings(settings);
+    level::rules::apply(rules);
     Ok(())
 }
 

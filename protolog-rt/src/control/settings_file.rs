@@ -7,12 +7,14 @@
 //! report quotes a file only if it belongs to the user that started the program: in a set-user-id
 //! program, it might be one that this user may not read.
 
+use crate::level::rules::{self, Rule};
 use crate::level::{self, PatternSetting, SettingSource};
 use crate::sys::close_on_fork::CloseOnFork;
 use crate::sys::create::directory;
 use crate::sys::file::{open_without_waiting, watch, watch_too};
 use crate::sys::process::{program, real_user};
 use protolog_core::control::setting::{GroupSetting, Settings};
+use protolog_core::control::site_rule::{SiteRule, SiteRules};
 use protolog_files::Location;
 use std::fmt::Display;
 use std::fs::{self, File};
@@ -141,11 +143,44 @@ pub(crate) fn apply_text(
             }
         }
     }
+    let rules = rules_in(text, *may_quote, origin, source, &mut problems);
     match source {
-        SettingSource::ConfigFile => level::replace_config_file_settings(settings),
-        SettingSource::Other => level::apply_settings(settings),
+        SettingSource::ConfigFile => {
+            level::replace_config_file_settings(settings);
+            rules::replace_config_file_rules(rules);
+        }
+        SettingSource::Other => {
+            level::apply_settings(settings);
+            rules::apply(rules);
+        }
     }
     problems
+}
+
+/// Returns the rules of single calls in a text that are for this program.
+fn rules_in(
+    text: &str,
+    may_quote: bool,
+    origin: &str,
+    source: SettingSource,
+    problems: &mut Vec<String>,
+) -> Vec<Rule> {
+    let (mut rules, own) = (Vec::new(), program());
+    for item in SiteRules::new(text) {
+        match item {
+            Ok(SiteRule { program, selector, setting }) => {
+                if program.is_none_or(|program| program == own) {
+                    rules.push(Rule::new(&selector, setting, source));
+                }
+            }
+            Err(error) => {
+                let (unquoted, help) = (error.unquoted(), error.help());
+                let what: &dyn Display = if may_quote { &error } else { &unquoted };
+                problems.push(format!("{origin}: {what}\nhelp: {help}"));
+            }
+        }
+    }
+    rules
 }
 
 #[cfg(test)]

@@ -4,11 +4,14 @@
 //! groups come with libraries. One that is a slip of the hand away from a group, and names none,
 //! was meant for it.
 
+use crate::level;
+use crate::level::rules::Rule;
 use crate::session::packets::dictionary::all_groups;
 use crate::sys::process::program;
 use protolog_core::control::matches_group;
 use protolog_core::control::name::{Quoted, characters};
 use protolog_core::control::setting::Settings;
+use protolog_core::control::site_rule::SiteRules;
 use std::collections::BTreeSet;
 
 /// Returns the problems of `text`, from `origin`, each with a help line.
@@ -27,6 +30,23 @@ pub(super) fn groups(text: &str, origin: &str) -> Vec<String> {
         Some(format!("{origin}: no group is named `{name}`\nhelp: write `{}`", Quoted(meant)))
     };
     names.into_iter().filter_map(problem).collect()
+}
+
+/// Returns the problems of rules of single calls in `text`, from `origin`: those that take no call
+/// of the program, and those whose call has moved. Calls of other loggers are known when they log.
+pub(super) fn rules(text: &str, origin: &str) -> Vec<String> {
+    let written: BTreeSet<&str> =
+        SiteRules::new(text).flatten().map(|rule| rule.selector.text()).collect();
+    let is_written = |rule: &Rule| written.contains(&*rule.selector) && !rule.setting.resets;
+    let problem = |rule: Rule| match rule.problem {
+        Some(problem) => Some(format!("{origin}: {problem}")),
+        None if rule.calls == 0 && !level::has_observers() => Some(format!(
+            "{origin}: no call of this program is taken by `{}`\nhelp: see `protologtool configuration site list`",
+            rule.selector
+        )),
+        None => None,
+    };
+    level::rules::rules().into_iter().filter(is_written).filter_map(problem).collect()
 }
 
 /// Returns the group that was meant by a name that is almost its name; none if the name is that of

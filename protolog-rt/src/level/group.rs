@@ -5,15 +5,18 @@
 //! it.
 
 use super::at_host::AtHost;
-use super::page::{self, PathWord, SwitchPage, call_bits, effective, text_bit, trace_bit};
+use super::page::{
+    self, PathWord, SwitchPage, UNREGISTERED, call_bits, effective, text_bit, trace_bit,
+};
+use super::rules::{self, SiteState};
 use crate::note::GroupDef;
 use crate::sys::once::ForkOnce;
 use protolog_core::Level;
-use protolog_core::control::switch;
+use protolog_core::control::switch::{self, SITE_RULES};
 use std::fs::File;
 use std::io;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering, fence};
 
 /// An enum whose variants are log groups. Derive it:
 ///
@@ -77,6 +80,8 @@ pub struct GroupInfo {
     pub(super) log_to_text: bool,
     page: &'static SwitchPage,
     path: PathWord,
+    /// The levels (bit = severity) at which rules switch single calls on.
+    ruled: AtomicU8,
     set: &'static GroupSet,
 }
 
@@ -85,13 +90,79 @@ impl GroupInfo {
     pub const fn new(def: &GroupDef, page: &'static SwitchPage, set: &'static GroupSet) -> Self {
         let GroupDef { id, name, tag, index, enabled, log_to_text, .. } = *def;
         let path = PathWord::new(page.word_ref(index as usize));
-        Self { id, name, tag, index, compiled: enabled, log_to_text, page, path, set }
+        let ruled = AtomicU8::new(0);
+        Self { id, name, tag, index, compiled: enabled, log_to_text, page, path, ruled, set }
     }
 
     /// Returns true if a call at `level` would log: the level is enabled for a session or the text
     /// output.
     pub fn is_enabled(&self, level: Level) -> bool {
-        is_switch_on(self.page, usize::from(self.index), call_bits(level), || self.register())
+        let word = self.word();
+        word & (call_bits(level) | SITE_RULES) != 0
+            && (word & (UNREGISTERED | SITE_RULES) == 0 || self.ask(level))
+    }
+
+    /// Asks for a level of a group that has not registered, or has calls with rules: then one of
+    /// them may be on.
+    #[cold]
+    fn ask(&self, level: Level) -> bool {
+        let word = self.registered_word();
+        let is_ruled = word & SITE_RULES != 0
+            && self.ruled.load(Ordering::Relaxed) & 1 << level.severity() != 0;
+        word & call_bits(level) != 0 || is_ruled
+    }
+
+    /// Asks for the call with this key ([`rules`]) and level, of a group that has not registered,
+    /// or has calls with rules.
+    pub(crate) fn ask_call(&self, level: Level, key: u64) -> bool {
+        let word = self.registered_word();
+        if word & SITE_RULES == 0 {
+            return word & call_bits(level) != 0;
+        }
+        // All that was stored before the mark is seen.
+        fence(Ordering::Acquire);
+        let state = rules::state_of_key(key);
+        let is_traced = word & trace_bit(level) != 0 && !state.is_untraced();
+        is_traced
+            || state.is_printed(word & text_bit(level) != 0)
+            || state.is_traced() && super::is_recording()
+    }
+
+    /// Returns what rules make of the call with this key.
+    pub(crate) fn rule_of(&self, key: u64) -> SiteState {
+        if self.word() & SITE_RULES == 0 {
+            return SiteState::default();
+        }
+        fence(Ordering::Acquire);
+        rules::state_of_key(key)
+    }
+
+    /// Sets the levels (bit = severity) at which rules switch single calls on; none where no call
+    /// has a rule. The registry is locked.
+    pub(super) fn set_rules(&self, ruled: Option<u8>) {
+        let (index, has_rules) = (usize::from(self.index), ruled.is_some());
+        if !self.compiled || !has_rules && self.word() & SITE_RULES == 0 {
+            return;
+        }
+        self.ruled.store(ruled.unwrap_or_default(), Ordering::Relaxed);
+        let set_path = || {
+            let word = self.page.word_ref(index);
+            self.path.set_slow(self.path.slow_levels(), has_rules, word);
+        };
+        // A call that finds the mark takes the slow path.
+        if has_rules {
+            set_path();
+        }
+        self.page.set_rules(index, has_rules);
+        if !has_rules {
+            set_path();
+        }
+    }
+
+    /// Registers the enum if it has not, and returns the word.
+    fn registered_word(&self) -> u32 {
+        let word = self.word();
+        if word & UNREGISTERED == 0 { word } else { self.register() }
     }
 
     /// Returns true if `level` is enabled for a session.
@@ -121,7 +192,8 @@ impl GroupInfo {
             let index = usize::from(self.index);
             self.page.set_watched(index, levels);
             let slow = if levels & !page::FREE_TO_WATCH == 0 { 0 } else { levels };
-            self.path.set_slow(slow, self.page.word_ref(index));
+            let has_rules = self.word() & SITE_RULES != 0;
+            self.path.set_slow(slow, has_rules, self.page.word_ref(index));
         }
     }
 
@@ -324,23 +396,19 @@ pub(super) fn create(
     &group[0]
 }
 
-/// The test of a log call of group `index`: one load, and one branch if the level is off.
+/// The test of a log call of group `index`: one load, and one branch if the level is off; if calls
+/// of the group have rules, also a test of the call's word of the filter ([`rules`]), which is off
+/// as the group is for most calls without one. `ask` decides about all others of these.
 #[allow(clippy::inline_always)] // A call that is off must stay one load, at every level of optimisation.
 #[inline(always)]
 pub(crate) fn is_switch_on(
     page: &'static SwitchPage,
     index: usize,
-    bits: u32,
-    register: impl FnOnce() -> u32,
+    (id, level): (u64, Level),
+    ask: impl FnOnce() -> bool,
 ) -> bool {
     let word = page.word(index);
-    word & bits != 0 && (word & page::UNREGISTERED == 0 || register() & bits != 0)
-}
-
-/// Registers the enum, and returns the word of its group `index`. One function for each enum, so
-/// that calls need not pass it.
-#[cold]
-#[inline(never)]
-pub(crate) fn register_on_first_call<G: ProtoLogGroup>(index: usize) -> u32 {
-    G::groups()[index].register()
+    word & (call_bits(level) | SITE_RULES) != 0
+        && (word & (UNREGISTERED | SITE_RULES) == 0
+            || word as u16 & rules::filter(id, level).load(Ordering::Relaxed) != 0 && ask())
 }

@@ -15,18 +15,19 @@ mod clash;
 mod group;
 mod joined;
 mod page;
+pub(crate) mod rules;
 mod settings;
 mod shared;
 
 pub(crate) use at_host::AtHost;
 pub(crate) use group::create_group;
+pub(crate) use group::is_switch_on;
 pub use group::{GroupInfo, GroupSet, ProtoLogGroup};
-pub(crate) use group::{is_switch_on, register_on_first_call};
 pub(crate) use joined::{look as look_for_host, look_for_session};
 pub use page::SwitchPage;
-pub(crate) use page::call_bits;
 pub(crate) use settings::{PatternSetting, SettingSource};
 
+use crate::sync::{AtomicBool, Ordering};
 use crate::sys::fork::{Actions, ForkLock, Order, is_incomplete};
 use crate::sys::pin;
 use shared::SharedPages;
@@ -53,6 +54,9 @@ pub(crate) struct SessionUse {
     /// Those of them at which their triggers may fire.
     pub(crate) watched: u8,
 }
+
+/// True while any session runs, whatever it records.
+static IS_RECORDING: AtomicBool = AtomicBool::new(false);
 
 type SessionLevels = Box<dyn Fn(&'static GroupInfo) -> SessionUse + Send + Sync>;
 
@@ -90,6 +94,25 @@ pub(crate) fn set_session_levels(
     registry.guard.levels = Some(Box::new(levels));
     for set in sets(registry.guard.newest) {
         apply_session_levels(set, registry.guard.levels.as_ref());
+    }
+}
+
+/// Says whether any session runs.
+pub(crate) fn set_recording(is_recording: bool) {
+    IS_RECORDING.store(is_recording, Ordering::Release);
+}
+
+/// Returns whether any session runs; also while there is a host, whose sessions nobody tells.
+pub(crate) fn is_recording() -> bool {
+    IS_RECORDING.load(Ordering::Acquire) || crate::sys::copies::host().is_some()
+}
+
+/// Marks the groups of which single calls have rules: those for which `ruled` returns the levels
+/// (bit = severity) that rules switch on; and no others.
+fn mark_groups(ruled: &dyn Fn(&str) -> Option<u8>) {
+    let Some(registry) = RegistryGuard::lock() else { return };
+    for group in sets(registry.guard.newest).flat_map(GroupSet::groups) {
+        group.set_rules(ruled(group.name));
     }
 }
 
@@ -329,6 +352,7 @@ fn register(set: &'static GroupSet) {
         let others = sets(registry.guard.newest).skip(1);
         drop(registry);
         set.lead_host();
+        rules::on_register();
         clash::report(set, others);
     }
 }

@@ -32,7 +32,7 @@ use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicPtr, AtomicU32};
 use protolog_core::Level;
 use protolog_core::control::switch::{
-    self, SwitchWord, TEXT_SHIFT, TRACE_BYTE, UNWATCHED, UNWATCHED_SHIFT,
+    self, SITE_RULES, SwitchWord, TEXT_SHIFT, TRACE_BYTE, UNWATCHED, UNWATCHED_SHIFT,
 };
 use std::fs::File;
 use std::io;
@@ -122,6 +122,12 @@ impl SwitchPage {
         self.words[index].clear_bits(watched);
     }
 
+    /// Marks group `index` as one of which calls have rules, or as one without.
+    pub(super) fn set_rules(&self, index: usize, has_rules: bool) {
+        let word = &self.words[index];
+        if has_rules { word.set_bits(SITE_RULES) } else { word.clear_bits(SITE_RULES) }
+    }
+
     /// Maps page number `page` of `file` over this one. The registry is locked.
     pub(super) fn share(&'static self, file: &File, page: u32) -> io::Result<()> {
         let offset = u64::from(page) * PAGE_SIZE as u64;
@@ -198,9 +204,10 @@ impl PathWord {
     }
 
     /// Sends all calls of the group whose word is `word` to the slow path, since triggers wait at
-    /// these levels; without any, only those that the word sends there.
-    pub(super) fn set_slow(&self, levels: u8, word: &'static AtomicU32) {
-        let slow = SLOW_PATHS.get(usize::from(levels)).filter(|_| levels != 0);
+    /// these levels or some of its calls have rules; else only those that the word sends there.
+    pub(super) fn set_slow(&self, levels: u8, has_rules: bool, word: &'static AtomicU32) {
+        let is_slow = levels != 0 || has_rules;
+        let slow = SLOW_PATHS.get(usize::from(levels)).filter(|_| is_slow);
         self.0.store(ptr::from_ref(slow.unwrap_or(word)).cast_mut(), Relaxed);
     }
 

@@ -56,6 +56,14 @@ pub(crate) fn for_each_note_segment(f: &mut dyn FnMut(&[u8])) {
     });
 }
 
+/// As [`for_each_note_segment`], with the address of each segment; the bytes may be a copy.
+pub(crate) fn for_each_note_segment_at(f: &mut dyn FnMut(usize, &[u8])) {
+    visit(&mut |module| {
+        module.note_segments_at(1).for_each(|(address, segment)| f(address, &segment));
+        ControlFlow::Continue(())
+    });
+}
+
 /// Returns the number of modules that were ever loaded; none where the system does not count them.
 pub(crate) fn load_count() -> Option<u64> {
     unsafe extern "C" fn first(

@@ -35,6 +35,10 @@ pub unsafe trait Args: Copy {
     #[doc(hidden)]
     const HAS_STACK: bool = false;
 
+    /// True of a message for all sessions, whatever they record of its group.
+    #[doc(hidden)]
+    const IS_FOR_ALL: bool = false;
+
     /// Adds the sizes to the plan.
     #[doc(hidden)]
     fn measure(&self, plan: &mut Plan, known: Option<ChunkStrings<'_>>) -> Self::Measured;

@@ -32,6 +32,9 @@ pub(crate) unsafe trait Packet: Sized {
     /// True of a packet that counts as a message.
     const IS_MESSAGE: bool;
 
+    /// True of a packet for all sessions, whatever they record of its group.
+    const IS_FOR_ALL: bool = false;
+
     /// False where there are never strings.
     const HAS_STRINGS: bool;
 
@@ -68,6 +71,7 @@ pub(crate) unsafe trait Packet: Sized {
 unsafe impl<A: Args> Packet for A {
     type Measured = A::Measured;
     const IS_MESSAGE: bool = true;
+    const IS_FOR_ALL: bool = A::IS_FOR_ALL;
     const HAS_STRINGS: bool = A::HAS_STRINGS;
 
     #[inline(always)]

@@ -34,6 +34,7 @@ use super::args::Args;
 use super::cursor::Cursor;
 use super::drops::{count_dropped, count_unattributed};
 use super::fast::{self, AROUND_NEW, FastArgs, NewStrings};
+use super::for_all::ForAll;
 use super::intern::{ChunkStrings, Interner, SHORT};
 use super::own::{Moment, Own};
 use super::packet::Packet;
@@ -109,6 +110,19 @@ pub(crate) fn write_with_stack<A: Args>(head: Head, args: &A) {
         }
         write_to_each::<WithStack<'_, A>, _>(head, &packet);
     });
+}
+
+/// Writes a message to all sessions, whatever they record of its group.
+pub(crate) fn write_to_all<A: Args>(head: Head, args: &A) {
+    let phase = ThreadState::with(ThreadState::phase);
+    let packet = ForAll(args);
+    if !matches!(phase, READY | UNROUTED) {
+        return write_unrouted::<ForAll<'_, A>, _>(phase, head, packet);
+    }
+    if phase == UNROUTED {
+        pass_on(head, &packet);
+    }
+    write_to_each::<ForAll<'_, A>, _>(head, packet);
 }
 
 /// The time that was read for a message that leaves the fast path; none if it was not, or if it is

@@ -206,7 +206,7 @@ impl Routes {
 
     fn write_to<P: Packet>(route: &mut Route, epoch: u32, head: Head, packet: &P, may_wait: bool) {
         let Some(arbiter) = route.arbiter() else { return };
-        if !arbiter.is_enabled(head.group(), head.level()) {
+        if !P::IS_FOR_ALL && !arbiter.is_enabled(head.group(), head.level()) {
             return;
         }
         if route.writer().is_none() && !route.register(epoch, may_wait) {

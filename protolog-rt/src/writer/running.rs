@@ -304,6 +304,7 @@ pub(crate) fn report_event(event: Event<'_>) -> usize {
 
 /// Makes the groups' words say which levels anybody records.
 fn set_levels(running: &RunningArbiters) {
+    level::set_recording(!running.is_empty());
     let running: Vec<_> = running.iter().map(|one| Arc::clone(&one.arbiter)).collect();
     set_session_levels(move |group: &'static GroupInfo| {
         running.iter().fold(SessionUse::default(), |all, arbiter| {

@@ -4,6 +4,7 @@
 mod hostile_clients;
 mod operator;
 mod process;
+mod sites;
 mod triggers;
 
 use protolog_control::{Group, Program};

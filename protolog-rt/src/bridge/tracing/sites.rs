@@ -7,9 +7,11 @@
 use super::level_of;
 use crate::bridge::targets;
 use crate::level::GroupInfo;
+use crate::level::rules;
 use crate::message_table::Signature;
 use crate::sys::once::ForkOnce;
 use protolog_core::Level;
+use protolog_core::control::selector::Call;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tracing_core::Metadata;
 
@@ -45,9 +47,28 @@ impl Callsite {
     }
 }
 
-/// Returns true if the callsite's level is enabled.
+/// Returns true if the callsite's level is enabled, or rules may switch on events of it.
 pub(super) fn is_enabled(metadata: &Metadata<'_>) -> bool {
-    targets::group(metadata.target()).is_enabled(level_of(*metadata.level()))
+    let (group, level) = (targets::group(metadata.target()), level_of(*metadata.level()));
+    group.is_enabled(level) || with_call(metadata, group, level, rules::may_switch_on)
+}
+
+/// Calls `f` with what the metadata of an event says of its call.
+pub(super) fn with_call<R>(
+    metadata: &Metadata<'_>,
+    group: &GroupInfo,
+    level: Level,
+    f: impl FnOnce(&Call<'_>) -> R,
+) -> R {
+    let lines = &[metadata.line().unwrap_or_default()];
+    f(&Call {
+        level: Some(level),
+        group: group.name,
+        module: metadata.module_path().unwrap_or_default(),
+        file: metadata.file().unwrap_or_default(),
+        lines,
+        ..Call::default()
+    })
 }
 
 /// Calls `f` with a callsite, from the cache if possible.

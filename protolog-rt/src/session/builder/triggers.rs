@@ -3,17 +3,21 @@
 //! Invariant: a directory where no file can be made is an error of the start, not of the event.
 
 use crate::error::Error;
+use crate::level;
 use crate::session::arbiter::causes::Condition;
 use crate::session::arbiter::session_arbiter::Core;
 use crate::session::builder::Builder;
 use crate::session::file::file_place::FilePlace;
 use crate::session::file::trace_file::{FileForm, TraceFile};
 use crate::session::life::events;
+use crate::session::packets::dictionary::all_groups;
 use crate::session::packets::messages;
 use crate::session::trigger::files::TriggerFiles;
 use crate::session::trigger::settings::Triggers;
 use crate::session::trigger::trigger_thread::TriggerThread;
+use crate::text_queue;
 use protolog_core::FillPolicy;
+use protolog_core::control::matches_group;
 use std::sync::Arc;
 
 impl Builder {
@@ -65,7 +69,30 @@ impl Builder {
                 }
             }
         }
+        self.warn_of_unknown_groups();
         Ok(())
+    }
+
+    /// Says which groups of triggers nobody knows yet: such a trigger would never fire in silence.
+    fn warn_of_unknown_groups(&self) {
+        let conditions = self.triggers.iter().flat_map(|all| &all.conditions);
+        let patterns = conditions.filter_map(|(_, condition)| match condition {
+            Condition::Group(pattern, _) => Some(pattern),
+            _ => None,
+        });
+        let patterns: Vec<_> = patterns.collect();
+        // Groups of bridges come with their first message.
+        let known = if patterns.is_empty() || level::has_observers() { None } else { all_groups() };
+        let Some(known) = known else { return };
+        for pattern in patterns {
+            if !known.iter().any(|group| matches_group(pattern, group)) {
+                let text = format!(
+                    "protolog: a trigger waits for the group `{pattern}`, and no group has the name\n\
+                     help: see `protologtool configuration groups list`\n"
+                );
+                text_queue::write_line(text.as_bytes());
+            }
+        }
     }
 
     /// Returns the files of triggers, where one was made and removed again.

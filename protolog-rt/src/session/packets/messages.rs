@@ -5,11 +5,14 @@
 //! | `#81985529216486895`, `#0x123456789abcdef` | the one with this id |
 //! | `src/net.rs:12`, `net.rs:12` | those of this line |
 //! | `sent %d bytes` | those with this template |
+//! | `net and "sent"`, where nothing else is meant | those of calls that this selector takes |
 
 use crate::dictionary::{
     fields, for_each_element, for_each_note, group_of, message_id, template_of,
 };
+use crate::level::rules::for_each_taken;
 use protolog_core::Level;
+use protolog_core::control::selector::Selector;
 use protolog_core::schema::{message_data, viewer_config};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,7 +41,19 @@ pub(in crate::session) fn find(text: &str) -> Vec<KnownMessage> {
     for (id, group, level) in messages {
         found.extend(groups.get(&group).map(|name| (id, name.clone(), level)));
     }
+    if found.is_empty() {
+        selected(text, &mut found);
+    }
     found.into_iter().collect()
+}
+
+/// Adds the messages of calls that `text` takes as a selector, if it is one.
+fn selected(text: &str, found: &mut BTreeSet<KnownMessage>) {
+    let Ok(selector) = Selector::parse(text) else { return };
+    for_each_taken(&selector, &mut |call, _| {
+        let message = call.id.zip(call.level);
+        found.extend(message.map(|(id, level)| (id, call.group.to_owned(), 1 << level.severity())));
+    });
 }
 
 /// Returns id, group and level of a message in a dictionary, if it is wanted.

@@ -157,15 +157,17 @@ impl Triggers {
 
     /// Fires at each message of `level` and of more severe ones of the groups that `group` names,
     /// as in [`Builder::group`](crate::Builder::group); the cause is the name. It costs what
-    /// [`Self::on_level`] does.
+    /// [`Self::on_level`] does. The start of the session says on standard error if no group has the
+    /// name so far: it may come with a library.
     pub fn on_group(self, group: impl Into<String>, level: Level) -> Self {
         let group = group.into();
         let levels = levels_at_least(Some(level));
         self.on(group.clone(), Condition::Group(group, levels))
     }
 
-    /// Fires at each message that `text` names: the template as in the source, `#` and an id, or a
-    /// place in the sources (`net.rs:12`). The cause is the text. Calls of its group cost what
+    /// Fires at each message that `text` names: the template as in the source, `#` and an id, a
+    /// place in the sources (`net.rs:12`), or else a selector as in settings of single calls
+    /// (`net and "retry" and warn`). The cause is the text. Calls of its group cost what
     /// [`Self::on_level`] says for its level. A message that the program does not have when the
     /// session starts is an error ([`Error::NoMessage`](crate::Error::NoMessage)), be it one of a
     /// library that is loaded later.

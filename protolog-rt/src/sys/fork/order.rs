@@ -25,8 +25,12 @@ pub(crate) enum Order {
     TraceFiles,
     /// The arbiters that record.
     Running,
+    /// Rules of single calls, while they are applied.
+    Rules,
     /// The group enums.
     Levels,
+    /// The list of those rules.
+    RuleList,
     /// The functions to call when levels change.
     #[cfg_attr(not(any(feature = "log", feature = "tracing")), allow(dead_code))]
     // The bridges' alone.

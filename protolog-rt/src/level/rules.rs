@@ -1,0 +1,382 @@
+//! Rules of single calls: `site net.rs:120-180=on`.
+//!
+//! A rule names calls by a selector. When rules change, all calls in the notes of loaded modules
+//! and in embedded dictionaries are looked at once, and those that a rule takes stand in a table
+//! ([`table`]) from then on. Their groups are marked ([`switch::SITE_RULES`]), so that each call of
+//! such a group asks for its own rule, and no call of another group does. Messages whose text comes
+//! at run time, those of bridges included, are compared with the rules as they are logged
+//! ([`state_of`]).
+//!
+//! Later rules win, part by part. A rule of a library's calls takes them once an enum of the
+//! library registers, or any rule changes.
+//!
+//! Invariants: a lookup takes no lock that a change holds for longer than it takes to store a list;
+//! a rule that takes no call changes nothing; no rule stops the program.
+
+mod calls;
+mod table;
+
+pub(super) use table::filter;
+
+use super::settings::SettingSource;
+use super::{mark_groups, notify_change};
+use crate::sync::{AtomicBool, Ordering};
+use crate::sys::fork::{ForkLock, Order};
+use crate::sys::modules::load_count;
+use calls::{KnownCall, for_each_call};
+use protolog_core::control::selector::{Call, Selector};
+use protolog_core::control::site_rule::SiteSetting;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Maximum number of rules; beyond it, the oldest are dropped.
+const MAX_RULES: usize = 256;
+
+/// Attempts to read the list of rules while somebody stores one.
+const ATTEMPTS: usize = 1000;
+
+/// A rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Rule {
+    /// The selector, which was parsed.
+    pub(crate) selector: Box<str>,
+    pub(crate) setting: SiteSetting,
+    pub(crate) source: SettingSource,
+    /// The number of calls that it takes.
+    pub(crate) calls: u64,
+    /// What is wrong with it, and a help line.
+    pub(crate) problem: Option<String>,
+}
+
+/// What rules make of a call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SiteState(u8);
+
+/// See the module.
+#[derive(Debug)]
+struct Applied {
+    /// The count of loaded modules when calls were looked at last.
+    modules: Option<u64>,
+    /// The groups of which calls have a rule, with the levels (bit = severity) that rules switch on.
+    groups: BTreeMap<String, u8>,
+}
+
+/// Held while rules are applied.
+static APPLIED: ForkLock<Applied> =
+    ForkLock::new(Order::Rules, Applied { modules: None, groups: BTreeMap::new() });
+
+/// Held for as long as it takes to store the list.
+static LIST: ForkLock<Vec<Rule>> = ForkLock::new(Order::RuleList, Vec::new());
+
+/// True once there was a rule.
+static HAS_RULES: AtomicBool = AtomicBool::new(false);
+
+/// Adds rules, each after those before it, and applies all. The caller holds no lock.
+pub(crate) fn apply(new: Vec<Rule>) {
+    if new.is_empty() {
+        return;
+    }
+    change(|all| {
+        for rule in new {
+            add(all, rule);
+        }
+    });
+}
+
+/// Replaces the rules of the configuration file, and applies all. The caller holds no lock.
+pub(crate) fn replace_config_file_rules(new: Vec<Rule>) {
+    let is_of_file = |rule: &Rule| rule.source == SettingSource::ConfigFile;
+    if new.is_empty() && !rules().iter().any(is_of_file) {
+        return;
+    }
+    change(|all| {
+        all.retain(|rule| !is_of_file(rule));
+        for rule in new {
+            add(all, rule);
+        }
+    });
+}
+
+/// Returns whether there may be rules.
+pub(crate) fn is_any() -> bool {
+    HAS_RULES.load(Ordering::Acquire)
+}
+
+/// Returns the rules that hold, the oldest first.
+pub(crate) fn rules() -> Vec<Rule> {
+    if is_any() { LIST.lock().clone() } else { Vec::new() }
+}
+
+/// Returns what rules make of a call that is known now.
+pub(crate) fn state_of(call: &Call<'_>) -> SiteState {
+    with_rules(|all| fold(all, |selector| selector.takes(call)).0).unwrap_or_default()
+}
+
+/// Returns whether rules may switch on a call of which more is known later.
+pub(crate) fn may_switch_on(call: &Call<'_>) -> bool {
+    let may = |rule: &Rule| {
+        (rule.setting.trace == Some(true) || rule.setting.text == Some(true))
+            && Selector::parse(&rule.selector).is_ok_and(|selector| selector.may_take(call))
+    };
+    with_rules(|all| all.iter().any(may)).unwrap_or_default()
+}
+
+/// Returns what rules make of the call with this key: the address of its note, or else its id.
+pub(super) fn state_of_key(key: u64) -> SiteState {
+    SiteState(table::get(key))
+}
+
+/// Calls `f` with each call that a selector takes, and what a rule makes of it.
+pub(crate) fn for_each_taken(selector: &Selector<'_>, f: &mut dyn FnMut(&Call<'_>, SiteState)) {
+    for_each_call(&mut |KnownCall { key, call }| {
+        if selector.takes(call) {
+            f(call, state_of_key(*key));
+        }
+    });
+}
+
+/// Applies the rules to the groups of an enum that has registered. The caller holds no lock; a
+/// signal handler that interrupted a change goes on without.
+pub(super) fn on_register() {
+    if !is_any() {
+        return;
+    }
+    let Some(mut applied) = APPLIED.lock_within_limit() else { return };
+    let modules = load_count();
+    if modules.is_none() || applied.modules != modules {
+        look_at_calls(&mut applied);
+    }
+    mark(&applied);
+}
+
+/// Changes the list of rules, and applies it.
+fn change(change: impl FnOnce(&mut Vec<Rule>)) {
+    let mut applied = APPLIED.lock();
+    let mut all = rules();
+    change(&mut all);
+    *LIST.lock() = all;
+    HAS_RULES.store(true, Ordering::Release);
+    look_at_calls(&mut applied);
+    mark(&applied);
+    drop(applied);
+    notify_change();
+}
+
+/// Adds a rule in the place of earlier ones of its source and selector. One that only ends others
+/// ends those of its selector; where there are none, it stays, for what other rules do.
+fn add(all: &mut Vec<Rule>, new: Rule) {
+    let is_empty = |rule: &Rule| rule.setting.trace.is_none() && rule.setting.text.is_none();
+    let is_same = |old: &Rule| old.selector == new.selector;
+    if new.setting.resets {
+        let before = all.len();
+        all.retain(|old| !is_same(old));
+        if is_empty(&new) && all.len() < before {
+            return drop_idle(all);
+        }
+    }
+    for old in all.iter_mut().filter(|old| is_same(old) && old.source == new.source) {
+        old.setting.trace = old.setting.trace.filter(|_| new.setting.trace.is_none());
+        old.setting.text = old.setting.text.filter(|_| new.setting.text.is_none());
+    }
+    all.retain(|rule| rule.setting.resets || !is_empty(rule));
+    if all.len() >= MAX_RULES {
+        all.remove(0);
+    }
+    all.push(new);
+    drop_idle(all);
+}
+
+/// Drops the rules at the start of the list that only end others.
+fn drop_idle(all: &mut Vec<Rule>) {
+    let acts = |rule: &Rule| rule.setting.trace.is_some() || rule.setting.text.is_some();
+    let idle = all.iter().take_while(|rule| !acts(rule)).count();
+    all.drain(..idle);
+}
+
+/// Compares all calls with the rules, and stores what becomes of each.
+fn look_at_calls(applied: &mut Applied) {
+    applied.modules = load_count();
+    let all = rules();
+    let selectors: Vec<_> =
+        all.iter().filter_map(|rule| Selector::parse(&rule.selector).ok()).collect();
+    if selectors.len() != all.len() {
+        return;
+    }
+    let mut counts = vec![0; all.len()];
+    let (mut ruled, mut moved) = (Vec::new(), Vec::new());
+    let mut groups: BTreeMap<String, u8> = BTreeMap::new();
+    for_each_call(&mut |KnownCall { key, call }| {
+        let mut state = SiteState::default();
+        for (index, (rule, selector)) in all.iter().zip(&selectors).enumerate() {
+            let is_moved = selector.takes_moved(call);
+            if is_moved {
+                let place = call.lines.first().map(|line| format!("{}:{line}", call.file));
+                moved.push((index, place.unwrap_or_default()));
+            }
+            if is_moved || selector.takes(call) {
+                counts[index] += 1;
+                state = state.after(rule.setting);
+            }
+        }
+        let Some(level) = call.level.filter(|_| state != SiteState::default()) else { return };
+        ruled.push((*key, call.id.unwrap_or_default(), level, state.0));
+        let on = if state.switches_on() { 1 << level.severity() } else { 0 };
+        match groups.get_mut(call.group) {
+            Some(levels) => *levels |= on,
+            None => drop(groups.insert(call.group.to_owned(), on)),
+        }
+    });
+    table::set_all(&ruled);
+    applied.groups = groups;
+    let mut list = LIST.lock();
+    for (index, rule) in list.iter_mut().enumerate() {
+        rule.calls = counts.get(index).copied().unwrap_or_default();
+        let place = moved.iter().find(|(of, _)| *of == index);
+        rule.problem = place.map(|(_, place)| {
+            format!("the call of `{}` is at `{place}` now\nhelp: write that place", rule.selector)
+        });
+    }
+}
+
+/// Marks the groups of which calls have a rule, and no others.
+fn mark(applied: &Applied) {
+    mark_groups(&|group| applied.groups.get(group).copied());
+}
+
+/// Calls `f` with the rules, if there are any and nobody is about to store others for long.
+fn with_rules<R>(f: impl FnOnce(&[Rule]) -> R) -> Option<R> {
+    if !is_any() {
+        return None;
+    }
+    let mut attempts = std::iter::repeat_with(|| LIST.try_read()).take(ATTEMPTS);
+    let list = attempts.find_map(|list| {
+        if list.is_none() {
+            std::thread::yield_now();
+        }
+        list
+    })?;
+    (!list.is_empty()).then(|| f(&list))
+}
+
+/// What the rules make of a call, and whether any takes it.
+fn fold(all: &[Rule], takes: impl Fn(&Selector<'_>) -> bool) -> (SiteState, bool) {
+    let mut found = (SiteState::default(), false);
+    for rule in all {
+        if Selector::parse(&rule.selector).is_ok_and(|selector| takes(&selector)) {
+            found = (found.0.after(rule.setting), true);
+        }
+    }
+    found
+}
+
+impl Rule {
+    /// A rule that is not applied yet.
+    pub(crate) fn new(
+        selector: &Selector<'_>,
+        setting: SiteSetting,
+        source: SettingSource,
+    ) -> Self {
+        Self { selector: selector.text().into(), setting, source, calls: 0, problem: None }
+    }
+}
+
+const TRACE_ON: u8 = 1;
+const TRACE_OFF: u8 = 2;
+const TEXT_ON: u8 = 4;
+const TEXT_OFF: u8 = 8;
+
+impl SiteState {
+    /// What is left after one more rule.
+    fn after(self, setting: SiteSetting) -> Self {
+        let mut bits = if setting.resets { 0 } else { self.0 };
+        let mut set = |value: Option<bool>, on: u8, off: u8| {
+            if let Some(value) = value {
+                bits = bits & !(on | off) | if value { on } else { off };
+            }
+        };
+        set(setting.trace, TRACE_ON, TRACE_OFF);
+        set(setting.text, TEXT_ON, TEXT_OFF);
+        Self(bits)
+    }
+
+    /// Returns whether all sessions record it, whatever they record of its group.
+    pub(crate) fn is_traced(self) -> bool {
+        self.0 & TRACE_ON != 0
+    }
+
+    /// Returns whether no session records it.
+    pub(crate) fn is_untraced(self) -> bool {
+        self.0 & TRACE_OFF != 0
+    }
+
+    /// Returns whether it is printed, where its group is or is not.
+    pub(crate) fn is_printed(self, is_group_printed: bool) -> bool {
+        self.0 & TEXT_ON != 0 || is_group_printed && self.0 & TEXT_OFF == 0
+    }
+
+    fn switches_on(self) -> bool {
+        self.0 & (TRACE_ON | TEXT_ON) != 0
+    }
+}
+
+impl fmt::Display for SiteState {
+    /// Writes the words of a rule that does the same, or `-`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if *self == Self::default() {
+            return f.write_str("-");
+        }
+        let part = |on, off| match (self.0 & on != 0, self.0 & off != 0) {
+            (true, _) => Some(true),
+            (_, true) => Some(false),
+            _ => None,
+        };
+        let (trace, text) = (part(TRACE_ON, TRACE_OFF), part(TEXT_ON, TEXT_OFF));
+        fmt::Display::fmt(&SiteSetting { trace, text, resets: false }, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule(selector: &str, words: &str) -> Rule {
+        let setting = SiteSetting::parse(words).expect("words");
+        let source = SettingSource::Other;
+        Rule { selector: selector.into(), setting, source, calls: 0, problem: None }
+    }
+
+    #[test]
+    fn later_rules_win_part_by_part() {
+        let all = [rule("net", "on,text"), rule("\"x\"", "notext"), rule("\"y\"", "default")];
+        let state = |call: Call<'_>| fold(&all, |selector| selector.takes(&call)).0.to_string();
+        let net = Call { group: "a::Net", ..Call::default() };
+        assert_eq!(state(net), "on,text");
+        assert_eq!(state(Call { template: "x", ..net }), "on,notext");
+        assert_eq!(state(Call { template: "x y", ..net }), "-");
+        assert_eq!(state(Call { template: "x", group: "b", ..net }), "notext");
+    }
+
+    #[test]
+    fn a_rule_of_the_same_selector_takes_the_place_of_the_earlier_one() {
+        let mut all = Vec::new();
+        for new in [rule("net", "on,text"), rule("disk", "off"), rule("net", "off")] {
+            add(&mut all, new);
+        }
+        assert_eq!(all, [rule("disk", "off"), rule("net", "off")]);
+        add(&mut all, rule("disk", "default"));
+        assert_eq!(all, [rule("net", "off")]);
+        add(&mut all, rule("\"x\"", "default"));
+        assert_eq!(all, [rule("net", "off"), rule("\"x\"", "default")]);
+        add(&mut all, rule("net", "default"));
+        assert_eq!(all, []);
+    }
+
+    #[test]
+    fn rules_are_bounded() {
+        let mut all = Vec::new();
+        for number in 0..=MAX_RULES {
+            add(&mut all, rule(&format!("g{number}"), "on"));
+        }
+        assert_eq!((all.len(), &*all[0].selector), (MAX_RULES, "g1"));
+    }
+}

@@ -1,0 +1,161 @@
+//! The calls that have a rule, by key, and the filter that most other calls are decided by.
+//!
+//! A call of a group with rules tests one word of the filter: 1,024 words for each level, by the
+//! lowest bits of the id. A word has the bits that such a call tests anyway, so that a call without
+//! a rule is off where its group is; and one more bit where a call with a rule has it. Then the
+//! table decides.
+//!
+//! Invariants
+//! - One thread changes both at a time.
+//! - A key never leaves its table, and stands in it after its state. So a lookup takes no lock.
+//! - *found*: a call has its state in the table before its bit in the filter, and its group is
+//!   marked after both.
+
+use crate::level::page::call_bits;
+use crate::sync::{AtomicU64, AtomicUsize, Ordering};
+use crate::sys::once::ForkOnce;
+use core::sync::atomic::{AtomicU8, AtomicU16};
+use protolog_core::Level;
+use protolog_core::control::switch::SITE_RULES;
+
+/// Words of the filter for each level.
+const WORDS: usize = 1024;
+
+type Row = [AtomicU16; WORDS];
+
+static FILTER: [Row; 6] = [
+    row(Level::Verbose),
+    row(Level::Debug),
+    row(Level::Info),
+    row(Level::Warn),
+    row(Level::Error),
+    row(Level::Wtf),
+];
+
+/// Tables of 2, 4, 8, … entries, each made when it is needed first.
+static TABLES: [ForkOnce<Box<[RuledCall]>>; 32] = [const { ForkOnce::new() }; 32];
+
+/// The number of the table in use.
+static CURRENT: AtomicUsize = AtomicUsize::new(0);
+
+/// A call with a rule, or one that had one.
+#[derive(Debug, Default)]
+struct RuledCall {
+    /// 0 while unused; set last.
+    key: AtomicU64,
+    state: AtomicU8,
+}
+
+/// Returns the word of the filter for a call with this id and level.
+#[allow(clippy::inline_always)] // Its address is a constant in a log call.
+#[inline(always)]
+pub(in crate::level) fn filter(id: u64, level: Level) -> &'static AtomicU16 {
+    &FILTER[level as usize % FILTER.len()][id as usize % WORDS]
+}
+
+/// Returns the state of the call with this key; 0 without a rule.
+pub(super) fn get(key: u64) -> u8 {
+    let table = TABLES.get(CURRENT.load(Ordering::Acquire)).and_then(ForkOnce::get);
+    table.and_then(|table| find(table, key)).map_or(0, |entry| entry.state.load(Ordering::Relaxed))
+}
+
+/// Stores the states of these calls: key, id, level and state. All others have none.
+pub(super) fn set_all(ruled: &[(u64, u64, Level, u8)]) {
+    let now = CURRENT.load(Ordering::Relaxed);
+    let old = TABLES.get(now).and_then(ForkOnce::get);
+    let is_new = |key: u64| old.and_then(|table| find(table, key)).is_none();
+    let used = old
+        .map_or(0, |table| table.iter().filter(|it| it.key.load(Ordering::Relaxed) != 0).count());
+    let needed = used + ruled.iter().filter(|(key, ..)| is_new(*key)).count();
+    // At most half of a table is in use.
+    let number = now.max((needed * 2).next_power_of_two().trailing_zeros() as usize).max(1);
+    let Some(place) = TABLES.get(number) else { return };
+    let make = || (0..1_usize << number).map(|_| RuledCall::default()).collect();
+    let table = place.get_or_make(make);
+    for (key, _, _, state) in ruled {
+        put(table, *key, *state);
+    }
+    let is_ruled: std::collections::HashSet<u64> = ruled.iter().map(|(key, ..)| *key).collect();
+    CURRENT.store(number, Ordering::Release);
+    let mut is_special = [[false; WORDS]; 6];
+    for (_, id, level, _) in ruled {
+        is_special[*level as usize][*id as usize % WORDS] = true;
+    }
+    for (row, level) in FILTER.iter().zip(Level::ALL) {
+        for (word, special) in row.iter().zip(&is_special[level as usize]) {
+            let bits = call_bits(level) | if *special { SITE_RULES } else { 0 };
+            if word.load(Ordering::Relaxed) != bits as u16 {
+                word.store(bits as u16, Ordering::Release);
+            }
+        }
+    }
+    // Those that have no rule any more. Their groups may be marked still.
+    for entry in table {
+        let key = entry.key.load(Ordering::Relaxed);
+        if key != 0 && !is_ruled.contains(&key) {
+            entry.state.store(0, Ordering::Relaxed);
+        }
+    }
+}
+
+/// The words for calls of a level, none of which has a rule.
+const fn row(level: Level) -> Row {
+    let mut row = [const { AtomicU16::new(0) }; WORDS];
+    let mut index = 0;
+    while index < WORDS {
+        row[index] = AtomicU16::new(call_bits(level) as u16);
+        index += 1;
+    }
+    row
+}
+
+fn put(table: &[RuledCall], key: u64, state: u8) {
+    if let Some(entry) = probe(table, key)
+        .find(|entry| matches!(entry.key.load(Ordering::Relaxed), it if it == 0 || it == key))
+    {
+        entry.state.store(state, Ordering::Relaxed);
+        entry.key.store(key, Ordering::Release);
+    }
+}
+
+fn find(table: &[RuledCall], key: u64) -> Option<&RuledCall> {
+    for entry in probe(table, key) {
+        match entry.key.load(Ordering::Acquire) {
+            0 => return None,
+            it if it == key => return Some(entry),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Iterates over the entries that a key may be in; the first unused one ends the search.
+fn probe(table: &[RuledCall], key: u64) -> impl Iterator<Item = &RuledCall> {
+    // Addresses of notes are multiples of four.
+    let start = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize;
+    (0..table.len()).filter_map(move |step| table.get(start.wrapping_add(step) % table.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_have_the_state_that_was_stored_last() {
+        let ruled = |keys: std::ops::Range<u64>, state| {
+            keys.map(|key| (key * 4, key, Level::Debug, state)).collect::<Vec<_>>()
+        };
+        let is_special =
+            |id| u32::from(filter(id, Level::Debug).load(Ordering::Relaxed)) & SITE_RULES != 0;
+        set_all(&ruled(1..4, 1));
+        assert_eq!([4, 8, 12, 16].map(get), [1, 1, 1, 0]);
+        assert_eq!([0, 1, 3, 4].map(is_special), [false, true, true, false]);
+        assert!(!u32::from(filter(1, Level::Info).load(Ordering::Relaxed)) & SITE_RULES != 0);
+        set_all(&ruled(2..1000, 2));
+        assert_eq!([4, 8, 3996, 4000].map(get), [0, 2, 2, 0]);
+        assert_eq!([1, 999, 1000].map(is_special), [false, true, false]);
+        set_all(&[]);
+        assert_eq!([4, 8, 3996].map(get), [0; 3]);
+        assert!((0..1024).all(|id| !is_special(id)));
+    }
+}
