@@ -32,6 +32,7 @@ mod paths;
 mod peer;
 mod program;
 mod session;
+mod site;
 mod sockets;
 
 pub use error::Error;
@@ -40,4 +41,5 @@ pub use pages::Pages;
 pub use paths::state_file;
 pub use program::{MAX_REPLY_BYTES, Program, REPLY_TIMEOUT};
 pub use session::Session;
+pub use site::{Rule, Site};
 pub use sockets::{Found, Socket, Whose, find_sockets};
