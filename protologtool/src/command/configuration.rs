@@ -13,6 +13,7 @@ mod groups;
 mod process;
 mod programs;
 mod round;
+mod site;
 mod state;
 mod switch;
 mod top;
@@ -24,7 +25,7 @@ pub(crate) use top::{TopArgs, run as run_top};
 
 use crate::exit::{Exit, Failure};
 use crate::system::System;
-use args::{Action, GroupsAction, Logcat, Trace};
+use args::{Action, GroupsAction, Logcat, SiteAction, Trace};
 use programs::Programs;
 
 /// Runs the command.
@@ -33,6 +34,10 @@ pub(crate) fn run(args: &ConfigurationArgs, system: &dyn System) -> Result<Exit,
     let persist = match &args.command {
         Action::Logcat { command: Logcat::Enable(args) | Logcat::Disable(args) } => args.persist,
         Action::Level(args) => args.persist,
+        Action::Site {
+            command:
+                SiteAction::Enable { calls, .. } | SiteAction::Disable(calls) | SiteAction::Reset(calls),
+        } => calls.persist,
         _ => false,
     };
     let mut programs = Programs::find(&args.choice, persist, system)?;
@@ -58,6 +63,9 @@ pub(crate) fn run(args: &ConfigurationArgs, system: &dyn System) -> Result<Exit,
             let change =
                 switch::LevelChange::level(&level.group, level.level.0, level.text, level.trace);
             switch::run(&mut programs, &change, level.persist, &args.choice, system)?;
+        }
+        Action::Site { command } => {
+            site::run(&mut programs, command, &args.choice, system)?;
         }
         Action::Trace { command: Trace::Start(start) } => {
             trace::start(&mut programs, start, json, system)?;

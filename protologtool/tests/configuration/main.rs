@@ -187,7 +187,10 @@ fn a_session_with_two_programs() {
         let output = if let Some(command) = line.strip_prefix("$ ") {
             shell(&unmasked(command, &programs), dir.path())
         } else if let Some(name) = line.strip_prefix("start ") {
-            let name = ["indexer", "server", "late"].into_iter().find(|one| *one == name).unwrap();
+            let name = ["indexer", "server", "late", "ruled"]
+                .into_iter()
+                .find(|one| *one == name)
+                .unwrap();
             programs.push(Program::start(name, dir.path()));
             String::new()
         } else if let Some((name, what)) = line.split_once("> ") {

@@ -4,6 +4,7 @@ use crate::args::level::{Least, level, level_or_off};
 use clap::{Subcommand, ValueEnum};
 use protolog_control::{Program, Whose};
 use protolog_core::Level;
+use protolog_core::control::selector::Selector;
 use std::path::PathBuf;
 
 const HELP: &str = "\
@@ -37,6 +38,17 @@ Examples:
   protologtool configuration trace start %n-%p.pftrace \\
     --level info --group Net=debug
   protologtool configuration trace start app.pftrace --keep newest";
+
+const SITE_EXAMPLES: &str = "\
+Examples:
+  protologtool configuration site list 'net and debug'
+  protologtool configuration site enable net.rs:120-180
+  protologtool configuration site disable '\"retry %d\"' --persist
+  protologtool configuration site reset net.rs:120-180
+
+A selector is a group or module (net), a file with lines (net.rs:120-180), a text of the template in quotation marks, an id \
+(#58f2c41b9a07d36e), a level (debug, verbose-info) or several with `and` between. A call that is enabled is recorded by every \
+session that runs, though its group is off, and no other call of the group is.";
 
 /// Arguments of `configuration`.
 #[derive(Debug, clap::Args)]
@@ -105,6 +117,12 @@ pub(super) enum Action {
         after_help = "Examples:\n  protologtool configuration level Net warn\n  protologtool configuration level '*' off --trace"
     )]
     Level(LevelArgs),
+    /// List single calls, or switch them
+    #[command(after_help = SITE_EXAMPLES)]
+    Site {
+        #[command(subcommand)]
+        command: SiteAction,
+    },
     /// Record the logs of programs
     #[command(after_help = "Example:\n  protologtool configuration trace start app.pftrace")]
     Trace {
@@ -134,6 +152,61 @@ pub(super) enum GroupsAction {
     /// Print the names of all groups and no more, for completions
     #[command(hide = true)]
     Names,
+}
+
+/// `site`
+#[derive(Debug, Subcommand)]
+pub(super) enum SiteAction {
+    /// List the calls that a selector takes; all without one
+    #[command(after_help = "Example:\n  protologtool configuration site list 'net and debug'")]
+    List {
+        /// The selector
+        #[arg(default_value = "*", value_parser = selector)]
+        selector: String,
+
+        /// The most calls to list of a program
+        #[arg(long, value_name = "N", default_value_t = 1000)]
+        limit: u32,
+    },
+    /// Have the calls recorded by every session, though their group is off
+    #[command(after_help = "Example:\n  protologtool configuration site enable net.rs:120-180")]
+    Enable {
+        #[command(flatten)]
+        calls: SiteArgs,
+
+        /// And print them
+        #[arg(long)]
+        text: bool,
+    },
+    /// Have the calls neither recorded nor printed, though their group is on
+    #[command(after_help = "Example:\n  protologtool configuration site disable '\"retry %d\"'")]
+    Disable(SiteArgs),
+    /// Have the calls follow their group again
+    #[command(after_help = "Example:\n  protologtool configuration site reset net.rs:120-180")]
+    Reset(SiteArgs),
+    /// List the rules that hold
+    #[command(after_help = "Example:\n  protologtool configuration site rules --name server")]
+    Rules,
+}
+
+/// Arguments of the commands that switch calls.
+#[derive(Debug, clap::Args)]
+pub(super) struct SiteArgs {
+    /// The selector
+    #[arg(value_parser = selector)]
+    pub(super) selector: String,
+
+    /// Remember it for programs that start later; calls that lines name, by their ids
+    #[arg(long)]
+    pub(super) persist: bool,
+}
+
+/// Parses a selector of the command line.
+fn selector(text: &str) -> Result<String, String> {
+    match Selector::parse(text) {
+        Ok(selector) => Ok(selector.text().to_owned()),
+        Err(error) => Err(format!("{error}\nhelp: {}", error.help())),
+    }
 }
 
 /// `logcat`

@@ -3,10 +3,11 @@
 
 use super::process::ProcessName;
 use super::programs::{Programs, warn_all};
+use super::site::rule_line;
 use super::trace::{destination, print_json};
 use super::unknown;
 use crate::system::System;
-use protolog_control::{Error, Group, Program, Session};
+use protolog_control::{Error, Group, Program, Rule, Session};
 use protolog_core::Level;
 use protolog_core::control::name::Quoted;
 use protolog_core::control::{self, switch};
@@ -58,6 +59,8 @@ struct ProcessGroups {
     groups: Vec<Group>,
     /// None if the program is too old to list them.
     sessions: Option<Vec<Session>>,
+    /// The rules of single calls.
+    rules: Vec<Rule>,
     /// The sessions that enable levels of a group, by its name, each with the levels.
     by_group: HashMap<String, Vec<(usize, u8)>>,
 }
@@ -66,13 +69,14 @@ impl ProcessGroups {
     /// Asks all programs.
     fn of(programs: &mut Programs, system: &dyn System) -> Vec<Self> {
         let ask = |program: &mut Program| -> Result<_, Error> {
-            Ok((program.groups_and_problems()?, program.sessions()?))
+            Ok((program.groups_and_problems()?, program.sessions()?, program.rules()?))
         };
         let (mut all, mut warnings) = (Vec::new(), Vec::new());
-        for (process, ((groups, problems), sessions)) in programs.each(ask, system) {
+        for (process, ((groups, problems), sessions, rules)) in programs.each(ask, system) {
             let warning = |text| (process.user, format!("warning: {process}: {text}\n"));
-            warnings.extend(problems.into_iter().map(warning));
-            all.push(Self::new(process, groups, sessions));
+            let (rules, problems_of_rules) = rules.unwrap_or_default();
+            warnings.extend(problems.into_iter().chain(problems_of_rules).map(warning));
+            all.push(Self { rules, ..Self::new(process, groups, sessions) });
         }
         warn_all(warnings, system);
         all
@@ -89,7 +93,7 @@ impl ProcessGroups {
                 }
             }
         }
-        Self { process, groups, sessions, by_group }
+        Self { process, groups, sessions, rules: Vec::new(), by_group }
     }
 
     /// The sessions that record a group, with the levels that are left of those they enable.
@@ -242,7 +246,20 @@ fn status_of_all(found: &[ProcessGroups]) -> String {
         }
         add_tracing(states, "    ", &mut text);
     }
+    add_rules(found, &mut text);
     text
+}
+
+/// Adds the rules of single calls.
+fn add_rules(found: &[ProcessGroups], text: &mut String) {
+    let rules = |one: &ProcessGroups| {
+        let line = |rule| format!("  {} in {}\n", rule_line(rule), one.process);
+        one.rules.iter().map(line).collect::<String>()
+    };
+    let rules: String = found.iter().map(rules).collect();
+    if !rules.is_empty() {
+        let _ = write!(text, "Rules of single calls:\n{rules}");
+    }
 }
 
 /// The state of the groups that `group` matches.
@@ -263,6 +280,7 @@ fn status_of(group: &str, found: &[ProcessGroups]) -> String {
         }
         add_tracing(states, "  ", &mut text);
     }
+    add_rules(found, &mut text);
     text
 }
 

@@ -17,6 +17,7 @@ use crate::system::{Staged, System};
 use protolog_control::state_file;
 use protolog_core::control::name::characters;
 use protolog_core::control::setting::{GroupSetting, Setting, SettingProblem, Settings};
+use protolog_core::control::site_rule::{SiteRule, SiteRules};
 use protolog_core::control::{Closeness, closeness};
 use protolog_files::Refused;
 use std::collections::BTreeSet;
@@ -41,8 +42,38 @@ pub(super) struct Kept {
 /// A line of the file: the program, the group and the setting.
 type StateLine = (Option<String>, String, Setting);
 
+/// A rule of the file: the program, and the line.
+type RuleLine = (Option<String>, String);
+
 /// Adds settings, each after those before.
 pub(super) fn remember(settings: &[Kept], system: &dyn System) -> Result<(), Failure> {
+    change(system, &|old, path| merged(old, path, settings, &[]))
+}
+
+/// Adds rules of single calls of programs of these names (none: all), each in the place of an
+/// earlier one of its selector.
+pub(super) fn remember_rules(
+    rules: &[String],
+    programs: &[String],
+    system: &dyn System,
+) -> Result<(), Failure> {
+    let places: Vec<_> = match programs {
+        [] => vec![None],
+        programs => programs.iter().cloned().map(Some).collect(),
+    };
+    let each = |place: &Option<String>| {
+        rules.iter().map(|rule| (place.clone(), rule.clone())).collect::<Vec<_>>()
+    };
+    let new: Vec<RuleLine> = places.iter().flat_map(each).collect();
+    check(&[], programs)?;
+    change(system, &|old, path| merged(old, path, &[], &new))
+}
+
+/// Makes a change of the file, alone.
+fn change(
+    system: &dyn System,
+    change: &dyn Fn(&str, &Path) -> Result<String, Failure>,
+) -> Result<(), Failure> {
     let path = state_file();
     let failed = |what: &str, path: &Path, error: &io::Error| {
         let failure = Failure::new(format!("can't {what} `{}`: {}", path.display(), reason(error)));
@@ -61,7 +92,7 @@ pub(super) fn remember(settings: &[Kept], system: &dyn System) -> Result<(), Fai
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(failed("read", &path, &error)),
     };
-    let text = merged(&old, &path, settings)?;
+    let text = change(&old, &path)?;
     if text.len() as u64 > MOST {
         let text = format!("`{}` would have more than {MOST} bytes", path.display());
         return Err(Failure::new(text).help("remove settings from it that are not needed"));
@@ -70,32 +101,74 @@ pub(super) fn remember(settings: &[Kept], system: &dyn System) -> Result<(), Fai
     staged.and_then(Staged::commit).map_err(|error| failed("write", &path, &error))
 }
 
-/// The file with the settings in it.
-fn merged(old: &str, path: &Path, settings: &[Kept]) -> Result<String, Failure> {
+/// The file with the settings and rules in it.
+fn merged(
+    old: &str,
+    path: &Path,
+    settings: &[Kept],
+    rules: &[RuleLine],
+) -> Result<String, Failure> {
+    let refuse = |error: &dyn std::fmt::Display, help: &str| {
+        let help = format!("correct the file, or remove it: {help}");
+        Failure::new(format!("{}: {error}", path.display())).help(help)
+    };
     let mut all: Vec<StateLine> = Vec::new();
     for item in Settings::new(old) {
-        let GroupSetting { program, group, setting } = item.map_err(|error| {
-            let help = format!("correct the file, or remove it: {}", error.help());
-            Failure::new(format!("{}: {error}", path.display())).help(help)
-        })?;
+        let GroupSetting { program, group, setting } =
+            item.map_err(|error| refuse(&error, error.help()))?;
         all.push((program.map(str::to_owned), group.to_owned(), setting));
+    }
+    let mut all_rules: Vec<RuleLine> = Vec::new();
+    for item in SiteRules::new(old) {
+        let SiteRule { program, selector, setting } =
+            item.map_err(|error| refuse(&error, error.help()))?;
+        let text = format!("site {}={setting}", selector.text());
+        all_rules.push((program.map(str::to_owned), text));
     }
     for kept in settings {
         check(&kept.groups, &kept.programs)?;
         kept.add_to(&mut all);
     }
+    for (program, rule) in rules {
+        let is_same = |old: &RuleLine| {
+            old.0 == *program
+                && selector_of(&old.1).is_some()
+                && selector_of(&old.1) == selector_of(rule)
+        };
+        let before = all_rules.len();
+        all_rules.retain(|old| !is_same(old));
+        // One that only ends others has ended the one of its selector, or has something to end.
+        let is_done = all_rules.len() < before || all_rules.is_empty();
+        if !resets(rule) || !is_done {
+            all_rules.push((program.clone(), rule.clone()));
+        }
+    }
     // Settings of all programs come first, since a section has no end.
-    all.sort_by(|one, other| one.0.cmp(&other.0));
+    let lines =
+        all.into_iter().map(|(program, group, setting)| (program, format!("{group}={setting}")));
+    let mut lines: Vec<_> = lines.chain(all_rules).collect();
+    lines.sort_by(|one, other| one.0.cmp(&other.0));
     let mut text = HEAD.to_owned();
     let mut section = None;
-    for (program, group, setting) in all {
+    for (program, line) in lines {
         if program != section {
             let _ = writeln!(text, "[{}]", program.as_deref().unwrap_or_default());
             section = program;
         }
-        let _ = writeln!(text, "{group}={setting}");
+        let _ = writeln!(text, "{line}");
     }
     Ok(text)
+}
+
+/// The selector of a rule.
+fn selector_of(rule: &str) -> Option<&str> {
+    Some(SiteRules::new(rule).next()?.ok()?.selector.text())
+}
+
+/// Returns whether a rule only ends others.
+fn resets(rule: &str) -> bool {
+    let setting = SiteRules::new(rule).next().and_then(Result::ok).map(|rule| rule.setting);
+    setting.is_some_and(|it| it.resets && it.trace.is_none() && it.text.is_none())
 }
 
 impl Kept {
@@ -184,7 +257,7 @@ mod tests {
         let setting = Settings::new(&item).next().unwrap().unwrap().setting;
         let kept =
             Kept { groups: own(groups), programs: own(programs), setting, only_printed: false };
-        let text = merged(old, Path::new("settings"), &[kept]);
+        let text = merged(old, Path::new("settings"), &[kept], &[]);
         text.map_or_else(|failure| failure.to_string(), |text| text.replacen(HEAD, "", 1))
     }
 
@@ -199,6 +272,27 @@ mod tests {
         assert_eq!(three, format!("{general}[a]\nNet=notext\n[b]\nNet=notext\n"));
         let four = add(&three, &[], "off", &["a"]);
         assert_eq!(four, format!("{general}[a]\n*=off\n[b]\nNet=notext\n"));
+    }
+
+    #[test]
+    fn rules_of_calls_are_kept_and_replaced() {
+        let add_rule = |old: &str, program: Option<&str>, rule: &str| {
+            let rule = (program.map(str::to_owned), rule.to_owned());
+            let text = merged(old, Path::new("settings"), &[], &[rule]);
+            text.map_or_else(|failure| failure.to_string(), |text| text.replacen(HEAD, "", 1))
+        };
+        let old = "Net=warn\nsite net.rs:1-9=on\n[a]\nsite \"x;y\"=off\n";
+        assert_eq!(add(old, &["Net"], "debug", &[]), old.replace("warn", "debug"));
+        let two = add_rule(old, None, "site net.rs:1-9=off");
+        assert_eq!(two, old.replace("1-9=on", "1-9=off"));
+        let three = add_rule(&two, Some("a"), "site #7=on,text");
+        assert_eq!(three, format!("{two}site #7=on,text\n"));
+        assert_eq!(add_rule(&three, Some("a"), "site #7=default"), two);
+        let other = add_rule(&two, Some("a"), "site #8=default");
+        assert_eq!(other, format!("{two}site #8=default\n"));
+        assert_eq!(add_rule("", None, "site net=default"), "");
+        let refused = add_rule("site net\n", None, "site net=on");
+        assert!(refused.starts_with("error: settings: missing `=` in `site net`"), "{refused}");
     }
 
     #[test]
@@ -228,7 +322,7 @@ mod tests {
         let levels = levels_at_least(Some(Level::Warn));
         let setting = Setting { trace: Some(levels), text: Some(levels) };
         let kept = Kept { groups: Vec::new(), programs: Vec::new(), setting, only_printed: true };
-        let text = merged(old, Path::new("settings"), &[kept]).unwrap().replacen(HEAD, "", 1);
+        let text = merged(old, Path::new("settings"), &[kept], &[]).unwrap().replacen(HEAD, "", 1);
         assert_eq!(text, "Net=text:warn\nDisk=notext\n*=warn\n[a]\nx::Net=text:warn\n");
     }
 

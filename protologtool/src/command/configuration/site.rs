@@ -1,0 +1,274 @@
+//! `site`: single calls of target processes, listed and switched by request.
+
+use super::args::{Choice, SiteAction, SiteArgs};
+use super::process::ProcessName;
+use super::programs::Programs;
+use super::state;
+use super::trace::print_json;
+use crate::exit::Failure;
+use crate::system::System;
+use protolog_control::{Program, Rule, Site};
+use protolog_core::control::name::Quoted;
+use protolog_core::control::protocol::Request;
+use protolog_core::control::selector::{Condition, Selector};
+use protolog_core::control::site_rule::SiteSetting;
+use serde::Serialize;
+use std::fmt::Write as _;
+
+/// The most calls that are named when they are switched.
+const NAMED: u32 = 10;
+
+/// The most calls that are remembered one by one.
+const REMEMBERED: u32 = 100;
+
+/// A call of a program, as JSON.
+#[derive(Serialize)]
+struct JsonSite<'a> {
+    #[serde(flatten)]
+    process: &'a ProcessName,
+    id: String,
+    level: &'a str,
+    rule: Option<&'a str>,
+    group: &'a str,
+    module: &'a str,
+    file: &'a str,
+    line: u32,
+    template: &'a str,
+}
+
+/// A rule of a program, as JSON.
+#[derive(Serialize)]
+struct JsonRule<'a> {
+    #[serde(flatten)]
+    process: &'a ProcessName,
+    selector: &'a str,
+    rule: &'a str,
+    calls: u64,
+}
+
+/// The calls that were switched in a program, as JSON.
+#[derive(Serialize)]
+struct JsonSwitch<'a> {
+    #[serde(flatten)]
+    process: &'a ProcessName,
+    selector: &'a str,
+    rule: String,
+    calls: u64,
+}
+
+/// Runs the command.
+pub(super) fn run(
+    programs: &mut Programs,
+    action: &SiteAction,
+    choice: &Choice,
+    system: &dyn System,
+) -> Result<(), Failure> {
+    let (calls, setting) = match action {
+        SiteAction::List { selector, limit } => {
+            list(programs, selector, *limit, choice.json, system);
+            return Ok(());
+        }
+        SiteAction::Rules => {
+            rules(programs, choice.json, system);
+            return Ok(());
+        }
+        SiteAction::Enable { calls, text } => {
+            let text = text.then_some(true);
+            (calls, SiteSetting { trace: Some(true), text, resets: false })
+        }
+        SiteAction::Disable(calls) => {
+            (calls, SiteSetting { trace: Some(false), text: Some(false), resets: false })
+        }
+        SiteAction::Reset(calls) => (calls, SiteSetting { resets: true, ..SiteSetting::default() }),
+    };
+    switch(programs, calls, setting, choice, system)
+}
+
+fn list(programs: &mut Programs, selector: &str, limit: u32, json: bool, system: &dyn System) {
+    let wanted = selector.to_owned();
+    let answers = programs.each(move |program| program.sites(&wanted, limit), system);
+    let (mut text, mut all) = (String::new(), 0);
+    for (process, (sites, taken)) in &answers {
+        all += taken;
+        for site in sites {
+            if json {
+                print_json(&JsonSite::new(process, site), system);
+            } else {
+                let _ =
+                    writeln!(text, "{}", line(site, Some(process).filter(|_| answers.len() > 1)));
+            }
+        }
+        let more = taken.saturating_sub(sites.len() as u64);
+        if more > 0 {
+            let help = "choose fewer by the selector, or list more with `--limit`";
+            system.print_error(&format!(
+                "note: {more} more calls of {process} are not listed\nhelp: {help}\n"
+            ));
+        }
+    }
+    system.print(&text);
+    if all == 0 && !answers.is_empty() {
+        warn_of_none(selector, system);
+    }
+}
+
+fn rules(programs: &mut Programs, json: bool, system: &dyn System) {
+    let answers = programs.each(Program::rules, system);
+    let mut text = String::new();
+    for (process, (rules, problems)) in
+        answers.iter().filter_map(|(process, answer)| Some((process, answer.as_ref()?)))
+    {
+        for rule in rules {
+            if json {
+                let Rule { calls, words, selector } = rule;
+                print_json(&JsonRule { process, selector, rule: words, calls: *calls }, system);
+            } else {
+                let _ = writeln!(text, "{} in {process}", rule_line(rule));
+            }
+        }
+        for problem in problems {
+            system.print_error(&format!("warning: {process}: {problem}\n"));
+        }
+    }
+    system.print(&text);
+}
+
+/// The line of a rule: its setting, and how many calls it takes.
+pub(super) fn rule_line(rule: &Rule) -> String {
+    let Rule { calls, words, selector } = rule;
+    let calls = match calls {
+        0 => "no call that is known".to_owned(),
+        1 => "1 call".to_owned(),
+        calls => format!("{calls} calls"),
+    };
+    format!("site {selector}={words} ({calls})")
+}
+
+fn switch(
+    programs: &mut Programs,
+    calls: &SiteArgs,
+    setting: SiteSetting,
+    choice: &Choice,
+    system: &dyn System,
+) -> Result<(), Failure> {
+    let SiteArgs { selector, persist } = calls;
+    let (wanted, most) = (selector.clone(), if *persist { REMEMBERED } else { NAMED });
+    let ask = move |program: &mut Program| {
+        let found = program.sites(&wanted, most)?;
+        program.request(&Request::Set(&format!("site {wanted}={setting}")))?;
+        Ok(found)
+    };
+    let answers = programs.each(ask, system);
+    if *persist {
+        let sites: Vec<_> = answers.iter().flat_map(|(_, (sites, _))| sites).collect();
+        let rules = remembered(selector, setting, &sites);
+        state::remember_rules(&rules, &choice.name, system)?;
+    }
+    let (mut text, mut all) = (String::new(), 0);
+    for (process, (sites, taken)) in &answers {
+        all += taken;
+        if choice.json {
+            let rule = setting.to_string();
+            print_json(&JsonSwitch { process, selector, rule, calls: *taken }, system);
+            continue;
+        }
+        let _ = writeln!(text, "Setting {taken} calls of client {process} to {setting}");
+        for site in sites.iter().take(NAMED as usize) {
+            let _ = writeln!(text, "  {}", line(site, None));
+        }
+        let more = taken.saturating_sub(NAMED.into());
+        if more > 0 {
+            let _ = writeln!(text, "  and {more} more");
+        }
+    }
+    system.print(&text);
+    if all == 0 && !answers.is_empty() {
+        warn_of_none(selector, system);
+    }
+    Ok(())
+}
+
+/// Says that no call is taken. A rule may be for messages that come at run time.
+fn warn_of_none(selector: &str, system: &dyn System) {
+    let help = "see `protologtool configuration site list`; calls of other loggers are known when they log";
+    system.print_error(&format!("warning: no call is taken by `{selector}`\nhelp: {help}\n"));
+}
+
+/// The rules that stand for a rule at the next start: of calls that lines name, one by one, with the
+/// place that they had.
+fn remembered(selector: &str, setting: SiteSetting, sites: &[&Site]) -> Vec<String> {
+    let names_lines = Selector::parse(selector).is_ok_and(|selector| {
+        let is_lines =
+            |it: &Condition<'_>| matches!(it, Condition::File { last, .. } if *last != u32::MAX);
+        selector.conditions().iter().any(is_lines)
+    });
+    if !names_lines || sites.is_empty() || sites.len() >= REMEMBERED as usize {
+        return vec![format!("site {selector}={setting}")];
+    }
+    let rule = |site: &&Site| {
+        let Site { id, file, line, .. } = site;
+        let place = format!("{file}:{line}");
+        let text = format!("#{id:016x} and file {place}");
+        let is_selector = Selector::parse(&text).is_ok();
+        if is_selector {
+            format!("site {text}={setting}")
+        } else {
+            format!("site #{id:016x}={setting}")
+        }
+    };
+    let mut rules: Vec<_> = sites.iter().map(rule).collect();
+    rules.sort();
+    rules.dedup();
+    rules
+}
+
+/// The line of a call.
+fn line(site: &Site, process: Option<&ProcessName>) -> String {
+    let Site { id, level, rule, line, group, file, template, .. } = site;
+    let mut text = format!("#{id:016x} {level} {} {file}:{line} {template:?}", Quoted(group));
+    if let Some(rule) = rule {
+        let _ = write!(text, " [{rule}]");
+    }
+    if let Some(process) = process {
+        let _ = write!(text, " in {process}");
+    }
+    text
+}
+
+impl<'a> JsonSite<'a> {
+    fn new(process: &'a ProcessName, site: &'a Site) -> Self {
+        let Site { id, level, rule, line, group, module, file, template } = site;
+        Self {
+            process,
+            id: format!("{id:016x}"),
+            level,
+            rule: rule.as_deref(),
+            group,
+            module,
+            file,
+            line: *line,
+            template,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_that_lines_name_are_remembered_by_their_ids() {
+        let site = |id, line| Site { id, line, file: "src/net.rs".into(), ..Site::default() };
+        let (one, other) = (site(7, 120), site(8, 130));
+        let on = SiteSetting { trace: Some(true), ..SiteSetting::default() };
+        assert_eq!(
+            remembered("net.rs:120-180", on, &[&other, &one, &one]),
+            [
+                "site #0000000000000007 and file src/net.rs:120=on",
+                "site #0000000000000008 and file src/net.rs:130=on"
+            ]
+        );
+        assert_eq!(remembered("net.rs", on, &[&one]), ["site net.rs=on"]);
+        assert_eq!(remembered("net.rs:1-9", on, &[]), ["site net.rs:1-9=on"]);
+    }
+}
