@@ -11,6 +11,9 @@ mod trace_config {
     pub(super) const DATA_SOURCES: u32 = 2;
     pub(super) const DURATION_MS: u32 = 3;
     pub(super) const WRITE_INTO_FILE: u32 = 8;
+    pub(super) const FILE_WRITE_PERIOD_MS: u32 = 9;
+    pub(super) const MAX_FILE_SIZE_BYTES: u32 = 10;
+    pub(super) const OUTPUT_PATH: u32 = 29;
     pub(super) const INCREMENTAL_STATE_CONFIG: u32 = 21;
     pub(super) const UNIQUE_SESSION_NAME: u32 = 22;
 }
@@ -141,7 +144,7 @@ pub fn check_config(config: &[u8]) -> Result<(), Error> {
     {
         return Err(Error::Config("is text"));
     }
-    let found = contents(config).map_err(|_| Error::Config("is no encoded TraceConfig"))?;
+    let found = contents(config).map_err(not_encoded)?;
     if found.writes_into_file {
         return Err(Error::Config("has the service write the trace by itself (`write_into_file`)"));
     }
@@ -149,6 +152,48 @@ pub fn check_config(config: &[u8]) -> Result<(), Error> {
         return Err(Error::Config("has no buffer or no data source"));
     }
     Ok(())
+}
+
+/// The settings of a file that the service is to write by itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FileSettings {
+    /// The interval at which it writes; the service's own where that is none.
+    pub period: Option<Duration>,
+    /// The most bytes that it writes; then it ends the session.
+    pub max_bytes: Option<u64>,
+}
+
+/// Takes the settings of a file out of `config`, an encoded `TraceConfig`, for a consumer that
+/// reads the trace as often and writes the file. Returns the rest, and none where there is no
+/// file.
+pub fn take_file_settings(config: &[u8]) -> Result<(Vec<u8>, Option<FileSettings>), Error> {
+    let (mut found, mut is_file, mut rest) = (FileSettings::default(), false, Vec::new());
+    for field in Reader::new(config) {
+        let field = field.map_err(not_encoded)?;
+        match field.number {
+            trace_config::WRITE_INTO_FILE => is_file = field.as_bool().map_err(not_encoded)?,
+            trace_config::FILE_WRITE_PERIOD_MS => {
+                let millis = field.as_u32().map_err(not_encoded)?;
+                found.period = Some(Duration::from_millis(millis.into()));
+            }
+            trace_config::MAX_FILE_SIZE_BYTES => {
+                let bytes = field.as_u64().map_err(not_encoded)?;
+                found.max_bytes = Some(bytes).filter(|bytes| *bytes > 0);
+            }
+            trace_config::OUTPUT_PATH => {}
+            _ => rest.push(field),
+        }
+    }
+    if !is_file {
+        return Ok((config.to_vec(), None));
+    }
+    let rest = message(|to| rest.iter().for_each(|field| _ = to.field(field)));
+    Ok((rest, Some(found)))
+}
+
+#[allow(clippy::needless_pass_by_value, reason = "errors are mapped by value")]
+fn not_encoded(_: DecodeError) -> Error {
+    Error::Config("is no encoded TraceConfig")
 }
 
 /// Parts of a configuration.
@@ -236,5 +281,21 @@ mod tests {
         refused(&message(|to| _ = to.nested(2).nested(1).nested(126).bytes(1, &[0xff])), malformed);
         let file = [good.encode(), vec![8 << 3, 1]].concat();
         refused(&file, "has the service write the trace by itself (`write_into_file`)");
+    }
+
+    #[test]
+    fn settings_of_a_file_are_taken_out() {
+        let plain = SessionConfig { buffer_kb: 64, ..SessionConfig::default() }.encode();
+        let settings = message(|to| {
+            to.bool(8, true).uint32(9, 2500).uint64(10, 1 << 40).string(29, "/data/trace");
+        });
+        let whole = [settings, plain.clone()].concat();
+        let period = Some(Duration::from_millis(2500));
+        let file = FileSettings { period, max_bytes: Some(1 << 40) };
+        assert_eq!(take_file_settings(&whole).unwrap(), (plain.clone(), Some(file)));
+        assert_eq!(take_file_settings(&plain).unwrap(), (plain.clone(), None));
+        let off = [plain, vec![8 << 3, 0]].concat();
+        assert_eq!(take_file_settings(&off).unwrap(), (off, None));
+        assert!(take_file_settings(&[0x12, 0x7f]).is_err());
     }
 }

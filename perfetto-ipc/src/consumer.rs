@@ -7,11 +7,11 @@
 
 use crate::error::Error;
 use crate::frame::{Body, Frame, FrameBuffer, message};
+use crate::places::Place;
 use protozero::Reader;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// The time limit of a call that the service answers at once.
@@ -44,10 +44,9 @@ pub enum CloneTarget<'a> {
 type Reply = (Vec<u8>, bool);
 
 impl Consumer {
-    /// Connects to the service that listens on `socket`.
-    pub fn connect(socket: &Path) -> Result<Self, Error> {
-        let stream = UnixStream::connect(socket)
-            .map_err(|error| Error::Connect { socket: socket.to_owned(), error })?;
+    /// Connects to the service that listens at `place`, if it may be trusted.
+    pub fn connect(place: &Place) -> Result<Self, Error> {
+        let stream = place.connect(TIMEOUT)?;
         stream.set_write_timeout(Some(TIMEOUT)).map_err(Error::Connection)?;
         let mut consumer = Self {
             socket: stream,
@@ -109,10 +108,20 @@ impl Consumer {
 
     /// Takes the trace so far, and passes each packet, as a field of `Trace`, to `give`.
     pub fn read(&mut self, mut give: impl FnMut(&[u8]) -> io::Result<()>) -> Result<(), Error> {
+        self.read_while(|packet| give(packet).map(|()| true))
+    }
+
+    /// As [`Self::read`], until the service has no more; where as much is logged as is read, that
+    /// is never. Once `give` returns false, the session is ended, and the rest of it comes.
+    pub fn read_while(
+        &mut self,
+        mut give: impl FnMut(&[u8]) -> io::Result<bool>,
+    ) -> Result<(), Error> {
         let id = self.send("ReadBuffers", &[])?;
-        let mut packet = Vec::new();
+        let (mut packet, mut goes_on) = (Vec::new(), true);
         loop {
             let (reply, has_more) = self.reply(id, TIMEOUT)?;
+            let went_on = goes_on;
             for field in Reader::new(&reply) {
                 let field = field.map_err(malformed)?;
                 if field.number == 2 {
@@ -122,13 +131,17 @@ impl Consumer {
                         let field = message(|to| {
                             to.bytes(1, &packet);
                         });
-                        give(&field).map_err(Error::Output)?;
+                        goes_on &= give(&field).map_err(Error::Output)?;
                         packet.clear();
                     }
                 }
             }
             if !has_more {
                 return Ok(());
+            }
+            if went_on && !goes_on {
+                // Its reply comes among those that are read here, and nobody waits for it.
+                self.send("DisableTracing", &[])?;
             }
         }
     }

@@ -15,6 +15,15 @@ pub enum Error {
         /// The system's reason.
         error: io::Error,
     },
+    /// Another user's service listens at a place where every user may make a socket.
+    OtherUser {
+        /// The socket.
+        socket: PathBuf,
+        /// The user.
+        user: u32,
+        /// The variable of the environment by which the socket could be named.
+        variable: &'static str,
+    },
     /// The connection broke.
     Connection(io::Error),
     /// The service closed the connection.
@@ -42,12 +51,11 @@ impl Error {
             Self::Connect { .. } => {
                 "start `traced`, or name its socket in PERFETTO_CONSUMER_SOCK_NAME"
             }
+            Self::OtherUser { .. } => "name the socket in PERFETTO_CONSUMER_SOCK_NAME to trust it",
             Self::Missing(_) | Self::Frame(_) => "use a service of Perfetto 20 or later",
             Self::Refused(_) => "change what the service names, and try again",
             Self::NotCloned(_) => "name a session that runs, by its `unique_session_name`",
-            Self::Config(_) => {
-                "encode a TraceConfig with a buffer and data sources, as `protoc --encode` does"
-            }
+            Self::Config(_) => "write a TraceConfig with a buffer and data sources",
             Self::Output(_) => "make room for the trace",
             Self::Connection(_) | Self::Closed | Self::Timeout => {
                 "look at the output of `traced`, and try again"
@@ -61,6 +69,10 @@ impl fmt::Display for Error {
         match self {
             Self::Connect { socket, error } => {
                 write!(f, "can't connect to the tracing service at `{}`: {error}", socket.display())
+            }
+            Self::OtherUser { socket, user, variable } => {
+                let socket = socket.display();
+                write!(f, "the service at `{socket}` is of user {user}, and {variable} is not set")
             }
             Self::Connection(error) => write!(f, "the connection to the service broke: {error}"),
             Self::Closed => f.write_str("the service closed the connection"),

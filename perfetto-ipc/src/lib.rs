@@ -6,9 +6,9 @@
 //! frame    BindService "ProducerPort" -> the ids of its methods; InvokeMethod -> one reply, or a stream of them
 //! ```
 //!
-//! [`frame`] has the frames, [`places`] the sockets, and [`Consumer`] starts sessions and reads
-//! traces. The producer's side is in `protolog-rt`, which sends and receives for itself, since it
-//! passes file descriptors.
+//! [`frame`] has the frames, [`places`] the sockets and whom to trust there, and [`Consumer`]
+//! starts sessions and reads traces. The producer's side is in `protolog-rt`, which sends and
+//! receives for itself, since it passes file descriptors.
 //!
 //! Invariants: bytes of a peer never cause a panic; a frame is at most [`frame::MAX_FRAME`] bytes,
 //! and what does not fit that is an error.
@@ -19,6 +19,6 @@ mod error;
 pub mod frame;
 pub mod places;
 
-pub use config::{SessionConfig, check_config};
+pub use config::{FileSettings, SessionConfig, check_config, take_file_settings};
 pub use consumer::{CloneTarget, Consumer};
 pub use error::Error;

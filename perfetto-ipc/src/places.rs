@@ -1,40 +1,73 @@
 //! The sockets of the service.
 //!
 //! A variable of the environment names a socket; otherwise it is the one in `/run/perfetto`, if it
-//! is there, or else the one in `/tmp`, where anybody may have made it ([`is_anybodys`]).
+//! is there, or else the one in `/tmp`, where every user may make one. There the service has to be
+//! root's or of this user: others are not to see what is logged, nor to make up a trace.
+//!
+//! Invariant: nothing is sent before it is known who listens.
 
+use crate::error::Error;
+use protolog_files::Peer;
 use std::ffi::OsString;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The variable that names the producers' socket.
 pub const PRODUCER_VARIABLE: &str = "PERFETTO_PRODUCER_SOCK_NAME";
 /// The variable that names the consumers' socket.
 pub const CONSUMER_VARIABLE: &str = "PERFETTO_CONSUMER_SOCK_NAME";
 
-const PRODUCER_IN_TMP: &str = "/tmp/perfetto-producer";
-const CONSUMER_IN_TMP: &str = "/tmp/perfetto-consumer";
+/// A socket of the service.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    path: PathBuf,
+    /// The variable that names it, or could.
+    variable: &'static str,
+    /// Every user may make it: the variable names none.
+    is_anybodys: bool,
+}
 
 /// Returns the socket for producers, given the value of [`PRODUCER_VARIABLE`].
-pub fn producer(variable: Option<OsString>) -> PathBuf {
-    choose(variable, "/run/perfetto/traced-producer.sock", PRODUCER_IN_TMP)
+pub fn producer(variable: Option<OsString>) -> Place {
+    let places = ["/run/perfetto/traced-producer.sock", "/tmp/perfetto-producer"];
+    Place::choose(variable, PRODUCER_VARIABLE, places)
 }
 
 /// Returns the socket for consumers, given the value of [`CONSUMER_VARIABLE`].
-pub fn consumer(variable: Option<OsString>) -> PathBuf {
-    choose(variable, "/run/perfetto/traced-consumer.sock", CONSUMER_IN_TMP)
+pub fn consumer(variable: Option<OsString>) -> Place {
+    let places = ["/run/perfetto/traced-consumer.sock", "/tmp/perfetto-consumer"];
+    Place::choose(variable, CONSUMER_VARIABLE, places)
 }
 
-/// Returns whether a socket is where every user may make one: whoever listens there may be a user
-/// who is not to see what others log.
-pub fn is_anybodys(socket: &Path) -> bool {
-    [PRODUCER_IN_TMP, CONSUMER_IN_TMP].iter().any(|path| socket == Path::new(path))
-}
-
-fn choose(variable: Option<OsString>, run: &str, tmp: &str) -> PathBuf {
-    if let Some(path) = variable.filter(|path| !path.is_empty()) {
-        return path.into();
+impl Place {
+    fn choose(value: Option<OsString>, variable: &'static str, [run, tmp]: [&str; 2]) -> Self {
+        if let Some(path) = value.filter(|path| !path.is_empty()) {
+            return Self { path: path.into(), variable, is_anybodys: false };
+        }
+        let is_anybodys = !Path::new(run).exists();
+        let path = if is_anybodys { tmp } else { run }.into();
+        Self { path, variable, is_anybodys }
     }
-    if Path::new(run).exists() { run.into() } else { tmp.into() }
+
+    /// Returns its path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Connects within `timeout`, if the service may be trusted.
+    pub fn connect(&self, timeout: Duration) -> Result<UnixStream, Error> {
+        let failed = |error| Error::Connect { socket: self.path.clone(), error };
+        let stream = protolog_files::connect(&self.path, timeout).map_err(failed)?;
+        if self.is_anybodys {
+            let peer = Peer::of(&stream).map_err(failed)?;
+            if !peer.is_trusted() {
+                let (socket, variable) = (self.path.clone(), self.variable);
+                return Err(Error::OtherUser { socket, user: peer.user, variable });
+            }
+        }
+        Ok(stream)
+    }
 }
 
 #[cfg(test)]
@@ -42,12 +75,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_variable_wins() {
-        assert_eq!(producer(Some("/a/b".into())), Path::new("/a/b"));
-        assert_ne!(producer(Some("".into())), Path::new(""));
-        assert!(consumer(None).is_absolute());
-        assert!(
-            !is_anybodys(&producer(Some("/a/b".into()))) && is_anybodys(PRODUCER_IN_TMP.as_ref())
-        );
+    fn the_variable_wins_and_is_trusted() {
+        let named = producer(Some("/tmp/perfetto-producer".into()));
+        assert_eq!((named.path(), named.is_anybodys), ("/tmp/perfetto-producer".as_ref(), false));
+        let other = producer(Some("".into()));
+        assert_eq!(other, producer(None));
+        assert!(!other.path().as_os_str().is_empty() && consumer(None).path().is_absolute());
+        assert_eq!(other.is_anybodys, other.path().starts_with("/tmp"));
     }
 }

@@ -3,59 +3,53 @@
 //! Invariant: nothing here comes from the process itself, but for the name of one whose executable
 //! may not be looked at. A Java program's word for its name counts if it is an argument of its
 //! process.
-#![allow(unsafe_code)] // A socket option, which rustix reads into a type that can't hold the id 0.
 
 use crate::error::Error;
 use crate::sockets::Socket;
 use protolog_core::control::program_name;
 use protolog_core::escape::controls_output;
-use std::os::fd::AsRawFd;
+use std::fs;
 use std::os::unix::net::UnixStream;
-use std::{fs, io};
 
 /// The length from which the kernel cuts off a process's short name, in bytes.
 const SHORT_NAME: usize = 15;
 
 /// A process, at the time when it began to listen.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Peer {
-    /// 0 for a process in a PID namespace that this process can't see.
-    pub(crate) pid: u32,
-    pub(crate) user: u32,
-}
+pub(crate) struct Peer(protolog_files::Peer);
 
 impl Peer {
     /// The process that listens on the socket to which `stream` is connected. An error if it is
     /// another user's than those that the socket admits.
     pub(crate) fn of(stream: &UnixStream, socket: &Socket) -> Result<Self, Error> {
-        let mut peer = libc::ucred { pid: 0, uid: u32::MAX, gid: u32::MAX };
-        let mut size = size_of_val(&peer) as libc::socklen_t;
-        let (fd, out) = (stream.as_raw_fd(), (&raw mut peer).cast());
-        // SAFETY: `out` points to a value of ours, which has `size` bytes.
-        let result = unsafe {
-            libc::getsockopt(fd, libc::SOL_SOCKET, libc::SO_PEERCRED, out, &raw mut size)
-        };
-        if result != 0 {
-            return Err(io::Error::last_os_error().into());
-        }
-        let peer = Self { pid: u32::try_from(peer.pid).unwrap_or(0), user: peer.uid };
-        if socket.admits(peer.user) { Ok(peer) } else { Err(Error::OtherUser { user: peer.user }) }
+        let peer = protolog_files::Peer::of(stream)?;
+        let user = peer.user;
+        if socket.admits(user) { Ok(Self(peer)) } else { Err(Error::OtherUser { user }) }
+    }
+
+    /// Its id; 0 if it is in a PID namespace that this process can't see.
+    pub(crate) fn pid(self) -> u32 {
+        self.0.pid
+    }
+
+    pub(crate) fn user(self) -> u32 {
+        self.0.user
     }
 
     /// True if it is this user's or root's: both may send open files, which others may not.
     pub(crate) fn is_trusted(self) -> bool {
-        self.user == 0 || self.user == rustix::process::geteuid().as_raw()
+        self.0.is_trusted()
     }
 
     /// The name of its executable; none if it can't be seen, or has ended.
     pub(crate) fn name(self) -> Option<String> {
-        let path = fs::read_link(format!("/proc/{}/exe", self.pid)).ok()?;
+        let path = fs::read_link(format!("/proc/{}/exe", self.pid())).ok()?;
         Some(program_name(&path.to_string_lossy()).replace(controls_output, "?"))
     }
 
     /// Its short name, which the process may change.
     pub(crate) fn short_name(self) -> Option<String> {
-        let name = fs::read(format!("/proc/{}/comm", self.pid)).ok()?;
+        let name = fs::read(format!("/proc/{}/comm", self.pid())).ok()?;
         Some(String::from_utf8_lossy(&name).trim_end().replace(controls_output, "?"))
     }
 
@@ -67,13 +61,13 @@ impl Peer {
                 (None, Some(short)) if short.len() == SHORT_NAME => name.starts_with(&short),
                 (None, short) => short.is_some_and(|short| short == name),
             };
-        is_name && (pid == self.pid || self.inner_pid() == Some(pid))
+        is_name && (pid == self.pid() || self.inner_pid() == Some(pid))
     }
 
     /// True if it is a Java virtual machine that runs the class or jar of this name: its command
     /// line has it.
     pub(crate) fn runs(self, name: &str) -> bool {
-        let arguments = || fs::read(format!("/proc/{}/cmdline", self.pid)).unwrap_or_default();
+        let arguments = || fs::read(format!("/proc/{}/cmdline", self.pid())).unwrap_or_default();
         let is_it =
             |argument: &[u8]| argument.rsplit(|byte| *byte == b'/').next() == Some(name.as_bytes());
         self.name().is_some_and(|own| own == "java")
@@ -82,7 +76,7 @@ impl Peer {
 
     /// Its process id in its own PID namespace.
     fn inner_pid(self) -> Option<u32> {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.pid)).ok()?;
+        let status = fs::read_to_string(format!("/proc/{}/status", self.pid())).ok()?;
         let ids = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
         ids.split_whitespace().next_back()?.parse().ok()
     }

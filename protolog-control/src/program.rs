@@ -77,7 +77,7 @@ impl Program {
             protolog_files::admit_files(&stream);
         }
         let name = peer.name().or_else(|| peer.short_name());
-        let (pid, name, claims) = (peer.pid, name.unwrap_or_default(), None);
+        let (pid, name, claims) = (peer.pid(), name.unwrap_or_default(), None);
         let (socket, has_failed, deadline) = (socket.clone(), false, None);
         let mut program = Self {
             stream,
@@ -128,7 +128,7 @@ impl Program {
 
     /// The user of the process, as the kernel says.
     pub fn user(&self) -> u32 {
-        self.peer.user
+        self.peer.user()
     }
 
     /// True if that is another user than this one.
@@ -246,7 +246,7 @@ impl Program {
                 if self.is_other_users() {
                     return Err(Error::Memory("of another user's process"));
                 }
-                return match self.peer.pid {
+                return match self.peer.pid() {
                     0 => Err(Error::Memory("of a process that can't be seen from here")),
                     pid => Pages::map_descriptor(pid, number, count, size),
                 };

@@ -1,12 +1,14 @@
-//! Unix sockets in a directory: made and connected to by descriptor.
+//! Unix sockets: those in a directory, made and connected to by descriptor, and those of other
+//! programs, with the process that listens.
 //!
 //! The system takes only paths for addresses, so these go by `/proc/self/fd`, whose links lead to
 //! the open file under any name. Such an address is short, too, however long the path of the
 //! directory is.
 //!
-//! Invariants: a connection is to the socket that was looked at, never by way of a link. Nobody
-//! sends open files by it until [`admit_files`]. A socket that is made has its name only when it
-//! listens, with the mode 0600 from the start.
+//! Invariants: a connection to an [`Entry`] is to the socket that was looked at, never by way of a
+//! link, and nobody sends open files by it until [`admit_files`]. A socket that is made has its
+//! name only when it listens, with the mode 0600 from the start. What is said of a [`Peer`] comes
+//! from the kernel.
 
 use crate::directory::Directory;
 use crate::entry::Entry;
@@ -16,7 +18,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The mode of a socket.
 const MODE: u32 = 0o600;
@@ -69,6 +71,55 @@ impl Directory {
         }
         Ok(socket.into())
     }
+}
+
+/// The process at the other end of a connection, as it was when it began to listen, or connected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peer {
+    /// Its id; 0 if it is in a PID namespace that this process can't see.
+    pub pid: u32,
+    /// The user that it acted as.
+    pub user: u32,
+}
+
+impl Peer {
+    /// Returns the process at the other end of `connection`.
+    pub fn of(connection: &UnixStream) -> io::Result<Self> {
+        let (pid, user) = sys::peer(connection)?;
+        Ok(Self { pid: u32::try_from(pid).unwrap_or(0), user })
+    }
+
+    /// Returns whether it is root's, or of the user that this process acts as.
+    pub fn is_trusted(&self) -> bool {
+        self.user == 0 || self.user == sys::user()
+    }
+}
+
+/// Connects within `timeout` to the socket that the system finds at `path`, whoever made it:
+/// [`Peer::of`] says who listens.
+///
+/// [`io::ErrorKind::TimedOut`] if whoever listens accepts no connection. The timeout stays that of
+/// the connection's writes.
+pub fn connect(path: &Path, timeout: Duration) -> io::Result<UnixStream> {
+    let socket = UnixStream::from(sys::socket()?);
+    socket.set_write_timeout(Some(timeout))?;
+    let by = Instant::now() + timeout;
+    loop {
+        match sys::connect(&socket, path) {
+            Ok(()) => return Ok(socket),
+            // A signal came. Whether the caller minds it shows before the time is up.
+            Err(error) if error.kind() == io::ErrorKind::Interrupted && Instant::now() < by => {}
+            Err(error) if is_full(&error) => {
+                return Err(io::Error::new(io::ErrorKind::TimedOut, "it accepts no connection"));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Returns whether the queue of connections that wait to be accepted stayed full.
+fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }
 
 /// Lets the other end of a connection send open files from now on.
@@ -124,6 +175,23 @@ mod tests {
         let refused = directory.look("1.sock").unwrap().connect(TIMEOUT).unwrap_err();
         assert_eq!(refused.kind(), io::ErrorKind::ConnectionRefused);
         assert_eq!(fs::read_dir(&other).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_program_that_accepts_nothing_is_waited_for_as_long_as_said() {
+        let temporary = protolog_testkit::temp_dir_for_sockets();
+        let path = temporary.path().join("full");
+        let socket = sys::socket().unwrap();
+        sys::bind(&socket, &path).unwrap();
+        sys::listen(&socket, 0).unwrap();
+        let waiting = connect(&path, TIMEOUT).unwrap();
+        let begun = Instant::now();
+        let error = connect(&path, Duration::from_millis(200)).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut, "{error}");
+        assert!(begun.elapsed() >= Duration::from_millis(200));
+        let peer = Peer::of(&waiting).unwrap();
+        assert_eq!(peer, Peer { pid: std::process::id(), user: sys::user() });
+        assert!(peer.is_trusted() && !Peer { user: u32::MAX - 1, ..peer }.is_trusted());
     }
 
     #[test]

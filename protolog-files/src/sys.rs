@@ -256,6 +256,18 @@ pub(crate) fn connect(socket: impl AsFd, path: &Path) -> io::Result<()> {
     done(unsafe { libc::connect(socket.as_fd().as_raw_fd(), address, size) })
 }
 
+/// Returns the id and the user of the process at the other end of a Unix socket.
+pub(crate) fn peer(socket: impl AsFd) -> io::Result<(libc::pid_t, libc::uid_t)> {
+    let mut peer = libc::ucred { pid: 0, uid: libc::uid_t::MAX, gid: libc::gid_t::MAX };
+    let mut size = size_of_val(&peer) as libc::socklen_t;
+    let (socket, out) = (socket.as_fd().as_raw_fd(), (&raw mut peer).cast());
+    // SAFETY: `out` points to a value of ours, which has `size` bytes.
+    done(unsafe {
+        libc::getsockopt(socket, libc::SOL_SOCKET, libc::SO_PEERCRED, out, &raw mut size)
+    })?;
+    Ok((peer.pid, peer.uid))
+}
+
 /// Gives a socket the address `path`, where nothing may be.
 pub(crate) fn bind(socket: impl AsFd, path: &Path) -> io::Result<()> {
     let (address, size) = address(path)?;

@@ -15,9 +15,8 @@ use super::settings_file::WatchedSettings;
 use crate::sys::close_on_fork::CloseOnFork;
 use crate::sys::pin;
 use crate::sys::poll::{Polled, poll};
-use crate::sys::process::user;
-use crate::sys::socket::peer_user;
 use crate::sys::thread::block_signals;
+use protolog_files::Peer;
 use std::io;
 use std::net::Shutdown;
 use std::os::fd::AsFd;
@@ -162,9 +161,8 @@ impl Listening {
                 CloseOnFork::new(|| self.socket.listener.accept().map(|(socket, _)| socket));
             match accepted {
                 Ok(socket) => {
-                    let peer = peer_user(&socket);
-                    let admitted = peer.is_ok_and(|peer| peer == 0 || peer == user());
-                    if !admitted || socket.set_nonblocking(true).is_err() {
+                    let is_admitted = Peer::of(&socket).is_ok_and(|peer| peer.is_trusted());
+                    if !is_admitted || socket.set_nonblocking(true).is_err() {
                         continue;
                     }
                     if self.connections.len() >= MAX_CONNECTIONS {

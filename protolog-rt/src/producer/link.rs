@@ -10,16 +10,15 @@ use crate::sys::close_on_fork::CloseOnFork;
 use crate::sys::file::{memory_file, never_shrinks};
 use crate::sys::mapping::Mapping;
 use crate::sys::poll::{Polled, poll};
-use crate::sys::process::{self, program};
-use crate::sys::socket::{peer_user, receive, send};
+use crate::sys::process::program;
+use crate::sys::socket::{receive, send};
 use perfetto_ipc::frame::{Body, Frame, FrameBuffer, message};
-use perfetto_ipc::places;
+use perfetto_ipc::places::Place;
 use protolog_shmem::{Memory, PAGE, ServiceMemory};
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -68,12 +67,9 @@ pub(super) struct Link {
 }
 
 impl Link {
-    /// Connects to the service that listens on `path`, and registers the data source.
-    pub(super) fn connect(path: &Path) -> io::Result<Self> {
-        let socket = UnixStream::connect(path)?;
-        if places::is_anybodys(path) {
-            admit(peer_user(&socket)?)?;
-        }
+    /// Connects to the service that listens at `place`, and registers the data source.
+    pub(super) fn connect(place: &Place) -> io::Result<Self> {
+        let socket = place.connect(TIMEOUT).map_err(not_connected)?;
         let socket = Arc::new(CloseOnFork::new(|| Ok(socket))?);
         let sender = Sender {
             socket: Arc::clone(&socket),
@@ -272,14 +268,15 @@ fn map(file: &File, len: usize) -> io::Result<ServiceMemory> {
     Ok(ServiceMemory::new(Memory::new(Mapping::shared(file, 0, len)?)))
 }
 
-/// An error unless a service of this user may get what the process logs, where it listens at a
-/// place that is anybody's.
-fn admit(user: u32) -> io::Result<()> {
-    if user == 0 || user == process::user() {
-        return Ok(());
+/// Why there is no connection; whoever reads it knows the socket.
+fn not_connected(error: perfetto_ipc::Error) -> io::Error {
+    match error {
+        perfetto_ipc::Error::Connect { error, .. } => error,
+        perfetto_ipc::Error::OtherUser { user, variable, .. } => {
+            problem(&format!("is of user {user}; to trust it, name its socket by `{variable}`"))
+        }
+        other => io::Error::other(other),
     }
-    let variable = places::PRODUCER_VARIABLE;
-    Err(problem(&format!("is of user {user}; to trust it, name its socket by `{variable}`")))
 }
 
 /// Returns whether the peer is gone.

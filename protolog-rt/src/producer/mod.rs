@@ -150,7 +150,7 @@ fn run(state: &Arc<SharedStatus>) {
                 state.update(|status| *status = Status { is_connected: true, ..Status::default() });
                 worker::serve(link, state)
             }
-            Err(error) => format!("{}: {error}", socket.display()),
+            Err(error) => format!("{}: {error}", socket.path().display()),
         };
         state.update(|status| {
             (status.is_connected, status.sessions) = (false, 0);

@@ -1,24 +1,11 @@
-//! Sockets: the peer's user, and a file that goes along with bytes.
+//! Sockets: bytes, and a file that goes along with them.
 //!
 //! Invariant: a closed peer is an error, never a signal.
 
-use super::checked;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::net::UnixStream;
-
-/// Returns the id of the user that the peer process acted as when it connected.
-pub(crate) fn peer_user(socket: &UnixStream) -> io::Result<u32> {
-    let mut peer = libc::ucred { pid: 0, uid: u32::MAX, gid: u32::MAX };
-    let mut size = size_of_val(&peer) as libc::socklen_t;
-    let (fd, out) = (socket.as_raw_fd(), (&raw mut peer).cast());
-    // SAFETY: `out` points to a value of ours, which has `size` bytes.
-    checked(unsafe {
-        libc::getsockopt(fd, libc::SOL_SOCKET, libc::SO_PEERCRED, out, &raw mut size)
-    })?;
-    Ok(peer.uid)
-}
 
 /// Room for the header of one descriptor, aligned as such headers are.
 #[repr(C)]
@@ -88,14 +75,12 @@ pub(crate) fn receive(socket: &UnixStream, bytes: &mut [u8]) -> io::Result<(usiz
 mod tests {
     use super::*;
     use crate::sys::poll::{Polled, poll};
-    use crate::sys::process;
     use std::io::{Read, Seek, Write};
     use std::os::fd::AsFd;
 
     #[test]
-    fn sockets_know_their_peer_and_whether_it_is_closed() {
+    fn sockets_know_whether_their_peer_is_closed() {
         let (one, mut other) = UnixStream::pair().unwrap();
-        assert_eq!(peer_user(&one).unwrap(), process::user());
         assert_eq!(poll(&[Polled::read(other.as_fd())], Some(0)).unwrap(), [false]);
         assert_eq!(send(&one, b"ab", None).unwrap(), 2);
         assert_eq!(poll(&[Polled::read(other.as_fd())], None).unwrap(), [true]);

@@ -2,7 +2,7 @@
 
 use crate::child::RunningChild;
 use crate::proxy::{self, Change};
-use perfetto_ipc::{Consumer, SessionConfig};
+use perfetto_ipc::{Consumer, SessionConfig, places};
 use protolog_reader::{Log, Rendering, Trace};
 use protolog_testkit::{TracingService, trace_processor, trace_stats};
 use std::collections::BTreeMap;
@@ -44,7 +44,8 @@ impl Service {
 
     /// A connection with it as a consumer.
     pub(crate) fn consumer(&self) -> Consumer {
-        Consumer::connect(&self.consumers()).expect("connect to the service")
+        let place = places::consumer(Some(self.consumers().into()));
+        Consumer::connect(&place).expect("connect to the service")
     }
 
     /// Starts a session.

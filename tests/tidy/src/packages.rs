@@ -17,7 +17,7 @@ use xtask::toolchain::PROMISES;
 const LAYERS: &[(&str, &str)] = &[
     ("protozero", ""),
     ("protozero-build", "protozero"),
-    ("perfetto-ipc", "protozero"),
+    ("perfetto-ipc", "files protozero"),
     ("core", ""),
     ("files", ""),
     ("viewer-config", "core protozero"),
