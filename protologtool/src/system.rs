@@ -34,6 +34,7 @@ pub use stamp::Stamp;
 
 use protolog_reader::{ByteSource, FoundRecording};
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
@@ -203,6 +204,12 @@ pub trait System: Sync {
     /// Nothing of it is seen before, not even if the process is killed; the directory of `path` is
     /// made. A link at `path` is refused; a pipe or a device is opened now, and written then.
     fn stage(&self, path: &Path, fill: &mut Fill<'_>) -> io::Result<Box<dyn Staged>>;
+
+    /// Opens a pipe, a device or, as `-`, standard output, for contents that come for as long as
+    /// its reader likes. None of a file, which is [staged](Self::stage).
+    fn open_stream(&self, _path: &Path) -> io::Result<Option<File>> {
+        Ok(None)
+    }
 
     /// As [`stage`](Self::stage), for contents that others may not be meant to read: the file has
     /// these permissions, whatever the umask, and more of them at no time.

@@ -18,24 +18,37 @@ enum Log {
 /// in the test run itself.
 #[test]
 fn program() {
-    if std::env::var_os("PROTOLOG_TEST_PROGRAM").is_none() {
-        return;
-    }
+    let Ok(kind) = std::env::var("PROTOLOG_TEST_PROGRAM") else { return };
     producer::connect();
-    thread::spawn(|| {
+    let long = "x".repeat(if kind == "much" { 4000 } else { 0 });
+    thread::spawn(move || {
         for number in 0_u64.. {
             d!(Log::Tick, "tick %d", number);
             v!(Log::Other, "other %d", number);
-            thread::sleep(Duration::from_millis(5));
+            if long.is_empty() {
+                thread::sleep(Duration::from_millis(5));
+            } else {
+                d!(Log::Tick, "long %s", long.as_str());
+            }
         }
     });
     let _ = std::io::stdin().read(&mut [0]);
 }
 
 fn program_of(service: &TracingService) -> Child {
-    Command::new(std::env::current_exe().expect("this program"))
+    program_of_kind(service, "little")
+}
+
+/// A program that logs `little` or `much`.
+fn program_of_kind(service: &TracingService, kind: &str) -> Child {
+    start_program(Command::new(std::env::current_exe().expect("this program")), service, kind)
+}
+
+/// Starts it by the command that this program's name ends.
+fn start_program(mut command: Command, service: &TracingService, kind: &str) -> Child {
+    command
         .args(["--exact", "program", "--nocapture"])
-        .env("PROTOLOG_TEST_PROGRAM", "1")
+        .env("PROTOLOG_TEST_PROGRAM", kind)
         .env("PERFETTO_PRODUCER_SOCK_NAME", service.producers())
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
@@ -123,10 +136,12 @@ fn what_the_service_refuses_writes_nothing() {
     file("bad.pb", &[0x12, 0x7f]);
     file("empty.pb", &[]);
     file("text.pbtx", b"buffers { size_kb: 64 }");
+    file("bad.pbtx", b"buffers {\n  size_kib: 64\n}\n");
     file("large.pb", &SessionConfig { buffer_kb: u32::MAX, ..SessionConfig::default() }.encode());
     fails(&service, &["-c", "bad.pb"], "`bad.pb`: the configuration is no encoded TraceConfig");
     fails(&service, &["-c", "empty.pb"], "`empty.pb`: the configuration has no buffer");
-    fails(&service, &["-c", "text.pbtx"], "`text.pbtx`: the configuration is text");
+    fails(&service, &["-c", "text.pbtx"], "`text.pbtx`: the configuration has no buffer");
+    fails(&service, &["-c", "bad.pbtx"], "bad.pbtx:2:3: `TraceConfig.BufferConfig` has no field");
     fails(&service, &["-c", "large.pb"], "the service refused: ");
     fails(&service, &["--clone", "no such session"], "the service cloned no session: ");
     service.kill();
@@ -158,14 +173,195 @@ fn a_configuration_of_ones_own_is_recorded_for_a_time() {
 
 /// Starts a recording, and waits until its session is there.
 fn start(service: &TracingService) -> Child {
-    let args = ["record", "--perfetto", "--name", "watch", "-o", "new.pftrace"];
-    let recording = tool(service, &args).stderr(Stdio::piped()).spawn().expect("start to record");
+    start_with(service, &["record", "--perfetto", "--name", "watch", "-o", "new.pftrace"])
+}
+
+fn start_with(service: &TracingService, args: &[&str]) -> Child {
+    let recording = tool(service, args).stderr(Stdio::piped()).spawn().expect("start to record");
     let end = Instant::now() + Duration::from_secs(30);
     while record(service, &["--clone", "watch", "-o", "clone.pftrace"]).code != Some(0) {
         assert!(Instant::now() < end, "there is nothing to clone");
         thread::sleep(Duration::from_millis(50));
     }
     recording
+}
+
+#[test]
+fn a_configuration_in_text_is_recorded_as_often_as_it_says() {
+    let Some(service) = TracingService::start() else { return };
+    let mut program = program_of(&service);
+    // A buffer that has room for a part of the trace alone.
+    let config = "buffers { size_kb: 64 } duration_ms: 4000\n\
+                  write_into_file: true file_write_period_ms: 200 # Read by us.\n\
+                  data_sources { config { name: 'android.protolog' protolog_config {\n\
+                  group_overrides { group_name: \"Tick\" log_from: PROTOLOG_LEVEL_DEBUG } } } }";
+    let path = service.dir.path().join("own.pbtxt");
+    std::fs::write(&path, config).expect("write it");
+    let output = record(&service, &["-c", "own.pbtxt", "-o", "own.pftrace"]);
+    assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""));
+    let whole = lines(&service, "own.pftrace").len();
+    assert!(whole > 100, "{whole}");
+    let limited = format!("{config} max_file_size_bytes: 2000");
+    let mut from_input =
+        tool(&service, &["record", "--perfetto", "-c", "-", "-o", "small.pftrace"]);
+    let mut recording = from_input.stdin(Stdio::piped()).spawn().expect("start to record");
+    let mut input = recording.stdin.take().expect("a pipe");
+    std::io::Write::write_all(&mut input, limited.as_bytes()).expect("write the configuration");
+    drop(input);
+    let begun = Instant::now();
+    assert!(recording.wait().expect("wait for it").success());
+    assert!(begun.elapsed() < Duration::from_secs(3), "it ends when the file is full");
+    let size = std::fs::metadata(service.dir.path().join("small.pftrace")).expect("a file").len();
+    assert!((500..=2000).contains(&size), "{size}");
+    drop(program.stdin.take());
+    program.wait().expect("wait for it");
+}
+
+#[test]
+fn signals_that_end_a_program_complete_the_trace() {
+    let Some(service) = TracingService::start() else { return };
+    let mut program = program_of(&service);
+    for signal in ["TERM", "HUP"] {
+        let recording = start(&service);
+        thread::sleep(Duration::from_millis(300));
+        let kill = Command::new("kill").args(["-s", signal, &recording.id().to_string()]).status();
+        assert!(kill.expect("run kill").success());
+        let output = recording.wait_with_output().expect("wait for it");
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(!lines(&service, "new.pftrace").is_empty());
+    }
+    drop(program.stdin.take());
+    program.wait().expect("wait for it");
+}
+
+#[test]
+fn the_longest_time_is_no_error() {
+    let Some(service) = TracingService::start() else { return };
+    let args = [
+        "record",
+        "--perfetto",
+        "--name",
+        "watch",
+        "--time",
+        "213503982334601d",
+        "-o",
+        "new.pftrace",
+    ];
+    let recording = start_with(&service, &args);
+    let kill = Command::new("kill").args(["-INT", &recording.id().to_string()]).status();
+    assert!(kill.expect("run kill").success());
+    let output = recording.wait_with_output().expect("wait for it");
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn a_service_that_accepts_nothing_is_not_waited_for() {
+    let dir = protolog_testkit::temp_dir_for_sockets();
+    let socket = dir.path().join("consumer");
+    let kind = rustix::net::SocketType::STREAM;
+    let listener =
+        rustix::net::socket(rustix::net::AddressFamily::UNIX, kind, None).expect("a socket");
+    let address = rustix::net::SocketAddrUnix::new(&socket).expect("an address");
+    rustix::net::bind(&listener, &address).expect("bind it");
+    rustix::net::listen(&listener, 0).expect("listen");
+    let _waiting = std::os::unix::net::UnixStream::connect(&socket).expect("the queue's one place");
+    let mut tool = Command::new("timeout");
+    tool.args(["60", env!("CARGO_BIN_EXE_protologtool"), "record", "--perfetto", "-o"])
+        .arg(dir.path().join("new.pftrace"))
+        .env("PERFETTO_CONSUMER_SOCK_NAME", &socket);
+    let output = run_any(&mut tool);
+    assert_eq!(output.code, Some(2), "{}", output.stderr);
+    assert!(output.stderr.contains(": it accepts no connection"), "{}", output.stderr);
+    assert!(output.stderr.contains("help: "), "{}", output.stderr);
+}
+
+/// The most memory that a process has had, in KiB.
+fn peak_memory(process: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).expect("a process");
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("its peak");
+    peak.trim().trim_end_matches(" kB").parse().expect("a number")
+}
+
+#[test]
+fn a_slow_reader_of_a_pipe_costs_no_memory_and_gets_a_whole_trace() {
+    let Some(service) = TracingService::start() else { return };
+    let mut program = program_of_kind(&service, "much");
+    let fifo = service.dir.path().join("fifo");
+    let made = Command::new("mkfifo").arg(&fifo).status();
+    assert!(made.expect("run mkfifo").success());
+    let args = ["record", "--perfetto", "--buffer", "16", "-o", "fifo"];
+    let recording = tool(&service, &args).stderr(Stdio::piped()).spawn().expect("start to record");
+    let mut reader = std::fs::File::open(&fifo).expect("open the pipe");
+    thread::sleep(Duration::from_millis(500));
+    let before = peak_memory(recording.id());
+    // As much is logged as the service has time to send, so that a read has no end.
+    thread::sleep(Duration::from_secs(8));
+    let peak = peak_memory(recording.id());
+    let kill = Command::new("kill").args(["-TERM", &recording.id().to_string()]).status();
+    assert!(kill.expect("run kill").success());
+    let mut trace = Vec::new();
+    reader.read_to_end(&mut trace).expect("read the pipe");
+    let output = recording.wait_with_output().expect("wait for it");
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(trace.len() > 8 << 20, "{}", trace.len());
+    assert!(peak - before < 4 << 10, "{} KiB for {} bytes", peak - before, trace.len());
+    std::fs::write(service.dir.path().join("piped.pftrace"), &trace).expect("write it");
+    let output = run_any(&mut tool(&service, &["read-log", "piped.pftrace", "--count"]));
+    // Whether the ring has lost some or not: the trace is whole, and its end is there.
+    assert!(matches!(output.code, Some(0 | 3)), "{} {}", output.stdout, output.stderr);
+    drop(program.stdin.take());
+    program.wait().expect("wait for it");
+}
+
+#[test]
+fn a_session_of_programs_that_log_without_a_pause_ends_on_time() {
+    let Some(service) = TracingService::start() else { return };
+    let mut program = program_of_kind(&service, "much");
+    let begun = Instant::now();
+    let output = record(&service, &["--time", "4s", "--buffer", "4", "-o", "new.pftrace"]);
+    assert_eq!(output.code, Some(0), "{}", output.stderr);
+    assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
+    drop(program.stdin.take());
+    program.wait().expect("wait for it");
+}
+
+#[test]
+fn programs_of_two_network_namespaces_are_in_one_trace() {
+    let Some(service) = TracingService::start() else { return };
+    // A Unix socket leads from one to the other, as it does into a container that has its directory.
+    let own = ["--net", "--user", "--map-root-user"];
+    let flags = if rustix::process::geteuid().is_root() { &own[..1] } else { &own };
+    let made = Command::new("unshare").args(flags).arg("true").output();
+    if !made.is_ok_and(|made| made.status.success()) {
+        return protolog_testkit::skip("network namespaces", "the system has none for us");
+    }
+    let mut there = Command::new("unshare");
+    there.args(flags).arg(std::env::current_exe().expect("this program"));
+    let mut programs = [program_of(&service), start_program(there, &service, "little")];
+    let output = record(&service, &["--time", "3s", "-o", "both.pftrace"]);
+    assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""));
+    let output = run_any(&mut tool(&service, &["read-log", "both.pftrace", "--format", "json"]));
+    for program in &mut programs {
+        // The id that the service knows it by.
+        let process = format!("\"pid\":{},", program.id());
+        assert!(output.stdout.contains(&process), "{process} {}", output.stdout);
+        drop(program.stdin.take());
+        program.wait().expect("wait for it");
+    }
+}
+
+#[test]
+fn a_reader_that_leaves_ends_the_recording() {
+    let Some(service) = TracingService::start() else { return };
+    let mut program = program_of(&service);
+    let mut to_pipe = tool(&service, &["record", "--perfetto", "-o", "-"]);
+    let mut recording = to_pipe.stdout(Stdio::piped()).spawn().expect("start to record");
+    let mut output = recording.stdout.take().expect("a pipe");
+    output.read_exact(&mut [0; 100]).expect("the begin of a trace");
+    drop(output);
+    assert!(recording.wait().expect("wait for it").success());
+    drop(program.stdin.take());
+    program.wait().expect("wait for it");
 }
 
 #[test]

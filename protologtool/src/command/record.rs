@@ -6,31 +6,39 @@
 //!
 //! Invariants
 //! - The session ends with this process, however that ends.
-//! - After the first signal the program ends within the time limits of a few requests; the second
-//!   one ends it at once.
+//! - After the first signal the program ends within the time limits of a few requests, and as long
+//!   as somebody goes on reading its output; the second one ends it at once.
 
+mod session;
+mod stream;
+mod text;
+
+use self::session::{Job, Out, Target};
+use self::stream::Stream;
 use crate::args::LogOutput;
 use crate::args::level::level;
 use crate::args::values::age;
 use crate::exit::{Exit, Failure};
 use crate::first_process;
-use crate::output::{cant_read, cant_write, write_one};
+use crate::output::{cant_read, cant_write, is_standard, write_one};
 use crate::system::System;
-use perfetto_ipc::{CloneTarget, Consumer, Error, SessionConfig, check_config, places};
+use perfetto_ipc::{
+    Consumer, Error, FileSettings, SessionConfig, check_config, places, take_file_settings,
+};
 use protolog_core::Level;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 const HELP: &str = "\
 Examples:
   protologtool record --perfetto -o all.pftrace
   protologtool record --perfetto --time 10s --log-from info \\
     --group Net=verbose -o all.pftrace
-  protologtool record --perfetto -c config.pb -o all.pftrace
+  protologtool record --perfetto -c config.pbtxt -o all.pftrace
   protologtool record --perfetto --name watch -o watch.pftrace &
   protologtool record --perfetto --clone watch -o bug.pftrace
 
@@ -39,15 +47,18 @@ Perfetto's tracing service (`traced`) has to run. The session records every prog
 configuration says; then the trace is complete.
 
 Without --log-from, --group and -c everything is recorded. With --ftrace the kernel's events are in the same trace, where `traced_probes` \
-runs, too. A configuration of your own is an encoded TraceConfig, as `perfetto` takes it without `--txt`; \
-`protoc --encode=perfetto.protos.TraceConfig` makes it of its text form.
+runs, too. A configuration of your own is a TraceConfig in text, as `perfetto --txt` takes it, or encoded. With `write_into_file` in it \
+the trace is read and written as often as it says; otherwise it stays in the service's buffer until the end.
 
---clone writes what a session with a unique name has so far, and leaves it running: for a report of a bug that was just seen. With --name, \
-and with a configuration of your own, the trace stays in the service's buffer until the end, which then has the newest of it.
+To a pipe or standard output the trace goes while it is recorded; what a slow reader has not taken waits in a temporary file.
 
-The socket is the one in PERFETTO_CONSUMER_SOCK_NAME, or else /run/perfetto/traced-consumer.sock or /tmp/perfetto-consumer.
+--clone writes what a session with a unique name has so far, and leaves it running: for a report of a bug that was just seen. With --name \
+the trace stays in the service's buffer until the end, which then has the newest of it.
 
-Exit codes: 0 done; 2 wrong command line, no service, or the service or the output fails: nothing was written.";
+The socket is the one in PERFETTO_CONSUMER_SOCK_NAME, or else /run/perfetto/traced-consumer.sock or /tmp/perfetto-consumer; in /tmp the \
+service has to be root's or yours.
+
+Exit codes: 0 done; 2 wrong command line, no service, or the service or the output fails: nothing was written, but to a pipe.";
 
 /// Arguments of `record`.
 #[derive(Debug, clap::Args)]
@@ -61,7 +72,7 @@ pub(crate) struct RecordArgs {
     #[arg(short, long, value_name = "TRACE")]
     output: PathBuf,
 
-    /// The configuration: an encoded TraceConfig
+    /// The configuration: a TraceConfig in text or encoded; `-` for standard input
     #[arg(short, long, value_name = "FILE", conflicts_with_all = ["log_from", "groups", "ftrace", "name", "buffer", "clone"])]
     config: Option<PathBuf>,
 
@@ -100,72 +111,79 @@ pub(crate) struct RecordArgs {
 /// The interval at which the trace is read.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// The longest time between a signal and the end.
-const LOOK: Duration = Duration::from_millis(100);
-
 pub(crate) fn run(args: &RecordArgs, system: &dyn System) -> Result<Exit, Failure> {
-    let config = config(args, system)?;
-    let is_over = stop_flag()?;
-    let socket = places::consumer(std::env::var_os(places::CONSUMER_VARIABLE));
-    let mut consumer = Consumer::connect(&socket).map_err(|error| failure(&error))?;
-    let mut fill = |out: &mut dyn io::Write| match &args.clone {
-        Some(name) => {
-            consumer.clone_session(CloneTarget::Name(name))?;
-            consumer.read(|packet| out.write_all(packet))
-        }
-        None => record(&mut consumer, &config, args, &is_over, out),
+    let (config, file) = match &args.config {
+        Some(path) => own_config(path, system)?,
+        None => (config_of_flags(args), None),
     };
-    let inputs: Vec<PathBuf> = args.config.iter().cloned().collect();
+    let job = match &args.clone {
+        Some(name) => Job::Clone(name),
+        None => {
+            let stays = args.name.is_some() || args.config.is_some() && file.is_none();
+            let period = file.and_then(|file| file.period).unwrap_or(INTERVAL);
+            let interval = (!stays).then_some(period);
+            Job::Session { config: &config, time: args.time, interval }
+        }
+    };
+    let most = file.and_then(|file| file.max_bytes);
+    let is_over = stop_flag()?;
+    let place = places::consumer(std::env::var_os(places::CONSUMER_VARIABLE));
+    let mut consumer = Consumer::connect(&place).map_err(|error| failure(&error))?;
+    let mut run = |target: Target<'_>| {
+        session::run(&mut consumer, &job, &is_over, &mut Out::new(target, most))
+    };
     let failed = |error: Error| match error {
         Error::Output(error) => cant_write(&args.output, &error),
         error => failure(&error),
     };
+    let stream = system.open_stream(&args.output).map_err(Error::Output).map_err(failed)?;
+    if let Some(stream) = stream {
+        let mut stream = Stream::start(stream).map_err(Error::Output).map_err(failed)?;
+        return match run(Target::Stream(&mut stream)) {
+            Err(Error::Output(error)) if is_closed(&error) && is_standard(&args.output) => {
+                Ok(Exit::Done)
+            }
+            done => done.map(|()| Exit::Done).map_err(failed),
+        };
+    }
+    let inputs: Vec<PathBuf> = args.config.iter().cloned().collect();
     let mode = args.output_file.mode_of_new();
-    write_one(&args.output, mode, &inputs, system, &mut fill, failed)?;
+    write_one(&args.output, mode, &inputs, system, |out| run(Target::File(out)), failed)?;
     Ok(Exit::Done)
 }
 
-/// Starts a session, and writes its trace until it ends.
-fn record(
-    consumer: &mut Consumer,
-    config: &[u8],
-    args: &RecordArgs,
-    is_over: &AtomicBool,
-    out: &mut dyn io::Write,
-) -> Result<(), Error> {
-    consumer.enable(config)?;
-    let reads = args.name.is_none() && args.config.is_none();
-    let end = args.time.map(|time| Instant::now() + time);
-    let mut next_read = Instant::now() + INTERVAL;
-    let has_ended = loop {
-        if consumer.wait_for_end(LOOK)? {
-            break true;
-        }
-        let now = Instant::now();
-        if is_over.load(Ordering::Relaxed) || end.is_some_and(|end| now >= end) {
-            break false;
-        }
-        if reads && now >= next_read {
-            consumer.read(|packet| out.write_all(packet))?;
-            next_read = now + INTERVAL;
-        }
-    };
-    if !has_ended {
-        consumer.disable()?;
-    }
-    consumer.read(|packet| out.write_all(packet))?;
-    consumer.free()
+/// Returns whether the reader of a pipe has gone.
+fn is_closed(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::BrokenPipe
 }
 
-/// Returns the encoded configuration.
-fn config(args: &RecordArgs, system: &dyn System) -> Result<Vec<u8>, Failure> {
-    if let Some(path) = &args.config {
-        let config = system.read(path).map_err(|error| cant_read(path, &error))?;
-        check_config(&config).map_err(|error| {
-            Failure::new(format!("`{}`: {error}", path.display())).help(error.help())
+/// Reads a configuration, in text or encoded. Returns it encoded, without the settings of a file
+/// that the service would write by itself, and those.
+fn own_config(
+    path: &Path,
+    system: &dyn System,
+) -> Result<(Vec<u8>, Option<FileSettings>), Failure> {
+    let is_input = path == Path::new("-");
+    let read = if is_input { system.read_input() } else { system.read(path) };
+    let mut config = read.map_err(|error| cant_read(path, &error))?;
+    if text::is_text(&config) {
+        config = text::encode(&config).map_err(|problem| {
+            Failure::new(format!("{}:{problem}", path.display())).help(
+                "correct it, or encode what only a newer Perfetto knows by \
+                 `protoc --encode=perfetto.protos.TraceConfig`",
+            )
         })?;
-        return Ok(config);
     }
+    let checked = take_file_settings(&config).and_then(|(config, file)| {
+        check_config(&config)?;
+        Ok((config, file))
+    });
+    checked
+        .map_err(|error| Failure::new(format!("`{}`: {error}", path.display())).help(error.help()))
+}
+
+/// Returns the configuration that the flags make, encoded.
+fn config_of_flags(args: &RecordArgs) -> Vec<u8> {
     let groups = args.groups.iter().map(|(name, level)| (name.clone(), Some(level.wire())));
     let config = SessionConfig {
         buffer_kb: args.buffer << 10,
@@ -176,7 +194,7 @@ fn config(args: &RecordArgs, system: &dyn System) -> Result<Vec<u8>, Failure> {
         ftrace_events: args.ftrace.clone(),
         ..SessionConfig::default()
     };
-    Ok(config.encode())
+    config.encode()
 }
 
 /// Returns a flag that the first signal sets which asks the program to end. The second one ends it.

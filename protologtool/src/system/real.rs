@@ -9,7 +9,7 @@ use super::{
 };
 use crate::colors::COLORS;
 use protolog_core::escape::controls_output;
-use protolog_files::{Directory, Location, Refused, Root, Tree, read_with_holes};
+use protolog_files::{Directory, Found, Location, Output, Refused, Root, Tree, read_with_holes};
 use protolog_reader::{ByteSource, FoundRecording};
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
@@ -223,6 +223,14 @@ impl System for Real {
 
     fn stage(&self, path: &Path, fill: &mut Fill<'_>) -> io::Result<Box<dyn Staged>> {
         staged::stage(path, None, fill)
+    }
+
+    fn open_stream(&self, path: &Path) -> io::Result<Option<File>> {
+        let path = if path == Path::new("-") { Path::new("/dev/stdout") } else { path };
+        Ok(match Output::find_making_directories(path)? {
+            Found::Stream(output) => Some(output.file),
+            Found::Missing(_) | Found::File(_) => None,
+        })
     }
 
     fn stage_private(

@@ -9,6 +9,7 @@ mod operator;
 mod program;
 mod recover;
 mod renamed;
+mod service;
 mod slow;
 
 use protolog_testkit::Output;
