@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// The steps in their order.
-pub(crate) const STEPS: [NamedStep; 20] = [
+pub(crate) const STEPS: [NamedStep; 21] = [
     (
         "stress",
         "many threads over the smallest buffer for a minute, 100,000 short threads, 3,000 forks: \
@@ -40,6 +40,14 @@ pub(crate) const STEPS: [NamedStep; 20] = [
             tests_with(crash, &[(ROUNDS, "100")])?;
             let java = "--release --package=protolog-tool --test=java_runtime -- killed::";
             tests_with(java, &[(ROUNDS, "50")])
+        },
+    ),
+    (
+        "producer",
+        "many programs with Perfetto's tracing service for three minutes: sessions, services and programs come and go, and each trace has what was logged",
+        |_| {
+            let test = "--release --package=protolog-rt --test=producer -- soak::";
+            tests_with(test, &[("PROTOLOG_SOAK_SECONDS", "180")])
         },
     ),
     (

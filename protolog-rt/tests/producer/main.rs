@@ -14,3 +14,4 @@ mod losses;
 mod others;
 mod proxy;
 mod service;
+mod soak;

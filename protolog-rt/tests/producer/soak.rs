@@ -1,0 +1,83 @@
+//! Many programs for a while: sessions come and go and overlap, the service is killed and started
+//! again, programs are killed and replaced. Each session's trace has exactly what was logged in it.
+
+use crate::child::RunningChild;
+use crate::service::{Service, all};
+use std::time::{Duration, Instant};
+
+/// The seconds that it takes; a few where nobody says.
+const SECONDS: &str = "PROTOLOG_SOAK_SECONDS";
+
+const PROGRAMS: usize = 6;
+const JOB: &str = "threads=3 count=400 size=300";
+
+/// A program, and how much of what it logged has been compared.
+struct Program {
+    child: RunningChild,
+    seen: usize,
+}
+
+impl Program {
+    fn start(service: &Service, number: usize) -> Self {
+        Self { child: service.child(JOB, &format!("program-{number}")), seen: 0 }
+    }
+
+    /// What it has logged since the last call.
+    fn news(&mut self) -> Vec<String> {
+        let logged = self.child.logged();
+        logged[std::mem::replace(&mut self.seen, logged.len())..].to_vec()
+    }
+}
+
+#[test]
+fn sessions_services_and_programs_come_and_go_and_nothing_is_lost() {
+    let Some(mut service) = Service::start() else { return };
+    let seconds = std::env::var(SECONDS).ok().and_then(|it| it.parse().ok()).unwrap_or(4);
+    let end = Instant::now() + Duration::from_secs(seconds);
+    let mut number = PROGRAMS;
+    let mut programs: Vec<_> = (0..PROGRAMS).map(|at| Program::start(&service, at)).collect();
+    for round in 0_usize.. {
+        let tell = |programs: &mut Vec<Program>, line: &str| {
+            programs.iter_mut().for_each(|it| _ = it.child.tell(line));
+        };
+        tell(&mut programs, "connected");
+        tell(&mut programs, "sessions 0");
+        // Nobody records it.
+        tell(&mut programs, "log count=50");
+        programs.iter_mut().for_each(|it| _ = it.news());
+
+        let whole = service.session(&all());
+        tell(&mut programs, "sessions 1");
+        tell(&mut programs, "log");
+        let mut of_whole: Vec<_> = programs.iter_mut().map(Program::news).collect();
+        let mut later = service.session(&all());
+        tell(&mut programs, "sessions 2");
+        // All at once, while the service is asked to flush.
+        programs.iter_mut().for_each(|it| it.child.ask("log"));
+        later.flush(Duration::from_secs(30)).expect("flush");
+        programs.iter_mut().for_each(|it| _ = it.child.expect("done"));
+        let of_both: Vec<_> = programs.iter_mut().map(Program::news).collect();
+        service.stop(later).check(&of_both);
+        of_whole.extend(of_both);
+        tell(&mut programs, "sessions 1");
+        service.stop(whole).check(&of_whole);
+
+        if Instant::now() >= end {
+            println!("{round} rounds, {number} programs");
+            break;
+        }
+        if round % 2 == 1 {
+            // What is recorded then is lost with it.
+            let _lost = service.session(&all());
+            tell(&mut programs, "sessions 1");
+            programs.iter_mut().for_each(|it| it.child.ask("log count=20000"));
+            service.restart();
+            programs.iter_mut().for_each(|it| _ = it.child.expect("done"));
+        }
+        let killed =
+            std::mem::replace(&mut programs[round % PROGRAMS], Program::start(&service, number));
+        number += 1;
+        killed.child.kill();
+    }
+    programs.into_iter().for_each(|it| _ = it.child.end());
+}
