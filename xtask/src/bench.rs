@@ -12,7 +12,7 @@ use crate::{Result, shell};
 type Bench = (&'static str, &'static str, &'static [Tool]);
 
 /// All benches.
-pub(crate) const BENCHES: [Bench; 8] = [
+pub(crate) const BENCHES: [Bench; 9] = [
     (
         "tool",
         "protologtool over the sources of a JDK and of Kotlin, beside the floor: reading the same files",
@@ -52,6 +52,11 @@ pub(crate) const BENCHES: [Bench; 8] = [
         "java",
         "the Java runtime beside java.util.logging, Log4j 2, Logback and JFR",
         &[CC, JAVA, NPM, LOGGERS],
+    ),
+    (
+        "perfetto",
+        "messages into Perfetto's tracing service, beside its SDK for Rust and the layer for `tracing`; build and size",
+        &[CC, CXX, TIME],
     ),
 ];
 

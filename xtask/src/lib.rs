@@ -37,7 +37,7 @@ mod steps;
 mod test;
 pub mod toolchain;
 pub mod tools;
-mod traced;
+pub mod traced;
 mod watch;
 pub mod workspace;
 

@@ -1,5 +1,6 @@
 //! Perfetto's tracing service under `target/tools/traced`, for tests of the producer: the source in
-//! the crate perfetto-sdk-sys, with a main function of our own.
+//! the crate perfetto-sdk-sys, with a main function of our own. And once more, optimized, for
+//! figures.
 //!
 //! Cargo fetches the crate, and checks it against the lock file of the bench that compiles
 //! ProtoZero out of it. To compile all of it takes 50 seconds of one core without optimisation,
@@ -16,27 +17,50 @@ const CRATE: &str = "perfetto-sdk-sys";
 /// The main function.
 const MAIN: &str = "tests/traced/traced.cc";
 
+/// A way of compiling it: the folder and the compiler's option.
+type Variant = (&'static str, &'static str);
+
+const FOR_TESTS: Variant = ("traced", "-O0");
+const FOR_FIGURES: Variant = ("traced-optimized", "-O2");
+
 /// Returns true if the service of this version is there.
 pub(crate) fn is_there() -> bool {
-    stamp().is_ok_and(|wanted| workspace::is_complete(&dir(), &wanted))
+    is_complete(FOR_TESTS)
 }
 
 /// Compiles it; the tests know its place.
 pub(crate) fn build() -> Result<()> {
+    compile(FOR_TESTS)
+}
+
+/// Returns the optimized one, which is compiled if it is not there.
+pub fn optimized() -> Result<PathBuf> {
+    if !is_complete(FOR_FIGURES) {
+        compile(FOR_FIGURES)?;
+    }
+    Ok(dir(FOR_FIGURES).join("traced"))
+}
+
+fn is_complete(variant: Variant) -> bool {
+    stamp().is_ok_and(|wanted| workspace::is_complete(&dir(variant), &wanted))
+}
+
+fn compile(variant: Variant) -> Result<()> {
     let sources = sources()?;
-    workspace::empty_dir(&dir())?;
+    let dir = dir(variant);
+    workspace::empty_dir(&dir)?;
     let mut compiler = Command::new("c++");
-    compiler.args(["-std=c++17", "-O0", "-DNDEBUG", "-w", "-o"]).arg(dir().join("traced"));
+    compiler.args(["-std=c++17", variant.1, "-DNDEBUG", "-w", "-o"]).arg(dir.join("traced"));
     for folder in ["libperfetto_c", "include"] {
         compiler.arg("-I").arg(sources.join(folder));
     }
     compiler.arg(workspace::root().join(MAIN)).args(["-lpthread", "-lrt"]);
     shell::run(&mut compiler)?;
-    workspace::complete(&dir(), &stamp()?)
+    workspace::complete(&dir, &stamp()?)
 }
 
-fn dir() -> PathBuf {
-    workspace::tools_dir().join("traced")
+fn dir((name, _): Variant) -> PathBuf {
+    workspace::tools_dir().join(name)
 }
 
 /// Everything that the program is made of: the crate by its checksum, and the main function.

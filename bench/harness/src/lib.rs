@@ -5,6 +5,7 @@
 //! ```text
 //! PROGRAM measure CANDIDATE SHAPE FILE    bursts, then a loop; prints one line of JSON
 //! PROGRAM kill CANDIDATE FILE             logs 10,000 messages, prints `written`, and waits to be killed
+//! PROGRAM serve CANDIDATE SHAPE THREADS MESSAGES  logs to a tracing service (`serve.rs`)
 //! ```
 //!
 //! A process measures one candidate once. So whatever a logger keeps for the process is set up as
@@ -13,11 +14,13 @@
 //! numbers.
 
 mod measure;
+mod serve;
 
 use std::io::{Read, Write};
 use std::path::Path;
 
 pub use measure::{bursts, cpu, measure};
+pub use serve::{BEFORE, Joined, JoinedCandidate, run_joined};
 
 /// Messages that are logged before the process is killed.
 const BEFORE_THE_END: u64 = 10_000;

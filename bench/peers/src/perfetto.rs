@@ -1,8 +1,11 @@
-//! Perfetto's own SDK for Rust, with the tracing service in the process: track events with the
-//! arguments as annotations, and a data source that writes the packets that protolog writes.
+//! Perfetto's own SDK for Rust: track events with the arguments as annotations, and a data source
+//! that writes the packets that protolog writes. The tracing service is in the process, or another
+//! process.
 
-use harness::Logger;
-use perfetto_sdk::data_source::{DataSource, DataSourceArgsBuilder, TraceContext};
+use harness::{Joined, Logger};
+use perfetto_sdk::data_source::{
+    DataSource, DataSourceArgsBuilder, DataSourceBufferExhaustedPolicy, TraceContext,
+};
 use perfetto_sdk::heap_buffer::HeapBuffer;
 use perfetto_sdk::pb_msg::{PbMsg, PbMsgWriter};
 use perfetto_sdk::producer::{Backends, Producer, ProducerInitArgsBuilder};
@@ -14,11 +17,12 @@ use perfetto_sdk::protos::config::track_event::track_event_config::TrackEventCon
 use perfetto_sdk::protos::trace::trace_packet::TracePacket;
 use perfetto_sdk::tracing_session::TracingSession;
 use perfetto_sdk::track_event::{EventContext, TrackEvent, TrackEventDebugArg};
-use perfetto_sdk::{track_event_categories, track_event_instant};
+use perfetto_sdk::{track_event_categories, track_event_category_enabled, track_event_instant};
 use protolog_core::schema::{interned_data, interned_string, message, packet, sequence_flags};
 use std::cell::Cell;
 use std::fs::File;
 use std::io::Write as _;
+use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
@@ -37,23 +41,54 @@ const KEPT: u32 = 256 * 1024;
 /// The time that a flush may take.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// Where the tracing service is.
+pub(crate) trait Place {
+    /// Starts what a logger needs of its own; nothing where a consumer starts the session.
+    fn open(data_source: &str, register: fn(), path: &Path) -> Option<Service>;
+}
+
+/// In this process, with a session of each logger's own.
+pub(crate) struct InProcess;
+
+impl Place for InProcess {
+    fn open(data_source: &str, register: fn(), path: &Path) -> Option<Service> {
+        join(Backends::IN_PROCESS);
+        register();
+        Some(Service::start(data_source, path))
+    }
+}
+
+/// Another process.
+pub(crate) struct System;
+
+impl Place for System {
+    fn open(_: &str, _: fn(), _: &Path) -> Option<Service> {
+        None
+    }
+}
+
+/// Joins a service.
+pub(crate) fn join(backends: Backends) {
+    let args = ProducerInitArgsBuilder::new().backends(backends);
+    Producer::init(args.shmem_size_hint_kb(SHARED).build());
+}
+
 /// A tracing session with one data source.
-struct Service {
+pub(crate) struct Service {
     session: TracingSession,
     path: PathBuf,
 }
 
 impl Service {
-    fn prepare() {
-        let args = ProducerInitArgsBuilder::new().backends(Backends::IN_PROCESS);
-        Producer::init(args.shmem_size_hint_kb(SHARED).build());
-    }
-
     fn start(data_source: &str, path: &Path) -> Self {
         let mut session = TracingSession::in_process().expect("make a tracing session");
         session.setup(&config(data_source));
         session.start_blocking();
         Self { session, path: path.to_path_buf() }
+    }
+
+    fn flush(&mut self) {
+        self.session.flush_blocking(FLUSH_TIMEOUT);
     }
 
     fn close(mut self) {
@@ -90,14 +125,27 @@ fn config(data_source: &str) -> Vec<u8> {
 }
 
 /// Track events, with debug annotations.
-pub(crate) struct TrackEvents(Service);
+pub(crate) struct TrackEvents<P>(Option<Service>, PhantomData<P>);
 
-impl Logger for TrackEvents {
+fn register_category() {
+    TrackEvent::init();
+    perfetto_te_ns::register().expect("register the category");
+}
+
+impl Joined for TrackEvents<System> {
+    fn join() {
+        join(Backends::SYSTEM);
+        register_category();
+    }
+
+    fn is_enabled() -> bool {
+        track_event_category_enabled!("bench")
+    }
+}
+
+impl<P: Place> Logger for TrackEvents<P> {
     fn open(path: &Path) -> Self {
-        Service::prepare();
-        TrackEvent::init();
-        perfetto_te_ns::register().expect("register the category");
-        Self(Service::start("track_event", path))
+        Self(P::open("track_event", register_category, path), PhantomData)
     }
 
     fn two_ints(&self, number: u64, of: u64) {
@@ -129,11 +177,11 @@ impl Logger for TrackEvents {
     }
 
     fn settle(&mut self) {
-        self.0.session.flush_blocking(FLUSH_TIMEOUT);
+        self.0.iter_mut().for_each(Service::flush);
     }
 
     fn close(self) {
-        self.0.close();
+        self.0.into_iter().for_each(Service::close);
     }
 }
 
@@ -141,16 +189,20 @@ static SOURCE: OnceLock<DataSource<'static>> = OnceLock::new();
 
 /// Packets as protolog's: time since the last message, id, arguments, texts with an id of their
 /// own.
-pub(crate) struct Packets {
-    service: Service,
+pub(crate) struct Packets<P> {
+    service: Option<Service>,
+    place: PhantomData<P>,
     last: Cell<Instant>,
     iid: Cell<u64>,
 }
 
+/// The name of the data source.
+const DATA_SOURCE: &str = "dev.protolog.bench";
+
 /// A message's id; any will do.
 const ID: u64 = 0x9e37_79b9_7f4a_7c15;
 
-impl Packets {
+impl<P> Packets<P> {
     fn packet(&self, text: Option<&str>, mut args: impl FnMut(&mut PbMsg<'_>)) {
         let Some(source) = SOURCE.get() else { return };
         source.trace(|context: &mut TraceContext<'_>| {
@@ -188,15 +240,31 @@ fn int(to: &mut PbMsg<'_>, value: u64) {
     to.append_type0_field(message::SINT64_PARAMS, (signed << 1 ^ signed >> 63) as u64);
 }
 
-impl Logger for Packets {
+fn register_source() {
+    let mut source = DataSource::new();
+    // What is to happen when the shared memory is full, the session's configuration says.
+    let args = DataSourceArgsBuilder::new()
+        .buffer_exhausted_policy(DataSourceBufferExhaustedPolicy::Drop)
+        .buffer_exhausted_policy_configurable(true);
+    source.register(DATA_SOURCE, args.build()).expect("register the data source");
+    assert!(SOURCE.set(source).is_ok(), "one data source a process");
+}
+
+impl Joined for Packets<System> {
+    fn join() {
+        join(Backends::SYSTEM);
+        register_source();
+    }
+
+    fn is_enabled() -> bool {
+        SOURCE.get().is_some_and(DataSource::is_enabled)
+    }
+}
+
+impl<P: Place> Logger for Packets<P> {
     fn open(path: &Path) -> Self {
-        Service::prepare();
-        let mut source = DataSource::new();
-        let args = DataSourceArgsBuilder::new().build();
-        source.register("dev.protolog.bench", args).expect("register the data source");
-        assert!(SOURCE.set(source).is_ok(), "one data source a process");
-        let service = Service::start("dev.protolog.bench", path);
-        Self { service, last: Cell::new(Instant::now()), iid: Cell::new(1) }
+        let service = P::open(DATA_SOURCE, register_source, path);
+        Self { service, place: PhantomData, last: Cell::new(Instant::now()), iid: Cell::new(1) }
     }
 
     fn two_ints(&self, number: u64, of: u64) {
@@ -223,10 +291,10 @@ impl Logger for Packets {
     }
 
     fn settle(&mut self) {
-        self.service.session.flush_blocking(FLUSH_TIMEOUT);
+        self.service.iter_mut().for_each(Service::flush);
     }
 
     fn close(self) {
-        self.service.close();
+        self.service.into_iter().for_each(Service::close);
     }
 }

@@ -10,6 +10,7 @@ mod corpus;
 mod java;
 mod measure;
 mod outside;
+mod perfetto;
 mod read;
 mod report;
 mod runtime;
@@ -62,6 +63,7 @@ fn bench(name: &str, report: &mut Report) -> Result<()> {
         "experiments" => outside::experiments(),
         "control" => control::run(),
         "java" => java::run(report),
+        "perfetto" => perfetto::run(report),
         other => Err(format!("no bench `{other}`")),
     }
 }

@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! measure CANDIDATE SHAPE FILE  see the harness: a round of `protolog`, which streams, or `recorder`
+//! serve protolog SHAPE …        the same: messages to a tracing service
 //! kill CANDIDATE FILE           the same: messages before a sudden end
 //! turns empty|protolog TURNS    a loop with nothing, or with a call that is switched off
 //! calls CASE CALLS              calls that are switched on, to a ring in memory
@@ -12,7 +13,7 @@
 //! is another crate's code: the parts that a call is to have in line must be generic or `inline`,
 //! and statics of the runtime have addresses that only the linker knows.
 
-use harness::{Calls, Candidate, Logger, Shape, with_calls};
+use harness::{Calls, Candidate, Joined, JoinedCandidate, Logger, Shape, with_calls};
 use protolog_rt::{Level, ProtoLogGroup, Session, d, e, i};
 use std::hint::black_box;
 use std::marker::PhantomData;
@@ -37,7 +38,10 @@ enum Group {
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    if harness::run(&words, &CANDIDATES) || run(&words).is_some() {
+    if harness::run(&words, &CANDIDATES)
+        || harness::run_joined(&words, &JOINED)
+        || run(&words).is_some()
+    {
         return ExitCode::SUCCESS;
     }
     eprintln!("error: no such thing to measure or count: `{}`", words.join(" "));
@@ -47,6 +51,8 @@ fn main() -> ExitCode {
 
 const CANDIDATES: [Candidate; 2] =
     [Candidate::new::<User<Stream>>("protolog"), Candidate::new::<User<Recorder>>("recorder")];
+
+const JOINED: [JoinedCandidate; 1] = [JoinedCandidate::new::<User<Producer>>("protolog")];
 
 fn run(words: &[String]) -> Option<()> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -117,16 +123,16 @@ impl Calls for Repeat {
 trait Kind {
     const MAKES_TRACE: bool = true;
 
-    fn start(path: &Path) -> Session;
+    fn start(path: &Path) -> Option<Session>;
 }
 
 /// Streams to a file.
 struct Stream;
 
 impl Kind for Stream {
-    fn start(path: &Path) -> Session {
+    fn start(path: &Path) -> Option<Session> {
         let session = Session::builder().file(path).log_from(Level::Info).start();
-        session.expect("start a session")
+        Some(session.expect("start a session"))
     }
 }
 
@@ -136,9 +142,9 @@ struct Recorder;
 impl Kind for Recorder {
     const MAKES_TRACE: bool = false;
 
-    fn start(path: &Path) -> Session {
+    fn start(path: &Path) -> Option<Session> {
         let session = Session::builder().record_at(path).enable_all().start();
-        session.expect("start a session")
+        Some(session.expect("start a session"))
     }
 }
 
@@ -146,13 +152,34 @@ impl Kind for Recorder {
 struct Ring;
 
 impl Kind for Ring {
-    fn start(path: &Path) -> Session {
+    fn start(path: &Path) -> Option<Session> {
         let session = Session::builder().file(path).enable_all().keep_newest().buffer_size(BUFFER);
-        session.start().expect("start a session")
+        Some(session.start().expect("start a session"))
     }
 }
 
-struct User<K>(Session, PhantomData<K>);
+/// Leaves sessions to a tracing service.
+struct Producer;
+
+impl Kind for Producer {
+    const MAKES_TRACE: bool = false;
+
+    fn start(_: &Path) -> Option<Session> {
+        None
+    }
+}
+
+struct User<K>(Option<Session>, PhantomData<K>);
+
+impl Joined for User<Producer> {
+    fn join() {
+        protolog_rt::producer::connect();
+    }
+
+    fn is_enabled() -> bool {
+        Group::On.is_enabled(Level::Info)
+    }
+}
 
 /// Calls that nobody makes. As in a program, there are several of the same types.
 #[cold]
@@ -192,14 +219,14 @@ impl<K: Kind> Logger for User<K> {
     }
 
     fn settle(&mut self) {
-        if K::MAKES_TRACE {
-            self.0.flush().expect("write the trace");
+        if let Some(session) = self.0.as_ref().filter(|_| K::MAKES_TRACE) {
+            session.flush().expect("write the trace");
         }
     }
 
     fn close(self) {
-        if K::MAKES_TRACE {
-            self.0.stop().expect("complete the trace");
+        if let Some(session) = self.0.filter(|_| K::MAKES_TRACE) {
+            session.stop().expect("complete the trace");
         }
     }
 }
