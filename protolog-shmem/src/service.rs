@@ -59,13 +59,25 @@ impl ServiceMemory {
         writer_id: u16,
         chunk_id: u32,
     ) -> Option<ServiceChunk> {
+        let chunk = self.reserve(layout)?;
+        self.label(&chunk, writer_id, chunk_id);
+        Some(chunk)
+    }
+
+    /// Takes a free chunk for later; none if the service has not freed any. The service skips it
+    /// until it is [labelled](Self::label) and something is published.
+    pub fn reserve(&mut self, layout: PageLayout) -> Option<ServiceChunk> {
         let slot = self.find(layout)?;
-        let header = self.memory.chunk_header(slot.at());
-        // A count of 0 first: until it is published the service skips the chunk.
-        header.packets.store(0, Ordering::Relaxed);
+        self.memory.chunk_header(slot.at()).packets.store(0, Ordering::Relaxed);
+        Some(ServiceChunk { slot, len: 0 })
+    }
+
+    /// Makes a chunk that is still empty a writer's chunk of this number.
+    pub fn label(&mut self, chunk: &ServiceChunk, writer_id: u16, chunk_id: u32) {
+        let header = self.memory.chunk_header(chunk.slot.at());
+        // After the count of 0: until one is published the service skips the chunk.
         header.writer_id.store(writer_id, Ordering::Release);
         header.chunk_id.store(chunk_id, Ordering::Release);
-        Some(ServiceChunk { slot, len: 0 })
     }
 
     fn find(&mut self, layout: PageLayout) -> Option<Slot> {
@@ -118,10 +130,15 @@ impl ServiceMemory {
         (page as u32, index as u32)
     }
 
+    /// Number of pages.
+    pub fn pages(&self) -> usize {
+        self.pages
+    }
+
     /// Returns whether fewer than half of the pages are undivided.
     pub fn is_scarce(&self) -> bool {
         let free = (0..self.pages).filter(|&page| self.page(page).word() == PageWord::UNDIVIDED);
-        free.count() < self.pages / 2
+        2 * free.count() < self.pages
     }
 
     fn page(&self, page: usize) -> Page<'_> {
@@ -209,6 +226,24 @@ mod tests {
                 assert_eq!(take(&memory, place), (2, 7, id, id as u8));
             }
             assert!(!memory.is_scarce());
+        }
+    }
+
+    #[test]
+    fn a_reserved_chunk_becomes_any_writer_s() {
+        let mut memory = ServiceMemory::new(Memory::new(Heap::new(PAGE)));
+        let mut reserved = memory.reserve(PageLayout::Four).expect("a free one");
+        let others = (0..3).map(|id| memory.acquire(PageLayout::Four, 7, id).expect("a free one"));
+        let others: Vec<_> = others.collect();
+        assert!(memory.acquire(PageLayout::Four, 7, 3).is_none());
+        memory.label(&reserved, 9, 70_000);
+        assert!(memory.append(&mut reserved, &[5]));
+        memory.publish(&mut reserved, Packets::new(1, 0));
+        let place = memory.complete(reserved);
+        assert_eq!(take(&memory, place), (1, 9, 70_000, 5));
+        for chunk in others {
+            let place = memory.complete(chunk);
+            take(&memory, place);
         }
     }
 
