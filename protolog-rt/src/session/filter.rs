@@ -74,6 +74,23 @@ impl Filter {
         config: &Config,
         known: &BTreeSet<String>,
     ) -> Result<Self, Error> {
+        Self::checked(config, known, false)
+    }
+
+    /// Likewise, for a configuration that many programs get: an end of names may mean several
+    /// groups of this one. A full name wins over it nevertheless.
+    pub(in crate::session) fn of_many(
+        config: &Config,
+        known: &BTreeSet<String>,
+    ) -> Result<Self, Error> {
+        Self::checked(config, known, true)
+    }
+
+    fn checked(
+        config: &Config,
+        known: &BTreeSet<String>,
+        may_be_several: bool,
+    ) -> Result<Self, Error> {
         let overrides = config.group_overrides.iter().map(|it| &it.group);
         let is_none = |name: &&String| !may_name(name) && !known.contains(*name);
         if let Some(name) = overrides.chain(&config.collect_stacktrace).find(is_none) {
@@ -111,13 +128,13 @@ impl Filter {
                 [full] => overrides.push((full.clone(), false, levels)),
                 // There is no other name for all that begins so: `net` is a crate, even if groups
                 // are called `Net`.
-                _ if is_beginning => {}
+                _ if is_beginning || may_be_several => {}
                 _ => {
                     let candidates = candidates.into_iter().cloned().collect();
                     return Err(Error::AmbiguousGroup { name: group.clone(), candidates });
                 }
             }
-            if candidates.is_empty() || is_beginning {
+            if candidates.is_empty() || is_beginning || candidates.len() > 1 {
                 overrides.push((group.clone(), false, levels));
             }
         }
@@ -365,6 +382,21 @@ mod tests {
 
     /// Of the groups that a name is the end of, one may have it as its full name: in other letters,
     /// or in quotation marks.
+    #[test]
+    fn an_end_of_several_names_means_all_without_one_of_their_own() {
+        let known = ["a::Net", "b::Net", "c::Net"].map(String::from).into();
+        let level = |name: &str, level| GroupOverride { group: name.into(), log_from: Some(level) };
+        let (all, own) = (level("Net", Level::Verbose), level("b::Net", Level::Error));
+        for group_overrides in [vec![all.clone(), own.clone()], vec![own, all]] {
+            let config = Config { group_overrides, ..Config::default() };
+            assert!(matches!(Filter::new(&config, &known), Err(Error::AmbiguousGroup { .. })));
+            let filter = Filter::of_many(&config, &known).expect("a filter");
+            let levels = ["a::Net", "b::Net", "c::Net", "d::Net", "d::Disk"];
+            let levels = levels.map(|name| filter.levels(name));
+            assert_eq!(levels, [0b11_1111, 0b11_0000, 0b11_1111, 0b11_1111, 0b10_0000]);
+        }
+    }
+
     #[test]
     fn a_full_name_is_no_ambiguous_end() {
         let known = ["net", "a::Log::Net", "b::Log::Net"].map(String::from).into();
