@@ -46,7 +46,8 @@ type Reply = (Vec<u8>, bool);
 impl Consumer {
     /// Connects to the service that listens at `place`, if it may be trusted.
     pub fn connect(place: &Place) -> Result<Self, Error> {
-        let stream = place.connect(TIMEOUT)?;
+        let stream = protolog_files::unconnected().map_err(Error::Connection)?;
+        place.connect(&stream, TIMEOUT)?;
         stream.set_write_timeout(Some(TIMEOUT)).map_err(Error::Connection)?;
         let mut consumer = Self {
             socket: stream,

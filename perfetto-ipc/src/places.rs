@@ -55,18 +55,19 @@ impl Place {
         &self.path
     }
 
-    /// Connects within `timeout`, if the service may be trusted.
-    pub fn connect(&self, timeout: Duration) -> Result<UnixStream, Error> {
+    /// Connects `stream`, which is of [`protolog_files::unconnected`], within `timeout`, if the
+    /// service may be trusted.
+    pub fn connect(&self, stream: &UnixStream, timeout: Duration) -> Result<(), Error> {
         let failed = |error| Error::Connect { socket: self.path.clone(), error };
-        let stream = protolog_files::connect(&self.path, timeout).map_err(failed)?;
+        protolog_files::connect(stream, &self.path, timeout).map_err(failed)?;
         if self.is_anybodys {
-            let peer = Peer::of(&stream).map_err(failed)?;
+            let peer = Peer::of(stream).map_err(failed)?;
             if !peer.is_trusted() {
                 let (socket, variable) = (self.path.clone(), self.variable);
                 return Err(Error::OtherUser { socket, user: peer.user, variable });
             }
         }
-        Ok(stream)
+        Ok(())
     }
 }
 

@@ -95,18 +95,22 @@ impl Peer {
     }
 }
 
-/// Connects within `timeout` to the socket that the system finds at `path`, whoever made it:
+/// Returns a socket for [`connect`], so that it can be listed before that may wait.
+pub fn unconnected() -> io::Result<UnixStream> {
+    Ok(sys::socket()?.into())
+}
+
+/// Connects `socket` within `timeout` to the one that the system finds at `path`, whoever made it:
 /// [`Peer::of`] says who listens.
 ///
 /// [`io::ErrorKind::TimedOut`] if whoever listens accepts no connection. The timeout stays that of
 /// the connection's writes.
-pub fn connect(path: &Path, timeout: Duration) -> io::Result<UnixStream> {
-    let socket = UnixStream::from(sys::socket()?);
+pub fn connect(socket: &UnixStream, path: &Path, timeout: Duration) -> io::Result<()> {
     socket.set_write_timeout(Some(timeout))?;
     let by = Instant::now() + timeout;
     loop {
-        match sys::connect(&socket, path) {
-            Ok(()) => return Ok(socket),
+        match sys::connect(socket, path) {
+            Ok(()) => return Ok(()),
             // A signal came. Whether the caller minds it shows before the time is up.
             Err(error) if error.kind() == io::ErrorKind::Interrupted && Instant::now() < by => {}
             Err(error) if is_full(&error) => {
@@ -148,6 +152,22 @@ mod tests {
     use std::os::unix::fs::{MetadataExt, symlink};
 
     const TIMEOUT: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn a_socket_is_connected_to_a_path() {
+        let dir = protolog_testkit::temp_dir_for_sockets();
+        let path = dir.path().join("socket");
+        let socket = unconnected().unwrap();
+        let missing = connect(&socket, &path, TIMEOUT).unwrap_err();
+        assert_eq!(missing.kind(), io::ErrorKind::NotFound);
+        let listener = UnixListener::bind(&path).unwrap();
+        connect(&socket, &path, TIMEOUT).unwrap();
+        assert!(Peer::of(&socket).unwrap().is_trusted());
+        listener.accept().unwrap();
+        let long = Path::new("/").join("x".repeat(200));
+        let too_long = connect(&socket, &long, TIMEOUT).unwrap_err();
+        assert_eq!(too_long.kind(), io::ErrorKind::InvalidInput);
+    }
 
     #[test]
     fn sockets_are_made_and_reached_in_the_directory_that_was_opened() {

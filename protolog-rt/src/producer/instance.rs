@@ -1,28 +1,32 @@
 //! A session of the service that records this process: its chunks on their way, and its dictionary.
 //!
 //! Each chunk of the session's buffer becomes one of the shared memory, of the same size and with
-//! the same bytes, so that it decodes alone there as well. A chunk that is still being written is
-//! copied as far as it is committed, and goes on there.
+//! the same bytes, so that it decodes alone there as well ([`super::sequence`]).
 //!
 //! Invariants
-//! - The chunks of a sequence are copied in order, each byte once.
-//! - What is copied of a chunk never changes, and its count never falls.
+//! - Chunks of the shared memory that stay open are on at most half of its pages, so that the
+//!   service, as long as it reads, always frees some.
+//! - A message that a thread has committed is forwarded, or counted as lost at the end: in the
+//!   trace, for which a chunk is reserved from the start, and in [`Status::lost`](super::Status).
+//! - Once it is dropped, the session is over.
 
+use super::SharedStatus;
 use super::config::SourceConfig;
 use super::outlet::{Outlet, PAUSE, ServiceWriter};
+use super::sequence::{Copied, ForwardedSequence};
 use crate::error::Error;
-use crate::loss::UnattributedSnapshot;
-use crate::session::forwarded::{ForwardedCounts, ForwardedSession, Settings};
+use crate::loss::{LossCause, LossCount, UnattributedSnapshot};
+use crate::session::forwarded::counts::ForwardedCounts;
+use crate::session::forwarded::{ForwardedSession, Settings};
 use crate::session::packets::dictionary::Dictionary;
 use crate::writer::Writer;
-use protolog_core::chunk::Packets;
-use protolog_shmem::{ChunkInfo, Committed, ServiceChunk};
+use protolog_shmem::{BufferReader, ChunkInfo, ServiceChunk};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::io;
 use std::sync::Arc;
 use std::thread::{self, Thread};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The size of a session's buffer, in bytes.
 const BUFFER: usize = 4 << 20;
@@ -33,8 +37,11 @@ const HEAD_PART: u64 = 8;
 /// The least number of bytes between two dictionaries.
 const MIN_DISTANCE: u64 = 32 * 1024;
 
-/// The longest that a flush or a stop waits for room.
+/// The longest that a flush or a stop waits for a service that frees nothing.
 const PATIENCE: Duration = Duration::from_secs(3);
+
+/// The most records of drops in the last packet, so that it fits the chunk that is reserved for it.
+const MAX_LAST_LOSSES: usize = 32;
 
 /// See the module.
 #[derive(Debug)]
@@ -42,8 +49,11 @@ pub(super) struct Instance {
     pub(super) id: u64,
     pub(super) session: Arc<ForwardedSession>,
     target: u32,
+    state: Arc<SharedStatus>,
     /// The sequence of packets that are nobody else's.
     own: ServiceWriter,
+    /// The chunk for the last packet.
+    reserved: Option<ServiceChunk>,
     sequences: HashMap<u16, ForwardedSequence>,
     counts: ForwardedCounts,
     dictionary: Dictionary,
@@ -51,27 +61,25 @@ pub(super) struct Instance {
     ended: Vec<Arc<Writer>>,
     /// The drops of threads without a sequence that were reported.
     before: UnattributedSnapshot,
+    /// Drops whose packet found no room.
+    unreported: Vec<LossCount>,
     /// The size of description and dictionary.
     head: u64,
     /// Bytes of chunks since they were written last.
     since_head: u64,
+    /// They could not be written whole.
+    is_head_due: bool,
 }
 
-/// A sequence on its way.
-#[derive(Debug)]
-struct ForwardedSequence {
-    writer: ServiceWriter,
-    /// The chunk of the buffer that is copied next, by its id.
-    next: u32,
-    /// The chunk that it is copied to.
-    open: Option<OpenCopy>,
-}
-
-/// A chunk to which one is copied.
-#[derive(Debug)]
-struct OpenCopy {
-    chunk: ServiceChunk,
-    packets: Packets,
+/// The chunks that are copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// Those that are complete.
+    Complete,
+    /// And of those that are being written the committed part, while the memory is not scarce.
+    Committed,
+    /// And that in any case.
+    All,
 }
 
 /// The outcome of a round.
@@ -90,6 +98,7 @@ impl Instance {
         id: u64,
         source: SourceConfig,
         thread: Thread,
+        state: &Arc<SharedStatus>,
         outlet: &mut Outlet,
     ) -> io::Result<Result<Self, Error>> {
         let target = source.target_buffer;
@@ -106,68 +115,48 @@ impl Instance {
             }
         };
         let (dictionary, before) = (session.dictionary(), session.unattributed_before());
-        let (sequences, ended) = (HashMap::new(), Vec::new());
-        let counts = ForwardedCounts::default();
-        let (head, since_head) = (0, 0);
         let mut instance = Self {
             id,
             session,
             target,
+            state: Arc::clone(state),
             own,
-            sequences,
-            counts,
+            reserved: outlet.reserve(),
+            sequences: HashMap::new(),
+            counts: ForwardedCounts::default(),
             dictionary,
-            ended,
+            ended: Vec::new(),
             before,
-            head,
-            since_head,
+            unreported: Vec::new(),
+            head: 0,
+            since_head: 0,
+            is_head_due: false,
         };
         instance.write_head(outlet)?;
         instance.write_instant("protolog session started", outlet)?;
         Ok(Ok(instance))
     }
 
-    /// Copies all complete chunks, and with `unfinished_too` the committed part of those that are
-    /// being written.
-    pub(super) fn forward(
-        &mut self,
-        outlet: &mut Outlet,
-        unfinished_too: bool,
-    ) -> io::Result<Round> {
+    /// Copies chunks.
+    pub(super) fn forward(&mut self, scope: Scope, outlet: &mut Outlet) -> io::Result<Round> {
         let mut progress = Round::default();
         loop {
             let session = Arc::clone(&self.session);
             let mut reader = session.buffer().reader();
-            let mut found = reader.find(unfinished_too);
-            found.sort_by_cached_key(|chunk| {
-                let next = self.sequences.get(&chunk.writer_id).map_or(0, |known| known.next);
-                (chunk.writer_id, chunk.chunk_id.wrapping_sub(next))
-            });
-            let is_scarce = unfinished_too && outlet.is_scarce();
             let (mut freed, mut waits) = (0, false);
-            for info in &found {
-                let Some(sequence) = sequence(&mut self.sequences, self.target, info, outlet)?
-                else {
-                    continue;
-                };
-                waits |= info.chunk_id != sequence.next;
-                if info.chunk_id != sequence.next || !info.is_complete && is_scarce {
-                    continue;
-                }
-                if !sequence.open(info, outlet) {
-                    progress.is_full = true;
-                    break;
-                }
-                let Some(chunk) = reader.read(info) else { continue };
-                let committed = chunk.committed();
-                let copied = sequence.copy(&committed, info.is_complete, outlet);
-                self.counts.count(info.writer_id, &committed, info.is_complete);
-                drop(chunk);
-                progress.has_copied |= copied > 0;
-                self.since_head += copied as u64;
-                if info.is_complete {
-                    sequence.complete(outlet)?;
-                    freed += 1;
+            for info in self.find(&mut reader, scope != Scope::Complete) {
+                match self.forward_chunk(&info, &mut reader, scope, outlet)? {
+                    Forwarded::Nothing => {}
+                    Forwarded::Waits => waits = true,
+                    Forwarded::Part(bytes) => progress.has_copied |= bytes > 0,
+                    Forwarded::Whole(bytes) => {
+                        progress.has_copied |= bytes > 0;
+                        freed += 1;
+                    }
+                    Forwarded::NoRoom => {
+                        progress.is_full = true;
+                        break;
+                    }
                 }
             }
             drop(reader);
@@ -181,102 +170,209 @@ impl Instance {
         }
     }
 
-    /// Writes what has come up beside messages: ends of threads, texts, and the dictionary where it
-    /// may be overwritten soon.
+    /// Returns the chunks of the buffer, those of each sequence in order.
+    fn find(&self, reader: &mut BufferReader<'_>, unfinished_too: bool) -> Vec<ChunkInfo> {
+        let mut found = reader.find(unfinished_too);
+        found.sort_by_cached_key(|chunk| {
+            let next = self.sequences.get(&chunk.writer_id).map_or(0, |known| known.next);
+            (chunk.writer_id, chunk.chunk_id.wrapping_sub(next))
+        });
+        found
+    }
+
+    fn forward_chunk(
+        &mut self,
+        info: &ChunkInfo,
+        reader: &mut BufferReader<'_>,
+        scope: Scope,
+        outlet: &mut Outlet,
+    ) -> io::Result<Forwarded> {
+        let sequence = sequence(&mut self.sequences, info.writer_id, self.target, outlet)?;
+        if info.chunk_id != sequence.next {
+            return Ok(Forwarded::Waits);
+        }
+        let stays_open = !info.is_complete && !sequence.is_open();
+        if stays_open && scope != Scope::All && outlet.is_scarce() {
+            return Ok(Forwarded::Nothing);
+        }
+        let Some(chunk) = reader.read(info) else { return Ok(Forwarded::Nothing) };
+        let committed = chunk.committed();
+        let copied = if sequence.writer.is_none() {
+            self.counts.lose(info.writer_id, &committed, info.is_complete);
+            Copied::Bytes(0)
+        } else {
+            sequence.copy(info, &committed, outlet)?
+        };
+        let Copied::Bytes(bytes) = copied else {
+            chunk.put_back();
+            return Ok(Forwarded::NoRoom);
+        };
+        if sequence.writer.is_some() {
+            self.counts.count(info.writer_id, &committed, info.is_complete);
+        }
+        drop(chunk);
+        self.since_head += bytes as u64;
+        if info.is_complete {
+            sequence.complete(outlet)?;
+            return Ok(Forwarded::Whole(bytes));
+        }
+        if scope == Scope::All && outlet.is_scarce() {
+            sequence.close(outlet)?;
+        }
+        Ok(Forwarded::Part(bytes))
+    }
+
+    /// Writes what has come up beside messages: ends of threads, drops, texts, and the dictionary
+    /// where it may be overwritten soon.
     pub(super) fn follow(&mut self, outlet: &mut Outlet) -> io::Result<()> {
         self.ended.extend(self.session.take_ended());
         // They may have ended after the round began. A sequence ends once all of it is copied.
-        if !self.ended.is_empty() && !self.forward(outlet, false)?.is_full {
-            for writer in std::mem::take(&mut self.ended) {
-                self.end_sequence(&writer, outlet)?;
+        if !self.ended.is_empty() && !self.forward(Scope::Complete, outlet)?.is_full {
+            while let Some(writer) = self.ended.pop() {
+                if !self.end_sequence(&writer, outlet)? {
+                    self.ended.push(writer);
+                    break;
+                }
                 self.session.retire(&writer);
             }
         }
-        if self.since_head > (HEAD_PART * self.head).max(MIN_DISTANCE) {
+        if !self.unreported.is_empty() {
+            let packet = self.session.losses(&self.unreported);
+            if outlet.write(&mut self.own, &packet)? {
+                self.unreported.clear();
+            }
+        }
+        if self.is_head_due || self.since_head > (HEAD_PART * self.head).max(MIN_DISTANCE) {
             return self.write_head(outlet);
         }
         self.write_texts(outlet)
     }
 
     /// Forwards all that was logged before the call, and with `with_head` the dictionary in full.
-    pub(super) fn flush(&mut self, with_head: bool, outlet: &mut Outlet) -> io::Result<()> {
-        self.forward_patiently(true, outlet)?;
+    /// Returns whether the service has all of it.
+    pub(super) fn flush(&mut self, with_head: bool, outlet: &mut Outlet) -> io::Result<bool> {
+        outlet.wait_at_most(PATIENCE);
+        let is_whole = !self.forward_patiently(outlet)?.is_full;
         self.follow(outlet)?;
-        if with_head { self.write_head(outlet) } else { Ok(()) }
+        if with_head {
+            self.write_head(outlet)?;
+        }
+        Ok(is_whole && !self.is_head_due)
     }
 
     /// Answers who asks in this process for a flush.
     pub(super) fn answer_flush(&mut self, outlet: &mut Outlet) -> io::Result<()> {
         let (session, mut result) = (Arc::clone(&self.session), Ok(()));
         session.answer_flush(|| {
-            result = self.flush(false, outlet).and_then(|()| outlet.commit(None));
+            result = self.flush(false, outlet).and_then(|_| outlet.commit(None));
             &self.counts
         });
         result
     }
 
-    /// Ends the session, and forwards all of it.
+    /// Ends the session, and forwards all of it. What the service does not take in time is counted,
+    /// in the trace as well.
     pub(super) fn stop(mut self, outlet: &mut Outlet) -> io::Result<()> {
+        outlet.wait_at_most(PATIENCE);
         self.session.begin_end();
+        // Threads that are within a message may finish it.
+        loop {
+            let progress = self.forward_patiently(outlet)?;
+            if progress.is_full || !progress.has_copied {
+                break;
+            }
+        }
+        self.lose_rest();
         let result = self.write_end(outlet);
-        self.session.finish();
+        if result.is_ok() {
+            ForwardedSession::report_lost(&self.counts);
+        }
         result
     }
 
-    /// Ends the session where there is nobody to forward to.
-    pub(super) fn abandon(self) {
-        self.session.begin_end();
-        self.session.finish();
+    /// Counts all that is left in the buffer as lost.
+    fn lose_rest(&mut self) {
+        let session = Arc::clone(&self.session);
+        let mut reader = session.buffer().reader();
+        for info in self.find(&mut reader, true) {
+            if let Some(chunk) = reader.read(&info) {
+                self.counts.lose(info.writer_id, &chunk.committed(), info.is_complete);
+            }
+        }
     }
 
     fn write_end(&mut self, outlet: &mut Outlet) -> io::Result<()> {
-        // Threads that are within a message may finish it.
-        while self.forward_patiently(true, outlet)? {}
         let ended = std::mem::take(&mut self.ended);
         for writer in self.session.take_writers().into_iter().chain(ended) {
             self.end_sequence(&writer, outlet)?;
         }
-        if let Some(losses) = self.session.unattributed(&mut self.before) {
-            outlet.write(&mut self.own, &losses)?;
-        }
         self.write_head(outlet)?;
-        self.write_instant("protolog session stopped", outlet)?;
         for (_, mut sequence) in self.sequences.drain() {
             sequence.close(outlet)?;
-            outlet.unregister(&sequence.writer)?;
+            if let Some(writer) = &sequence.writer {
+                outlet.unregister(writer)?;
+            }
         }
+        self.write_last(outlet)?;
         outlet.unregister(&self.own)?;
         outlet.commit(None)
     }
 
-    /// Copies until there is nothing left, while the service frees chunks. Returns whether anything
-    /// was copied.
-    fn forward_patiently(&mut self, unfinished_too: bool, outlet: &mut Outlet) -> io::Result<bool> {
-        let (by, mut has_copied) = (Instant::now() + PATIENCE, false);
+    /// Writes the last packet, with all drops that no packet reports.
+    fn write_last(&mut self, outlet: &mut Outlet) -> io::Result<()> {
+        let mut losses = std::mem::take(&mut self.unreported);
+        let unattributed = self.session.take_unattributed(&mut self.before);
+        let lost = self.session.take_lost(&self.counts);
+        unattributed.into_iter().chain(lost).for_each(|lost| lost.add_to(&mut losses));
+        let packet = self.session.last(&fitting(losses, MAX_LAST_LOSSES));
+        let is_written = match self.reserved.take() {
+            Some(chunk) => outlet.write_reserved(&mut self.own, chunk, &packet),
+            None => outlet.write(&mut self.own, &packet),
+        };
+        is_written.map(|_| ())
+    }
+
+    /// Copies until there is nothing left, while the service frees chunks. Where it is full in the
+    /// end, something is left.
+    fn forward_patiently(&mut self, outlet: &mut Outlet) -> io::Result<Round> {
+        let mut has_copied = false;
         loop {
-            let progress = self.forward(outlet, unfinished_too)?;
+            let progress = self.forward(Scope::All, outlet)?;
+            if progress.has_copied {
+                // The service reads, however slowly.
+                outlet.wait_at_most(PATIENCE);
+            }
             has_copied |= progress.has_copied;
-            if !progress.is_full || Instant::now() > by {
-                return Ok(has_copied);
+            if !progress.is_full || outlet.is_out_of_time() {
+                return Ok(Round { has_copied, ..progress });
             }
             outlet.commit(None)?;
             thread::sleep(PAUSE);
         }
     }
 
-    /// Writes the last packet of a writer's sequence.
-    fn end_sequence(&mut self, writer: &Writer, outlet: &mut Outlet) -> io::Result<()> {
-        let packet = self.session.sequence_end(writer);
-        let Some(sequence) = self.sequences.get_mut(&writer.id) else { return Ok(()) };
+    /// Writes the last packet of a writer's sequence, also of one that found no chunk at all. False
+    /// where there is no room for it; its drops are kept then.
+    fn end_sequence(&mut self, writer: &Writer, outlet: &mut Outlet) -> io::Result<bool> {
+        let losses = self.session.take_losses(writer);
+        let sequence = sequence(&mut self.sequences, writer.id, self.target, outlet)?;
         sequence.close(outlet)?;
-        outlet.write(&mut sequence.writer, &packet).map(|_| ())
+        let is_written = match &mut sequence.writer {
+            Some(to) => outlet.write(to, &self.session.sequence_end(writer, &losses))?,
+            None => false,
+        };
+        if !is_written {
+            losses.into_iter().for_each(|lost| lost.add_to(&mut self.unreported));
+        }
+        // There is nothing to wait for where there is no sequence.
+        Ok(is_written || sequence.writer.is_none())
     }
 
     /// Writes what every reader needs, in full: the process, the session, the dictionary.
     pub(super) fn write_head(&mut self, outlet: &mut Outlet) -> io::Result<()> {
         self.dictionary = self.session.dictionary();
         let description = self.session.describe();
-        outlet.write(&mut self.own, &description)?;
+        self.is_head_due = !outlet.write(&mut self.own, &description)?;
         self.head = description.len() as u64;
         self.since_head = 0;
         let mut packets = Vec::new();
@@ -297,7 +393,8 @@ impl Instance {
     fn write_all(&mut self, packets: &[Vec<u8>], outlet: &mut Outlet) -> io::Result<()> {
         for packet in packets {
             self.head += packet.len() as u64;
-            outlet.write(&mut self.own, packet)?;
+            // The rest comes once there is room.
+            self.is_head_due |= !outlet.write(&mut self.own, packet)?;
         }
         Ok(())
     }
@@ -308,62 +405,54 @@ impl Instance {
     }
 }
 
-/// Returns the sequence of a chunk, a new one if need be; none where there can be no more.
-fn sequence<'a>(
-    sequences: &'a mut HashMap<u16, ForwardedSequence>,
-    target: u32,
-    info: &ChunkInfo,
-    outlet: &mut Outlet,
-) -> io::Result<Option<&'a mut ForwardedSequence>> {
-    if let Entry::Vacant(vacant) = sequences.entry(info.writer_id) {
-        let Some(writer) = outlet.register(target)? else { return Ok(None) };
-        vacant.insert(ForwardedSequence { writer, next: 0, open: None });
+impl Drop for Instance {
+    /// Ends the session, also where there is nobody to forward to any more.
+    fn drop(&mut self) {
+        self.session.begin_end();
+        self.lose_rest();
+        let lost = self.counts.lost();
+        self.state.update(|status| status.lost += lost);
+        self.session.finish();
     }
-    Ok(sequences.get_mut(&info.writer_id))
 }
 
-impl ForwardedSequence {
-    /// Makes sure that there is a chunk to copy to; false where the service has to free one first.
-    fn open(&mut self, info: &ChunkInfo, outlet: &mut Outlet) -> bool {
-        if self.open.is_none() {
-            let chunk = outlet.acquire(&mut self.writer, info.layout());
-            self.open = chunk.map(|chunk| OpenCopy { chunk, packets: Packets(0) });
+/// The outcome of copying a chunk, with the number of bytes.
+#[derive(Clone, Copy, Debug)]
+enum Forwarded {
+    /// It is gone, or there is nothing new of it.
+    Nothing,
+    /// It waits for the one before.
+    Waits,
+    /// The committed part is copied.
+    Part(usize),
+    /// It is copied, and free.
+    Whole(usize),
+    /// The service has to free chunks first.
+    NoRoom,
+}
+
+/// Returns the sequence of a writer, a new one if need be.
+fn sequence<'a>(
+    sequences: &'a mut HashMap<u16, ForwardedSequence>,
+    writer: u16,
+    target: u32,
+    outlet: &mut Outlet,
+) -> io::Result<&'a mut ForwardedSequence> {
+    Ok(match sequences.entry(writer) {
+        Entry::Occupied(known) => known.into_mut(),
+        Entry::Vacant(vacant) => vacant.insert(ForwardedSequence::new(outlet.register(target)?)),
+    })
+}
+
+/// Returns the same drops in at most `most` records: where there are more, small ones are of a
+/// group that is not known.
+fn fitting(mut losses: Vec<LossCount>, most: usize) -> Vec<LossCount> {
+    if losses.len() > most {
+        losses.sort_by_key(|lost| std::cmp::Reverse(lost.count));
+        // A group that is not known has as many records as there are causes.
+        for lost in losses.split_off(most - LossCause::ALL.len()) {
+            LossCount { group: 0, ..lost }.add_to(&mut losses);
         }
-        self.open.is_some()
     }
-
-    /// Copies what is new of a chunk. Returns the number of bytes.
-    fn copy(&mut self, committed: &Committed<'_>, is_complete: bool, outlet: &mut Outlet) -> usize {
-        let Some(OpenCopy { chunk, packets }) = &mut self.open else { return 0 };
-        let new = committed.bytes.get(chunk.len()..).unwrap_or_default();
-        let now = if is_complete {
-            Packets::new(committed.count, committed.flags)
-        } else {
-            // With the packet that is being written, of which nothing is there.
-            Packets::new(committed.count + 1, committed.flags & Packets::CONTINUES)
-        };
-        // Of a complete chunk also the size of its last packet, which is empty, if there is nothing
-        // else.
-        if !is_complete && (now == *packets || committed.count == 0) {
-            return 0;
-        }
-        outlet.append(chunk, new, now);
-        *packets = now;
-        new.len()
-    }
-
-    /// Gives the chunk to the service, when all of it is copied.
-    fn complete(&mut self, outlet: &mut Outlet) -> io::Result<()> {
-        self.next = self.next.wrapping_add(1);
-        self.open.take().map_or(Ok(()), |open| outlet.complete(&self.writer, open.chunk))
-    }
-
-    /// Gives the chunk to the service as it is: no more will be copied.
-    fn close(&mut self, outlet: &mut Outlet) -> io::Result<()> {
-        let Some(OpenCopy { mut chunk, packets }) = self.open.take() else { return Ok(()) };
-        // The packet that was started last is empty.
-        let packets = Packets::new(packets.count().max(1), packets.flags());
-        outlet.append(&mut chunk, &[0], packets);
-        outlet.complete(&self.writer, chunk)
-    }
+    losses
 }

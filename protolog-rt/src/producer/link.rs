@@ -6,6 +6,7 @@
 //!   forwards.
 
 use super::commands::takes_our_memory;
+use crate::session::forwarded::exit_deadline;
 use crate::sys::close_on_fork::CloseOnFork;
 use crate::sys::file::{memory_file, never_shrinks};
 use crate::sys::mapping::Mapping;
@@ -30,6 +31,9 @@ const MAX_MEMORY: usize = 32 << 20;
 
 /// The time that the service has to accept the connection, and to take a request.
 const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The longest for which an exit of the process goes unnoticed.
+const LONGEST_POLL: Duration = Duration::from_millis(200);
 
 /// The name of the data source.
 const DATA_SOURCE: &str = "android.protolog";
@@ -69,8 +73,9 @@ pub(super) struct Link {
 impl Link {
     /// Connects to the service that listens at `place`, and registers the data source.
     pub(super) fn connect(place: &Place) -> io::Result<Self> {
-        let socket = place.connect(TIMEOUT).map_err(not_connected)?;
-        let socket = Arc::new(CloseOnFork::new(|| Ok(socket))?);
+        // Listed before it is connected, which may wait, so that no forked child keeps it.
+        let socket = Arc::new(CloseOnFork::new(protolog_files::unconnected)?);
+        place.connect(&socket, TIMEOUT).map_err(not_connected)?;
         let sender = Sender {
             socket: Arc::clone(&socket),
             service_id: 0,
@@ -78,11 +83,12 @@ impl Link {
             last_request: 0,
         };
         let receiver = Receiver { socket, input: FrameBuffer::default(), file: None };
-        let file = memory_file(c"protolog-perfetto", MEMORY as u64)?;
+        // A sandbox may have none; the service gives some then.
+        let file = CloseOnFork::new(|| memory_file(c"protolog-perfetto", MEMORY as u64)).ok();
         let mut link = Self { sender, receiver, memory: None, commands: 0 };
         link.bind()?;
-        if link.initialize(&file)? {
-            link.memory = Some(map(&file, MEMORY)?);
+        if let (true, Some(file)) = (link.initialize(file.as_deref())?, &file) {
+            link.memory = Some(map(file, MEMORY)?);
         }
         let source = message(|to| {
             // It reports its start and its stop, and clears incremental state when asked.
@@ -110,16 +116,17 @@ impl Link {
         Ok(())
     }
 
-    /// Introduces this process, with the memory in `file`. Returns whether the service takes it.
-    fn initialize(&mut self, file: &File) -> io::Result<bool> {
+    /// Introduces this process, with the memory in `file`, if there is some. Returns whether the
+    /// service takes it.
+    fn initialize(&mut self, file: Option<&File>) -> io::Result<bool> {
         let name = program();
         let request = message(|to| {
             to.uint32(1, PAGE as u32).uint32(2, MEMORY as u32).string(3, &name);
             to.uint32(4, SCRAPING_ENABLED)
-                .bool(6, true)
+                .bool(6, file.is_some())
                 .string(8, concat!("protolog ", env!("CARGO_PKG_VERSION")));
         });
-        let id = self.sender.invoke("InitializeConnection", &request, Some(file))?;
+        let id = self.sender.invoke("InitializeConnection", &request, file)?;
         let by = Instant::now() + TIMEOUT;
         self.receiver.find(by, |frame| match frame.body {
             _ if frame.request_id != id => None,
@@ -176,14 +183,14 @@ impl Sender {
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    let by = exit_deadline().map_or(by, |exit| exit.min(by));
                     let left = by.saturating_duration_since(Instant::now());
                     if left.is_zero() {
                         return Err(problem("does not read"));
                     }
-                    poll(
-                        &[Polled::new(socket.as_fd(), false, true)],
-                        Some(left.as_millis() as u32 + 1),
-                    )?;
+                    // The exit of the process may begin meanwhile.
+                    let left = left.min(LONGEST_POLL).as_millis() as u32 + 1;
+                    poll(&[Polled::new(socket.as_fd(), false, true)], Some(left))?;
                 }
                 Err(error) if is_closed(&error) => return Err(problem("closed the connection")),
                 Err(error) => return Err(error),
@@ -232,13 +239,9 @@ impl Receiver {
         if page_kb as usize * 1024 != PAGE {
             return Err(problem(&format!("gives memory with pages of {page_kb} KiB")));
         }
-        let len = file.metadata()?.len() as usize;
+        let len = lasting_size(&file)?;
         if !(PAGE..=MAX_MEMORY).contains(&len) {
             return Err(problem(&format!("gives {len} bytes of memory")));
-        }
-        // Otherwise a write to it might end this process.
-        if !never_shrinks(&file) {
-            return Err(problem("gives memory that it may take away"));
         }
         map(&file, len)
     }
@@ -262,6 +265,16 @@ impl Receiver {
             }
         }
     }
+}
+
+/// Returns the size of memory that the service gives, in bytes, which it can't take away.
+fn lasting_size(file: &File) -> io::Result<usize> {
+    // Otherwise a write to it might end this process. Before the size is read, which may change
+    // until then.
+    if !never_shrinks(file) {
+        return Err(problem("gives memory that it may take away"));
+    }
+    Ok(file.metadata()?.len() as usize)
 }
 
 fn map(file: &File, len: usize) -> io::Result<ServiceMemory> {
@@ -291,4 +304,38 @@ fn problem(what: &str) -> io::Error {
 #[allow(clippy::needless_pass_by_value, reason = "errors are mapped by value")]
 fn malformed(error: perfetto_ipc::frame::FrameError) -> io::Error {
     problem(&format!("sent {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
+    use std::thread;
+
+    /// The service may shrink its memory until it is sealed, at any moment.
+    #[test]
+    fn memory_has_the_size_that_was_read() {
+        const LARGE: u64 = 1 << 20;
+        let (mut refused, mut taken) = (0, 0);
+        for round in 0..3000 {
+            let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+            let file = File::from(memfd_create("service", flags).expect("a file in memory"));
+            ftruncate(&file, LARGE).expect("its size");
+            let size = thread::scope(|scope| {
+                scope.spawn(|| {
+                    (0..round % 50 * 20).for_each(|_| std::hint::spin_loop());
+                    ftruncate(&file, PAGE as u64).expect("its size");
+                    fcntl_add_seals(&file, SealFlags::SHRINK).expect("seal it");
+                });
+                loop {
+                    match lasting_size(&file) {
+                        Ok(size) => break size as u64,
+                        Err(_) => refused += 1,
+                    }
+                }
+            });
+            taken += 1;
+            assert_eq!(size, PAGE as u64, "after {taken} sizes and {refused} refusals");
+        }
+    }
 }

@@ -17,7 +17,7 @@
 //! | [`link`] | the connection: requests out, frames in |
 //! | [`commands`], [`config`] | what the service asks for, decoded |
 //! | [`worker`] | the thread that forwards: commands, rounds, flushes |
-//! | [`instance`] | a session of the service: its sequences, its dictionary |
+//! | [`instance`], [`sequence`] | a session of the service: its sequences, its dictionary |
 //! | [`outlet`] | the shared memory, writer ids, and what the service is told of them |
 //!
 //! Invariants
@@ -29,6 +29,7 @@ mod config;
 mod instance;
 mod link;
 mod outlet;
+mod sequence;
 mod worker;
 
 use crate::sys::environment::variable;
@@ -74,6 +75,9 @@ pub struct Status {
     pub last_error: Option<String>,
     /// What a configuration asked for that is not done as asked.
     pub notice: Option<String>,
+    /// Messages of sessions that are over which the service did not take in time, or that were
+    /// still in this process when the connection ended. The trace counts the former, too.
+    pub lost: u64,
 }
 
 /// Joins the tracing service of this machine, now or once it is there, without making the caller
@@ -147,7 +151,10 @@ fn run(state: &Arc<SharedStatus>) {
         let began = Instant::now();
         let reason = match Link::connect(&socket) {
             Ok(link) => {
-                state.update(|status| *status = Status { is_connected: true, ..Status::default() });
+                state.update(|status| {
+                    let lost = status.lost;
+                    *status = Status { is_connected: true, lost, ..Status::default() };
+                });
                 worker::serve(link, state)
             }
             Err(error) => format!("{}: {error}", socket.path().display()),

@@ -6,8 +6,11 @@
 //!   committed: the service keeps nothing behind a gap.
 //! - A writer id that is used again goes on from its last chunk id, and the one that was given back
 //!   first is used first.
+//! - Nothing waits for a free chunk beyond the [limit](Outlet::wait_at_most) that was set, nor
+//!   beyond what the exit of the process allows.
 
 use super::link::Sender;
+use crate::session::forwarded::exit_deadline;
 use perfetto_ipc::frame::message;
 use protolog_core::chunk::{
     DROPPED_PACKET_SIZE, FRAGMENT_SIZE_LEN, MAX_WRITER_ID, Packets, PageLayout,
@@ -27,8 +30,11 @@ const OLD_MAX_WRITER_ID: u16 = 1023;
 /// So many chunks are committed at once.
 const BATCH: usize = 128;
 
-/// The longest that a packet of the session itself waits for a free chunk.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// Memory of so few pages has none for chunks that are reserved.
+const LEAST_PAGES: usize = 8;
+
+/// The layout of the pages that reserved chunks are in: room for 1012 bytes.
+const RESERVED: PageLayout = PageLayout::Four;
 
 /// The pause before the next look whether the service has freed something.
 pub(super) const PAUSE: Duration = Duration::from_millis(1);
@@ -45,6 +51,8 @@ pub(super) struct Outlet {
     last_id: u16,
     /// Writer ids that were given back, each with its next chunk id.
     free: VecDeque<(u16, u32)>,
+    /// Until then packets wait for free chunks.
+    limit: Instant,
 }
 
 /// A writer, as the service knows it.
@@ -53,11 +61,25 @@ pub(super) struct ServiceWriter {
     id: u16,
     target: u32,
     next_chunk: u32,
+    /// The beginning of its sequence is marked.
+    is_marked: bool,
 }
 
 impl Outlet {
     pub(super) fn new(memory: Option<ServiceMemory>, sender: Sender) -> Self {
-        Self { memory, sender, batch: Vec::new(), last_id: 0, free: VecDeque::new() }
+        let (batch, free, limit) = (Vec::new(), VecDeque::new(), Instant::now());
+        Self { memory, sender, batch, last_id: 0, free, limit }
+    }
+
+    /// Lets all that follows wait for free chunks for so long, all in all.
+    pub(super) fn wait_at_most(&mut self, patience: Duration) {
+        self.limit = Instant::now() + patience;
+    }
+
+    /// Returns whether nothing may wait any more.
+    pub(super) fn is_out_of_time(&self) -> bool {
+        let limit = exit_deadline().map_or(self.limit, |exit| exit.min(self.limit));
+        Instant::now() >= limit
     }
 
     /// Returns whether there is memory to write to.
@@ -82,21 +104,7 @@ impl Outlet {
             to.uint32(1, id.into()).uint32(2, target);
         });
         self.sender.call("RegisterTraceWriter", &request)?;
-        let mut writer = ServiceWriter { id, target, next_chunk };
-        self.mark_first(&mut writer)?;
-        Ok(Some(writer))
-    }
-
-    /// Marks the beginning of a sequence. The service takes every first packet for one that follows
-    /// a loss, and readers know by the mark that there was none. Without room it is left out.
-    fn mark_first(&mut self, writer: &mut ServiceWriter) -> io::Result<()> {
-        let packet = message(|to| {
-            to.bool(packet::FIRST_PACKET_ON_SEQUENCE, true);
-        });
-        let bytes = [&[packet.len() as u8], &packet[..], &[0]].concat();
-        let Some(mut chunk) = self.acquire(writer, layout_for(bytes.len())) else { return Ok(()) };
-        self.append(&mut chunk, &bytes, Packets::new(2, 0));
-        self.complete(writer, chunk)
+        Ok(Some(ServiceWriter { id, target, next_chunk, is_marked: false }))
     }
 
     /// Ends a writer, all of whose chunks are committed.
@@ -126,10 +134,64 @@ impl Outlet {
         &mut self,
         writer: &mut ServiceWriter,
         layout: PageLayout,
+    ) -> io::Result<Option<ServiceChunk>> {
+        if !writer.is_marked && !self.mark_first(writer)? {
+            return Ok(None);
+        }
+        Ok(self.acquire_marked(writer, layout))
+    }
+
+    fn acquire_marked(
+        &mut self,
+        writer: &mut ServiceWriter,
+        layout: PageLayout,
     ) -> Option<ServiceChunk> {
         let chunk = self.memory.as_mut()?.acquire(layout, writer.id, writer.next_chunk)?;
         writer.next_chunk = writer.next_chunk.wrapping_add(1);
         Some(chunk)
+    }
+
+    /// Marks the beginning of a sequence. The service takes every first packet for one that follows
+    /// a loss, and readers know by the mark that there was none. False without room for it.
+    fn mark_first(&mut self, writer: &mut ServiceWriter) -> io::Result<bool> {
+        let packet = message(|to| {
+            to.bool(packet::FIRST_PACKET_ON_SEQUENCE, true);
+        });
+        let bytes = [&[packet.len() as u8], &packet[..], &[0]].concat();
+        let Some(mut chunk) = self.acquire_marked(writer, layout_for(bytes.len())) else {
+            return Ok(false);
+        };
+        writer.is_marked = true;
+        self.append(&mut chunk, &bytes, Packets::new(2, 0));
+        self.complete(writer, chunk)?;
+        Ok(true)
+    }
+
+    /// Takes a chunk for [`Self::write_reserved`]; none where chunks are scarce.
+    pub(super) fn reserve(&mut self) -> Option<ServiceChunk> {
+        let has_room =
+            |memory: &&mut ServiceMemory| !memory.is_scarce() && memory.pages() > LEAST_PAGES;
+        self.memory.as_mut().filter(has_room)?.reserve(RESERVED)
+    }
+
+    /// Writes a packet into a chunk that was reserved, for which nothing has to be free now.
+    pub(super) fn write_reserved(
+        &mut self,
+        writer: &mut ServiceWriter,
+        mut chunk: ServiceChunk,
+        packet: &[u8],
+    ) -> io::Result<bool> {
+        let Some(memory) = &mut self.memory else { return Ok(false) };
+        let (size, size_len) = packed_varint(packet.len() as u64);
+        if size_len + packet.len() >= chunk.room() {
+            return Ok(false);
+        }
+        memory.label(&chunk, writer.id, writer.next_chunk);
+        writer.next_chunk = writer.next_chunk.wrapping_add(1);
+        let bytes = [&size.to_le_bytes()[..size_len], packet, &[0]].concat();
+        self.append(&mut chunk, &bytes, Packets::new(2, 0));
+        self.complete(writer, chunk)?;
+        Ok(true)
     }
 
     /// Appends `bytes` to a chunk, and shows `packets` of it.
@@ -212,13 +274,12 @@ impl Outlet {
         len: usize,
     ) -> io::Result<Option<ServiceChunk>> {
         let layout = layout_for(len + FRAGMENT_SIZE_LEN + 1);
-        let by = Instant::now() + PATIENCE;
         loop {
-            if let Some(chunk) = self.acquire(writer, layout) {
+            if let Some(chunk) = self.acquire(writer, layout)? {
                 return Ok(Some(chunk));
             }
             self.commit(None)?;
-            if Instant::now() >= by {
+            if self.is_out_of_time() {
                 return Ok(None);
             }
             thread::sleep(PAUSE);

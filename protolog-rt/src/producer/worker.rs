@@ -10,7 +10,7 @@
 use super::SharedStatus;
 use super::commands::Command;
 use super::config::SourceConfig;
-use super::instance::{Instance, Round};
+use super::instance::{Instance, Round, Scope};
 use super::link::{Link, Receiver};
 use super::outlet::{Outlet, PAUSE};
 use crate::session::forwarded;
@@ -26,6 +26,9 @@ use std::time::{Duration, Instant};
 
 /// The longest that a message is in the process only.
 const INTERVAL: Duration = Duration::from_millis(10);
+
+/// The longest that packets beside messages wait for room.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// So many commands may wait.
 const MAX_COMMANDS: usize = 1024;
@@ -149,9 +152,6 @@ impl Worker {
             *self.commands.reason() = Some(error.to_string());
         }
         self.outlet.close();
-        for instance in self.instances.drain(..) {
-            instance.abandon();
-        }
     }
 
     fn work(&mut self) -> io::Result<()> {
@@ -180,13 +180,16 @@ impl Worker {
             }
             Command::Flush { ids, request, flags } => {
                 let with_head = flags & 0xf != PERIODIC;
+                let mut is_whole = true;
                 for instance in self.instances.iter_mut().filter(|it| ids.contains(&it.id)) {
-                    instance.flush(with_head, &mut self.outlet)?;
+                    is_whole &= instance.flush(with_head, &mut self.outlet)?;
                 }
-                self.outlet.commit(Some(request))
+                // A flush that is not answered is one that the service reports as failed.
+                self.outlet.commit(is_whole.then_some(request))
             }
             Command::Memory { .. } => Ok(()),
             Command::Clear { ids } => {
+                self.outlet.wait_at_most(PATIENCE);
                 for instance in self.instances.iter_mut().filter(|it| ids.contains(&it.id)) {
                     // Every chunk sets up its own state; the next ones are not far.
                     instance.session.reclaim();
@@ -201,9 +204,6 @@ impl Worker {
         if self.instances.iter().any(|instance| instance.id == id) {
             return Err(refuse("started a session twice"));
         }
-        if self.instances.len() >= MAX_SESSIONS {
-            return Err(refuse(&format!("started more than {MAX_SESSIONS} sessions")));
-        }
         if let Some(memory) = self.commands.memory().take() {
             self.outlet.set_memory(memory);
         }
@@ -216,7 +216,16 @@ impl Worker {
             let notice = "a session asks for STALL_THEN_ABORT; messages are dropped instead";
             self.state.update(|status| status.notice = Some(notice.into()));
         }
-        match Instance::start(id, source, thread::current(), &mut self.outlet)? {
+        if self.instances.len() >= MAX_SESSIONS {
+            // The service waits for an answer before it starts the others of the same trace.
+            let notice =
+                format!("more than {MAX_SESSIONS} sessions at a time; one does not record");
+            self.state.update(|status| status.notice = Some(notice));
+            return self.outlet.notify("NotifyDataSourceStarted", id);
+        }
+        self.outlet.wait_at_most(PATIENCE);
+        let thread = thread::current();
+        match Instance::start(id, source, thread, &self.state, &mut self.outlet)? {
             Ok(instance) => self.instances.push(instance),
             Err(error) => self.state.update(|status| status.notice = Some(error.to_string())),
         }
@@ -236,7 +245,9 @@ impl Worker {
                 ended.push(at);
                 continue;
             }
-            let progress = instance.forward(&mut self.outlet, is_due)?;
+            self.outlet.wait_at_most(PATIENCE);
+            let scope = if is_due { Scope::Committed } else { Scope::Complete };
+            let progress = instance.forward(scope, &mut self.outlet)?;
             all.has_copied |= progress.has_copied;
             all.is_full |= progress.is_full;
             // What has to wait for room waits at the end of the next round, too.

@@ -8,6 +8,8 @@
 //! - Only the forwarder's thread reads the buffer.
 //! - Whoever ends the session but the forwarder asks it to, and waits no longer than it was told.
 
+pub(crate) mod counts;
+
 use crate::clock;
 use crate::error::Error;
 use crate::level;
@@ -15,27 +17,32 @@ use crate::loss::{LossCount, UnattributedSnapshot};
 use crate::session::arbiter::chunk_wait::never_wait_here;
 use crate::session::arbiter::requests::{Requests, SoFar};
 use crate::session::arbiter::session_arbiter::{Core, SessionOwner};
-use crate::session::filter::{Config, Filter, GroupOverride};
+use crate::session::filter::{Config, Filter};
+use crate::session::finish::loss_report;
 use crate::session::life::running_sessions::{self, RunningSession};
-use crate::session::packets::copied::split;
 use crate::session::packets::dictionary::{self, Dictionary};
-use crate::session::packets::message_counts::Counts;
 use crate::session::packets::own::{append_instant, append_losses, append_sequence_end};
 use crate::session::packets::process_packet::describe_process;
-use crate::session::stream::drain::{PacketSink, Sequence};
 use crate::sys::mapping::Mapping;
 use crate::sys::{barrier, fork, pin};
 use crate::writer::{UNATTRIBUTED, Writer};
+use counts::ForwardedCounts;
 use protolog_core::FillPolicy;
-use protolog_shmem::{Buffer, Committed, Memory};
+use protolog_shmem::{Buffer, Memory};
 use protozero::{Heap, Message};
-use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// One in so many parts of the time that an exit waits is for the report of what is lost.
+const END_PART: u32 = 8;
 
 /// The most bytes of a string argument.
 const MAX_STRING_BYTES: usize = 4096;
+
+/// When the exit of the process waits no longer, in nanoseconds of BOOTTIME; 0 before an exit.
+static EXIT: AtomicU64 = AtomicU64::new(0);
 
 /// The settings of a forwarded session.
 #[derive(Debug)]
@@ -57,20 +64,6 @@ pub(crate) struct ForwardedSession {
     reported: Mutex<Vec<LossCount>>,
     end: Mutex<EndState>,
     changed: Condvar,
-}
-
-/// The messages that were forwarded, by id: counted where their chunks are copied.
-#[derive(Debug, Default)]
-pub(crate) struct ForwardedCounts {
-    sequences: HashMap<u16, Sequence>,
-    sink: PacketTally,
-}
-
-/// Counts packets.
-#[derive(Debug, Default)]
-struct PacketTally {
-    counts: Counts,
-    bytes: u64,
 }
 
 #[derive(Debug, Default)]
@@ -145,10 +138,8 @@ impl ForwardedSession {
     /// Runs `forward`, if somebody has asked for a flush, and answers with what it has counted.
     pub(crate) fn answer_flush<'a>(&self, forward: impl FnOnce() -> &'a ForwardedCounts) {
         if let Some(flush) = self.requests.pending().flush {
-            let PacketTally { counts, bytes } = &forward().sink;
-            let (messages, reported) = (counts.messages(), self.reported().clone());
-            let counts = counts.clone();
-            let so_far = SoFar { messages, bytes: *bytes, reported, counts, ..SoFar::default() };
+            let so_far = forward().so_far();
+            let so_far = SoFar { reported: self.reported().clone(), ..so_far };
             self.requests.finish_flush(flush, so_far, None);
         }
     }
@@ -196,17 +187,34 @@ impl ForwardedSession {
         packet(|to| append_instant(to, self.core.pid, clock::boottime(), what))
     }
 
-    /// Returns the last packet of a writer's sequence: the name of its thread, and drops that no
-    /// packet reports yet.
-    pub(crate) fn sequence_end(&self, writer: &Writer) -> Vec<u8> {
-        let losses = take(|accept| writer.losses.take(accept));
-        self.note(&losses);
-        packet(|to| append_sequence_end(to, self.core.pid, &writer.thread, &losses))
+    /// Returns the last packet of the session: an instant, and drops that no packet reports yet.
+    pub(crate) fn last(&self, losses: &[LossCount]) -> Vec<u8> {
+        packet(|to| {
+            append_instant(to, self.core.pid, clock::boottime(), "protolog session stopped");
+            append_losses(to, losses);
+        })
     }
 
-    /// Returns a packet with the drops of threads that had no sequence since `before`, which it
-    /// moves on; none where there are none.
-    pub(crate) fn unattributed(&self, before: &mut UnattributedSnapshot) -> Option<Vec<u8>> {
+    /// Returns a packet with drops.
+    pub(crate) fn losses(&self, losses: &[LossCount]) -> Vec<u8> {
+        packet(|to| append_losses(to, losses))
+    }
+
+    /// Takes the drops of a writer that no packet reports yet: the caller's packets will.
+    pub(crate) fn take_losses(&self, writer: &Writer) -> Vec<LossCount> {
+        let losses = take(|accept| writer.losses.take(accept));
+        self.note(&losses);
+        losses
+    }
+
+    /// Returns the last packet of a writer's sequence: the name of its thread, and drops.
+    pub(crate) fn sequence_end(&self, writer: &Writer, losses: &[LossCount]) -> Vec<u8> {
+        packet(|to| append_sequence_end(to, self.core.pid, &writer.thread, losses))
+    }
+
+    /// Takes the drops of threads that had no sequence since `before`, which it moves on: the
+    /// caller's packets report them.
+    pub(crate) fn take_unattributed(&self, before: &mut UnattributedSnapshot) -> Vec<LossCount> {
         let mut losses = take(|accept| self.core.unattributed.take(accept));
         let names = Dictionary::known();
         losses.extend(UNATTRIBUTED.take_since(before, |group, severity| {
@@ -214,7 +222,20 @@ impl ForwardedSession {
             levels.is_none_or(|levels| levels & 1 << severity != 0)
         }));
         self.note(&losses);
-        (!losses.is_empty()).then(|| packet(|to| append_losses(to, &losses)))
+        losses
+    }
+
+    /// Returns what was lost on the way, and the drops that it was to report: the caller's packets
+    /// do.
+    pub(crate) fn take_lost(&self, counts: &ForwardedCounts) -> Vec<LossCount> {
+        let (losses, reported) = counts.losses();
+        self.note(&losses);
+        [&losses, reported].concat()
+    }
+
+    /// Says on standard error that messages were lost on the way, if there are any.
+    pub(crate) fn report_lost(counts: &ForwardedCounts) {
+        loss_report::not_forwarded(counts.lost(), counts.lost() + counts.messages());
     }
 
     /// Returns the mark from which [`Self::unattributed`] counts first.
@@ -238,46 +259,38 @@ impl ForwardedSession {
     }
 }
 
-impl ForwardedCounts {
-    /// Counts what is new of a writer's next chunk, of which `committed` was forwarded.
-    pub(crate) fn count(&mut self, writer: u16, committed: &Committed<'_>, is_complete: bool) {
-        let sequence = self.sequences.entry(writer).or_default();
-        sequence.copy(committed, is_complete, &mut self.sink);
-        if is_complete {
-            sequence.next(false);
-        }
-    }
-}
-
-impl PacketSink for PacketTally {
-    fn packet(&mut self, packet: &[u8]) {
-        self.bytes += packet.len() as u64;
-        self.counts.packet(packet, packet.len());
-    }
-
-    fn packets(&mut self, mut sized: &[u8], count: u16) {
-        for _ in 0..count {
-            let Some((packet, rest)) = split(sized) else { return };
-            self.packet(packet);
-            sized = rest;
-        }
-    }
-}
-
 impl RunningSession for ForwardedSession {
     fn core(&self) -> &Arc<Core> {
         &self.core
+    }
+
+    fn request_end(&self, limit: Duration) {
+        if self.core.pid != std::process::id() {
+            return;
+        }
+        // It has to count and to report what it can't forward in that time.
+        let limit = limit.saturating_sub(limit / END_PART);
+        let by = clock::boottime().saturating_add(limit.as_nanos() as u64);
+        let _ = EXIT.compare_exchange(0, by, Ordering::Relaxed, Ordering::Relaxed);
+        self.lock().is_requested = true;
+        self.core.wake();
     }
 
     fn end_within(&self, limit: Duration) {
         if self.core.pid != std::process::id() {
             return;
         }
-        let mut end = self.lock();
-        end.is_requested = true;
-        self.core.wake();
-        drop(self.changed.wait_timeout_while(end, limit, |end| !end.is_done));
+        self.request_end(limit);
+        drop(self.changed.wait_timeout_while(self.lock(), limit, |end| !end.is_done));
     }
+}
+
+/// Returns the time from which nothing may wait any more, since the process exits; none before an
+/// exit.
+pub(crate) fn exit_deadline() -> Option<Instant> {
+    let by = Some(EXIT.load(Ordering::Relaxed)).filter(|by| *by > 0)?;
+    let left = Duration::from_nanos(by.saturating_sub(clock::boottime()));
+    Some(Instant::now() + left)
 }
 
 /// Prepares the forwarder's thread, which waits for no chunk: it would wait for itself.
@@ -306,14 +319,7 @@ fn packet(fill: impl FnOnce(&mut Message<'_, Heap>)) -> Vec<u8> {
 fn filter_of(mut config: Config) -> Result<Filter, Error> {
     let known = dictionary::known_groups();
     loop {
-        match Filter::new(&config, &known) {
-            Err(Error::AmbiguousGroup { name, candidates }) => {
-                let named = config.group_overrides.iter().rev().find(|it| it.group == name);
-                let log_from = named.and_then(|it| it.log_from);
-                config.group_overrides.retain(|it| it.group != name);
-                let new = candidates.into_iter().filter(|group| *group != name);
-                config.group_overrides.extend(new.map(|group| GroupOverride { group, log_from }));
-            }
+        match Filter::of_many(&config, &known) {
             Err(Error::NoGroupName { name }) => {
                 config.group_overrides.retain(|it| it.group != name);
                 config.collect_stacktrace.retain(|it| *it != name);
@@ -327,6 +333,7 @@ fn filter_of(mut config: Config) -> Result<Filter, Error> {
 mod tests {
     use super::*;
     use crate::Level;
+    use crate::session::filter::GroupOverride;
 
     #[test]
     fn a_name_of_nothing_is_left_out() {

@@ -1,42 +1,11 @@
-//! Sockets: connections that a fork can't catch half made, and a file that goes along with bytes.
+//! Sockets: bytes, and a file that goes along with them.
 //!
 //! Invariant: a closed peer is an error, never a signal.
 
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
-
-/// Returns a socket that is not connected yet.
-pub(crate) fn unconnected() -> io::Result<UnixStream> {
-    let kind = libc::SOCK_STREAM | libc::SOCK_CLOEXEC;
-    // SAFETY: takes and gives numbers.
-    let fd = checked(unsafe { libc::socket(libc::AF_UNIX, kind, 0) })?;
-    // SAFETY: the descriptor is new, and nobody else has it.
-    Ok(unsafe { UnixStream::from_raw_fd(fd) })
-}
-
-/// Connects a socket to the one that listens on `path`, and waits until it is accepted, for at most
-/// the socket's time limit for writing.
-pub(crate) fn connect(socket: &UnixStream, path: &Path) -> io::Result<()> {
-    // SAFETY: zeros are an address without a name.
-    let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
-    address.sun_family = libc::AF_UNIX as libc::sa_family_t;
-    let path = path.as_os_str().as_bytes();
-    // The last byte ends the name.
-    if path.len() >= address.sun_path.len() || path.contains(&0) {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "no path of a socket"));
-    }
-    for (to, byte) in address.sun_path.iter_mut().zip(path) {
-        *to = *byte as libc::c_char;
-    }
-    let size = size_of_val(&address) as libc::socklen_t;
-    // SAFETY: the address is a value of ours, which has `size` bytes.
-    checked(unsafe { libc::connect(socket.as_raw_fd(), (&raw const address).cast(), size) })?;
-    Ok(())
-}
 
 /// Room for the header of one descriptor, aligned as such headers are.
 #[repr(C)]
@@ -119,21 +88,6 @@ mod tests {
         other.read_exact(&mut two).unwrap();
         drop(other);
         assert_eq!(send(&one, b"ab", None).unwrap_err().kind(), io::ErrorKind::BrokenPipe);
-    }
-
-    #[test]
-    fn a_socket_is_connected_to_a_path() {
-        let dir = protolog_testkit::temp_dir_for_sockets();
-        let path = dir.path().join("socket");
-        let socket = unconnected().unwrap();
-        assert_eq!(connect(&socket, &path).unwrap_err().kind(), io::ErrorKind::NotFound);
-        let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
-        connect(&socket, &path).unwrap();
-        let (mut other, _) = listener.accept().unwrap();
-        assert_eq!(send(&socket, b"ab", None).unwrap(), 2);
-        other.read_exact(&mut [0; 2]).unwrap();
-        let long = Path::new("/").join("x".repeat(200));
-        assert_eq!(connect(&socket, &long).unwrap_err().kind(), io::ErrorKind::InvalidInput);
     }
 
     #[test]

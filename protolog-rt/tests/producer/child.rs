@@ -13,6 +13,7 @@ use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::{Mutex, mpsc};
 use std::time::Duration;
 use std::{env, fs, thread};
 
@@ -44,6 +45,7 @@ impl RunningChild {
             .env("PERFETTO_PRODUCER_SOCK_NAME", socket)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
+            .stderr(fs::File::create(errors(logged)).expect("a file for errors"))
             .spawn()
             .expect("start a child");
         let input = process.stdin.take();
@@ -70,7 +72,7 @@ impl RunningChild {
         loop {
             line.clear();
             let count = self.output.read_line(&mut line).expect("read from the child");
-            assert!(count > 0, "the child ended before it said `{word}`");
+            assert!(count > 0, "the child ended before it said `{word}`: {}", self.errors());
             // The harness prints before it, on the same line.
             if let Some(at) = line.find(&format!("@{word}")) {
                 return line[at + 1 + word.len()..].trim().to_owned();
@@ -86,10 +88,20 @@ impl RunningChild {
 
     /// Lets it exit, and waits for that.
     pub(crate) fn end(mut self) -> Vec<String> {
+        self.exit()
+    }
+
+    /// Likewise, where more is to be asked of it.
+    pub(crate) fn exit(&mut self) -> Vec<String> {
         self.input = None;
         let status = self.process.wait().expect("wait for the child");
-        assert!(status.success(), "{status}");
+        assert!(status.success(), "{status}: {}", self.errors());
         self.logged()
+    }
+
+    /// What it wrote to standard error.
+    pub(crate) fn errors(&self) -> String {
+        fs::read_to_string(errors(&self.logged)).unwrap_or_default()
     }
 
     /// Ends it at once.
@@ -98,6 +110,11 @@ impl RunningChild {
         self.process.wait().expect("wait for the child");
         self.logged()
     }
+}
+
+/// The file with the standard error of the child that logs to `logged`.
+fn errors(logged: &Path) -> PathBuf {
+    logged.with_extension("err")
 }
 
 impl Drop for RunningChild {
@@ -149,6 +166,12 @@ fn obey(word: &str, rest: &str, job: &str, number: &mut u64, logged: &Path) -> S
             append(logged, &text);
         }
         "endless" => log_until_killed(job, logged),
+        "busy" => _ = thread::spawn(log_for_ever),
+        "idle" => {
+            let texts = log_and_stay(rest.parse().expect("a number"), *number);
+            *number += 1_000_000;
+            append(logged, &texts);
+        }
         "levels" => {
             v!(Log::Work, "verbose");
             d!(Log::Work, "debug");
@@ -168,6 +191,13 @@ fn obey(word: &str, rest: &str, job: &str, number: &mut u64, logged: &Path) -> S
             });
             let status = fork::wait_at_most(Duration::from_secs(10), child);
             assert_eq!(status, Some(0), "the child is not connected");
+        }
+        "fork-and-stay" => {
+            let child = fork::spawn(fork::fork, || {
+                thread::sleep(Duration::from_secs(30));
+                true
+            });
+            return child.to_string();
         }
         "own" => {
             let session = Session::builder().file(rest).enable_all().start().expect("a session");
@@ -190,6 +220,34 @@ fn obey(word: &str, rest: &str, job: &str, number: &mut u64, logged: &Path) -> S
     }
     String::new()
 }
+
+/// Logs on so many threads, which then stay, each with a chunk that has room for more. They log
+/// once more at each further call.
+fn log_and_stay(threads: u64, number: u64) -> String {
+    static STAYING: Mutex<Vec<Staying>> = Mutex::new(Vec::new());
+    let mut all = STAYING.lock().expect("the threads");
+    while (all.len() as u64) < threads {
+        let (number, numbers) = mpsc::channel();
+        let (done, answers) = mpsc::channel();
+        let thread = all.len() as u64;
+        let work = move || {
+            for number in numbers {
+                let text = "y".repeat(thread as usize % 40);
+                d!(Log::Work, "%d of %d stays: %s", number, thread, &text);
+                done.send(format!("{number} of {thread} stays: {text}\n")).expect("a reader");
+            }
+        };
+        thread::Builder::new().stack_size(128 << 10).spawn(work).expect("a thread");
+        all.push((number, answers));
+    }
+    for (to, _) in all.iter() {
+        to.send(number).expect("a thread");
+    }
+    all.iter().map(|(_, from)| from.recv().expect("a thread")).collect()
+}
+
+/// The way to a thread that stays, and back.
+type Staying = (mpsc::Sender<u64>, mpsc::Receiver<String>);
 
 fn wait(is: impl Fn() -> bool) {
     let end = std::time::Instant::now() + Duration::from_secs(30);
@@ -234,19 +292,21 @@ fn log(more: &str, job: &str, number: u64) -> Vec<String> {
     })
 }
 
+/// Logs all the time. While somebody does, the chunks of others are not taken from them.
+fn log_for_ever() {
+    loop {
+        i!(Log::Other, "busy");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
 /// Logs on several threads until the process is killed. Each message is in the file before the next
 /// one is logged, and 30 ms later.
 fn log_until_killed(job: &str, logged: &Path) {
     let (threads, pid) = (word("threads", job, 2), std::process::id());
     thread::scope(|scope| {
         if word("busy", job, 0) == 1 {
-            // While somebody logs, the chunks of others are not taken from them.
-            scope.spawn(|| {
-                loop {
-                    i!(Log::Other, "busy");
-                    thread::sleep(Duration::from_millis(1));
-                }
-            });
+            scope.spawn(log_for_ever);
         }
         for thread in 0..threads {
             scope.spawn(move || {

@@ -6,9 +6,14 @@ use crate::proxy;
 use perfetto_ipc::frame::{Body, Frame, FrameBuffer, MAX_FRAME, Method, message};
 use protolog_testkit::{Random, temp_dir_for_sockets};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
+use rustix::net::{
+    AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, listen, socket_with,
+};
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::{UnixListener, UnixStream};
+use std::process::Command;
+use std::time::Duration;
 
 const METHODS: [&str; 8] = [
     "InitializeConnection",
@@ -20,6 +25,9 @@ const METHODS: [&str; 8] = [
     "NotifyDataSourceStarted",
     "NotifyDataSourceStopped",
 ];
+
+/// The most sessions that record a process at a time.
+const MAX_SESSIONS: u64 = 32;
 
 /// The connection of a producer, which was accepted.
 struct Accepted {
@@ -88,10 +96,20 @@ fn accept(listener: &UnixListener) -> Accepted {
 
 /// Likewise, and says whether its memory is taken.
 fn accept_with(listener: &UnixListener, takes_memory: bool) -> Accepted {
+    accept_without("", listener, takes_memory)
+}
+
+/// Likewise, without a method that producers call.
+fn accept_without(missing: &str, listener: &UnixListener, takes_memory: bool) -> Accepted {
     let (socket, _) = listener.accept().expect("a producer");
+    introduce(socket, missing, takes_memory)
+}
+
+fn introduce(socket: UnixStream, missing: &str, takes_memory: bool) -> Accepted {
     let mut it = Accepted { socket, input: FrameBuffer::default(), commands: 0 };
     let id = it.wait_for("ProducerPort").expect("a request");
-    let methods = METHODS.iter().zip(1..).map(|(name, id)| Method { id, name }).collect();
+    let methods = METHODS.iter().zip(1..).filter(|(name, _)| **name != missing);
+    let methods = methods.map(|(name, id)| Method { id, name }).collect();
     it.send(id, Body::BindReply { success: true, service_id: 1, methods });
     let id = it.wait_for("InitializeConnection").expect("a request");
     let reply = message(|to| _ = to.bool(1, takes_memory));
@@ -172,6 +190,92 @@ fn memory(size: u64, is_sealed: bool) -> OwnedFd {
         fcntl_add_seals(&file, SealFlags::SHRINK).expect("seal it");
     }
     file
+}
+
+/// The connection breaks while a session starts: nothing is recorded any more.
+#[test]
+fn a_session_that_can_t_start_is_over() {
+    let dir = temp_dir_for_sockets();
+    let socket = dir.path().join("producer");
+    let listener = UnixListener::bind(&socket).expect("listen");
+    let mut child = RunningChild::start("", &socket, &dir.path().join("logged"));
+    ends(accept_without("CommitData", &listener, false), &mut child, "`CommitData`", &|it| {
+        // One page has no room for the beginning of the session, so that it has to be committed.
+        it.give(4, Some(&memory(4096, true)));
+        let long = "long".repeat(100);
+        let config = message(|to| {
+            let mut config = to.nested(126);
+            config.uint32(2, 1).nested(1).string(1, &long).uint32(2, 6);
+        });
+        it.start(1, &config);
+    });
+    child.tell("disabled");
+    child.end();
+}
+
+/// One session too many does not record, and disturbs no other.
+#[test]
+fn a_session_too_many_is_refused_alone() {
+    let dir = temp_dir_for_sockets();
+    let socket = dir.path().join("producer");
+    let listener = UnixListener::bind(&socket).expect("listen");
+    let mut child = RunningChild::start("", &socket, &dir.path().join("logged"));
+    let mut it = accept(&listener);
+    child.tell("connected");
+    for id in 1..=MAX_SESSIONS + 1 {
+        it.start(id, &config());
+        it.wait_for("NotifyDataSourceStarted").expect("an answer to each");
+    }
+    child.tell(&format!("sessions {MAX_SESSIONS}"));
+    let status = child.tell("status");
+    assert!(status.contains("more than 32 sessions at a time"), "{status}");
+    for id in [MAX_SESSIONS + 1, 1] {
+        it.command(&message(|to| _ = to.nested(2).uint64(1, id)));
+        it.wait_for("NotifyDataSourceStopped").expect("an answer to each");
+    }
+    // There is room for another one now.
+    it.start(100, &config());
+    it.wait_for("NotifyDataSourceStarted").expect("an answer");
+    child.tell(&format!("sessions {MAX_SESSIONS}"));
+    child.end();
+}
+
+/// A child that was forked while its parent waits to be accepted has no copy of the connection: its
+/// parent's end is the end of that.
+#[test]
+fn a_fork_within_a_connect_keeps_no_connection_open() {
+    let dir = temp_dir_for_sockets();
+    let socket = dir.path().join("producer");
+    let address = SocketAddrUnix::new(&socket).expect("an address");
+    let listener = rustix::net::socket(AddressFamily::UNIX, SocketType::STREAM, None);
+    let listener = listener.expect("a socket");
+    bind(&listener, &address).expect("bind it");
+    listen(&listener, 0).expect("listen");
+    let listener = UnixListener::from(listener);
+    // The queue is full, so that the producer waits in it.
+    let mut queued = Vec::new();
+    loop {
+        let flags = SocketFlags::NONBLOCK;
+        let other = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None);
+        let other = other.expect("a socket");
+        if rustix::net::connect(&other, &address).is_err() {
+            break;
+        }
+        queued.push(other);
+    }
+    let mut child = RunningChild::start("", &socket, &dir.path().join("logged"));
+    child.tell("sleep 300");
+    let stays = child.tell("fork-and-stay");
+    for _ in 0..queued.len() {
+        drop(listener.accept().expect("a connection of our own"));
+    }
+    let mut it = accept(&listener);
+    child.tell("connected");
+    child.kill();
+    it.socket.set_read_timeout(Some(Duration::from_secs(5))).expect("a limit");
+    let end = it.socket.read(&mut [0; 16]).map_err(|error| error.kind());
+    let _ = Command::new("kill").args(["-s", "KILL", &stays]).status();
+    assert_eq!(end, Ok(0), "the connection ends with the process");
 }
 
 #[test]

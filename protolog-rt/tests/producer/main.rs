@@ -13,5 +13,6 @@ mod hostile;
 mod losses;
 mod others;
 mod proxy;
+mod scarce;
 mod service;
 mod soak;

@@ -23,6 +23,8 @@ pub(crate) enum Change {
     NoScraping,
     /// The producer has no memory of its own.
     NoMemory,
+    /// Likewise, and it asks for so many bytes.
+    LittleMemory(u32),
 }
 
 impl Change {
@@ -32,11 +34,12 @@ impl Change {
             Self::Nothing => {}
             Self::NoScraping => _ = to.uint32(4, 2),
             Self::NoMemory => _ = to.bool(6, false),
+            Self::LittleMemory(size) => _ = to.uint32(2, size).bool(6, false),
         })
     }
 
     fn passes_files(self) -> bool {
-        !matches!(self, Self::NoMemory)
+        !matches!(self, Self::NoMemory | Self::LittleMemory(_))
     }
 }
 

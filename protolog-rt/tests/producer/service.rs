@@ -145,6 +145,12 @@ impl ServiceTrace {
         self.messages_with(&[])
     }
 
+    /// Likewise, those with `part` in them.
+    #[track_caller]
+    pub(crate) fn messages_of(&self, part: &str) -> Vec<String> {
+        self.messages().into_iter().filter(|text| text.contains(part)).collect()
+    }
+
     /// Checks that the trace has exactly what the children say they logged.
     #[track_caller]
     pub(crate) fn check(&self, expected: &[Vec<String>]) {

@@ -32,6 +32,17 @@ pub(in crate::session) fn end(core: &Core, summary: &Summary) {
     text_queue::write_line(lines.as_bytes());
 }
 
+/// Reports messages that a tracing service did not take before a session of its ended, of `all`
+/// that the session recorded, if there are any.
+pub(in crate::session) fn not_forwarded(lost: u64, all: u64) {
+    if lost > 0 {
+        let line = format!(
+            "protolog: the tracing service did not take {lost} of {all} messages in time: its trace lacks them\n"
+        );
+        text_queue::write_line(line.as_bytes());
+    }
+}
+
 /// Reports that somebody else has changed the session's file while it was written, which had so
 /// many messages.
 pub(in crate::session) fn changed_outside(core: &Core, what: &str, had: u64) {

@@ -294,6 +294,19 @@ impl RunningSession for Active {
         &self.core
     }
 
+    fn request_end(&self, _: Duration) {
+        if self.is_inherited() {
+            return;
+        }
+        let Ok(destination) = self.destination.try_lock() else { return };
+        if let Some(Destination::Stream { requests, .. }) = &*destination {
+            running_sessions::begin_end(&self.core);
+            self.core.stop();
+            requests.stop();
+            self.core.wake();
+        }
+    }
+
     fn end_within(&self, limit: Duration) {
         if self.is_inherited() {
             return;

@@ -11,15 +11,19 @@ use crate::sys::fork::{ForkLock, Order};
 use crate::writer;
 use std::fmt::Debug;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// The longest that the exit of the process waits for a session.
+/// The longest that the exit of the process waits for sessions.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A session that runs.
 pub(in crate::session) trait RunningSession: Debug + Send + Sync {
     /// The shared part.
     fn core(&self) -> &Arc<Core>;
+
+    /// Asks for the end of the session, which [`Self::end_within`] then waits for, for at most
+    /// `limit`.
+    fn request_end(&self, limit: Duration);
 
     /// Ends the session, as far as that takes at most `limit`.
     fn end_within(&self, limit: Duration);
@@ -54,11 +58,15 @@ pub(in crate::session) fn add(session: Arc<dyn RunningSession>) {
     writer::running::add(arbiter);
 }
 
-/// Ends all sessions, for which no thread can be expected to wait long: each gets at most `limit`.
+/// Ends all sessions, for which no thread can be expected to wait long: at most `limit` for all of
+/// them together.
 pub(crate) fn end_all(limit: Duration) {
     let sessions: Vec<Arc<dyn RunningSession>> = writer::guarded(|| SESSIONS.lock().clone());
+    let by = Instant::now() + limit;
+    // First all at once, so that none that is stuck takes the time of another.
+    sessions.iter().for_each(|session| session.request_end(limit));
     for session in sessions {
-        session.end_within(limit);
+        session.end_within(by.saturating_duration_since(Instant::now()));
     }
 }
 
