@@ -22,7 +22,7 @@ use crate::error::Error;
 use crate::level;
 use crate::level::{ProtoLogGroup, SettingSource};
 use crate::paths::absolute;
-use crate::producer;
+use crate::producer::Connect;
 use crate::session::life::forked;
 use crate::sys::close_on_fork;
 use crate::sys::copies;
@@ -90,7 +90,7 @@ pub struct Init {
     config: Option<PathBuf>,
     watch: bool,
     strict: bool,
-    perfetto: bool,
+    perfetto: Option<Connect>,
 }
 
 /// The steps of [`init`] that failed, each with advice. All others are done. Its `Debug` form is
@@ -110,7 +110,7 @@ impl Init {
     /// Creates the options of [`init`]: all steps, no configuration file.
     pub fn new() -> Self {
         let (directory, config) = (None, None);
-        let (watch, strict, perfetto) = (false, false, false);
+        let (watch, strict, perfetto) = (false, false, None);
         Self { control: true, state: true, directory, config, watch, strict, perfetto }
     }
 
@@ -162,14 +162,27 @@ impl Init {
         self
     }
 
-    /// Joins Perfetto's tracing service, now or once it is there: see [`producer::connect`].
+    /// Joins Perfetto's tracing service, now or once it is there: see
+    /// [`connect`](crate::producer::connect).
     ///
     /// ```no_run
     /// protolog_rt::Init::new().perfetto().start()?;
     /// # Ok::<(), protolog_rt::InitError>(())
     /// ```
-    pub fn perfetto(mut self) -> Self {
-        self.perfetto = true;
+    pub fn perfetto(self) -> Self {
+        self.perfetto_with(Connect::new())
+    }
+
+    /// As [`Self::perfetto`], with options.
+    ///
+    /// ```no_run
+    /// use protolog_rt::producer::Connect;
+    ///
+    /// protolog_rt::Init::new().perfetto_with(Connect::new().startup_buffer(1 << 20)).start()?;
+    /// # Ok::<(), protolog_rt::InitError>(())
+    /// ```
+    pub fn perfetto_with(mut self, options: Connect) -> Self {
+        self.perfetto = Some(options);
         self
     }
 
@@ -207,8 +220,8 @@ impl Init {
                 warn(&mistakes);
             }
         }
-        if self.perfetto {
-            producer::connect();
+        if let Some(options) = self.perfetto {
+            options.start();
         }
         if self.control {
             problems.extend(self.listen());

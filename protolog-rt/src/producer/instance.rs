@@ -14,6 +14,7 @@ use super::SharedStatus;
 use super::config::SourceConfig;
 use super::outlet::{Outlet, PAUSE, ServiceWriter};
 use super::sequence::{Copied, ForwardedSequence};
+use super::startup::Startup;
 use crate::error::Error;
 use crate::loss::{LossCause, LossCount, UnattributedSnapshot};
 use crate::session::forwarded::counts::ForwardedCounts;
@@ -92,13 +93,14 @@ pub(super) struct Round {
 }
 
 impl Instance {
-    /// Starts to record what `config` says. None where the session can't start, with the reason, or
-    /// there are too many writers.
+    /// Starts to record what `source` says, after the messages of a startup buffer. The reason
+    /// where the session can't start, or there are too many writers.
     pub(super) fn start(
         id: u64,
         source: SourceConfig,
         thread: Thread,
         state: &Arc<SharedStatus>,
+        startup: &mut Option<Startup>,
         outlet: &mut Outlet,
     ) -> io::Result<Result<Self, Error>> {
         let target = source.target_buffer;
@@ -107,7 +109,8 @@ impl Instance {
         };
         let (config, chunk_timeout) = (source.config, source.chunk_timeout);
         let settings = Settings { config, chunk_timeout, buffer: BUFFER };
-        let session = match ForwardedSession::start(settings, thread) {
+        let kept = startup.as_ref().map(|startup| &*startup.session);
+        let session = match ForwardedSession::start(settings, thread, kept) {
             Ok(session) => session,
             Err(error) => {
                 outlet.unregister(&own)?;
@@ -134,6 +137,10 @@ impl Instance {
         };
         instance.write_head(outlet)?;
         instance.write_instant("protolog session started", outlet)?;
+        if let Some(startup) = startup.take() {
+            let Self { session, counts, .. } = &mut instance;
+            instance.unreported = startup.forward(session, target, counts, outlet)?;
+        }
         Ok(Ok(instance))
     }
 

@@ -18,6 +18,7 @@
 //! | [`commands`], [`config`] | what the service asks for, decoded |
 //! | [`worker`] | the thread that forwards: commands, rounds, flushes |
 //! | [`instance`], [`sequence`] | a session of the service: its sequences, its dictionary |
+//! | [`startup`] | messages from before the first session |
 //! | [`outlet`] | the shared memory, writer ids, and what the service is told of them |
 //!
 //! Invariants
@@ -30,15 +31,18 @@ mod instance;
 mod link;
 mod outlet;
 mod sequence;
+mod startup;
 mod worker;
 
+use crate::Level;
 use crate::sys::environment::variable;
 use crate::sys::fork::{ForkLock, Order, is_incomplete};
 use crate::sys::thread::block_signals;
 use crate::writer::guarded;
 use link::Link;
 use perfetto_ipc::places;
-use std::sync::{Arc, Mutex, PoisonError};
+use startup::Startup;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -46,6 +50,9 @@ use std::time::{Duration, Instant};
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 /// The longest pause.
 const LAST_PAUSE: Duration = Duration::from_secs(5);
+
+/// What threads that ended have left in the startup buffer is looked at so often.
+const TIDY_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The producer of this process; none before the first [`connect`].
 static PRODUCER: ForkLock<Option<Producer>> = ForkLock::new(Order::Producer, None);
@@ -61,6 +68,8 @@ struct Producer {
 #[derive(Debug, Default)]
 struct SharedStatus {
     status: Mutex<Status>,
+    /// Messages for the first session.
+    startup: Mutex<Option<Startup>>,
 }
 
 /// The state of the connection with the tracing service.
@@ -102,9 +111,63 @@ pub struct Status {
 ///
 /// [`status`] says how it stands.
 pub fn connect() {
-    if is_incomplete() {
-        return;
+    Connect::new().start();
+}
+
+/// [`connect`] with options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "it does nothing until `start`"]
+pub struct Connect {
+    startup_buffer: usize,
+    startup_log_from: Level,
+}
+
+impl Default for Connect {
+    fn default() -> Self {
+        Self::new()
     }
+}
+
+impl Connect {
+    /// Creates the options of [`connect`]: no startup buffer.
+    pub fn new() -> Self {
+        Self { startup_buffer: 0, startup_log_from: Level::Verbose }
+    }
+
+    /// Keeps messages from before the service, or a session of it, is there: the first that fit a
+    /// buffer of so many bytes. The first session that starts gets them, those that it enables, and
+    /// the number of the others, which were dropped. Until then each message costs what it costs in
+    /// a session of this process, whether or not there is a service; once the buffer is full, a
+    /// drop.
+    ///
+    /// ```no_run
+    /// use protolog_rt::Level;
+    /// use protolog_rt::producer::Connect;
+    ///
+    /// Connect::new().startup_buffer(1 << 20).startup_log_from(Level::Info).start();
+    /// ```
+    pub fn startup_buffer(mut self, bytes: usize) -> Self {
+        self.startup_buffer = bytes;
+        self
+    }
+
+    /// Sets the least severe level that the startup buffer keeps, of all groups; the default is
+    /// VERBOSE.
+    pub fn startup_log_from(mut self, level: Level) -> Self {
+        self.startup_log_from = level;
+        self
+    }
+
+    /// Joins the service, as [`connect`] does.
+    pub fn start(self) {
+        if is_incomplete() {
+            return;
+        }
+        connect_with(self);
+    }
+}
+
+fn connect_with(options: Connect) {
     guarded(|| {
         let mut producer = PRODUCER.lock();
         let process = std::process::id();
@@ -112,6 +175,7 @@ pub fn connect() {
             return;
         }
         let state = Arc::<SharedStatus>::default();
+        state.keep(options);
         let own = Arc::clone(&state);
         let spawned = thread::Builder::new().name("protolog-conn".into()).spawn(move || run(&own));
         if let Err(error) = spawned {
@@ -133,6 +197,29 @@ pub fn status() -> Status {
 }
 
 impl SharedStatus {
+    /// Starts the startup buffer, if one is asked for.
+    fn keep(&self, options: Connect) {
+        if options.startup_buffer == 0 {
+            return;
+        }
+        match Startup::start(options.startup_buffer, options.startup_log_from) {
+            Ok(startup) => *self.startup() = Some(startup),
+            Err(error) => self.update(|status| status.notice = Some(error.to_string())),
+        }
+    }
+
+    /// Returns the startup buffer, until a session has its messages.
+    fn startup(&self) -> MutexGuard<'_, Option<Startup>> {
+        self.startup.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Bounds what threads that ended have left there. False where there is no startup buffer.
+    fn tidy(&self) -> bool {
+        let mut startup = self.startup();
+        startup.iter_mut().for_each(Startup::tidy);
+        startup.is_some()
+    }
+
     fn update(&self, change: impl FnOnce(&mut Status)) {
         change(&mut self.status.lock().unwrap_or_else(PoisonError::into_inner));
     }
@@ -166,7 +253,19 @@ fn run(state: &Arc<SharedStatus>) {
         if began.elapsed() > LAST_PAUSE {
             pause = FIRST_PAUSE;
         }
-        thread::sleep(pause);
+        sleep(pause, state);
         pause = (2 * pause).min(LAST_PAUSE);
+    }
+}
+
+/// Sleeps, and looks after the startup buffer meanwhile.
+fn sleep(pause: Duration, state: &SharedStatus) {
+    let by = Instant::now() + pause;
+    loop {
+        let left = by.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return;
+        }
+        thread::sleep(if state.tidy() { left.min(TIDY_INTERVAL) } else { left });
     }
 }

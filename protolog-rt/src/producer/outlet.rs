@@ -13,10 +13,10 @@ use super::link::Sender;
 use crate::session::forwarded::exit_deadline;
 use perfetto_ipc::frame::message;
 use protolog_core::chunk::{
-    DROPPED_PACKET_SIZE, FRAGMENT_SIZE_LEN, MAX_WRITER_ID, Packets, PageLayout,
+    DROPPED_PACKET_SIZE, FRAGMENT_SIZE_LEN, MAX_PACKETS, MAX_WRITER_ID, Packets, PageLayout,
 };
 use protolog_core::schema::packet;
-use protolog_shmem::{ServiceChunk, ServiceMemory, layout_for};
+use protolog_shmem::{MAX_PAYLOAD, ServiceChunk, ServiceMemory, layout_for};
 use protozero::wire::{packed_varint, redundant_varint};
 use std::collections::VecDeque;
 use std::io;
@@ -29,6 +29,9 @@ const OLD_MAX_WRITER_ID: u16 = 1023;
 
 /// So many chunks are committed at once.
 const BATCH: usize = 128;
+
+/// The most packets of a chunk, but for the empty one that is started last.
+const MOST_PACKETS: usize = MAX_PACKETS as usize - 2;
 
 /// Memory of so few pages has none for chunks that are reserved.
 const LEAST_PAGES: usize = 8;
@@ -260,6 +263,55 @@ impl Outlet {
             let Some(next) = next else { return Ok(false) };
             (chunk, rest, flags) = (next, later, Packets::CONTINUES);
         }
+    }
+
+    /// Writes packets of a writer, as many to a chunk as it has room for. Returns the number of
+    /// those that are written: fewer where the service freed no chunk in time.
+    pub(super) fn write_packed(
+        &mut self,
+        writer: &mut ServiceWriter,
+        packets: &[Vec<u8>],
+    ) -> io::Result<usize> {
+        let (mut written, mut begun, mut bytes) = (0, 0, Vec::new());
+        for (at, packet) in packets.iter().enumerate() {
+            let (size, size_len) = packed_varint(packet.len() as u64);
+            let len = size_len + packet.len();
+            // The empty packet that is started last takes a byte.
+            let is_full = bytes.len() + len >= MAX_PAYLOAD || at - begun == MOST_PACKETS;
+            if is_full && !bytes.is_empty() {
+                if !self.write_sized(writer, &bytes, at - begun)? {
+                    return Ok(written);
+                }
+                (written, begun) = (at, at);
+                bytes.clear();
+            }
+            if len >= MAX_PAYLOAD {
+                if !self.write(writer, packet)? {
+                    return Ok(written);
+                }
+                (written, begun) = (at + 1, at + 1);
+                continue;
+            }
+            bytes.extend_from_slice(&size.to_le_bytes()[..size_len]);
+            bytes.extend_from_slice(packet);
+        }
+        if bytes.is_empty() || self.write_sized(writer, &bytes, packets.len() - begun)? {
+            written = packets.len();
+        }
+        Ok(written)
+    }
+
+    /// Writes `count` packets, each with its size, into a chunk of their own.
+    fn write_sized(
+        &mut self,
+        writer: &mut ServiceWriter,
+        bytes: &[u8],
+        count: usize,
+    ) -> io::Result<bool> {
+        let Some(mut chunk) = self.acquire_late(writer, bytes.len())? else { return Ok(false) };
+        self.append(&mut chunk, &[bytes, &[0]].concat(), Packets::new(count as u16 + 1, 0));
+        self.complete(writer, chunk)?;
+        Ok(true)
     }
 
     /// Ends the connection.

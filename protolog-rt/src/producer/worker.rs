@@ -7,12 +7,12 @@
 //! Invariant: only this thread sends requests once the connection stands, so that the service gets
 //! chunks before the answer to the flush that they belong to.
 
-use super::SharedStatus;
 use super::commands::Command;
 use super::config::SourceConfig;
 use super::instance::{Instance, Round, Scope};
 use super::link::{Link, Receiver};
 use super::outlet::{Outlet, PAUSE};
+use super::{SharedStatus, TIDY_INTERVAL};
 use crate::session::forwarded;
 use crate::sys::thread::block_signals;
 use perfetto_ipc::frame::Body;
@@ -225,7 +225,11 @@ impl Worker {
         }
         self.outlet.wait_at_most(PATIENCE);
         let thread = thread::current();
-        match Instance::start(id, source, thread, &self.state, &mut self.outlet)? {
+        let mut startup = self.state.startup().take();
+        let started =
+            Instance::start(id, source, thread, &self.state, &mut startup, &mut self.outlet);
+        *self.state.startup() = startup;
+        match started? {
             Ok(instance) => self.instances.push(instance),
             Err(error) => self.state.update(|status| status.notice = Some(error.to_string())),
         }
@@ -271,7 +275,11 @@ impl Worker {
     /// Sleeps until there is something to do.
     fn sleep(&mut self, progress: Round) {
         if self.instances.is_empty() {
-            return thread::park();
+            return if self.state.tidy() {
+                thread::park_timeout(TIDY_INTERVAL);
+            } else {
+                thread::park();
+            };
         }
         if progress.is_full {
             return thread::park_timeout(PAUSE);

@@ -9,6 +9,7 @@
 //! - Whoever ends the session but the forwarder asks it to, and waits no longer than it was told.
 
 pub(crate) mod counts;
+mod kept;
 
 use crate::clock;
 use crate::error::Error;
@@ -73,8 +74,34 @@ struct EndState {
 }
 
 impl ForwardedSession {
-    /// Starts a session that `thread` forwards.
-    pub(crate) fn start(settings: Settings, thread: Thread) -> Result<Arc<Self>, Error> {
+    /// Starts a session that `thread` forwards, in the place of one that [keeps](Self::keep)
+    /// messages, if there is one: each message goes to one of them.
+    pub(crate) fn start(
+        settings: Settings,
+        thread: Thread,
+        kept: Option<&Self>,
+    ) -> Result<Arc<Self>, Error> {
+        let before = kept.map(|kept| kept.core.owner.before.clone());
+        let session = Self::new(settings, before)?;
+        session.core.set_drain(thread, Arc::clone(&session.requests));
+        match kept {
+            None => running_sessions::add(Arc::clone(&session) as _),
+            Some(kept) => running_sessions::replace(&kept.core, Arc::clone(&session) as _),
+        }
+        Ok(session)
+    }
+
+    /// Starts a session that keeps the first messages, for another one. Nobody waits for its end.
+    pub(crate) fn keep(settings: Settings) -> Result<Arc<Self>, Error> {
+        let session = Self::new(settings, None)?;
+        session.lock().is_done = true;
+        running_sessions::add(Arc::clone(&session) as _);
+        Ok(session)
+    }
+
+    /// A session that does not run yet, which reports drops of threads without a sequence since
+    /// `before`, or else since now.
+    fn new(settings: Settings, before: Option<UnattributedSnapshot>) -> Result<Arc<Self>, Error> {
         if fork::is_incomplete() {
             return Err(Error::IncompleteFork);
         }
@@ -85,15 +112,13 @@ impl ForwardedSession {
         barrier::prepare();
         let memory = Mapping::anonymous(protolog_shmem::size(settings.buffer));
         let memory = Memory::new(memory.map_err(Error::Resources)?);
-        let owner = SessionOwner::new(filter).with_timeout(settings.chunk_timeout);
+        let mut owner = SessionOwner::new(filter).with_timeout(settings.chunk_timeout);
+        owner.before = before.unwrap_or(owner.before);
         let buffer = Buffer::new(memory, FillPolicy::Stream);
         let core = Arc::new(Core::new(buffer, MAX_STRING_BYTES, owner));
         let requests = Arc::<Requests>::default();
-        core.set_drain(thread, Arc::clone(&requests));
         let (reported, end) = (Mutex::default(), Mutex::default());
-        let session = Arc::new(Self { core, requests, reported, end, changed: Condvar::new() });
-        running_sessions::add(Arc::clone(&session) as _);
-        Ok(session)
+        Ok(Arc::new(Self { core, requests, reported, end, changed: Condvar::new() }))
     }
 
     /// The chunks to forward.
@@ -153,6 +178,11 @@ impl ForwardedSession {
     /// still to be forwarded.
     pub(crate) fn begin_end(&self) {
         running_sessions::begin_end(&self.core);
+        self.core.stop();
+    }
+
+    /// Ends the session for its writers, where another one has taken its place.
+    pub(crate) fn stop_writers(&self) {
         self.core.stop();
     }
 
@@ -243,7 +273,8 @@ impl ForwardedSession {
         self.core.owner.before.clone()
     }
 
-    fn note(&self, losses: &[LossCount]) {
+    /// Counts drops that packets of the session report.
+    pub(crate) fn note(&self, losses: &[LossCount]) {
         let mut reported = self.reported();
         for lost in losses {
             lost.add_to(&mut reported);

@@ -213,6 +213,25 @@ pub(crate) fn remove(arbiter: &Arc<Arbiter>) {
     level::notify_change();
 }
 
+/// Starts recording with `new` in the place of `old`, for all threads of the process: a message
+/// goes to one of the two. Those that are within a message may finish it.
+pub(crate) fn replace(old: &Arc<Arbiter>, new: Arc<Arbiter>) {
+    guarded(|| {
+        level::register_lock();
+        let mut running = RUNNING.lock();
+        let spares = Arc::new(Spares::new(&new, THREADS.load(Ordering::Relaxed)));
+        running.arbiters.retain(|other| !Arc::ptr_eq(&other.arbiter, old));
+        running.arbiters.push(RunningArbiter { arbiter: new, spares });
+        // First, so that `new` gets nothing that it does not enable.
+        set_levels(&running.arbiters);
+        announce(&mut running);
+        // They look again, too, and find themselves gone.
+        old.close_writers();
+        free(running.take_unread(), running);
+    });
+    level::notify_change();
+}
+
 /// Frees lists, and routes that threads are done with, once `lock` is released.
 fn free(lists: Vec<Arc<RunningArbiters>>, lock: impl Sized) {
     drop(lock);

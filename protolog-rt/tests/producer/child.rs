@@ -4,7 +4,7 @@
 //! does what the lines of its standard input say, with a line `done` after each; at their end it
 //! exits. What it logged is in the file that the job names, in plain text.
 
-use crate::fork;
+use crate::{fork, rights};
 use protolog_control::Program;
 use protolog_core::control::protocol::Request;
 use protolog_rt::control::serve_in;
@@ -86,6 +86,22 @@ impl RunningChild {
         text.lines().map(str::to_owned).collect()
     }
 
+    /// The number of files that it has open.
+    pub(crate) fn files(&self) -> usize {
+        let files = fs::read_dir(format!("/proc/{}/fd", self.process.id()));
+        files.expect("the files of the child").count()
+    }
+
+    /// The processor's time that it took.
+    pub(crate) fn processor_time(&self) -> Duration {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.process.id()));
+        let stat = stat.expect("the child's times");
+        let fields: Vec<&str> =
+            stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+        let ticks = |at: usize| fields[at].parse::<u64>().expect("ticks");
+        Duration::from_millis((ticks(11) + ticks(12)) * 10)
+    }
+
     /// Lets it exit, and waits for that.
     pub(crate) fn end(mut self) -> Vec<String> {
         self.exit()
@@ -129,7 +145,14 @@ impl Drop for RunningChild {
 fn run() {
     let Ok(job) = env::var(JOB) else { return };
     let logged = PathBuf::from(env::var_os(LOGGED).expect("a path"));
-    producer::connect();
+    match word("uid", &job, 0) {
+        0 => {}
+        id => rights::become_user(id as u32),
+    }
+    job.split(' ').filter_map(|word| word.strip_prefix("refuse=")).for_each(rights::refuse);
+    let from = Level::from_wire(word("startup_from", &job, 0)).unwrap_or(Level::Verbose);
+    let startup = word("startup", &job, 0) as usize;
+    producer::Connect::new().startup_buffer(startup).startup_log_from(from).start();
     say("ready", "");
     let mut number = 0;
     for line in std::io::stdin().lines() {
@@ -166,6 +189,14 @@ fn obey(word: &str, rest: &str, job: &str, number: &mut u64, logged: &Path) -> S
             append(logged, &text);
         }
         "endless" => log_until_killed(job, logged),
+        "refuse" => rights::refuse(rest),
+        "mixed" => {
+            let number: u32 = rest.parse().expect("a number");
+            let (own, other) = (format!("text-{number}"), format!("text-{}", number / 2));
+            v!(Log::Work, "verbose %s", &own);
+            wtf!(Log::Work, "fatal %d %s %s", number, &own, &other);
+            d!(Log::Other, "debug %s %d", &own, number);
+        }
         "busy" => _ = thread::spawn(log_for_ever),
         "idle" => {
             let texts = log_and_stay(rest.parse().expect("a number"), *number);

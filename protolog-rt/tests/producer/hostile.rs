@@ -30,22 +30,27 @@ const METHODS: [&str; 8] = [
 const MAX_SESSIONS: u64 = 32;
 
 /// The connection of a producer, which was accepted.
-struct Accepted {
-    socket: UnixStream,
+pub(crate) struct Accepted {
+    pub(crate) socket: UnixStream,
     input: FrameBuffer,
     /// The request that commands answer.
-    commands: u64,
+    pub(crate) commands: u64,
+    /// The arguments of the last request.
+    pub(crate) args: Vec<u8>,
 }
 
 impl Accepted {
     /// Takes the next frame: the name of the method and the number of the request.
-    fn next(&mut self) -> Option<(String, u64)> {
+    pub(crate) fn next(&mut self) -> Option<(String, u64)> {
         loop {
             if let Some(bytes) = self.input.next_frame().expect("a frame") {
                 let frame = Frame::decode(bytes).expect("a frame");
                 let method = match frame.body {
                     Body::Bind { service } => service.to_owned(),
-                    Body::Invoke { method_id, .. } => METHODS[method_id as usize - 1].to_owned(),
+                    Body::Invoke { method_id, args, .. } => {
+                        self.args = args.to_vec();
+                        METHODS[method_id as usize - 1].to_owned()
+                    }
                     other => panic!("{other:?}"),
                 };
                 return Some((method, frame.request_id));
@@ -90,7 +95,7 @@ impl Accepted {
 }
 
 /// Accepts a producer and its memory, up to the request for commands.
-fn accept(listener: &UnixListener) -> Accepted {
+pub(crate) fn accept(listener: &UnixListener) -> Accepted {
     accept_with(listener, true)
 }
 
@@ -106,7 +111,7 @@ fn accept_without(missing: &str, listener: &UnixListener, takes_memory: bool) ->
 }
 
 fn introduce(socket: UnixStream, missing: &str, takes_memory: bool) -> Accepted {
-    let mut it = Accepted { socket, input: FrameBuffer::default(), commands: 0 };
+    let mut it = Accepted { socket, input: FrameBuffer::default(), commands: 0, args: Vec::new() };
     let id = it.wait_for("ProducerPort").expect("a request");
     let methods = METHODS.iter().zip(1..).filter(|(name, _)| **name != missing);
     let methods = methods.map(|(name, id)| Method { id, name }).collect();
@@ -119,7 +124,7 @@ fn introduce(socket: UnixStream, missing: &str, takes_memory: bool) -> Accepted 
 }
 
 /// `ENABLE_ALL`, to buffer 3.
-fn config() -> Vec<u8> {
+pub(crate) fn config() -> Vec<u8> {
     message(|to| _ = to.uint32(2, 3).nested(126).uint32(2, 1))
 }
 

@@ -13,6 +13,11 @@ mod hostile;
 mod losses;
 mod others;
 mod proxy;
+#[allow(unsafe_code)] // System calls.
+mod rights;
+mod sandboxed;
 mod scarce;
 mod service;
 mod soak;
+mod startup;
+mod stream;

@@ -13,7 +13,7 @@ const LITTLE: Change = Change::LittleMemory(64 << 10);
 
 /// Messages in a trace, and those that it counts as lost.
 #[track_caller]
-fn accounted(trace: &ServiceTrace) -> (u64, u64) {
+pub(crate) fn accounted(trace: &ServiceTrace) -> (u64, u64) {
     let log = trace.log();
     let is_message = |reason: &LossReason| matches!(reason, LossReason::Reported(_));
     let all = log.stats().lost.iter().filter(|((reason, _), _)| is_message(reason));

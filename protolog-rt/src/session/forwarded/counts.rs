@@ -47,6 +47,16 @@ impl ForwardedCounts {
         follow(sequence, committed, is_complete, &mut self.lost);
     }
 
+    /// Counts packets that were forwarded.
+    pub(crate) fn count_packets(&mut self, packets: &[Vec<u8>]) {
+        packets.iter().for_each(|packet| self.forwarded.packet(packet));
+    }
+
+    /// Counts packets as lost.
+    pub(crate) fn lose_packets(&mut self, packets: &[Vec<u8>]) {
+        packets.iter().for_each(|packet| self.lost.packet(packet));
+    }
+
     /// Returns the number of messages that were forwarded.
     pub(crate) fn messages(&self) -> u64 {
         self.forwarded.counts.messages()

@@ -58,6 +58,14 @@ pub(in crate::session) fn add(session: Arc<dyn RunningSession>) {
     writer::running::add(arbiter);
 }
 
+/// Starts a session for the threads of the process in the place of another one, which stays in the
+/// list until it is [removed](remove).
+pub(in crate::session) fn replace(old: &Core, session: Arc<dyn RunningSession>) {
+    let arbiter = Arc::clone(&session.core().arbiter);
+    writer::guarded(|| SESSIONS.lock().push(session));
+    writer::running::replace(&old.arbiter, arbiter);
+}
+
 /// Ends all sessions, for which no thread can be expected to wait long: at most `limit` for all of
 /// them together.
 pub(crate) fn end_all(limit: Duration) {

@@ -214,7 +214,7 @@ impl Counts {
 }
 
 /// Returns the id of the message in a packet.
-fn id(packet: &[u8]) -> Option<u64> {
+pub(in crate::session) fn id(packet: &[u8]) -> Option<u64> {
     usual_id(packet).or_else(|| any_id(packet))
 }
 
