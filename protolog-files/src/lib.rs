@@ -12,7 +12,7 @@
 //! | files below a directory of outputs | [`Tree`] |
 //! | a file at a known path | [`Location`] |
 //! | sockets and files in a private directory | [`Directory`] |
-//! | the socket of another program | [`connect`], [`Peer`] |
+//! | the socket of another program | [`unconnected`], [`connect`], [`Peer`] |
 //!
 //! Invariants
 //! - A returned file was looked at by its descriptor (`fstat`), never by its name alone.
@@ -43,6 +43,6 @@ pub use holes::read_with_holes;
 pub use location::Location;
 pub use output::{Found, Output, OutputAccess, OutputKind, READER_TIMEOUT};
 pub use refused::{Kind, Refused};
-pub use socket::{Peer, admit_files, connect};
+pub use socket::{Peer, admit_files, connect, unconnected};
 pub use staged::StagedFile;
 pub use tree::{Tree, open_lock_file};
