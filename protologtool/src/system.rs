@@ -29,7 +29,7 @@ pub use memory::Memory;
 pub use open_file::OpenFile;
 pub use reader::Reader;
 pub use real::Real;
-pub(crate) use spool::Spool;
+pub(crate) use spool::{Spool, unnamed_file};
 pub use stamp::Stamp;
 
 use protolog_reader::{ByteSource, FoundRecording};

@@ -328,9 +328,9 @@ fn a_session_of_programs_that_log_without_a_pause_ends_on_time() {
 #[test]
 fn programs_of_two_network_namespaces_are_in_one_trace() {
     let Some(service) = TracingService::start() else { return };
-    // A Unix socket leads from one to the other, as it does into a container that has its directory.
+    // A Unix socket leads from one to the other, as into a container that has its directory.
     let own = ["--net", "--user", "--map-root-user"];
-    let flags = if rustix::process::geteuid().is_root() { &own[..1] } else { &own };
+    let flags = if rustix::process::geteuid().is_root() { &own[..1] } else { &own[..] };
     let made = Command::new("unshare").args(flags).arg("true").output();
     if !made.is_ok_and(|made| made.status.success()) {
         return protolog_testkit::skip("network namespaces", "the system has none for us");

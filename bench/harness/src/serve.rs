@@ -75,10 +75,10 @@ fn serve<L: Joined>(shape: Shape, threads: usize, messages: u64) {
         for _ in 0..threads {
             scope.spawn(|| {
                 let logger = L::open(Path::new(""));
-                with_calls(&logger, shape, Loop(BEFORE));
+                with_calls(&logger, shape, Turns(BEFORE));
                 warm.wait();
                 go.wait();
-                with_calls(&logger, shape, Loop(messages));
+                with_calls(&logger, shape, Turns(messages));
                 done.wait();
                 // Whoever ends a thread has its last chunk written, and that is no message's cost.
                 end.wait();
@@ -99,9 +99,9 @@ fn serve<L: Joined>(shape: Shape, threads: usize, messages: u64) {
     thread::sleep(Duration::from_millis(10));
 }
 
-struct Loop(u64);
+struct Turns(u64);
 
-impl Calls for Loop {
+impl Calls for Turns {
     type Output = ();
 
     fn run(self, mut call: impl FnMut(u64)) {

@@ -29,10 +29,10 @@ const SHAPES: [(&str, &str); 2] =
 const JOINING: Duration = Duration::from_millis(500);
 
 /// What is measured: its title, the word for it, its program.
-type Candidate = (&'static str, &'static str, PathBuf);
+type JoinedCandidate = (&'static str, &'static str, PathBuf);
 
 /// The figures of a run.
-struct Figures {
+struct JoinedFigures {
     /// CPU nanoseconds of the program, for a message that is in the trace.
     cpu: f64,
     /// CPU nanoseconds of the service.
@@ -56,7 +56,7 @@ pub(super) fn run(report: &mut Report) -> Result<()> {
     workspace::empty_dir(&dir)?;
     let own = outside::build("user")?.join("protolog-bench-user");
     let peers = outside::build("peers")?.join("bench-peers");
-    let candidates: [Candidate; 4] = [
+    let candidates: [JoinedCandidate; 4] = [
         ("protolog", "protolog", own),
         ("Perfetto SDK, data source", "data-source", peers.clone()),
         ("Perfetto SDK, track event", "track-event", peers.clone()),
@@ -73,8 +73,15 @@ pub(super) fn run(report: &mut Report) -> Result<()> {
     build::run(report)
 }
 
-fn table(title: &str, candidates: &[Candidate], rounds: &[Vec<Figures>], report: &mut Report) {
-    let of = |rounds: &[Figures], value: fn(&Figures) -> f64| median(rounds.iter().map(value));
+fn table(
+    title: &str,
+    candidates: &[JoinedCandidate],
+    rounds: &[Vec<JoinedFigures>],
+    report: &mut Report,
+) {
+    let of = |rounds: &[JoinedFigures], value: fn(&JoinedFigures) -> f64| {
+        median(rounds.iter().map(value))
+    };
     let own = rounds.first().map_or(f64::NAN, |rounds| of(rounds, |it| it.cpu));
     let rows = candidates.iter().zip(rounds).map(|((title, ..), rounds)| {
         let cpu = of(rounds, |it| it.cpu);
@@ -112,10 +119,10 @@ fn table(title: &str, candidates: &[Candidate], rounds: &[Vec<Figures>], report:
 fn round(
     service: &Path,
     dir: &Path,
-    (_, word, program): &Candidate,
+    (_, word, program): &JoinedCandidate,
     shape: &str,
     threads: u64,
-) -> Result<Figures> {
+) -> Result<JoinedFigures> {
     let service = Service::start(service, dir)?;
     let mut command = Command::new(program);
     command.args(["serve", word, shape, &threads.to_string(), &MESSAGES.to_string()]);
@@ -151,7 +158,7 @@ fn round(
     }
     // Those before the loop are in the trace, too, and are the same in all.
     let kept = messages - (BEFORE * threads) as f64;
-    Ok(Figures {
+    Ok(JoinedFigures {
         cpu: cpu / kept.max(1.0),
         service: service_cpu / kept.max(1.0),
         rate: kept / (wall / 1e9 + flush.as_secs_f64()),

@@ -29,6 +29,26 @@ impl Program {
     }
 }
 
+/// Sends all of them a line.
+fn ask(programs: &mut [Program], line: &str) {
+    for it in programs {
+        it.child.ask(line);
+    }
+}
+
+/// Waits until all have done what they were asked.
+fn wait(programs: &mut [Program]) {
+    for it in programs {
+        it.child.expect("done");
+    }
+}
+
+/// Has all of them do something, at the same time.
+fn tell(programs: &mut [Program], line: &str) {
+    ask(programs, line);
+    wait(programs);
+}
+
 #[test]
 fn sessions_services_and_programs_come_and_go_and_nothing_is_lost() {
     let Some(mut service) = Service::start() else { return };
@@ -37,14 +57,13 @@ fn sessions_services_and_programs_come_and_go_and_nothing_is_lost() {
     let mut number = PROGRAMS;
     let mut programs: Vec<_> = (0..PROGRAMS).map(|at| Program::start(&service, at)).collect();
     for round in 0_usize.. {
-        let tell = |programs: &mut Vec<Program>, line: &str| {
-            programs.iter_mut().for_each(|it| _ = it.child.tell(line));
-        };
         tell(&mut programs, "connected");
         tell(&mut programs, "sessions 0");
         // Nobody records it.
         tell(&mut programs, "log count=50");
-        programs.iter_mut().for_each(|it| _ = it.news());
+        for it in &mut programs {
+            it.news();
+        }
 
         let whole = service.session(&all());
         tell(&mut programs, "sessions 1");
@@ -53,9 +72,9 @@ fn sessions_services_and_programs_come_and_go_and_nothing_is_lost() {
         let mut later = service.session(&all());
         tell(&mut programs, "sessions 2");
         // All at once, while the service is asked to flush.
-        programs.iter_mut().for_each(|it| it.child.ask("log"));
+        ask(&mut programs, "log");
         later.flush(Duration::from_secs(30)).expect("flush");
-        programs.iter_mut().for_each(|it| _ = it.child.expect("done"));
+        wait(&mut programs);
         let of_both: Vec<_> = programs.iter_mut().map(Program::news).collect();
         service.stop(later).check(&of_both);
         of_whole.extend(of_both);
@@ -70,14 +89,16 @@ fn sessions_services_and_programs_come_and_go_and_nothing_is_lost() {
             // What is recorded then is lost with it.
             let _lost = service.session(&all());
             tell(&mut programs, "sessions 1");
-            programs.iter_mut().for_each(|it| it.child.ask("log count=20000"));
+            ask(&mut programs, "log count=20000");
             service.restart();
-            programs.iter_mut().for_each(|it| _ = it.child.expect("done"));
+            wait(&mut programs);
         }
         let killed =
             std::mem::replace(&mut programs[round % PROGRAMS], Program::start(&service, number));
         number += 1;
         killed.child.kill();
     }
-    programs.into_iter().for_each(|it| _ = it.child.end());
+    for it in programs {
+        it.child.end();
+    }
 }

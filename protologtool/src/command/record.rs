@@ -13,8 +13,8 @@ mod session;
 mod stream;
 mod text;
 
-use self::session::{Job, Out, Target};
-use self::stream::Stream;
+use self::session::{Out, RecordJob, Target};
+use self::stream::OutputStream;
 use crate::args::LogOutput;
 use crate::args::level::level;
 use crate::args::values::age;
@@ -117,12 +117,12 @@ pub(crate) fn run(args: &RecordArgs, system: &dyn System) -> Result<Exit, Failur
         None => (config_of_flags(args), None),
     };
     let job = match &args.clone {
-        Some(name) => Job::Clone(name),
+        Some(name) => RecordJob::Clone(name),
         None => {
             let stays = args.name.is_some() || args.config.is_some() && file.is_none();
             let period = file.and_then(|file| file.period).unwrap_or(INTERVAL);
             let interval = (!stays).then_some(period);
-            Job::Session { config: &config, time: args.time, interval }
+            RecordJob::Session { config: &config, time: args.time, interval }
         }
     };
     let most = file.and_then(|file| file.max_bytes);
@@ -138,7 +138,7 @@ pub(crate) fn run(args: &RecordArgs, system: &dyn System) -> Result<Exit, Failur
     };
     let stream = system.open_stream(&args.output).map_err(Error::Output).map_err(failed)?;
     if let Some(stream) = stream {
-        let mut stream = Stream::start(stream).map_err(Error::Output).map_err(failed)?;
+        let mut stream = OutputStream::start(stream).map_err(Error::Output).map_err(failed)?;
         return match run(Target::Stream(&mut stream)) {
             Err(Error::Output(error)) if is_closed(&error) && is_standard(&args.output) => {
                 Ok(Exit::Done)

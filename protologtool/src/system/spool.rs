@@ -6,6 +6,7 @@
 //! Invariant: nobody else can open the file, and it is gone when the value is.
 
 use protolog_reader::{ByteSource, FileBytes};
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use tempfile::{SpooledData, SpooledTempFile};
 
@@ -18,6 +19,11 @@ pub(crate) struct Spool(BufWriter<SpooledTempFile>);
 
 /// The bytes that are written at once.
 const BLOCK: usize = 256 << 10;
+
+/// Returns a new file without a name, in the same directory.
+pub(crate) fn unnamed_file() -> io::Result<File> {
+    tempfile::tempfile()
+}
 
 impl Spool {
     pub(crate) fn new() -> Self {

@@ -4,7 +4,7 @@
 //! waits for whoever does not. A session ends on time however much is logged: a trace may grow as
 //! fast as it is read.
 
-use super::stream::Stream;
+use super::stream::OutputStream;
 use perfetto_ipc::{CloneTarget, Consumer, Error};
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 const LOOK: Duration = Duration::from_millis(100);
 
 /// What is recorded.
-pub(super) enum Job<'a> {
+pub(super) enum RecordJob<'a> {
     /// A session of one's own.
     Session {
         /// The encoded `TraceConfig`.
@@ -40,22 +40,22 @@ pub(super) enum Target<'a> {
     /// A file.
     File(&'a mut dyn Write),
     /// A pipe or a device.
-    Stream(&'a mut Stream),
+    Stream(&'a mut OutputStream),
 }
 
 /// Does the job; `is_over` ends a session early.
 pub(super) fn run(
     consumer: &mut Consumer,
-    job: &Job<'_>,
+    job: &RecordJob<'_>,
     is_over: &AtomicBool,
     out: &mut Out<'_>,
 ) -> Result<(), Error> {
     match *job {
-        Job::Clone(name) => {
+        RecordJob::Clone(name) => {
             consumer.clone_session(CloneTarget::Name(name))?;
             consumer.read(|packet| out.write(packet))?;
         }
-        Job::Session { config, time, interval } => {
+        RecordJob::Session { config, time, interval } => {
             consumer.enable(config)?;
             let end = End { begun: Instant::now(), time, is_over };
             if !wait(consumer, &end, interval, out)? {

@@ -6,6 +6,7 @@
 //! Invariants: memory has a block on each side, however slow the reader is, and the file what the
 //! reader has not taken. After a signal the reader is not waited for without a limit.
 
+use crate::system::unnamed_file;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
@@ -24,7 +25,7 @@ const LOOK: Duration = Duration::from_millis(100);
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// See the module.
-pub(super) struct Stream {
+pub(super) struct OutputStream {
     shared: Arc<Shared>,
     /// What is not in the file yet.
     block: Vec<u8>,
@@ -33,12 +34,12 @@ pub(super) struct Stream {
 struct Shared {
     /// What is between the two ends.
     file: File,
-    state: Mutex<State>,
+    state: Mutex<Backlog>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct Backlog {
     /// The bytes of the file that the reader has.
     written: u64,
     /// The bytes in the file.
@@ -47,10 +48,10 @@ struct State {
     error: Option<io::Error>,
 }
 
-impl Stream {
+impl OutputStream {
     pub(super) fn start(out: File) -> io::Result<Self> {
-        let file = tempfile::tempfile()?;
-        let state = Mutex::new(State::default());
+        let file = unnamed_file()?;
+        let state = Mutex::new(Backlog::default());
         let shared = Arc::new(Shared { file, state, changed: Condvar::new() });
         let other = Arc::clone(&shared);
         thread::Builder::new().name("output".into()).spawn(move || {
@@ -66,11 +67,11 @@ impl Stream {
         let (mut before, mut since) = (0, Instant::now());
         loop {
             let state = self.shared.lock();
-            let mut state = match self.shared.changed.wait_timeout_while(state, LOOK, State::waits)
-            {
-                Ok((state, _)) => state,
-                Err(poisoned) => poisoned.into_inner().0,
-            };
+            let mut state =
+                match self.shared.changed.wait_timeout_while(state, LOOK, Backlog::waits) {
+                    Ok((state, _)) => state,
+                    Err(poisoned) => poisoned.into_inner().0,
+                };
             if let Some(error) = state.error.take() {
                 return Err(error);
             }
@@ -86,7 +87,7 @@ impl Stream {
     }
 }
 
-impl Write for Stream {
+impl Write for OutputStream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.block.extend_from_slice(bytes);
         if self.block.len() >= BLOCK {
@@ -111,7 +112,7 @@ impl Write for Stream {
     }
 }
 
-impl State {
+impl Backlog {
     fn waits(&mut self) -> bool {
         self.written < self.end && self.error.is_none()
     }
@@ -140,12 +141,12 @@ impl Shared {
         }
     }
 
-    fn update(&self, change: impl FnOnce(&mut State)) {
+    fn update(&self, change: impl FnOnce(&mut Backlog)) {
         change(&mut self.lock());
         self.changed.notify_all();
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Backlog> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -156,8 +157,8 @@ mod tests {
     use std::io::Read;
     use std::os::fd::OwnedFd;
 
-    fn stream_of(writer: io::PipeWriter) -> Stream {
-        Stream::start(File::from(OwnedFd::from(writer))).unwrap()
+    fn stream_of(writer: io::PipeWriter) -> OutputStream {
+        OutputStream::start(File::from(OwnedFd::from(writer))).unwrap()
     }
 
     #[test]
@@ -166,7 +167,9 @@ mod tests {
         let mut stream = stream_of(writer);
         let sent: Vec<u8> = (0..10 * BLOCK).map(|at| (at / 7) as u8).collect();
         for round in 0..3 {
-            sent.chunks(1000 + round).for_each(|part| stream.write_all(part).unwrap());
+            for part in sent.chunks(1000 + round) {
+                stream.write_all(part).unwrap();
+            }
             stream.flush().unwrap();
             let mut bytes = vec![0; sent.len()];
             reader.read_exact(&mut bytes).unwrap();

@@ -3,7 +3,7 @@
 use super::Problem;
 use super::numbers::{float, integer, named_float, signed};
 use super::schema::{Field, Schema};
-use super::tokens::{Token, Tokens};
+use super::tokens::{TextToken, TextTokens};
 use crate::suggest::did_you_mean;
 use protozero::{Heap, Message, Writer};
 use std::collections::{BTreeSet, HashSet};
@@ -15,9 +15,9 @@ type Result<T> = std::result::Result<T, Problem>;
 
 /// See the module. One token is looked at before it is taken.
 pub(super) struct Encoder<'a> {
-    tokens: Tokens<'a>,
+    tokens: TextTokens<'a>,
     schema: &'a Schema,
-    looked_at: Option<(usize, Token<'a>)>,
+    looked_at: Option<(usize, TextToken<'a>)>,
     depth: usize,
 }
 
@@ -31,7 +31,7 @@ enum Scalar {
 
 impl<'a> Encoder<'a> {
     pub(super) fn new(text: &'a str, schema: &'a Schema) -> Self {
-        Self { tokens: Tokens::new(text), schema, looked_at: None, depth: 0 }
+        Self { tokens: TextTokens::new(text), schema, looked_at: None, depth: 0 }
     }
 
     /// Encodes the whole text as a message of this name.
@@ -47,9 +47,9 @@ impl<'a> Encoder<'a> {
         loop {
             let (at, token) = self.next()?;
             match token {
-                Token::End if end.is_none() => return Ok(()),
-                Token::Symbol(symbol) if Some(symbol) == end => return Ok(()),
-                Token::Name(name) => {
+                TextToken::End if end.is_none() => return Ok(()),
+                TextToken::Symbol(symbol) if Some(symbol) == end => return Ok(()),
+                TextToken::Name(name) => {
                     let field = self.field(of, name, at)?;
                     if !field.is_repeated && !given.insert(field.one_of.unwrap_or(name)) {
                         let what = match field.one_of {
@@ -61,7 +61,7 @@ impl<'a> Encoder<'a> {
                     self.value_of(field, to)?;
                     self.take_if(|symbol| matches!(symbol, ',' | ';'))?;
                 }
-                Token::Symbol('[') => {
+                TextToken::Symbol('[') => {
                     return Err(self.tokens.problem(at, "extensions and `Any` are not understood"));
                 }
                 other => {
@@ -89,7 +89,7 @@ impl<'a> Encoder<'a> {
         if !has_colon && !is_message {
             return Err(self.unexpected(at, &token, "`:`"));
         }
-        if !field.is_repeated || token != Token::Symbol('[') {
+        if !field.is_repeated || token != TextToken::Symbol('[') {
             return self.value(field, to);
         }
         self.next()?;
@@ -99,8 +99,8 @@ impl<'a> Encoder<'a> {
         loop {
             self.value(field, to)?;
             match self.next()? {
-                (_, Token::Symbol(',')) => {}
-                (_, Token::Symbol(']')) => return Ok(()),
+                (_, TextToken::Symbol(',')) => {}
+                (_, TextToken::Symbol(']')) => return Ok(()),
                 (at, other) => return Err(self.unexpected(at, &other, "`,` or `]`")),
             }
         }
@@ -123,8 +123,8 @@ impl<'a> Encoder<'a> {
 
     fn nested(&mut self, field: Field, to: &mut Message<'_, Heap>) -> Result<()> {
         let end = match self.next()? {
-            (_, Token::Symbol('{')) => '}',
-            (_, Token::Symbol('<')) => '>',
+            (_, TextToken::Symbol('{')) => '}',
+            (_, TextToken::Symbol('<')) => '>',
             (at, other) => return Err(self.unexpected(at, &other, "`{`")),
         };
         self.depth += 1;
@@ -151,7 +151,7 @@ impl<'a> Encoder<'a> {
     /// A value of an enumeration, by name or by number.
     fn enumeration(&mut self, field: Field, values: &[(&'static str, i32)]) -> Result<Scalar> {
         let (at, _) = self.look()?;
-        if let (_, Token::Name(name)) = self.look()? {
+        if let (_, TextToken::Name(name)) = self.look()? {
             self.next()?;
             let found = values.iter().find(|(value, _)| *value == name);
             let (_, number) = found.ok_or_else(|| {
@@ -172,10 +172,10 @@ impl<'a> Encoder<'a> {
     /// A text, or several side by side.
     fn text(&mut self, field: Field) -> Result<Scalar> {
         let (at, token) = self.next()?;
-        let Token::Text(mut bytes) = token else {
+        let TextToken::Text(mut bytes) = token else {
             return Err(self.unexpected(at, &token, "a text in quotes"));
         };
-        while let (_, Token::Text(more)) = self.look()? {
+        while let (_, TextToken::Text(more)) = self.look()? {
             self.next()?;
             bytes.extend(more);
         }
@@ -188,10 +188,10 @@ impl<'a> Encoder<'a> {
     fn boolean(&mut self) -> Result<Scalar> {
         let (at, token) = self.next()?;
         let value = match token {
-            Token::Name("true" | "True" | "t") => true,
-            Token::Name("false" | "False" | "f") => false,
-            Token::Number(number) if integer(number) == Some(1) => true,
-            Token::Number(number) if integer(number) == Some(0) => false,
+            TextToken::Name("true" | "True" | "t") => true,
+            TextToken::Name("false" | "False" | "f") => false,
+            TextToken::Number(number) if integer(number) == Some(1) => true,
+            TextToken::Number(number) if integer(number) == Some(0) => false,
             other => return Err(self.unexpected(at, &other, "`true` or `false`")),
         };
         Ok(Scalar::Varint(value.into()))
@@ -201,8 +201,8 @@ impl<'a> Encoder<'a> {
         let is_negative = self.take_if(|symbol| symbol == '-')?.is_some();
         let (at, token) = self.next()?;
         let value = match token {
-            Token::Number(number) => float(number),
-            Token::Name(name) => named_float(name),
+            TextToken::Number(number) => float(number),
+            TextToken::Name(name) => named_float(name),
             _ => None,
         };
         let value = value.ok_or_else(|| self.unexpected(at, &token, "a number"))?;
@@ -233,7 +233,7 @@ impl<'a> Encoder<'a> {
         let is_negative = self.take_if(|symbol| symbol == '-')?.is_some();
         let (at, token) = self.next()?;
         let value = match token {
-            Token::Number(number) => signed(is_negative, number, least, most),
+            TextToken::Number(number) => signed(is_negative, number, least, most),
             _ => None,
         };
         let wanted = format!("an integer from {least} to {most}");
@@ -243,21 +243,21 @@ impl<'a> Encoder<'a> {
     fn unsigned(&mut self, most: u64) -> Result<u64> {
         let (at, token) = self.next()?;
         let value = match token {
-            Token::Number(number) => integer(number).filter(|value| *value <= most),
+            TextToken::Number(number) => integer(number).filter(|value| *value <= most),
             _ => None,
         };
         let wanted = format!("an integer from 0 to {most}");
         value.ok_or_else(|| self.unexpected(at, &token, &wanted))
     }
 
-    fn next(&mut self) -> Result<(usize, Token<'a>)> {
+    fn next(&mut self) -> Result<(usize, TextToken<'a>)> {
         match self.looked_at.take() {
             Some(token) => Ok(token),
             None => self.tokens.next(),
         }
     }
 
-    fn look(&mut self) -> Result<(usize, Token<'a>)> {
+    fn look(&mut self) -> Result<(usize, TextToken<'a>)> {
         let token = self.next()?;
         self.looked_at = Some(token.clone());
         Ok(token)
@@ -266,7 +266,7 @@ impl<'a> Encoder<'a> {
     /// Takes the next token if it is such a symbol.
     fn take_if(&mut self, is_it: impl Fn(char) -> bool) -> Result<Option<char>> {
         match self.look()? {
-            (_, Token::Symbol(symbol)) if is_it(symbol) => {
+            (_, TextToken::Symbol(symbol)) if is_it(symbol) => {
                 self.next()?;
                 Ok(Some(symbol))
             }
@@ -274,12 +274,12 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    fn unexpected(&self, at: usize, token: &Token<'_>, wanted: &str) -> Problem {
+    fn unexpected(&self, at: usize, token: &TextToken<'_>, wanted: &str) -> Problem {
         let found = match token {
-            Token::Name(text) | Token::Number(text) => format!("`{text}`"),
-            Token::Text(_) => "a text".into(),
-            Token::Symbol(symbol) => format!("`{symbol}`"),
-            Token::End => "the end".into(),
+            TextToken::Name(text) | TextToken::Number(text) => format!("`{text}`"),
+            TextToken::Text(_) => "a text".into(),
+            TextToken::Symbol(symbol) => format!("`{symbol}`"),
+            TextToken::End => "the end".into(),
         };
         self.tokens.problem(at, format!("{wanted} is expected here, not {found}"))
     }

@@ -6,7 +6,7 @@ use super::Problem;
 
 /// A word.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Token<'a> {
+pub(super) enum TextToken<'a> {
     /// A name: of a field, of a value of an enumeration, `true`, `inf`.
     Name(&'a str),
     /// A number without its sign, as it is written.
@@ -20,29 +20,29 @@ pub(super) enum Token<'a> {
 }
 
 /// The words of a text, one by one.
-pub(super) struct Tokens<'a> {
+pub(super) struct TextTokens<'a> {
     text: &'a str,
     /// Where the next token begins, or what is before it.
     next: usize,
 }
 
-impl<'a> Tokens<'a> {
+impl<'a> TextTokens<'a> {
     pub(super) fn new(text: &'a str) -> Self {
         Self { text, next: 0 }
     }
 
     /// Returns the next token and its place.
-    pub(super) fn next(&mut self) -> Result<(usize, Token<'a>), Problem> {
+    pub(super) fn next(&mut self) -> Result<(usize, TextToken<'a>), Problem> {
         self.skip_blank();
         let (at, rest) = (self.next, &self.text[self.next..]);
-        let Some(first) = rest.chars().next() else { return Ok((at, Token::End)) };
+        let Some(first) = rest.chars().next() else { return Ok((at, TextToken::End)) };
         let token = match first {
-            '"' | '\'' => return Ok((at, Token::Text(self.text(first)?))),
-            'a'..='z' | 'A'..='Z' | '_' => Token::Name(self.take(length_of_name(rest))),
-            '0'..='9' | '.' => Token::Number(self.take(length_of_number(rest))),
+            '"' | '\'' => return Ok((at, TextToken::Text(self.text(first)?))),
+            'a'..='z' | 'A'..='Z' | '_' => TextToken::Name(self.take(length_of_name(rest))),
+            '0'..='9' | '.' => TextToken::Number(self.take(length_of_number(rest))),
             other => {
                 self.next += other.len_utf8();
-                Token::Symbol(other)
+                TextToken::Symbol(other)
             }
         };
         Ok((at, token))
