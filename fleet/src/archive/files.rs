@@ -8,7 +8,7 @@
 //! Invariants: what fails before [`StagedFiles::commit`] leaves nothing behind; the files that a
 //! record names are there, whole, and of one export; one export at a time puts files in place.
 
-use std::cell::Cell;
+use std::cell;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind};
@@ -44,7 +44,7 @@ pub(super) struct StagedFiles {
     root: PathBuf,
     done: Vec<(String, StagedFile)>,
     /// The steps of putting files in place that were passed.
-    steps: Cell<u32>,
+    steps: cell::Cell<u32>,
 }
 
 /// What an export wrote, which the next one of the same trace replaces.
@@ -69,7 +69,7 @@ impl StagedFiles {
     /// In the directory at `root`, which is made if it is not there.
     pub(super) fn new(root: &Path) -> Result<Self> {
         let tree = Tree::create(root).map_err(|error| Failure::cant_write(root, &error))?;
-        Ok(Self { tree, root: root.to_owned(), done: Vec::new(), steps: Cell::new(0) })
+        Ok(Self { tree, root: root.to_owned(), done: Vec::new(), steps: cell::Cell::new(0) })
     }
 
     /// Begins a file with rows of a table, which gets this name, a path below the root.
