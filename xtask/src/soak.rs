@@ -206,7 +206,7 @@ fn engines(skipped: &mut Vec<String>) -> Result<()> {
     fleet::test_with("engines", (PYTHON, &python))
 }
 
-/// Checks all that is locked, by the rules of `deny.toml`.
+/// Checks all that is locked, by the rules of the `deny.toml` beside it or that of the root.
 pub(crate) fn deny(skipped: &mut Vec<String>) -> Result<()> {
     if !install::found("cargo-deny") {
         let why = "cargo-deny is not installed (`cargo install --locked cargo-deny`)";
@@ -216,11 +216,14 @@ pub(crate) fn deny(skipped: &mut Vec<String>) -> Result<()> {
     let root = workspace::root();
     let locks = workspace::files()?.into_iter().filter(|file| file.ends_with("Cargo.lock"));
     for manifest in locks.map(|lock| root.join(lock).with_file_name("Cargo.toml")) {
-        let mut deny = Command::new("cargo-deny");
-        deny.arg("--manifest-path").arg(&manifest).arg("--config").arg(root.join("deny.toml"));
-        deny.args(["check", "sources", "advisories"]);
+        let own = manifest.with_file_name("deny.toml");
         // Benches and fuzz targets outside the workspace are in nobody's hands but ours.
-        if manifest == root.join("Cargo.toml") {
+        let is_shipped = own.is_file();
+        let config = if is_shipped { own } else { root.join("deny.toml") };
+        let mut deny = Command::new("cargo-deny");
+        deny.arg("--manifest-path").arg(&manifest).arg("--config").arg(config);
+        deny.args(["check", "sources", "advisories"]);
+        if is_shipped {
             deny.args(["bans", "licenses"]);
         }
         shell::run(deny.current_dir(&root))?;

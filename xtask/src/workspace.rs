@@ -38,6 +38,11 @@ pub fn metadata_of(platform: &str) -> Result<Value> {
     read_metadata(&["--filter-platform", platform])
 }
 
+/// The same for one platform, of the workspace of another manifest below the root.
+pub fn metadata_at(manifest: &str, platform: &str) -> Result<Value> {
+    read_metadata(&["--manifest-path", manifest, "--filter-platform", platform])
+}
+
 pub(crate) fn read_metadata(args: &[&str]) -> Result<Value> {
     let all = [&["metadata", "--format-version", "1", "--locked"], args].concat();
     let text = shell::read(&mut shell::cargo(&all))?;

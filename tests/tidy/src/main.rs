@@ -118,7 +118,12 @@ fn run() -> Result<()> {
     }
     let on_crates = [
         packages::check(&metadata),
-        supply::check(&metadata, &workspace::metadata_of(PLATFORM)?, &sources)?,
+        supply::check(
+            &metadata,
+            &workspace::metadata_of(PLATFORM)?,
+            &workspace::metadata_at("fleet/Cargo.toml", PLATFORM)?,
+            &sources,
+        )?,
     ];
     for finding in on_crates.concat() {
         println!("{finding}");

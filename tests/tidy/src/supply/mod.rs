@@ -23,34 +23,48 @@ use super::model::Sources;
 use super::packages::{list, text};
 use xtask::Result;
 
-/// The configuration of `cargo deny`.
+/// The configuration of `cargo deny`, and that for `fleet`.
 const DENY: &str = "deny.toml";
+const FLEET_DENY: &str = "fleet/deny.toml";
 
 /// The place that cargo gives to packages from crates.io.
 const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
-/// Findings on the packages that `cargo metadata` resolves for all platforms and for one, and on
-/// each `Cargo.lock`.
-pub(super) fn check(all: &Value, one: &Value, sources: &Sources) -> Result<Vec<String>> {
-    Ok([check_origins(all, sources)?, unsafe_code::check(one)?].concat())
+/// Findings on the packages that `cargo metadata` resolves for all platforms and for one, on those
+/// of `fleet`, and on each `Cargo.lock`.
+pub(super) fn check(
+    all: &Value,
+    one: &Value,
+    fleet: &Value,
+    sources: &Sources,
+) -> Result<Vec<String>> {
+    Ok([check_origins(all, fleet, sources)?, unsafe_code::check(one)?].concat())
 }
 
-fn check_origins(metadata: &Value, sources: &Sources) -> Result<Vec<String>> {
-    let deny = sources.get(DENY).ok_or_else(|| format!("no `{DENY}`"))?;
+fn check_origins(all: &Value, fleet: &Value, sources: &Sources) -> Result<Vec<String>> {
+    let mut findings = check_crates(all, DENY, sources)?;
+    findings.extend(check_crates(fleet, FLEET_DENY, sources)?);
+    let locks = sources.iter().filter(|(path, _)| path.ends_with("Cargo.lock"));
+    findings.extend(locks.flat_map(|(path, text)| foreign_sources(path, text)));
+    Ok(findings)
+}
+
+/// Findings on the crates of a workspace, by the lists of a configuration.
+fn check_crates(metadata: &Value, name: &str, sources: &Sources) -> Result<Vec<String>> {
+    let deny = sources.get(name).ok_or_else(|| format!("no `{name}`"))?;
     let allowed = entries(deny, "licenses", "allow");
     let mut findings = Vec::new();
     for package in list(&metadata["packages"]) {
         let expression = text(&package["license"]);
         if !licence::is_allowed(expression, &allowed) {
-            let name = text(&package["name"]);
+            let package = text(&package["name"]);
             findings.push(format!(
-                "{name} has the licence `{expression}`; choose another crate, or allow it in {DENY}"
+                "{package} has the licence `{expression}`; choose another crate, or allow it in \
+                 {name}"
             ));
         }
     }
-    findings.extend(duplicates(metadata, &entries(deny, "bans", "skip")));
-    let locks = sources.iter().filter(|(path, _)| path.ends_with("Cargo.lock"));
-    findings.extend(locks.flat_map(|(path, text)| foreign_sources(path, text)));
+    findings.extend(duplicates(metadata, &entries(deny, "bans", "skip"), name));
     Ok(findings)
 }
 
@@ -67,7 +81,7 @@ fn entries<'a>(file: &'a str, section: &str, key: &str) -> Vec<&'a str> {
 
 /// Crates of several versions, but for `exceptions` (as in `syn@2.0.1`), and exceptions that are
 /// none.
-fn duplicates(metadata: &Value, exceptions: &[&str]) -> Vec<String> {
+fn duplicates(metadata: &Value, exceptions: &[&str], file: &str) -> Vec<String> {
     let mut versions: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for package in list(&metadata["packages"]) {
         versions.entry(text(&package["name"])).or_default().insert(text(&package["version"]));
@@ -78,7 +92,7 @@ fn duplicates(metadata: &Value, exceptions: &[&str]) -> Vec<String> {
         let needed = versions.get_mut(name).is_some_and(|all| all.len() > 1 && all.remove(version));
         if !needed {
             findings
-                .push(format!("{DENY} excepts {exception}, but there is one version; remove it"));
+                .push(format!("{file} excepts {exception}, but there is one version; remove it"));
         }
     }
     for (name, versions) in versions.iter().filter(|(_, versions)| versions.len() > 1) {
@@ -130,9 +144,15 @@ skip = [\n    { crate = \"a@1.0.0\", reason = \"as \\\"b\\\" needs it\" },\n]\n"
             .collect();
         let sources = Sources::from([
             (DENY.to_owned(), RULES.to_owned()),
+            (FLEET_DENY.to_owned(), "[licenses]\nallow = [\n    \"ISC\",\n]\n".to_owned()),
             ("x/Cargo.lock".to_owned(), lock.to_owned()),
         ]);
-        assert_eq!(check_origins(&json!({"packages": packages}), &sources).unwrap(), expected);
+        let all = json!({"packages": packages});
+        let fleet = json!({"packages": [{"name": "d", "version": "1.0.0", "license": "ISC"}]});
+        assert_eq!(check_origins(&all, &fleet, &sources).unwrap(), expected);
+        // What one workspace may have, another one may not.
+        let license = "d has the licence `ISC`; choose another crate, or allow it in deny.toml";
+        assert_eq!(check_origins(&fleet, &fleet, &sources).unwrap()[0], license);
     }
 
     const TWICE: [(&str, &str, &str); 2] = [("a", "1.0.0", "MIT"), ("a", "2.0.0", "MIT")];
