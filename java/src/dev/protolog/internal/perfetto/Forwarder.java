@@ -183,8 +183,6 @@ final class Forwarder implements Runnable {
             }
             outlet.notify("NotifyDataSourceStarted", id);
             return;
-        } else if (instances.size() >= MAX_SESSIONS) {
-            throw new IOException("the service started more than " + MAX_SESSIONS + " sessions");
         }
         SourceConfig config;
         try {
@@ -195,9 +193,10 @@ final class Forwarder implements Runnable {
         if (config.asksForAbort()) {
             state.setNotice("a session asks for STALL_THEN_ABORT; messages are dropped instead");
         }
-        ServiceWriter own = outlet.register(config.target());
+        ServiceWriter own = instances.size() < MAX_SESSIONS ? outlet.register(config.target()) : null;
         if (own == null) {
-            state.setNotice("a session can't start: there are too many writers");
+            String what = instances.size() < MAX_SESSIONS ? "writers" : "sessions";
+            state.setNotice("a session does not record: there are too many " + what);
         } else {
             start(id, config, own);
         }

@@ -16,8 +16,10 @@ import java.nio.file.Path;
  *
  * @param name the socket, for people
  * @param path null for one that is no file
+ * @param isAnybodys every user may have made it, since the variable names none; whoever names one
+ *     trusts it
  */
-record ServiceAddress(String name, SocketAddress address, Path path) {
+record ServiceAddress(String name, SocketAddress address, Path path, boolean isAnybodys) {
     /** The variable: a path, or {@code HOST:PORT}. */
     static final String VARIABLE = "PERFETTO_PRODUCER_SOCK_NAME";
 
@@ -29,7 +31,7 @@ record ServiceAddress(String name, SocketAddress address, Path path) {
         if (named != null && !named.isEmpty()) {
             return parse(named);
         }
-        return of(Files.exists(IN_RUN) ? IN_RUN : IN_TMP);
+        return Files.exists(IN_RUN) ? of(IN_RUN, false) : of(IN_TMP, true);
     }
 
     /**
@@ -53,18 +55,13 @@ record ServiceAddress(String name, SocketAddress address, Path path) {
             if (address.isUnresolved()) {
                 throw new UnknownHostException("there is no host `" + host + "`");
             }
-            return new ServiceAddress(name, address, null);
+            return new ServiceAddress(name, address, null, false);
         }
         try {
-            return of(Path.of(name));
+            return of(Path.of(name), false);
         } catch (InvalidPathException e) {
             throw new IOException("this is no path", e);
         }
-    }
-
-    /** True for a socket where every user may make one, so that any may listen there. */
-    boolean isAnybodys() {
-        return IN_TMP.equals(path);
     }
 
     /** True for a socket of the network, over which the kernel does not say who is at its ends. */
@@ -72,9 +69,9 @@ record ServiceAddress(String name, SocketAddress address, Path path) {
         return path == null;
     }
 
-    private static ServiceAddress of(Path path) throws IOException {
+    private static ServiceAddress of(Path path, boolean isAnybodys) throws IOException {
         try {
-            return new ServiceAddress(path.toString(), UnixDomainSocketAddress.of(path), path);
+            return new ServiceAddress(path.toString(), UnixDomainSocketAddress.of(path), path, isAnybodys);
         } catch (IllegalArgumentException e) {
             throw new IOException("no socket can be there", e);
         }
