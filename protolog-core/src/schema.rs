@@ -69,6 +69,8 @@ pub mod packet {
     /// Ours, uint32, beside the descriptor of a process or thread with a pid of several processes:
     /// the true pid, in place of that in the descriptor.
     pub const LOCAL_PID: u32 = 1007;
+    /// Ours, bool: the timestamp is a guess, as in traces that are made of archives.
+    pub const TIME_IS_GUESS: u32 = 1008;
 }
 
 /// Bits of `TracePacket.sequence_flags`
@@ -383,4 +385,11 @@ pub mod loss_cause {
     pub const WRITE_FAILED: u32 = 8;
     /// Another program emptied, cut or deleted the file that had the message.
     pub const REMOVED: u32 = 9;
+    /// In traces that are made of archives, in place of what a reader found itself: packets did not
+    /// reach the trace, and nobody knows how many.
+    pub const FOUND_DROPPED: u32 = 100;
+    /// The same of messages whose strings were lost.
+    pub const FOUND_MISSING_STATE: u32 = 101;
+    /// The same of packets that could not be decoded.
+    pub const FOUND_MALFORMED: u32 = 102;
 }

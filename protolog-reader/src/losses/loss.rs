@@ -3,7 +3,7 @@
 use std::fmt;
 
 pub use protolog_core::LossCause;
-use protolog_core::schema::loss;
+use protolog_core::schema::{loss, loss_cause};
 use protozero::{DecodeError, Field};
 
 use crate::clocks::Moment;
@@ -45,7 +45,12 @@ pub enum LossReason {
 
 impl LossReason {
     fn from_wire(number: u32) -> Self {
-        LossCause::from_wire(number).map_or(Self::ReportedUnknown(number), Self::Reported)
+        match number {
+            loss_cause::FOUND_DROPPED => Self::Dropped,
+            loss_cause::FOUND_MISSING_STATE => Self::MissingState,
+            loss_cause::FOUND_MALFORMED => Self::Malformed,
+            _ => LossCause::from_wire(number).map_or(Self::ReportedUnknown(number), Self::Reported),
+        }
     }
 
     /// The name in JSON.
@@ -172,7 +177,8 @@ impl Losses {
         moment: Moment,
     ) -> bool {
         let reason = LossReason::from_wire(record.cause);
-        self.push(reason, record.group, Some(record.count), thread, moment);
+        let count = Some(record.count).filter(|_| reason.is_counted());
+        self.push(reason, record.group, count, thread, moment);
         !reason.is_cut()
     }
 

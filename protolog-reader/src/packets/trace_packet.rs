@@ -25,6 +25,8 @@ pub(crate) struct Packet<'a> {
     pub(crate) trusted_pid: Option<u32>,
     /// Packets of this sequence were lost before this one.
     pub(crate) dropped: bool,
+    /// The timestamp is a guess.
+    pub(crate) time_is_guess: bool,
     pub(crate) first_on_sequence: bool,
     pub(crate) cleared: bool,
     pub(crate) needs_state: bool,
@@ -123,6 +125,7 @@ impl<'a> Packet<'a> {
                 self.compressed = nested(field)?;
             }
             packet::LOSS => self.has_losses = true,
+            packet::TIME_IS_GUESS => self.time_is_guess = field.as_bool()?,
             _ => {}
         }
         Ok(())

@@ -169,7 +169,10 @@ impl Collected {
         let read = packet.snapshot.map_or(Ok(None), |snapshot| self.snapshot(sequence, snapshot));
         let (read, snapshot) = (read.unwrap_or_default(), read.map(drop));
         done = done.and(snapshot).and(self.identify(sequence, packet));
-        let moment = self.moment(sequence, packet.timestamp, packet.clock);
+        let mut moment = self.moment(sequence, packet.timestamp, packet.clock);
+        if packet.time_is_guess {
+            moment = moment.guess();
+        }
         if self.pass == Pass::Entries {
             return match packet.message {
                 Some(_) if packet.needs_state && !sequence.valid => done,
