@@ -19,9 +19,11 @@ Usage:
   protologtool export parquet -o DIR [OPTIONS] TRACE|DIR...
   protologtool export otlp URL [OPTIONS] TRACE|DIR...
   protologtool export read DIR
+  protologtool export traces -o DIR ARCHIVE
 
 `parquet` adds the logs of traces to an archive: Parquet files below DIR, by date (UTC), program and build. A trace that was
 exported before is replaced. `read` prints the lines that `protologtool read-log --format json` prints of the traces.
+`traces` makes traces of an archive again, which `read-log`, `view`, `diff` and `merge` read: a file below DIR for each.
 
 `otlp` sends the logs of traces to an OpenTelemetry collector, by OTLP over HTTP: `http://localhost:4318`.
 
@@ -54,6 +56,7 @@ pub(crate) enum Request {
     Help,
     Parquet { to: PathBuf, labels: Labels, dictionaries: Vec<PathBuf>, traces: Vec<PathBuf> },
     Read { from: PathBuf },
+    Traces { to: PathBuf, from: PathBuf },
     Otlp(Box<OtlpOptions>),
 }
 
@@ -69,17 +72,17 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request>
                 Ok(options.map_or(Request::Help, |options| Request::Otlp(Box::new(options))))
             }
             Some("read") => parse_read(&mut parser),
+            Some("traces") => parse_traces(&mut parser),
             Some("help") => Ok(Request::Help),
             _ => {
                 let shown = command.to_string_lossy();
                 Err(Failure::new(format!("no export `{shown}`"))
-                    .help("use one of `parquet`, `otlp`, `read`"))
+                    .help("use one of `parquet`, `otlp`, `read`, `traces`"))
             }
         },
         Some(other) => Err(misuse(other.unexpected())),
-        None => {
-            Err(Failure::new("no export is named").help("use one of `parquet`, `otlp`, `read`"))
-        }
+        None => Err(Failure::new("no export is named")
+            .help("use one of `parquet`, `otlp`, `read`, `traces`")),
     }
 }
 
@@ -121,6 +124,22 @@ fn parse_read(parser: &mut Parser) -> Result<Request> {
     Ok(Request::Read { from: from.ok_or_else(missing)? })
 }
 
+fn parse_traces(parser: &mut Parser) -> Result<Request> {
+    let (mut to, mut from) = (None, None);
+    while let Some(arg) = parser.next().map_err(misuse)? {
+        match arg {
+            Arg::Short('o') => to = Some(parser.value().map_err(misuse)?.into()),
+            Arg::Value(directory) if from.is_none() => from = Some(directory.into()),
+            Arg::Short('h') | Arg::Long("help") => return Ok(Request::Help),
+            other => return Err(misuse(other.unexpected())),
+        }
+    }
+    let missing = || Failure::new("missing `-o DIR`").help("name the directory of the traces");
+    let to = to.ok_or_else(missing)?;
+    let missing = || Failure::new("no archive is named").help("name the directory of an archive");
+    Ok(Request::Traces { to, from: from.ok_or_else(missing)? })
+}
+
 impl Request {
     /// Does what is asked for.
     pub(crate) fn run(self) -> Result<End> {
@@ -139,8 +158,7 @@ impl Request {
                         opened => opened?,
                     };
                     let messages = archive::export(&mut trace, &labels, &to)?;
-                    let noun = if messages == 1 { "message" } else { "messages" };
-                    print(&format!("{}: {messages} {noun}\n", trace.name))?;
+                    print(&format!("{}: {}\n", trace.name, counted(messages)))?;
                     if !trace.pages.log().is_complete() {
                         say(&damaged(Path::new(&trace.name)).as_warning());
                         end = End::Incomplete;
@@ -149,6 +167,12 @@ impl Request {
                 Ok(end)
             }
             Self::Otlp(options) => otlp::run(*options),
+            Self::Traces { to, from } => {
+                for (name, messages) in archive::read::write_traces(&from, &to)? {
+                    print(&format!("{name}: {}\n", counted(messages)))?;
+                }
+                Ok(End::Done)
+            }
             Self::Read { from } => {
                 let mut out = BufWriter::with_capacity(256 << 10, io::stdout().lock());
                 archive::read::write_lines(&from, &mut out)?;
@@ -156,4 +180,9 @@ impl Request {
             }
         }
     }
+}
+
+/// `2 messages`
+fn counted(messages: u64) -> String {
+    format!("{messages} {}", if messages == 1 { "message" } else { "messages" })
 }

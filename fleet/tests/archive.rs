@@ -8,23 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{Rotation, exported, fleet, lines_of, trace, with_mounts};
+use common::{
+    Rotation, assert_same, check, check_damaged, exported, fleet, lines_of, trace, with_mounts,
+};
 use tempfile::TempDir;
-
-/// Compares line by line, so that a difference is shown and not all.
-fn assert_same(lines: &str, expected: &str, what: &str) {
-    for (number, (line, expected)) in lines.lines().zip(expected.lines()).enumerate() {
-        assert_eq!(line, expected, "{what}: line {number}");
-    }
-    assert_eq!(lines.lines().count(), expected.lines().count(), "{what}");
-}
-
-fn check(trace: &[u8], what: &str) {
-    let Some(expected) = lines_of(trace) else { return };
-    let dir = TempDir::new().unwrap();
-    fs::write(dir.path().join("app.pftrace"), trace).unwrap();
-    assert_same(&exported(dir.path(), &["app.pftrace"]), &expected, what);
-}
 
 #[test]
 fn all_kinds_of_values_spans_and_losses_come_back() {
@@ -56,7 +43,7 @@ fn what_is_left_of_damaged_traces_comes_back() {
         if round % 3 == 0 {
             damaged.truncate(next(damaged.len()));
         }
-        check(&damaged, &format!("damaged trace {round}"));
+        check_damaged(&damaged, &format!("damaged trace {round}"));
     }
 }
 
@@ -321,7 +308,10 @@ fn a_wrong_command_line_is_explained() {
             &["parquet", "-o", "x"],
             "error: no trace is named\nhelp: give the file that a session writes\n",
         ),
-        (&["csv"], "error: no export `csv`\nhelp: use one of `parquet`, `otlp`, `read`\n"),
+        (
+            &["csv"],
+            "error: no export `csv`\nhelp: use one of `parquet`, `otlp`, `read`, `traces`\n",
+        ),
         (
             &["read", "x"],
             "error: can't read `x/exports`: No such file or directory (os error 2)\nhelp: name the directory that `export` wrote\n",

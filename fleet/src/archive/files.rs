@@ -14,6 +14,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use parquet::file::metadata::KeyValue;
 use parquet::file::writer::SerializedFileWriter;
 use protolog_files::{StagedFile, Tree, open_lock_file};
 use rustix::process::{Signal, getpid, kill_process};
@@ -24,10 +25,13 @@ use super::table::{Cell, Table};
 use crate::failure::{Failure, Result};
 
 /// The beginning of names of files that are not complete, where the file system gives them one.
-const PREFIX: &str = ".protolog-";
+pub(super) const PREFIX: &str = ".protolog-";
 
 /// The mode of files: logs are for their user alone.
-const MODE: u32 = 0o600;
+pub(super) const MODE: u32 = 0o600;
+
+/// The metadata of a file that says how many row groups follow each other by id, and not by time.
+pub(super) const BLOCKS: &str = "protolog.blocks";
 
 /// The directory with one file for each trace that was exported: its record, in JSON.
 pub(super) const EXPORTS: &str = "exports";
@@ -63,6 +67,8 @@ pub(super) struct TableFile {
     staged: StagedFile,
     file: SerializedFileWriter<BufWriter<File>>,
     table: Table,
+    /// The numbers of row groups that have the rows of one time.
+    blocks: Vec<usize>,
 }
 
 impl StagedFiles {
@@ -85,7 +91,7 @@ impl StagedFiles {
         let properties = schema::properties(&schema);
         let file = SerializedFileWriter::new(BufWriter::new(file), schema, properties);
         let file = file.map_err(|error| self.failed(&name, &error.into()))?;
-        Ok(TableFile { name, staged, file, table: rows })
+        Ok(TableFile { name, staged, file, table: rows, blocks: Vec::new() })
     }
 
     /// Adds a row to a file.
@@ -95,16 +101,19 @@ impl StagedFiles {
             return Ok(());
         }
         let written = file.table.write(&mut file.file);
-        written.map_err(|error| self.failed(&file.name, &error.into()))
+        file.blocks.push(written.map_err(|error| self.failed(&file.name, &error.into()))?);
+        Ok(())
     }
 
     /// Completes a file.
     pub(super) fn finish(&mut self, file: TableFile) -> Result<()> {
-        let TableFile { name, staged, mut file, mut table } = file;
+        let TableFile { name, staged, mut file, mut table, mut blocks } = file;
         let written = (|| {
             if !table.is_empty() {
-                table.write(&mut file)?;
+                blocks.push(table.write(&mut file)?);
             }
+            let blocks = serde_json::to_string(&blocks)?;
+            file.append_key_value_metadata(KeyValue::new(BLOCKS.to_owned(), blocks));
             let file = file.into_inner()?.into_inner().map_err(io::IntoInnerError::into_error)?;
             file.sync_all()
         })();

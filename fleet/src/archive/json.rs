@@ -1,8 +1,8 @@
 //! Values as JSON, in the form that `read-log --format json` has.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
+use foldhash::HashMap;
 use protolog_core::Arg;
 use protolog_reader::{SpanArg, printable_json};
 
@@ -25,15 +25,24 @@ pub(super) fn push_args(out: &mut String, args: &[Arg<'_>]) {
     out.push(']');
 }
 
-/// The fields of a span as an object. Of two values of one name, the newest counts.
+/// The fields of a span as an object, in the order in which they were first recorded. Of two values
+/// of one name, the newest counts.
 pub(super) fn span_args(args: &[SpanArg]) -> String {
-    let by_name: BTreeMap<&str, &SpanArg> = args.iter().map(|arg| (&*arg.name, arg)).collect();
+    let mut places = HashMap::default();
+    let mut fields: Vec<&SpanArg> = Vec::new();
+    for arg in args {
+        let place = *places.entry(&arg.name).or_insert(fields.len());
+        match fields.get_mut(place) {
+            Some(field) => *field = arg,
+            None => fields.push(arg),
+        }
+    }
     let mut out = "{".to_owned();
-    for (index, (name, arg)) in by_name.into_iter().enumerate() {
+    for (index, arg) in fields.into_iter().enumerate() {
         if index > 0 {
             out.push(',');
         }
-        push_json(&mut out, name);
+        push_json(&mut out, &*arg.name);
         out.push(':');
         if arg.is_text {
             push_json(&mut out, &arg.value);
@@ -56,7 +65,8 @@ pub(super) fn push_raw(out: &mut String, name: &str, value: &str) {
     out.extend([",\"", name, "\":", value]);
 }
 
-fn push_json(out: &mut String, value: &(impl serde::Serialize + ?Sized)) {
+/// Appends a value in the form of `read-log`, which shows no control characters.
+pub(super) fn push_json(out: &mut String, value: &(impl serde::Serialize + ?Sized)) {
     let json = serde_json::to_string(value).unwrap_or_default();
     match printable_json(&json) {
         Cow::Owned(printable) => out.push_str(&printable),

@@ -90,12 +90,12 @@ impl Places {
     }
 
     /// Writes a file without rows for each table, the same for all archives: an engine that finds
-    /// no file of a table knows none of its columns.
+    /// no file of a table knows none of its columns. Queries may name the first four texts.
     fn write_empty(&mut self) -> Result<()> {
         let nowhere = Partition { day: None, program: None };
         for table in TableName::ALL {
             let name = format!("{}/none.parquet", nowhere.directory(table, ""));
-            let file = self.files.begin(name, table, [1; 4])?;
+            let file = self.files.begin(name, table, [4, 1, 1, 1])?;
             self.files.finish(file)?;
         }
         Ok(())

@@ -1,9 +1,10 @@
-//! The rows of a table, gathered for one row group of a Parquet file.
+//! The rows of a table, gathered for row groups of a Parquet file.
 //!
 //! Invariants: texts are kept once for all rows of a group; memory is that of one group, which ends
 //! at [`MOST_ROWS`] rows or [`MOST_TEXT`] bytes of distinct texts.
 
 use std::io::Write;
+use std::ops::Range;
 use std::sync::Arc;
 
 use foldhash::HashMap;
@@ -21,6 +22,14 @@ pub(super) const MOST_ROWS: usize = 128 << 10;
 
 /// The most bytes of distinct texts of a row group.
 const MOST_TEXT: usize = 32 << 20;
+
+/// The rows of one message that get a row group of their own: engines that look for another one
+/// skip it, by the least and greatest id in it.
+const OWN_GROUP: usize = 8 << 10;
+
+/// The rows from which on they do. Of fewer, descriptions of row groups and their filters cost more
+/// than is saved.
+const LARGE: usize = 64 << 10;
 
 /// A value in a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -117,18 +126,36 @@ impl Table {
         self.rows == 0
     }
 
-    /// Writes the rows as a row group, and forgets them.
+    /// Writes the rows as row groups, and forgets them: one for each message that has many, and
+    /// one for each run of the others between them. Returns their number.
     pub(super) fn write(
         &mut self,
         file: &mut SerializedFileWriter<impl Write + Send>,
-    ) -> Result<()> {
+    ) -> Result<usize> {
         let order = self.order();
         let texts: Vec<ByteArray> =
             self.texts.list.iter().map(|text| ByteArray::from(&**text)).collect();
+        let groups = self.groups(&order);
+        let count = groups.len();
+        for rows in groups {
+            self.write_group(&order[rows], &texts, file)?;
+        }
+        self.columns.iter_mut().for_each(Column::clear);
+        self.texts = Texts::default();
+        self.rows = 0;
+        Ok(count)
+    }
+
+    fn write_group(
+        &self,
+        order: &[usize],
+        texts: &[ByteArray],
+        file: &mut SerializedFileWriter<impl Write + Send>,
+    ) -> Result<()> {
         let mut group = file.next_row_group()?;
-        for column in &mut self.columns {
+        for column in &self.columns {
             let Some(mut writer) = group.next_column()? else { break };
-            let rows = Rows { order: &order, defined: column.defined.as_deref() };
+            let rows = Rows { order, defined: column.defined.as_deref() };
             match &column.values {
                 Values::Int32(values) => {
                     rows.write(writer.typed::<Int32Type>(), |row| values[row] as i32)?;
@@ -148,12 +175,32 @@ impl Table {
                 }
             }
             writer.close()?;
-            column.clear();
         }
-        group.close()?;
-        self.texts = Texts::default();
-        self.rows = 0;
-        Ok(())
+        group.close().map(drop)
+    }
+
+    /// The row groups, as parts of the order.
+    fn groups(&self, order: &[usize]) -> Vec<Range<usize>> {
+        if order.len() < LARGE {
+            return std::iter::once(0..order.len()).collect();
+        }
+        let mut groups: Vec<Range<usize>> = Vec::new();
+        let mut at = 0;
+        let key =
+            |row: usize| self.sorted_by.first().map(|by| self.columns[*by].key(row, &self.texts));
+        let runs = order.chunk_by(|one, other| key(*one) == key(*other));
+        // The last group takes what follows, unless it is that of one message.
+        let mut is_open = false;
+        for run in runs {
+            let is_large = run.len() >= OWN_GROUP;
+            match groups.last_mut() {
+                Some(last) if is_open && !is_large => last.end += run.len(),
+                _ => groups.push(at..at + run.len()),
+            }
+            at += run.len();
+            is_open = !is_large;
+        }
+        groups
     }
 
     /// The rows in the order of the file.
@@ -266,5 +313,26 @@ impl Texts {
         self.list.push(text.clone());
         self.ids.insert(text, id);
         id
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use parquet::schema::parser::parse_message_type;
+
+    #[test]
+    fn frequent_messages_have_row_groups_of_their_own_where_there_are_many_rows() {
+        let schema = parse_message_type("message m { REQUIRED BYTE_ARRAY id (STRING); }").unwrap();
+        let groups = |counts: &[(&str, usize)]| {
+            let mut table = Table::new(&schema, &[0]);
+            for (id, count) in counts {
+                (0..*count).for_each(|_| table.push(&[Cell::Text(id)]));
+            }
+            table.groups(&table.order())
+        };
+        let many = [("d", 20), ("a", 60_000), ("b", 10), ("c", 9_000), ("e", 30)];
+        assert_eq!(groups(&many), [0..60_000, 60_000..60_010, 60_010..69_010, 69_010..69_060]);
+        assert_eq!(groups(&[("a", 50_000), ("b", 9_000)]).len(), 1);
     }
 }

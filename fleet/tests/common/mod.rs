@@ -1,6 +1,9 @@
 //! Traces, and what `read-log --format json` prints of them.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
+pub(crate) mod conversions;
+#[path = "../../../protolog-reader/tests/common/trace/mod.rs"]
+pub(crate) mod described;
 pub(crate) mod sink;
 
 use std::fs;
@@ -86,6 +89,78 @@ pub(crate) fn exported(dir: &Path, traces: &[&str]) -> String {
     let output = fleet(&["read", "archive"], dir);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
+}
+
+/// Compares line by line, so that a difference is shown and not all.
+#[track_caller]
+pub(crate) fn assert_same(lines: &str, expected: &str, what: &str) {
+    for (number, (line, expected)) in lines.lines().zip(expected.lines()).enumerate() {
+        assert_eq!(line, expected, "{what}: line {number}");
+    }
+    assert_eq!(lines.lines().count(), expected.lines().count(), "{what}");
+}
+
+/// Checks that an archive of a trace has its lines, and that they are those of the trace that is
+/// made of the archive. False if it is no trace.
+#[track_caller]
+pub(crate) fn check(trace: &[u8], what: &str) -> bool {
+    let Some(expected) = lines_of(trace) else { return false };
+    let dir = TempDir::new().unwrap();
+    fs::write(dir.path().join("app.pftrace"), trace).unwrap();
+    assert_same(&exported(dir.path(), &["app.pftrace"]), &expected, what);
+    assert_same(&lines_of_made(dir.path()), &expected, &format!("{what}, made again"));
+    true
+}
+
+/// As [`check`], of a damaged trace: in one that is made of the archive, spans whose events were
+/// damaged may stand elsewhere among items of one time.
+#[track_caller]
+pub(crate) fn check_damaged(trace: &[u8], what: &str) {
+    let Some(expected) = lines_of(trace) else { return };
+    let dir = TempDir::new().unwrap();
+    fs::write(dir.path().join("app.pftrace"), trace).unwrap();
+    assert_same(&exported(dir.path(), &["app.pftrace"]), &expected, what);
+    let without_spans = |lines: &str| {
+        let is_span = |line: &&str| line.starts_with("{\"type\":\"span_");
+        lines.lines().filter(|line| !is_span(line)).collect::<Vec<_>>().join("\n")
+    };
+    let made = without_spans(&lines_of_made(dir.path()));
+    assert_same(&made, &without_spans(&expected), &format!("{what}, made again"));
+}
+
+/// The messages that `read-log` prints of a trace.
+pub(crate) fn messages_of(trace: &[u8]) -> Vec<serde_json::Value> {
+    let lines = lines_of(trace).unwrap();
+    let lines = lines.lines().map(|line| serde_json::from_str(line).unwrap());
+    lines.filter(|line: &serde_json::Value| line["type"] == "message").collect()
+}
+
+/// Texts to look for in the messages of [`trace`].
+pub(crate) const SEARCHES: [&str; 14] = [
+    "example.org",
+    "is full",
+    "var is",
+    "round 1",
+    "und 17 of exa",
+    "done",
+    "in the span",
+    "17",
+    "true",
+    "größe",
+    "100%",
+    "inf",
+    "no such text",
+    "/var/log",
+];
+
+/// The lines of the one trace that is made of the archive in a directory.
+pub(crate) fn lines_of_made(dir: &Path) -> String {
+    let output = fleet(&["traces", "-o", "made", "archive"], dir);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let mut files = fs::read_dir(dir.join("made")).unwrap();
+    let made = fs::read(files.next().unwrap().unwrap().path()).unwrap();
+    assert!(files.next().is_none());
+    lines_of(&made).unwrap_or_default()
 }
 
 /// What `read-log --format json --spans` prints of a trace.
