@@ -11,7 +11,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use common::{exported, lines_of, trace};
+use common::{SEARCHES, conversions, exported, lines_of, messages_of, trace};
 use protolog_core::{Arg, Template, render};
 use protolog_testkit::{temp_dir, workspace_root};
 use serde_json::Value as Json;
@@ -77,6 +77,61 @@ fn the_log_and_what_is_lost_are_those_of_read_log() {
         "select (select sum(messages) from lost), sum(messages), count(*) > 8 from volume_by_site";
     let sums = ask(&archive, "spark.py", &["query", sums]);
     assert_eq!(sums, [[Json::from(lost), Json::from(messages.len()), Json::from(true)]]);
+}
+
+/// Every conversion, by the function that takes an id.
+#[test]
+fn messages_are_rendered_as_by_read_log() {
+    if engines().is_none() {
+        return;
+    }
+    let dir = temp_dir();
+    fs::write(dir.path().join("app.pftrace"), conversions::trace()).unwrap();
+    exported(dir.path(), &["app.pftrace"]);
+    let archive = dir.path().join("archive");
+    let rows = ask(&archive, "spark.py", &["rendered", ""]);
+    let texts = ask(
+        &archive,
+        "spark.py",
+        &[
+            "query",
+            "select l.message, m.text from log l join messages m using (boot_time, tie) order by boot_time, tie",
+        ],
+    );
+    let expected = messages_of(&conversions::trace());
+    assert_eq!(texts.len(), expected.len());
+    let mut rows = rows.iter();
+    for (row, expected) in texts.iter().zip(&expected) {
+        assert_eq!(row[0], expected["message"], "{expected}");
+        if row[1].is_null() {
+            assert_eq!(rows.next().unwrap()[0], expected["message"], "{expected}");
+        }
+    }
+    assert!(rows.next().is_none());
+}
+
+#[test]
+fn searches_find_what_read_log_shows() {
+    if engines().is_none() {
+        return;
+    }
+    let (dir, (messages, _)) = (archived(), expected());
+    let wanted = serde_json::to_string(&SEARCHES).unwrap();
+    let found = ask(&dir.path().join("archive"), "spark.py", &["found", &wanted]);
+    for (wanted, row) in SEARCHES.iter().zip(found) {
+        let count =
+            |is_one: &dyn Fn(&Json) -> bool| messages.iter().filter(|it| is_one(it)).count();
+        let expected = [
+            count(&|it| it["message"].as_str().unwrap().contains(wanted)),
+            count(&|it| it["template"].as_str().unwrap().replace("%%", "%").contains(wanted)),
+            // A float that JSON has no number for is a text there.
+            count(&|it| {
+                *wanted != "inf"
+                    && it["args"].as_array().unwrap().iter().any(|arg| arg.as_str() == Some(wanted))
+            }),
+        ];
+        assert_eq!(row, expected.map(Json::from), "{wanted}");
+    }
 }
 
 /// Nanoseconds, directories and arguments.

@@ -1,7 +1,7 @@
 -- Views and macros on an archive of `protologtool export parquet`.
 --
 --   cd archive && duckdb -init protolog.sql
---   select time, level, tag, message from log where level >= 'ERROR' order by time;
+--   select time, level, tag, message from log where level in ('ERROR', 'WTF') order by time;
 --
 -- Another directory: set variable archive = '/srv/archive' before this file is read.
 
@@ -56,7 +56,8 @@ create or replace macro protolog_float(value, piece) as
             when isnan(value) then 'nan'
             when value = 'infinity'::double then 'inf'
             when value = '-infinity'::double then '-inf'
-            else printf('%.' || coalesce(piece.precision, 6) || piece.verb, value)
+            -- In C, no figure is one.
+            else printf('%.' || greatest(coalesce(piece.precision, 6), if(piece.verb = 'g', 1, 0)) || piece.verb, value)
         end,
         piece.width,
         piece.zero_pad and isfinite(value)
@@ -67,17 +68,17 @@ create or replace macro protolog_bool(value, piece) as
 
 -- The text of a message: the pieces of its template, and its arguments by kind. Bit i of `unsigned_args` is set if argument i is an
 -- unsigned integer.
-create or replace macro protolog_render(pieces, unsigned_args, texts, integers, floats, bools) as
+create or replace macro protolog_render(pieces, args) as
     list_aggregate(
         list_transform(
             pieces,
             lambda piece: case piece.kind
-                when 's' then protolog_text(texts[piece.place + 1], piece)
+                when 's' then protolog_text(args.texts[piece.place + 1], piece)
                 when 'i' then protolog_integer(
-                    integers[piece.place + 1], piece, (unsigned_args >> piece.argument) & 1 = 1
+                    args.integers[piece.place + 1], piece, (args.unsigned_args >> piece.argument) & 1 = 1
                 )
-                when 'f' then protolog_float(floats[piece.place + 1], piece)
-                when 'b' then protolog_bool(bools[piece.place + 1], piece)
+                when 'f' then protolog_float(args.floats[piece.place + 1], piece)
+                when 'b' then protolog_bool(args.bools[piece.place + 1], piece)
                 else piece.text
             end
         ),
@@ -98,10 +99,15 @@ create or replace view templates as
     from protolog_dictionary()
     order by all;
 
+-- The text of a message by its id, of the column `arguments` of `messages`: `select render(id, arguments) from messages`.
+create or replace macro render(of_id, of_arguments) as
+    protolog_render((select any_value(known.pieces) from templates as known where known.id = of_id), of_arguments);
+
 create or replace view losses as from protolog_files('losses');
 create or replace view spans as from protolog_files('spans');
 
--- One row for each message that was logged. `texts`, `integers`, `floats` and `bools` are its arguments by kind.
+-- One row for each message that was logged. `texts`, `integers`, `floats` and `bools` are its arguments by kind, `arguments` all of
+-- them, as `render` takes them. A row that fits no template has `text` and `args` in their place.
 create or replace view messages as
     select
         time, epoch_ns(time) + boot_offset as boot_time, tie, time_guessed, source, host, pid, tid, process, thread, id, variant, level,
@@ -109,7 +115,8 @@ create or replace view messages as
         [*columns('^s[0-9]+$')] as texts,
         [*columns('^i[0-9]+$')] as integers,
         [*columns('^f[0-9]+$')] as floats,
-        [*columns('^b[0-9]+$')] as bools
+        [*columns('^b[0-9]+$')] as bools,
+        struct_pack(unsigned_args := unsigned_args, texts := texts, integers := integers, floats := floats, bools := bools) as arguments
     from protolog_files('messages');
 
 -- The log: what `read-log` shows, by the same names.
@@ -118,8 +125,139 @@ create or replace view log as
         m.time, m.boot_time, m.tie, m.host, m.program, m.build, m.date, m.pid, m.tid, m.process, m.thread,
         m.level, t.tag, t.log_group, m.id, t.template, t.location, m.stack_trace, m.source,
         m.texts, m.integers, m.floats, m.bools,
-        coalesce(m.text, protolog_render(t.pieces, m.unsigned_args, m.texts, m.integers, m.floats, m.bools)) as message
+        coalesce(m.text, protolog_render(t.pieces, m.arguments)) as message
     from messages m
+    left join templates t on (
+        m.id = t.id and m.variant = t.variant and m.build = t.build and m.program is not distinct from t.program
+    );
+
+-- Search -------------------------------------------------------------------------------------------------------------
+
+-- The letters that the numbers and truth values of a template may have, for the class of a regular expression.
+create or replace macro protolog_letters(pieces) as
+    list_aggregate(
+        list_transform(
+            pieces,
+            lambda piece: case piece.kind
+                when 'i' then if(piece.verb = 'x', '0-9a-f ', '0-9 ')
+                when 'f' then '0-9.+einfa '
+                when 'b' then 'truefals '
+                else ''
+            end
+        ),
+        'string_agg',
+        ''
+    ) || '-';
+
+create or replace macro protolog_is_in_template(pieces, wanted) as
+    len(list_filter(pieces, lambda piece: contains(piece.text, wanted))) > 0;
+
+-- Whether a text may begin in an argument and end behind it, or the other way round.
+create or replace macro protolog_is_across(pieces, wanted) as
+    len(list_filter(
+        pieces,
+        lambda piece: piece.text is not null and len(list_filter(
+            range(1, length(wanted)),
+            lambda cut: starts_with(wanted[cut + 1:], piece.text) or starts_with(piece.text, wanted[cut + 1:])
+                or ends_with(wanted[:cut], piece.text) or ends_with(piece.text, wanted[:cut])
+        )) > 0
+    )) > 0
+    -- Arguments side by side, and spaces before one.
+    or len(list_filter(
+        range(1, len(pieces)), lambda n: pieces[n].kind is not null and pieces[n + 1].kind is not null
+    )) > 0
+    or (contains(wanted, ' ') and len(list_filter(pieces, lambda piece: piece.width > 0)) > 0);
+
+-- Whether all that numbers can't have is in the template.
+create or replace macro protolog_has_rest(pieces, wanted) as
+    len(list_filter(
+        regexp_extract_all(wanted, '[^' || protolog_letters(pieces) || ']+'),
+        lambda part: not protolog_is_in_template(pieces, part)
+    )) = 0;
+
+create or replace macro protolog_has_kind(pieces, wanted) as
+    len(list_filter(pieces, lambda piece: contains(wanted, piece.kind))) > 0;
+
+-- How a text may be in the messages of a template: `always`, since the template has it; `texts`, within one text argument;
+-- `somewhere`, which only the rendered message tells; null if it can't be there.
+create or replace macro protolog_may_have(pieces, wanted) as
+    case
+        when protolog_is_in_template(pieces, wanted) then 'always'
+        when protolog_is_across(pieces, wanted)
+            then if(protolog_has_kind(pieces, 's') or protolog_has_rest(pieces, wanted), 'somewhere', null)
+        when protolog_has_kind(pieces, 'ifb') and regexp_full_match(wanted, '[' || protolog_letters(pieces) || ']*')
+            then 'somewhere'
+        when len(list_filter(pieces, lambda piece: piece.kind = 's' and piece.precision is not null)) > 0 then 'somewhere'
+        when protolog_has_kind(pieces, 's') then 'texts'
+    end;
+
+-- The messages that have a text, as rows of `log`: first the templates that may have it are found, then the row groups of these
+-- alone are read.
+create or replace macro search(wanted) as table
+    with found as materialized (
+        select *, protolog_may_have(pieces, wanted) as place from templates where protolog_may_have(pieces, wanted) is not null
+    )
+    select
+        m.time, m.boot_time, m.tie, m.host, m.program, m.build, m.date, m.pid, m.tid, m.process, m.thread,
+        m.level, t.tag, t.log_group, m.id, t.template, t.location, m.stack_trace, m.source,
+        m.texts, m.integers, m.floats, m.bools, protolog_render(t.pieces, m.arguments) as message
+    from messages m
+    join found t on (
+        m.id = t.id and m.variant = t.variant and m.build = t.build and m.program is not distinct from t.program
+    )
+    where m.text is null and case t.place
+        when 'always' then true
+        when 'texts' then len(list_filter(m.texts, lambda it: contains(it, wanted))) > 0
+        else contains(protolog_render(t.pieces, m.arguments), wanted)
+    end
+    union all
+    -- Of these, the text is not that of the template.
+    select
+        m.time, m.boot_time, m.tie, m.host, m.program, m.build, m.date, m.pid, m.tid, m.process, m.thread,
+        m.level, t.tag, t.log_group, m.id, t.template, t.location, m.stack_trace, m.source,
+        m.texts, m.integers, m.floats, m.bools, m.text as message
+    from messages m
+    left join templates t on (
+        m.id = t.id and m.variant = t.variant and m.build = t.build and m.program is not distinct from t.program
+    )
+    where m.text is not null and contains(m.text, wanted);
+
+-- The messages whose template has a text, as rows of `log`.
+create or replace macro search_templates(wanted) as table
+    select l.* from log l where l.id in (select id from templates where protolog_is_in_template(pieces, wanted));
+
+-- The messages one of whose first four texts is just this one, as rows of `log`: by the filters of the files, without a scan.
+create or replace macro search_argument(wanted) as table
+    with found as (
+        from protolog_files('messages') where s0 = wanted
+        union all by name
+        from protolog_files('messages') where s1 = wanted and s0 is distinct from wanted
+        union all by name
+        from protolog_files('messages') where s2 = wanted and s0 is distinct from wanted and s1 is distinct from wanted
+        union all by name
+        from protolog_files('messages')
+        where s3 = wanted and s0 is distinct from wanted and s1 is distinct from wanted and s2 is distinct from wanted
+    )
+    select
+        m.time, epoch_ns(m.time) + m.boot_offset as boot_time, m.tie, m.host, m.program, m.build, m.date, m.pid, m.tid, m.process,
+        m.thread, m.level, t.tag, t.log_group, m.id, t.template, t.location, m.stack_trace, m.source,
+        m.texts, m.integers, m.floats, m.bools,
+        coalesce(
+            m.text,
+            protolog_render(
+                t.pieces,
+                struct_pack(
+                    unsigned_args := m.unsigned_args, texts := m.texts, integers := m.integers, floats := m.floats, bools := m.bools
+                )
+            )
+        ) as message
+    from (
+        select
+            *,
+            [*columns('^s[0-9]+$')] as texts, [*columns('^i[0-9]+$')] as integers,
+            [*columns('^f[0-9]+$')] as floats, [*columns('^b[0-9]+$')] as bools
+        from found
+    ) m
     left join templates t on (
         m.id = t.id and m.variant = t.variant and m.build = t.build and m.program is not distinct from t.program
     );

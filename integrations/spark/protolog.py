@@ -1,8 +1,9 @@
 """Views for Spark on an archive of `protologtool export parquet`.
 
     import protolog
-    protolog.views(spark, "/srv/archive")
-    spark.sql("select time, level, tag, message from log where level >= 'ERROR' order by time_ns, tie").show()
+    archive = protolog.views(spark, "/srv/archive")
+    spark.sql("select time, level, tag, message from log where level = 'ERROR' order by time_ns, tie").show()
+    archive.search("timed out").show()
 
 They have the names that they have in integrations/duckdb: `log`, `messages`, `templates`, `lost`, `losses`, `spans`,
 `volume_by_site`. `time_ns` is the time in nanoseconds, `time` the same as a timestamp of Spark's, in microseconds.
@@ -10,8 +11,13 @@ They have the names that they have in integrations/duckdb: `log`, `messages`, `t
 Messages are rendered by expressions of Spark (`protolog_text.render`), so no row goes to Python.
 """
 
+import functools
+import json
+import operator
+
 from pyspark.sql import functions as F
 
+import protolog_search
 import protolog_text
 
 _INFERENCE = "spark.sql.sources.partitionColumnTypeInference.enabled"
@@ -25,7 +31,7 @@ _KEY = ("program", "build", "id", "variant")
 
 
 def views(spark, archive):
-    """Makes temporary views of the archive at a path or address that Spark can read.
+    """Makes temporary views of the archive at a path or address that Spark can read, and returns what SQL alone can't ask.
 
     Sets `spark.sql.legacy.parquet.nanosAsLong`, without which Spark refuses nanoseconds.
     """
@@ -52,6 +58,55 @@ def views(spark, archive):
     }
     for name, frame in found.items():
         frame.createOrReplaceTempView(name)
+    return Archive(_timed(tables["messages"]), tables["templates"])
+
+
+class Archive:
+    """Searches, and the text of a message by its id. The templates are read once, by the driver."""
+
+    def __init__(self, table, templates):
+        self._table = table
+        self._messages = _messages(table)
+        self._templates = _templates(templates)
+        rows = templates.select(*_KEY, "pieces").dropDuplicates(_KEY).where("pieces is not null").collect()
+        self._pieces = [(row, json.loads(row["pieces"])) for row in rows]
+
+    def render(self, of_id, arguments):
+        """The text of a message, of its id and the column `arguments` of `messages`: an expression."""
+        by_id = json.dumps({row["id"]: pieces for row, pieces in self._pieces})
+        known = F.from_json(F.lit(by_id), f"map<string, {_PIECES}>")
+        return protolog_text.render(F.element_at(known, F.col(of_id)), F.col(arguments))
+
+    def search(self, wanted):
+        """The messages that have a text, as rows of `log`: first the templates that may have it are found, then the row groups
+        of these alone are read."""
+        places = [(row, protolog_search.may_have(pieces, wanted)) for row, pieces in self._pieces]
+        log = self._log([row["id"] for row, place in places if place], F.col("text").isNull())
+        always = [row["id"] for row, place in places if place == protolog_search.ALWAYS]
+        texts = [row["id"] for row, place in places if place == protolog_search.TEXTS]
+        in_texts = F.exists("texts", lambda text: F.contains(text, F.lit(wanted)))
+        in_message = F.contains("message", F.lit(wanted))
+        is_found = F.when(F.col("id").isin(always), True).when(F.col("id").isin(texts), in_texts).otherwise(in_message)
+        # Of these, the text is not that of the template.
+        odd = _log(self._messages.where(F.contains("text", F.lit(wanted))), self._templates)
+        return log.where(is_found).unionByName(odd)
+
+    def search_templates(self, wanted):
+        """The messages whose template has a text, as rows of `log`."""
+        places = [(row, protolog_search.may_have(pieces, wanted)) for row, pieces in self._pieces]
+        return self._log([row["id"] for row, place in places if place == protolog_search.ALWAYS])
+
+    def search_argument(self, wanted):
+        """The messages one of whose arguments is just this text, as rows of `log`: by the filters of the files."""
+        columns = [name for name in self._table.columns if name[0] == "s" and name[1:].isdigit()]
+        is_it = functools.reduce(operator.or_, (F.col(name) == wanted for name in columns))
+        return _log(_messages(self._table.where(is_it)), self._templates)
+
+    def _log(self, ids, *conditions):
+        messages = self._messages.where(F.col("id").isin(ids))
+        for condition in conditions:
+            messages = messages.where(condition)
+        return _log(messages, self._templates)
 
 
 def _timed(table):
@@ -69,7 +124,7 @@ def _divided(number, by):
 
 
 def _messages(table):
-    """One row for each message that was logged, with its arguments by kind."""
+    """One row for each message that was logged, with its arguments by kind, and all of them as `render` takes them."""
 
     def arguments(kind, of_type):
         columns = [name for name in table.columns if name[0] == kind and name[1:].isdigit()]
@@ -84,7 +139,7 @@ def _messages(table):
         arguments("i", "bigint").alias("integers"),
         arguments("f", "double").alias("floats"),
         arguments("b", "boolean").alias("bools"),
-    )  # fmt: skip
+    ).withColumn("arguments", F.struct("unsigned_args", "texts", "integers", "floats", "bools"))  # fmt: skip
 
 
 def _templates(table):
@@ -102,7 +157,7 @@ def _with_templates(messages, templates):
 def _log(messages, templates):
     """What `read-log` shows, by the same names."""
     arguments = [F.col(f"m.{kind}") for kind in ("texts", "integers", "floats", "bools")]
-    rendered = protolog_text.render(F.col("t.pieces"), F.col("m.unsigned_args"), *arguments)
+    rendered = protolog_text.render(F.col("t.pieces"), F.col("m.arguments"))
     return _with_templates(messages, templates).select(
         "m.time", "m.time_ns", "m.boot_time", "m.tie", "m.host", "m.program", "m.build", "m.date", "m.pid", "m.tid",
         "m.process", "m.thread", "m.level", "t.tag", "t.log_group", "m.id", "t.template", "t.location", "m.stack_trace",

@@ -16,20 +16,20 @@ _FIVES = 12
 _TWOS = 29
 
 
-def render(pieces, unsigned_args, texts, integers, floats, bools):
-    """The text of a message: the pieces of its template, and its arguments by kind.
+def render(pieces, args):
+    """The text of a message: the pieces of its template, and its arguments by kind, as the column `arguments` of `messages` has them.
 
-    Bit i of `unsigned_args` is set if argument i is an unsigned integer.
+    Bit i of `args.unsigned_args` is set if argument i is an unsigned integer.
     """
 
     def shown(piece):
         place = piece["place"]
-        is_unsigned = F.when(piece["argument"] < 64, F.getbit(unsigned_args, piece["argument"]) == 1)
+        is_unsigned = F.when(piece["argument"] < 64, F.getbit(args["unsigned_args"], piece["argument"]) == 1)
         converted = (
-            F.when(piece["kind"] == "s", _text(F.get(texts, place), piece))
-            .when(piece["kind"] == "i", _integer(F.get(integers, place), piece, F.coalesce(is_unsigned, F.lit(False))))
-            .when(piece["kind"] == "f", _let(F.get(floats, place), lambda value: _floating(value, piece)))
-            .when(piece["kind"] == "b", F.get(bools, place).cast("string"))
+            F.when(piece["kind"] == "s", _text(F.get(args["texts"], place), piece))
+            .when(piece["kind"] == "i", _integer(F.get(args["integers"], place), piece, F.coalesce(is_unsigned, F.lit(False))))
+            .when(piece["kind"] == "f", _let(F.get(args["floats"], place), lambda value: _floating(value, piece)))
+            .when(piece["kind"] == "b", F.get(args["bools"], place).cast("string"))
             .otherwise(piece["text"])
         )
         return _let(converted, lambda it: _padded(it, piece))
