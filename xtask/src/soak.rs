@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// The steps in their order.
-pub(crate) const STEPS: [NamedStep; 21] = [
+pub(crate) const STEPS: [NamedStep; 22] = [
     (
         "stress",
         "many threads over the smallest buffer for a minute, 100,000 short threads, 3,000 forks: \
@@ -126,6 +126,11 @@ pub(crate) const STEPS: [NamedStep; 21] = [
         engines,
     ),
     (
+        "archives",
+        "every trace that the tests make comes back from an archive, as lines and as a trace",
+        |_| archives(),
+    ),
+    (
         "deny",
         "cargo-deny finds no advisory, for which it needs the network, and nothing else in any `Cargo.lock`",
         deny,
@@ -204,6 +209,19 @@ fn engines(skipped: &mut Vec<String>) -> Result<()> {
         return Ok(());
     }
     fleet::test_with("engines", (PYTHON, &python))
+}
+
+/// Runs all tests with directories that stay, and then takes the traces in these through archives.
+fn archives() -> Result<()> {
+    let kept = workspace::target_dir()?.join("kept");
+    workspace::empty_dir(&kept)?;
+    let mut tests = shell::cargo(&["test", "--locked", "--workspace", "--no-fail-fast"]);
+    tests.args(["--lib", "--bins", "--tests"]).env("PROTOLOG_KEPT", &kept);
+    // What fails here fails in `test`, too; traces that were made by then are checked.
+    let tested = shell::run(&mut tests);
+    fleet::test_with("kinds", ("PROTOLOG_KEPT_BEFORE", kept.as_os_str()))?;
+    workspace::empty_dir(&kept)?;
+    tested
 }
 
 /// Checks all that is locked, by the rules of the `deny.toml` beside it or that of the root.

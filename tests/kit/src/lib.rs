@@ -62,7 +62,15 @@ pub fn temp_dir_for_sockets() -> TempDir {
     temp_dir_in(if place.as_os_str().len() > 40 { Path::new("/tmp") } else { &place })
 }
 
+/// The variable with a directory in which all of these are made, and stay: for checks of the traces
+/// that all tests made.
+pub const KEPT: &str = "PROTOLOG_KEPT";
+
 fn temp_dir_in(place: &Path) -> TempDir {
-    let made = tempfile::Builder::new().prefix("protolog-").tempdir_in(place);
+    // Of a socket, the path must stay short.
+    let kept = std::env::var_os(KEPT).filter(|kept| kept.len() <= 40);
+    let place = kept.as_deref().map_or(place, Path::new);
+    let mut builder = tempfile::Builder::new();
+    let made = builder.prefix("protolog-").disable_cleanup(kept.is_some()).tempdir_in(place);
     made.expect("make a temporary directory")
 }
