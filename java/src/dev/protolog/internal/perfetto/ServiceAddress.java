@@ -41,7 +41,7 @@ record ServiceAddress(String name, SocketAddress address, Path path, boolean isA
      */
     static ServiceAddress parse(String name) throws IOException {
         if (name.startsWith("@") || name.startsWith("vsock://")) {
-            throw new IOException("Java has no such sockets; let the service listen on a file or on `127.0.0.1:PORT`");
+            throw new IOException(name + ": Java has no such sockets; let the service listen on a file or on `127.0.0.1:PORT`");
         }
         int colon = name.lastIndexOf(':');
         if (colon > 0 && name.substring(colon + 1).matches("[0-9]{1,5}")) {
@@ -49,7 +49,7 @@ record ServiceAddress(String name, SocketAddress address, Path path, boolean isA
             boolean isBracketed = host.startsWith("[") && host.endsWith("]");
             int port = Integer.parseInt(name.substring(colon + 1));
             if (port > 65535) {
-                throw new IOException("no port has the number " + port);
+                throw new IOException(name + ": no port has the number " + port);
             }
             InetSocketAddress address = new InetSocketAddress(isBracketed ? host.substring(1, host.length() - 1) : host, port);
             if (address.isUnresolved()) {
