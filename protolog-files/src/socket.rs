@@ -204,9 +204,10 @@ mod tests {
         let socket = sys::socket().unwrap();
         sys::bind(&socket, &path).unwrap();
         sys::listen(&socket, 0).unwrap();
-        let waiting = connect(&path, TIMEOUT).unwrap();
+        let [waiting, other] = [(); 2].map(|()| unconnected().unwrap());
+        connect(&waiting, &path, TIMEOUT).unwrap();
         let begun = Instant::now();
-        let error = connect(&path, Duration::from_millis(200)).unwrap_err();
+        let error = connect(&other, &path, Duration::from_millis(200)).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut, "{error}");
         assert!(begun.elapsed() >= Duration::from_millis(200));
         let peer = Peer::of(&waiting).unwrap();
