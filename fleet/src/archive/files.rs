@@ -10,9 +10,10 @@
 
 use std::cell;
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use parquet::file::metadata::KeyValue;
 use parquet::file::writer::SerializedFileWriter;
@@ -144,7 +145,7 @@ impl StagedFiles {
         }
         self.pass_step();
         self.write_export(&record, &export)?;
-        self.clear(&intent, &intended, &export)
+        self.clear(source, &intended, &export)
     }
 
     /// Waits until no other export has the lock of the archive, and takes it.
@@ -164,20 +165,25 @@ impl StagedFiles {
             let name = name.to_string_lossy();
             let Some(source) = name.strip_suffix(INTENT) else { continue };
             let intended = self.read_export(&intent(source)).unwrap_or_default();
-            let record = self.read_export(&format!("{EXPORTS}/{source}.json")).unwrap_or_default();
-            self.clear(&intent(source), &intended, &record)?;
+            let record = format!("{EXPORTS}/{source}.json");
+            let read = self.tree.read(Path::new(&record));
+            let is_new = read.is_err_and(|error| error.kind() == ErrorKind::NotFound);
+            // Without knowing what is in the record, nothing is removed.
+            let record = self.read_export(&record).or_else(|| is_new.then(Export::default));
+            if let Some(record) = record {
+                self.clear(source, &intended, &record)?;
+            }
         }
         Ok(())
     }
 
-    /// Removes the files of an intent that are not in the record, and then the intent.
-    fn clear(&self, intent: &str, intended: &Export, record: &Export) -> Result<()> {
-        // The record is sorted. Templates are the same file for all traces of a build.
-        let is_left = |name: &&String| record.files.binary_search(name).is_err();
-        for name in intended.files.iter().filter(is_left).filter(|name| !is_template(name)) {
+    /// Removes the files of a trace's intent that are not in its record, and then the intent.
+    fn clear(&self, source: &str, intended: &Export, record: &Export) -> Result<()> {
+        let is_left = |name: &&String| is_own(name, source) && !record.files.contains(*name);
+        for name in intended.files.iter().filter(is_left) {
             self.remove(name)?;
         }
-        self.remove(intent)
+        self.remove(&intent(source))
     }
 
     fn read_export(&self, name: &str) -> Option<Export> {
@@ -228,6 +234,19 @@ impl StagedFiles {
 /// The name of the intent of a trace's export.
 fn intent(source: &str) -> String {
     format!("{EXPORTS}/{source}{INTENT}")
+}
+
+/// Returns whether a name that a record has stays below the archive: records may come from others.
+pub(super) fn is_below(name: &str) -> bool {
+    Path::new(name).components().all(|part| matches!(part, Component::Normal(_)))
+}
+
+/// Returns whether a file is of this trace alone: templates, and files without rows, are the same
+/// for several.
+fn is_own(name: &str, source: &str) -> bool {
+    let file = Path::new(name).file_name().and_then(OsStr::to_str);
+    let rest = file.and_then(|file| file.strip_prefix(source));
+    is_below(name) && rest.is_some_and(|rest| rest.starts_with('-'))
 }
 
 fn is_template(name: &str) -> bool {

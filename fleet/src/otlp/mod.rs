@@ -172,7 +172,7 @@ fn read_all(
         if is_last {
             return Ok(());
         }
-        if let Some(metrics) = &mut output.metrics {
+        if let Some(metrics) = output.metrics.as_mut().filter(|_| watch.is_all_there()) {
             metrics.settle_others();
         }
         publish(output)?;
@@ -189,7 +189,7 @@ fn publish(output: &mut Output) -> std::result::Result<(), Stop> {
 
 /// Allows as many open files as the system lets this process have: each trace that may grow is one,
 /// and a shell allows 1,024.
-fn allow_many_files() {
+pub(crate) fn allow_many_files() {
     let limit = getrlimit(Resource::Nofile);
     // Without it, there are fewer.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });

@@ -246,10 +246,12 @@ impl Watch {
             Some(Watched::Ring(ring)) => ring.look(out).map(|()| Look::Idle),
             Some(Watched::Done(..)) if is_there => return Ok(false),
             Some(Watched::Done(_, source)) => {
-                if let Some(source) = source.take() {
+                let source = source.take();
+                self.files.remove(&id);
+                // It may be there in another file, as one that was compressed.
+                if let Some(source) = source.filter(|source| !self.has(source)) {
                     out.settle(&source);
                 }
-                self.files.remove(&id);
                 return Ok(false);
             }
             None => return Ok(false),
@@ -304,6 +306,20 @@ impl Watch {
             self.finish(id);
         }
         Ok(false)
+    }
+
+    /// Returns whether a trace is in one of the files.
+    fn has(&self, source: &str) -> bool {
+        self.files.values().any(|watched| match watched {
+            Watched::Parts(parts) => *parts.source == *source,
+            Watched::Ring(ring) => *ring.source == *source,
+            Watched::Done(_, done) => done.as_deref() == Some(source),
+        })
+    }
+
+    /// Returns whether all that was named is there: a directory may be mounted later.
+    pub(super) fn is_all_there(&self) -> bool {
+        self.paths.iter().all(|path| path.exists())
     }
 
     /// Closes a file; it is looked at again when its size changes.

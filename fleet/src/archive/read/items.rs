@@ -1,7 +1,7 @@
 //! The items of one trace in its order: messages, losses, begins and ends of spans.
 //!
-//! Invariant: memory is that of one block of row groups for each file of messages, and of the losses
-//! and spans.
+//! Invariant: memory is that of one block of row groups for each file of messages, and of the
+//! losses and spans.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -129,7 +129,9 @@ impl TraceItems {
             };
             let mut file = MessageFile::open(root.join(name))?;
             if is_of(TableName::Messages) {
-                messages.push(file);
+                if file.reader.num_row_groups() > 0 {
+                    messages.push(file);
+                }
                 continue;
             }
             while let Some(rows) = file.next_rows()? {
@@ -266,6 +268,10 @@ impl MessageFile {
         let known = metadata.into_iter().flatten().find(|it| it.key == BLOCKS);
         let known = known.and_then(|it| serde_json::from_str(it.value.as_deref()?).ok());
         let blocks: Vec<usize> = known.unwrap_or_else(|| vec![1; reader.num_row_groups()]);
+        let all = blocks.iter().try_fold(0_usize, |all, count| all.checked_add(*count));
+        if all != Some(reader.num_row_groups()) {
+            return Err(bad_file(&path, &format!("`{BLOCKS}` is not that of its row groups")));
+        }
         let blocks = blocks.into_iter();
         Ok(Self { path, reader, next_group: 0, blocks, rows: Vec::new(), order: Vec::new() })
     }

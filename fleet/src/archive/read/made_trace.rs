@@ -164,8 +164,8 @@ impl<'a> TraceMaker<'a> {
         self.show_lost_ends(None)
     }
 
-    /// Writes events that show lost ends, unless the next item of the thread does so itself: a begin
-    /// at that time.
+    /// Writes events that show lost ends, unless the next item of the thread does so itself: a
+    /// begin at that time.
     fn show_lost_ends(&mut self, next: Option<(&ThreadName, ItemRow<'_>)>) -> io::Result<()> {
         for name in std::mem::take(&mut self.over) {
             let Some(thread) = self.threads.get_mut(&name) else { continue };

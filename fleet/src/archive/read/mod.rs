@@ -27,7 +27,7 @@ use protolog_files::{StagedFile, Tree, open_regular_file};
 use self::items::TraceItems;
 use self::made_trace::TraceMaker;
 use super::bad_file;
-use super::files::{EXPORTS, Export, MODE, PREFIX};
+use super::files::{EXPORTS, Export, MODE, PREFIX, is_below};
 use crate::failure::{Failure, Result, printed};
 
 /// Writes the lines of all traces in the archive at `root`.
@@ -110,6 +110,9 @@ fn exports(root: &Path) -> Result<Vec<(String, Export)>> {
             let file = file.map_err(|error| Failure::cant_read(&path, &error))?;
             let export: Export = serde_json::from_reader(BufReader::new(file))
                 .map_err(|error| bad_file(&path, &error))?;
+            if let Some(name) = export.files.iter().find(|name| !is_below(name)) {
+                return Err(bad_file(&path, &format!("`{name}` is not below the archive")));
+            }
             let source = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             all.push((source, export));
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType};
-use parquet::errors::Result;
+use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::RowGroupReader;
 
 /// The rows of a row group.
@@ -45,7 +45,7 @@ impl Rows {
             };
             columns.insert(descriptor.name().to_owned(), values);
         }
-        Ok(Self { columns, count })
+        Ok(Self { count: if columns.is_empty() { 0 } else { count }, columns })
     }
 
     /// An integer; none if the row or the file has none.
@@ -97,8 +97,13 @@ fn read<T: DataType>(
         seen += records;
     }
     let mut values = values.into_iter();
-    if depth == 0 {
-        return Ok(values.map(Some).collect());
+    let rows: Vec<Option<T::T>> = if depth == 0 {
+        values.map(Some).collect()
+    } else {
+        levels.iter().map(|level| if *level == depth { values.next() } else { None }).collect()
+    };
+    if rows.len() == count {
+        return Ok(rows);
     }
-    Ok(levels.iter().map(|level| if *level == depth { values.next() } else { None }).collect())
+    Err(ParquetError::General(format!("a column has {} rows instead of {count}", rows.len())))
 }

@@ -144,6 +144,14 @@ impl Counts {
         }
     }
 
+    /// Keeps sums of floats from getting less than they were: they depend on the order in which the
+    /// traces are added.
+    pub(super) fn keep_sums(&mut self, before: &Self) {
+        for (now, before) in self.histograms.iter_mut().zip(&before.histograms) {
+            now.sum = now.sum.map(|sum| sum.max(before.sum.unwrap_or(0.0)));
+        }
+    }
+
     fn grow(&mut self, other: &Self) {
         let rows = self.rows.len().max(other.rows.len());
         self.rows.resize(rows, 0);

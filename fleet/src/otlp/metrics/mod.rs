@@ -79,6 +79,8 @@ pub(super) struct Metrics {
     start: u64,
     /// What is in traces that are gone for good.
     settled: Counts,
+    /// What was published at last.
+    total: Counts,
     /// Those that are gone, the last one at the end.
     gone: VecDeque<Arc<str>>,
     traces: HashMap<Arc<str>, Trace>,
@@ -114,6 +116,7 @@ impl Metrics {
             histograms: Table::new(&[Kind::Argument], MOST_HISTOGRAMS),
             start: now(),
             settled: Counts::default(),
+            total: Counts::default(),
             gone: VecDeque::new(),
             traces: HashMap::new(),
             is_saved: false,
@@ -148,7 +151,7 @@ impl Metrics {
     }
 
     fn resume(&mut self, saved: Saved) {
-        let Saved { start, rows, histograms, settled, traces } = saved;
+        let Saved { start, rows, histograms, settled, total, traces } = saved;
         let rows: Vec<_> = rows.into_iter().map(|row| Some(self.counters.number(row))).collect();
         let is_chosen = |row: &Row| {
             let is_of = |it: &Chosen| row.is_argument(it.argument, &it.template);
@@ -157,6 +160,7 @@ impl Metrics {
         let number = |row: Row| is_chosen(&row).then(|| self.histograms.number(row));
         let histograms: Vec<_> = histograms.into_iter().map(number).collect();
         (self.start, self.settled) = (start, settled.renumbered(&rows, &histograms));
+        self.total = total.renumbered(&rows, &histograms);
         for (source, SavedTrace { counts, last }) in traces {
             let published = counts.renumbered(&rows, &histograms);
             self.traces.insert(source.into(), Trace { published, last, ..Trace::default() });
@@ -304,6 +308,11 @@ impl Metrics {
             trace.published.raise(&trace.now);
             sum.add(&trace.published);
         }
+        sum.keep_sums(&self.total);
+        if sum != self.total {
+            self.is_saved = false;
+            self.total.clone_from(&sum);
+        }
         if let Some(path) = self.saved.as_ref().filter(|_| !self.is_saved) {
             let saved = self.to_save().write(path);
             self.is_saved = self.upkeep[0].take(saved)?;
@@ -320,6 +329,7 @@ impl Metrics {
             rows: self.counters.rows().to_vec(),
             histograms: self.histograms.rows().to_vec(),
             settled: self.settled.clone(),
+            total: self.total.clone(),
             traces: traces.collect(),
         }
     }
@@ -490,8 +500,8 @@ mod tests {
             metrics.observe(&source, histogram, value);
         }
         let text = text_of(&mut metrics);
-        assert!(text.contains(&format!("protolog_argument_count{{{labels}}} 3\n")), "{text}");
-        assert!(!text.contains("_sum{"), "{text}");
+        assert!(text.contains(&format!("_bucket{{{labels},le=\"+Inf\"}} 3\n")), "{text}");
+        assert!(!text.contains("_sum{") && !text.contains("_count{"), "{text}");
     }
 
     #[test]

@@ -27,6 +27,9 @@ pub(super) struct Saved {
     pub(super) histograms: Vec<Row>,
     /// What is in traces that are gone for good.
     pub(super) settled: Counts,
+    /// What was published at last.
+    #[serde(default)]
+    pub(super) total: Counts,
     pub(super) traces: BTreeMap<String, SavedTrace>,
 }
 
@@ -59,7 +62,10 @@ impl Saved {
         let saved = saved.map_err(|error| failed(&error))?;
         let (rows, histograms) = (saved.rows.len(), saved.histograms.len());
         let fit = |counts: &Counts| counts.fit(rows, histograms);
-        if !fit(&saved.settled) || !saved.traces.values().all(|trace| fit(&trace.counts)) {
+        if !fit(&saved.settled)
+            || !fit(&saved.total)
+            || !saved.traces.values().all(|trace| fit(&trace.counts))
+        {
             return Err(failed(&"counts have no row"));
         }
         Ok(Some(saved))

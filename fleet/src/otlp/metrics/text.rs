@@ -44,9 +44,11 @@ fn put_histogram(out: &mut String, row: &Row, histogram: &Histogram) -> fmt::Res
         count = count.saturating_add(*bucket);
         writeln!(out, "{name}_bucket{{{labels},le=\"{bound}\"}} {count}")?;
     }
-    writeln!(out, "{name}_count{{{labels}}} {count}")?;
+    // To parsers of OpenMetrics, a count without a sum is an error; the last bucket has it.
     match histogram.sum() {
-        Some(sum) => writeln!(out, "{name}_sum{{{labels}}} {sum}"),
+        Some(sum) => {
+            writeln!(out, "{name}_count{{{labels}}} {count}\n{name}_sum{{{labels}}} {sum}")
+        }
         None => Ok(()),
     }
 }
