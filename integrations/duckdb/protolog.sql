@@ -101,7 +101,16 @@ create or replace view templates as
 
 -- The text of a message by its id, of the column `arguments` of `messages`: `select render(id, arguments) from messages`.
 create or replace macro render(of_id, of_arguments) as
-    protolog_render((select any_value(known.pieces) from templates as known where known.id = of_id), of_arguments);
+    coalesce(
+        struct_extract(of_arguments, 'text'),
+        protolog_render(
+            (
+                select any_value(known.pieces) from templates as known
+                where known.id = of_id and known.variant = struct_extract(of_arguments, 'variant')
+            ),
+            of_arguments
+        )
+    );
 
 create or replace view losses as from protolog_files('losses');
 create or replace view spans as from protolog_files('spans');
@@ -116,7 +125,10 @@ create or replace view messages as
         [*columns('^i[0-9]+$')] as integers,
         [*columns('^f[0-9]+$')] as floats,
         [*columns('^b[0-9]+$')] as bools,
-        struct_pack(unsigned_args := unsigned_args, texts := texts, integers := integers, floats := floats, bools := bools) as arguments
+        struct_pack(
+            unsigned_args := unsigned_args, texts := texts, integers := integers, floats := floats, bools := bools, text := text,
+            variant := variant
+        ) as arguments
     from protolog_files('messages');
 
 -- The log: what `read-log` shows, by the same names.

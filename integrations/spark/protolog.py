@@ -73,9 +73,11 @@ class Archive:
 
     def render(self, of_id, arguments):
         """The text of a message, of its id and the column `arguments` of `messages`: an expression."""
-        by_id = json.dumps({row["id"]: pieces for row, pieces in self._pieces})
+        by_id = json.dumps({f"{row['id']}/{row['variant']}": pieces for row, pieces in self._pieces})
         known = F.from_json(F.lit(by_id), f"map<string, {_PIECES}>")
-        return protolog_text.render(F.element_at(known, F.col(of_id)), F.col(arguments))
+        args = F.col(arguments)
+        key = F.concat(F.col(of_id), F.lit("/"), args["variant"].cast("string"))
+        return F.coalesce(args["text"], protolog_text.render(F.element_at(known, key), args))
 
     def search(self, wanted):
         """The messages that have a text, as rows of `log`: first the templates that may have it are found, then the row groups
@@ -139,7 +141,7 @@ def _messages(table):
         arguments("i", "bigint").alias("integers"),
         arguments("f", "double").alias("floats"),
         arguments("b", "boolean").alias("bools"),
-    ).withColumn("arguments", F.struct("unsigned_args", "texts", "integers", "floats", "bools"))  # fmt: skip
+    ).withColumn("arguments", F.struct("unsigned_args", "texts", "integers", "floats", "bools", "text", "variant"))  # fmt: skip
 
 
 def _templates(table):
