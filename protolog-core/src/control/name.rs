@@ -75,6 +75,27 @@ pub(super) fn quoted(text: &str) -> Option<(&str, &str)> {
     }
 }
 
+/// Returns the text after the keyword `site` of a rule for single calls; none for other settings.
+pub(super) fn after_keyword(text: &str) -> Option<&str> {
+    let rest = text.strip_prefix("site")?;
+    rest.starts_with([' ', '\t']).then(|| rest.trim_ascii_start()).filter(|it| !it.starts_with('='))
+}
+
+/// Returns the position of the first of these characters that is not between quotation marks.
+pub(super) fn find_unquoted(text: &str, is_it: impl Fn(char) -> bool) -> Option<usize> {
+    let mut rest = text;
+    loop {
+        let char = rest.chars().next()?;
+        if is_it(char) {
+            return Some(text.len() - rest.len());
+        }
+        rest = match quoted(rest) {
+            Some((_, after)) => after,
+            None => rest.get(char.len_utf8()..)?,
+        };
+    }
+}
+
 /// Takes the characters after a backslash; none if they are no escape.
 fn escape(chars: &mut Chars<'_>) -> Option<char> {
     match chars.next()? {

@@ -507,6 +507,30 @@ mod tests {
     }
 
     #[test]
+    fn replies_about_calls_are_lines() {
+        for (reply, line) in [
+            (
+                Reply::Site(SiteLine {
+                    id: 0x7f,
+                    level: "DEBUG",
+                    rule: "-",
+                    line: 12,
+                    group: "a::b",
+                    module: "a",
+                    file: "src/a.rs",
+                    template: "sent %d",
+                }),
+                "site 000000000000007f DEBUG - 12 a::b a src/a.rs sent %d",
+            ),
+            (Reply::Taken(3), "taken 3"),
+            (Reply::Rule { calls: 2, words: "on", selector: "a and b" }, "rule 2 on a and b"),
+        ] {
+            assert_eq!(reply.to_string(), line);
+            assert_eq!(Reply::parse(line), Some(reply));
+        }
+    }
+
+    #[test]
     fn replies_are_lines() {
         let group = Reply::Group {
             page: Some(0),
@@ -549,21 +573,6 @@ mod tests {
                 "tracing n ring-buffer /a b",
             ),
             (Reply::Levels { levels: 0x3c, group: "a::b" }, "levels 3c a::b"),
-            (
-                Reply::Site(SiteLine {
-                    id: 0x7f,
-                    level: "DEBUG",
-                    rule: "-",
-                    line: 12,
-                    group: "a::b",
-                    module: "a",
-                    file: "src/a.rs",
-                    template: "sent %d",
-                }),
-                "site 000000000000007f DEBUG - 12 a::b a src/a.rs sent %d",
-            ),
-            (Reply::Taken(3), "taken 3"),
-            (Reply::Rule { calls: 2, words: "on", selector: "a and b" }, "rule 2 on a and b"),
             (Reply::Problem("x y"), "problem x y"),
             (Reply::Help("stop it"), "help stop it"),
             (Reply::Ok, "ok"),

@@ -26,11 +26,11 @@ mod error;
 pub use error::{SelectorError, SelectorProblem};
 
 use super::name::{characters, is_plain, is_quoted, quoted};
-use super::setting::Lower;
 use super::switch::ALL_LEVELS;
 use super::{levels_at_least, matches_group};
 use crate::Level;
-use core::fmt;
+use crate::escape::controls_output;
+use core::fmt::{self, Write as _};
 
 /// The most conditions of a selector.
 pub const MAX_CONDITIONS: usize = 8;
@@ -108,7 +108,7 @@ impl<'a> Selector<'a> {
             return Err(parser.error("", SelectorProblem::TooLong));
         }
         let mut selector = Self {
-            text: text.trim(),
+            text: text.trim_matches([' ', '\t']),
             conditions: [Condition::Levels(0); MAX_CONDITIONS],
             count: 0,
         };
@@ -158,6 +158,12 @@ impl<'a> Selector<'a> {
         })
     }
 
+    /// Returns whether calls that it names may move: it asks for an id and for a place.
+    pub fn may_move(&self) -> bool {
+        let has = |is_it: fn(&Condition<'_>) -> bool| self.conditions().iter().any(is_it);
+        has(|it| matches!(it, Condition::Id(_))) && has(|it| matches!(it, Condition::File { .. }))
+    }
+
     /// Returns whether it would take a call if that were still at its lines: it has the id that the
     /// selector asks for, and only the place is another.
     pub fn takes_moved(&self, call: &Call<'_>) -> bool {
@@ -204,15 +210,20 @@ fn is_named(pattern: &str, name: &str) -> bool {
 
 /// Returns whether a path has these last segments.
 fn ends_path(path: &str, end: &str) -> bool {
-    let before = path.strip_suffix(end);
-    before.is_some_and(|before| before.is_empty() || before.ends_with(['/', '\\']))
+    let length: usize = characters(end).map(char::len_utf8).sum();
+    let parts = path.len().checked_sub(length).and_then(|at| path.split_at_checked(at));
+    parts.is_some_and(|(before, rest)| {
+        characters(end).eq(rest.chars()) && (before.is_empty() || before.ends_with(['/', '\\']))
+    })
 }
 
 /// Returns whether a template has a text that is in quotation marks.
 fn contains(template: &str, text: &str) -> bool {
+    // Once: that looks for the end of the text.
+    let wanted = characters(text);
     let starts = |at: usize| {
         let mut rest = template.get(at..).unwrap_or_default().chars();
-        characters(text).all(|char| rest.next() == Some(char))
+        wanted.clone().all(|char| rest.next() == Some(char))
     };
     template.char_indices().any(|(at, _)| starts(at)) || template.is_empty() && text == "\"\""
 }
@@ -259,6 +270,10 @@ impl<'a> Parser<'a> {
                 0 => Err(self.error(word, SelectorProblem::BadLevels)),
                 levels => Ok(Condition::Levels(levels)),
             };
+        }
+        // Separators of settings, outside of quotation marks.
+        if word.contains(['=', ';']) || word.contains(controls_output) {
+            return Err(self.error(word, SelectorProblem::BadName));
         }
         if let Some(file) = self.file(word)? {
             return Ok(file);
@@ -333,14 +348,14 @@ impl<'a> Parser<'a> {
 
     /// Takes the characters up to a space or a quotation mark.
     fn word(&mut self) -> &'a str {
-        let end = self.rest.find(|char: char| char.is_ascii_whitespace() || char == '"');
+        let end = self.rest.find([' ', '\t', '"']);
         let (word, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
         self.rest = rest;
         word
     }
 
     fn skip_spaces(&mut self) {
-        self.rest = self.rest.trim_ascii_start();
+        self.rest = self.rest.trim_start_matches([' ', '\t']);
     }
 
     /// The error about a part of the text; about its end, if the part is empty.
@@ -403,10 +418,16 @@ impl fmt::Display for Condition<'_> {
                 let levels = u32::from(levels) & ALL_LEVELS;
                 let name = |bit: u32| Level::from_severity(bit as u8).map_or("", Level::name);
                 let (first, last) = (levels.trailing_zeros(), levels.checked_ilog2().unwrap_or(0));
-                write!(f, "{}-{}", Lower(name(first)), Lower(name(last)))
+                write_lower(name(first), f)?;
+                f.write_str("-")?;
+                write_lower(name(last), f)
             }
         }
     }
+}
+
+fn write_lower(name: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    name.chars().try_for_each(|char| f.write_char(char.to_ascii_lowercase()))
 }
 
 #[cfg(test)]

@@ -23,8 +23,7 @@
 //! settings allow it.
 
 use super::levels_at_least;
-use super::name::{is_plain, is_quoted, quoted};
-use super::site_rule::{after_keyword, find_unquoted};
+use super::name::{after_keyword, find_unquoted, is_plain, is_quoted, quoted};
 use crate::Level;
 use core::fmt;
 

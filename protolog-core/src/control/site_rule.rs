@@ -12,7 +12,7 @@
 //! A rule changes only what it mentions, and a later rule wins. A program in Java reports such a
 //! setting as one that it does not know, and goes on.
 
-use super::name::quoted;
+use super::name::{after_keyword, find_unquoted};
 use super::selector::{Selector, SelectorError};
 use super::setting::Settings;
 use super::words::OneLine;
@@ -135,27 +135,6 @@ fn item<'a>(
         error(if word.is_empty() { text } else { word }, SiteRuleProblem::BadWord)
     })?;
     Ok(SiteRule { program, selector, setting })
-}
-
-/// Returns the text after the keyword `site`; none for a setting of groups.
-pub(super) fn after_keyword(text: &str) -> Option<&str> {
-    let rest = text.strip_prefix("site")?;
-    rest.starts_with([' ', '\t']).then(|| rest.trim_ascii_start()).filter(|it| !it.starts_with('='))
-}
-
-/// Returns the position of the first of these characters that is not between quotation marks.
-pub(super) fn find_unquoted(text: &str, is_it: impl Fn(char) -> bool) -> Option<usize> {
-    let mut rest = text;
-    loop {
-        let char = rest.chars().next()?;
-        if is_it(char) {
-            return Some(text.len() - rest.len());
-        }
-        rest = match quoted(rest) {
-            Some((_, after)) => after,
-            None => rest.get(char.len_utf8()..)?,
-        };
-    }
 }
 
 /// The selector and the words.
