@@ -41,5 +41,5 @@ pub use pages::Pages;
 pub use paths::state_file;
 pub use program::{MAX_REPLY_BYTES, Program, REPLY_TIMEOUT};
 pub use session::Session;
-pub use site::{Rule, Site};
+pub use site::{Rule, Rules, Site};
 pub use sockets::{Found, Socket, Whose, find_sockets};

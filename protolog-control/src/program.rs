@@ -5,7 +5,7 @@ use crate::group::Group;
 use crate::pages::Pages;
 use crate::peer::Peer;
 use crate::session::Session;
-use crate::site::{Rule, Site};
+use crate::site::{Rule, Rules, Site};
 use crate::sockets::Socket;
 use protolog_core::control::name::characters;
 use protolog_core::control::protocol::{MAX_LINE, Reply, Request, VERSION, descriptor_of};
@@ -184,7 +184,15 @@ impl Program {
     /// The calls of the process that a selector takes, at most so many, and the number of all.
     pub fn sites(&mut self, selector: &str, limit: u32) -> Result<(Vec<Site>, u64), Error> {
         let (mut sites, mut taken) = (Vec::new(), 0);
-        for line in &self.request(&Request::Sites(limit, selector))? {
+        let lines = match self.request(&Request::Sites(limit, selector)) {
+            Err(Error::Refused { message, .. }) if message.starts_with("unknown request") => {
+                let message = "the program has no rules of single calls".to_owned();
+                let help = "choose others by `--name`; programs in Java have none yet";
+                return Err(Error::Refused { message, help: help.into() });
+            }
+            lines => lines?,
+        };
+        for line in &lines {
             match Reply::parse(line) {
                 Some(Reply::Site(site)) => sites.push(Site::of(site)),
                 Some(Reply::Taken(count)) => taken = count,
@@ -194,25 +202,25 @@ impl Program {
         Ok((sites, taken))
     }
 
-    /// The rules of single calls that hold in the process, and what is wrong with some; none if it
-    /// is of a version that has no rules.
-    pub fn rules(&mut self) -> Result<Option<(Vec<Rule>, Vec<String>)>, Error> {
+    /// The rules of single calls that hold in the process; none if it is of a version that has no
+    /// rules.
+    pub fn rules(&mut self) -> Result<Option<Rules>, Error> {
         let lines = match self.request(&Request::Rules) {
             Err(Error::Refused { .. }) => return Ok(None),
             lines => lines?,
         };
-        let (mut rules, mut problems) = (Vec::new(), Vec::new());
+        let mut found = Rules::default();
         for line in &lines {
             match Reply::parse(line) {
                 Some(Reply::Rule { calls, words, selector }) => {
                     let (words, selector) = (words.to_owned(), selector.to_owned());
-                    rules.push(Rule { calls, words, selector });
+                    found.rules.push(Rule { calls, words, selector });
                 }
-                Some(Reply::Problem(text)) => problems.push(text.to_owned()),
+                Some(Reply::Problem(text)) => found.problems.push(text.to_owned()),
                 _ => {}
             }
         }
-        Ok(Some((rules, problems)))
+        Ok(Some(found))
     }
 
     /// The switch words of the process, mapped. A process of another user is not asked for them: it

@@ -35,6 +35,15 @@ pub struct Rule {
     pub selector: String,
 }
 
+/// The rules of a target process.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rules {
+    /// The rules, the oldest first.
+    pub rules: Vec<Rule>,
+    /// What is wrong with some: calls that are at another place now.
+    pub problems: Vec<String>,
+}
+
 impl Site {
     /// A call, as a line of a reply has it.
     pub(crate) fn of(line: SiteLine<'_>) -> Self {
