@@ -39,7 +39,7 @@ pub const MAX_TEMPLATES: usize = message_table::MAX_TEMPLATES;
 pub fn log(group: &impl ProtoLogGroup, level: Level, template: &str, args: &[Arg<'_>]) {
     let (is_enabled, group) = (group.is_enabled(level), group.info());
     let call = Call { level: Some(level), group: group.name, template, ..Call::default() };
-    if !is_enabled && !rules::may_switch_on(&call) {
+    if !group.compiled || !is_enabled && !rules::may_switch_on(&call) {
         return;
     }
     let id = || message_id("", template, level, group.name);

@@ -5,7 +5,7 @@
 
 use crate::log::{FastArgs, trace_by_rule};
 use crate::note::NoteRef;
-use crate::site::{GroupLevel, Site};
+use crate::site::{self, GroupLevel, Site};
 use crate::text;
 use crate::writer::{self, Head};
 use std::borrow::Borrow;
@@ -48,7 +48,7 @@ fn log_by<A: FastArgs, R: Borrow<A> + Copy>(head: Head, note: NoteRef, args: R) 
 fn emit_with_text<A: FastArgs, R: Borrow<A>>(head: Head, note: NoteRef, args: R) {
     let args = args.borrow();
     let (group, level) = head.group_level.parts();
-    let rule = group.rule_of(if note.key() == 0 { head.id } else { note.key() });
+    let rule = group.rule_of(site::key(note, head.id));
     if rule.is_printed(group.is_text_enabled(level)) {
         text::emit_text(head.id, level, group.tag, note.bytes(), args);
     }

@@ -47,11 +47,6 @@ impl NoteRef {
         Self(note.0.as_ptr())
     }
 
-    /// Returns the key of the call's rule: the note's address; 0 if there is no note.
-    pub(crate) fn key(self) -> u64 {
-        self.0.addr() as u64
-    }
-
     /// Returns the note's bytes; empty if there is no note.
     pub(crate) fn bytes(self) -> &'static [u8] {
         if self.0.is_null() {

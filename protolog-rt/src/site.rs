@@ -149,7 +149,13 @@ impl GroupLevel {
 #[inline(never)]
 pub(crate) fn ask(group_level: GroupLevel, note: NoteRef) -> bool {
     let (group, level) = group_level.parts();
-    group.ask_call(level, note.key())
+    group.ask_call(level, key(note, 0))
+}
+
+/// Returns the key of a call's rule: the address of its note, or its id if it has none.
+pub(crate) fn key(note: NoteRef, id: u64) -> u64 {
+    let note = note.bytes();
+    if note.is_empty() { id } else { note.as_ptr().addr() as u64 }
 }
 
 /// As [`ask`], for a call without a note.

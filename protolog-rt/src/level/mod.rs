@@ -18,6 +18,7 @@ mod page;
 pub(crate) mod rules;
 mod settings;
 mod shared;
+mod source;
 
 pub(crate) use at_host::AtHost;
 pub(crate) use group::create_group;
@@ -25,7 +26,8 @@ pub(crate) use group::is_switch_on;
 pub use group::{GroupInfo, GroupSet, ProtoLogGroup};
 pub(crate) use joined::{look as look_for_host, look_for_session};
 pub use page::SwitchPage;
-pub(crate) use settings::{PatternSetting, SettingSource};
+pub(crate) use settings::PatternSetting;
+pub(crate) use source::SettingSource;
 
 use crate::sync::{AtomicBool, Ordering};
 use crate::sys::fork::{Actions, ForkLock, Order, is_incomplete};

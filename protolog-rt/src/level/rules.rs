@@ -18,7 +18,7 @@ mod table;
 
 pub(super) use table::filter;
 
-use super::settings::SettingSource;
+use super::source::SettingSource;
 use super::{mark_groups, notify_change};
 use crate::sync::{AtomicBool, Ordering};
 use crate::sys::fork::{ForkLock, Order};
@@ -26,7 +26,7 @@ use crate::sys::modules::load_count;
 use calls::{KnownCall, for_each_call};
 use protolog_core::control::selector::{Call, Selector};
 use protolog_core::control::site_rule::SiteSetting;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 
 /// Maximum number of rules; beyond it, the oldest are dropped.
@@ -57,7 +57,8 @@ pub(crate) struct SiteState(u8);
 struct Applied {
     /// The count of loaded modules when calls were looked at last.
     modules: Option<u64>,
-    /// The groups of which calls have a rule, with the levels (bit = severity) that rules switch on.
+    /// The groups of which calls have a rule, with the levels (bit = severity) that rules switch
+    /// on.
     groups: BTreeMap<String, u8>,
 }
 
@@ -135,6 +136,19 @@ pub(crate) fn for_each_taken(selector: &Selector<'_>, f: &mut dyn FnMut(&Call<'_
     });
 }
 
+/// Returns the ids of known messages that all sessions record by a rule.
+pub(crate) fn traced_ids() -> HashSet<u64> {
+    let mut ids = HashSet::new();
+    if is_any() {
+        for_each_call(&mut |KnownCall { key, call }| {
+            if state_of_key(*key).is_traced() {
+                ids.extend(call.id);
+            }
+        });
+    }
+    ids
+}
+
 /// Applies the rules to the groups of an enum that has registered. The caller holds no lock; a
 /// signal handler that interrupted a change goes on without.
 pub(super) fn on_register() {
@@ -168,9 +182,10 @@ fn add(all: &mut Vec<Rule>, new: Rule) {
     let is_empty = |rule: &Rule| rule.setting.trace.is_none() && rule.setting.text.is_none();
     let is_same = |old: &Rule| old.selector == new.selector;
     if new.setting.resets {
-        let before = all.len();
+        // One that only ends others is no rule to end: it holds after the second request, too.
+        let has_ended = all.iter().any(|old| is_same(old) && !is_empty(old));
         all.retain(|old| !is_same(old));
-        if is_empty(&new) && all.len() < before {
+        if is_empty(&new) && has_ended {
             return drop_idle(all);
         }
     }
@@ -202,13 +217,22 @@ fn look_at_calls(applied: &mut Applied) {
     if selectors.len() != all.len() {
         return;
     }
+    // While a call is at the place, another one with its id is no call that moved.
+    let mut is_there: Vec<bool> = selectors.iter().map(|selector| !selector.may_move()).collect();
+    if is_there.contains(&false) {
+        for_each_call(&mut |KnownCall { call, .. }| {
+            for (is_there, selector) in is_there.iter_mut().zip(&selectors) {
+                *is_there = *is_there || selector.takes(call);
+            }
+        });
+    }
     let mut counts = vec![0; all.len()];
     let (mut ruled, mut moved) = (Vec::new(), Vec::new());
     let mut groups: BTreeMap<String, u8> = BTreeMap::new();
     for_each_call(&mut |KnownCall { key, call }| {
         let mut state = SiteState::default();
         for (index, (rule, selector)) in all.iter().zip(&selectors).enumerate() {
-            let is_moved = selector.takes_moved(call);
+            let is_moved = !is_there[index] && selector.takes_moved(call);
             if is_moved {
                 let place = call.lines.first().map(|line| format!("{}:{line}", call.file));
                 moved.push((index, place.unwrap_or_default()));

@@ -8,6 +8,7 @@
 //! what is recorded, and what is printed. They are in the order in which they came.
 
 use super::group::{GroupInfo, GroupSet};
+use super::source::SettingSource;
 use protolog_core::control::matches_group;
 use protolog_core::control::setting::Setting;
 use protolog_core::control::switch::{ALL_LEVELS, ALLOWED_SHIFT, TEXT_SHIFT, UNREGISTERED};
@@ -19,15 +20,6 @@ pub(crate) struct PatternSetting {
     pub(crate) pattern: Box<str>,
     pub(crate) setting: Setting,
     pub(crate) source: SettingSource,
-}
-
-/// The source of a setting.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SettingSource {
-    /// The configuration file: its settings are replaced when it changes.
-    ConfigFile,
-    /// Operators, the state file, the variable: their settings stay.
-    Other,
 }
 
 /// Maximum number of settings that are kept for groups that register later; beyond it, the oldest

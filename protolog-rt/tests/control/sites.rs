@@ -1,7 +1,7 @@
 //! Rules of single calls: switched by an operator while the program runs.
 
 use crate::{ControlledProgram, listen};
-use protolog_control::Program;
+use protolog_control::{Program, Rules};
 use protolog_core::control::protocol::Request;
 use protolog_reader::{Rendering, Trace};
 use protolog_rt::dynamic::{self, Arg};
@@ -97,9 +97,9 @@ fn two_calls_with_one_id_are_told_apart_by_their_lines() {
         assert!(sites.len() == 2 && sites[0].id == sites[1].id, "{sites:?}");
         let rule = format!("site sites.rs:{}-{}", here + 5, here + 6);
         set(operator, &format!("{rule}=on"));
-        [true, false].map(log);
+        [true, false].into_iter().for_each(log);
         set(operator, &format!("{rule}=default"));
-        [true, false].map(log);
+        [true, false].into_iter().for_each(log);
     });
     assert_eq!(found, ["twice 2"]);
 }
@@ -175,7 +175,7 @@ fn threads_that_log_obey_the_rule_at_their_next_call() {
                     }
                 }
             };
-            for _ in 0..50 {
+            for _ in 0..15 {
                 set(operator, "site \"switched %d\"=on");
                 all_turn();
                 set(operator, "site \"switched %d\"=off");
@@ -189,7 +189,7 @@ fn threads_that_log_obey_the_rule_at_their_next_call() {
         set(operator, "site \"switched %d\"=default");
     });
     let is_switched = |text: &String| text == "switched 0";
-    assert!(found.len() >= 200 && found.iter().all(is_switched), "{} messages", found.len());
+    assert!(found.len() >= 60 && found.iter().all(is_switched), "{} messages", found.len());
     assert_eq!(late.into_inner(), 0);
 }
 
@@ -203,14 +203,14 @@ fn a_call_that_moved_is_named_and_obeys() {
         let rule = format!("site #{id:016x} and sites.rs:{}", line + 7);
         set(operator, &format!("{rule}=on"));
         log();
-        let (rules, problems) = operator.rules().unwrap().expect("rules");
+        let Rules { rules, problems } = operator.rules().unwrap().expect("rules");
         assert_eq!((rules.len(), rules[0].calls, &*rules[0].words), (1, 1, "on"));
         assert!(
             problems.len() == 1 && problems[0].ends_with(&format!("sites.rs:{line}` now")),
             "{problems:?}"
         );
         set(operator, &format!("{rule}=default"));
-        assert_eq!(operator.rules().unwrap().expect("rules").0, []);
+        assert_eq!(operator.rules().unwrap().expect("rules").rules, []);
     });
     assert_eq!(found, ["moved 3"]);
 }
@@ -257,10 +257,10 @@ fn hostile_requests_about_calls_are_refused_or_bounded() {
     for number in 0..300 {
         set(&mut operator, &format!("site \"no such call {number}\"=on"));
     }
-    assert_eq!(operator.rules().unwrap().expect("rules").0.len(), 256);
+    assert_eq!(operator.rules().unwrap().expect("rules").rules.len(), 256);
     for number in 0..300 {
         set(&mut operator, &format!("site \"no such call {number}\"=default"));
     }
-    let left = operator.rules().unwrap().expect("rules").0;
+    let left = operator.rules().unwrap().expect("rules").rules;
     assert_eq!(left, []);
 }

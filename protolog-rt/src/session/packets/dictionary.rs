@@ -11,7 +11,7 @@ use crate::dictionary::{
     fields, for_each_element, for_each_note, for_each_reached_group, for_each_stripped, group_of,
     message_id, stripped_message,
 };
-use crate::level;
+use crate::level::{self, rules};
 use crate::loss::{LossCause, LossCount};
 use crate::message_table::{self, RuntimeMessage};
 use crate::session::filter::Filter;
@@ -38,6 +38,8 @@ fn message_group(element: &[u8]) -> u32 {
 pub(crate) struct Dictionary {
     /// The groups and levels that it has; all where there is none.
     filter: Option<Filter>,
+    /// Messages that it has by a rule, whatever the filter says.
+    ruled: HashSet<u64>,
     /// The group of each message.
     messages: HashMap<u64, u32>,
     groups: HashMap<u32, String>,
@@ -88,9 +90,9 @@ pub(crate) fn tagged_groups() -> BTreeMap<String, String> {
 }
 
 impl Dictionary {
-    /// A dictionary of what `filter` lets through.
+    /// A dictionary of what `filter` lets through, or rules switch on.
     pub(in crate::session) fn of(filter: Filter) -> Self {
-        Self { filter: Some(filter), ..Self::default() }
+        Self { filter: Some(filter), ruled: rules::traced_ids(), ..Self::default() }
     }
 
     /// Returns whether it has messages of the group with this full name at this level; of any, if
@@ -184,8 +186,9 @@ impl Dictionary {
         let mut entries: BTreeMap<u64, Entry> = BTreeMap::new();
         let mut groups = Vec::new();
         for_each_note(&mut |note| {
-            if self.messages.contains_key(&note.id) || !self.includes(note.group, Some(note.level))
-            {
+            let is_included =
+                self.includes(note.group, Some(note.level)) || self.ruled.contains(&note.id);
+            if self.messages.contains_key(&note.id) || !is_included {
                 return;
             }
             self.add_group(note.group_id, note.group, note.tag, &mut groups);
@@ -219,19 +222,28 @@ impl Dictionary {
     /// `give`.
     fn write_included(&mut self, give: &mut dyn FnMut(&[u8])) {
         let (mut groups, mut messages) = (Vec::new(), Vec::new());
+        let mut ruled = HashSet::new();
+        for_each_element(&mut |number, element| {
+            let id = message_id(element).filter(|_| number == viewer_config::MESSAGES);
+            ruled.extend(id.filter(|id| self.ruled.contains(id)).map(|_| message_group(element)));
+        });
         // First, since a message is included by its group, whichever comes first.
         for_each_element(&mut |number, element| {
             if number == viewer_config::GROUPS {
                 let (id, name, tag) = group_of(element);
-                if self.includes(name, None) {
+                if self.includes(name, None) || ruled.contains(&id) {
                     self.add_group(id, name, tag, &mut groups);
                 }
             }
         });
         for_each_element(&mut |number, element| {
             let is_new = |id: &u64| {
-                let group = message_group(element);
-                let is_included = self.filter.is_none() || self.groups.contains_key(&group);
+                let level = fields(element).find(|field| field.number == message_data::LEVEL);
+                let level = level.and_then(|level| Level::from_wire(level.as_u64().ok()?));
+                let group = self.groups.get(&message_group(element));
+                let is_included = self.filter.is_none()
+                    || self.ruled.contains(id)
+                    || group.is_some_and(|name| self.includes(name, level));
                 is_included && !self.messages.contains_key(id)
             };
             let is_message = number == viewer_config::MESSAGES;
@@ -265,7 +277,8 @@ impl Dictionary {
         let mut entries = BTreeMap::new();
         let mut groups = Vec::new();
         for &RuntimeMessage { id, template, level, group, place, at } in new {
-            if !self.includes(group.name, Some(level)) {
+            // Rules may take messages that nobody knew before, as they are logged.
+            if !self.includes(group.name, Some(level)) && !rules::is_any() {
                 continue;
             }
             if self.messages.insert(id, group.id).is_none() {
