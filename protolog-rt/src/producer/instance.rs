@@ -10,13 +10,15 @@
 //!   trace, for which a chunk is reserved from the start, and in [`Status::lost`](super::Status).
 //! - Once it is dropped, the session is over.
 
+mod end;
+
 use super::SharedStatus;
 use super::config::SourceConfig;
 use super::outlet::{Outlet, PAUSE, ServiceWriter};
-use super::sequence::{Copied, ForwardedSequence};
+use super::sequence::{CopiedPart, ForwardedSequence};
 use super::startup::Startup;
 use crate::error::Error;
-use crate::loss::{LossCause, LossCount, UnattributedSnapshot};
+use crate::loss::{LossCount, UnattributedSnapshot};
 use crate::session::forwarded::counts::ForwardedCounts;
 use crate::session::forwarded::{ForwardedSession, Settings};
 use crate::session::packets::dictionary::Dictionary;
@@ -27,7 +29,7 @@ use std::collections::hash_map::Entry;
 use std::io;
 use std::sync::Arc;
 use std::thread::{self, Thread};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The size of a session's buffer, in bytes.
 const BUFFER: usize = 4 << 20;
@@ -40,9 +42,8 @@ const MIN_DISTANCE: u64 = 32 * 1024;
 
 /// The longest that a flush or a stop waits for a service that frees nothing.
 const PATIENCE: Duration = Duration::from_secs(3);
-
-/// The most records of drops in the last packet, so that it fits the chunk that is reserved for it.
-const MAX_LAST_LOSSES: usize = 32;
+/// The longest that it waits for one that is slow. Commands and other sessions wait meanwhile.
+const LONGEST: Duration = Duration::from_secs(10);
 
 /// See the module.
 #[derive(Debug)]
@@ -70,6 +71,8 @@ pub(super) struct Instance {
     since_head: u64,
     /// They could not be written whole.
     is_head_due: bool,
+    /// The service has the last packet.
+    has_ended: bool,
 }
 
 /// The chunks that are copied.
@@ -134,6 +137,7 @@ impl Instance {
             head: 0,
             since_head: 0,
             is_head_due: false,
+            has_ended: false,
         };
         instance.write_head(outlet)?;
         instance.write_instant("protolog session started", outlet)?;
@@ -206,11 +210,11 @@ impl Instance {
         let committed = chunk.committed();
         let copied = if sequence.writer.is_none() {
             self.counts.lose(info.writer_id, &committed, info.is_complete);
-            Copied::Bytes(0)
+            CopiedPart::Bytes(0)
         } else {
             sequence.copy(info, &committed, outlet)?
         };
-        let Copied::Bytes(bytes) = copied else {
+        let CopiedPart::Bytes(bytes) = copied else {
             chunk.put_back();
             return Ok(Forwarded::NoRoom);
         };
@@ -232,6 +236,8 @@ impl Instance {
     /// Writes what has come up beside messages: ends of threads, drops, texts, and the dictionary
     /// where it may be overwritten soon.
     pub(super) fn follow(&mut self, outlet: &mut Outlet) -> io::Result<()> {
+        // The memory was scarce when the session started, maybe.
+        self.reserved = self.reserved.take().or_else(|| outlet.reserve());
         self.ended.extend(self.session.take_ended());
         // They may have ended after the round began. A sequence ends once all of it is copied.
         if !self.ended.is_empty() && !self.forward(Scope::Complete, outlet)?.is_full {
@@ -244,7 +250,7 @@ impl Instance {
             }
         }
         if !self.unreported.is_empty() {
-            let packet = self.session.losses(&self.unreported);
+            let packet = ForwardedSession::losses(&self.unreported);
             if outlet.write(&mut self.own, &packet)? {
                 self.unreported.clear();
             }
@@ -255,11 +261,17 @@ impl Instance {
         self.write_texts(outlet)
     }
 
+    /// Returns whether packets beside messages wait for room.
+    pub(super) fn has_due(&self) -> bool {
+        self.is_head_due || !self.unreported.is_empty() || !self.ended.is_empty()
+    }
+
     /// Forwards all that was logged before the call, and with `with_head` the dictionary in full.
     /// Returns whether the service has all of it.
     pub(super) fn flush(&mut self, with_head: bool, outlet: &mut Outlet) -> io::Result<bool> {
         outlet.wait_at_most(PATIENCE);
-        let is_whole = !self.forward_patiently(outlet)?.is_full;
+        let asked = self.committed();
+        let is_whole = !self.forward_patiently(Some(&asked), outlet)?.is_full;
         self.follow(outlet)?;
         if with_head {
             self.write_head(outlet)?;
@@ -277,85 +289,57 @@ impl Instance {
         result
     }
 
-    /// Ends the session, and forwards all of it. What the service does not take in time is counted,
-    /// in the trace as well.
-    pub(super) fn stop(mut self, outlet: &mut Outlet) -> io::Result<()> {
-        outlet.wait_at_most(PATIENCE);
-        self.session.begin_end();
-        // Threads that are within a message may finish it.
-        loop {
-            let progress = self.forward_patiently(outlet)?;
-            if progress.is_full || !progress.has_copied {
-                break;
-            }
-        }
-        self.lose_rest();
-        let result = self.write_end(outlet);
-        if result.is_ok() {
-            ForwardedSession::report_lost(&self.counts);
-        }
-        result
-    }
-
-    /// Counts all that is left in the buffer as lost.
-    fn lose_rest(&mut self) {
-        let session = Arc::clone(&self.session);
-        let mut reader = session.buffer().reader();
-        for info in self.find(&mut reader, true) {
-            if let Some(chunk) = reader.read(&info) {
-                self.counts.lose(info.writer_id, &chunk.committed(), info.is_complete);
-            }
-        }
-    }
-
-    fn write_end(&mut self, outlet: &mut Outlet) -> io::Result<()> {
-        let ended = std::mem::take(&mut self.ended);
-        for writer in self.session.take_writers().into_iter().chain(ended) {
-            self.end_sequence(&writer, outlet)?;
-        }
-        self.write_head(outlet)?;
-        for (_, mut sequence) in self.sequences.drain() {
-            sequence.close(outlet)?;
-            if let Some(writer) = &sequence.writer {
-                outlet.unregister(writer)?;
-            }
-        }
-        self.write_last(outlet)?;
-        outlet.unregister(&self.own)?;
-        outlet.commit(None)
-    }
-
-    /// Writes the last packet, with all drops that no packet reports.
-    fn write_last(&mut self, outlet: &mut Outlet) -> io::Result<()> {
-        let mut losses = std::mem::take(&mut self.unreported);
-        let unattributed = self.session.take_unattributed(&mut self.before);
-        let lost = self.session.take_lost(&self.counts);
-        unattributed.into_iter().chain(lost).for_each(|lost| lost.add_to(&mut losses));
-        let packet = self.session.last(&fitting(losses, MAX_LAST_LOSSES));
-        let is_written = match self.reserved.take() {
-            Some(chunk) => outlet.write_reserved(&mut self.own, chunk, &packet),
-            None => outlet.write(&mut self.own, &packet),
-        };
-        is_written.map(|_| ())
-    }
-
-    /// Copies until there is nothing left, while the service frees chunks. Where it is full in the
-    /// end, something is left.
-    fn forward_patiently(&mut self, outlet: &mut Outlet) -> io::Result<Round> {
-        let mut has_copied = false;
+    /// Copies until there is nothing left, or nothing of the chunks `asked` for: threads may log
+    /// faster than the service frees chunks. Where it is full in the end, something is left.
+    fn forward_patiently(
+        &mut self,
+        asked: Option<&[(ChunkInfo, Option<u16>)]>,
+        outlet: &mut Outlet,
+    ) -> io::Result<Round> {
+        let (by, mut has_copied) = (Instant::now() + LONGEST, false);
         loop {
             let progress = self.forward(Scope::All, outlet)?;
             if progress.has_copied {
                 // The service reads, however slowly.
-                outlet.wait_at_most(PATIENCE);
+                let left = by.saturating_duration_since(Instant::now());
+                outlet.wait_at_most(PATIENCE.min(left));
             }
             has_copied |= progress.has_copied;
-            if !progress.is_full || outlet.is_out_of_time() {
-                return Ok(Round { has_copied, ..progress });
+            let is_full = progress.is_full && !asked.is_some_and(|asked| self.has_forwarded(asked));
+            if !is_full || outlet.is_out_of_time() {
+                return Ok(Round { has_copied, is_full });
             }
             outlet.commit(None)?;
             thread::sleep(PAUSE);
         }
+    }
+
+    /// Returns the chunks of the buffer, those that are being written with their packets so far.
+    fn committed(&self) -> Vec<(ChunkInfo, Option<u16>)> {
+        let session = Arc::clone(&self.session);
+        let mut reader = session.buffer().reader();
+        let mut all = Vec::new();
+        for info in self.find(&mut reader, true) {
+            // To read a complete chunk frees it.
+            let part = if info.is_complete {
+                None
+            } else {
+                Some(reader.read(&info).map_or(0, |chunk| chunk.committed().count))
+            };
+            all.push((info, part));
+        }
+        all
+    }
+
+    /// Returns whether all of that is copied, or counted as lost.
+    fn has_forwarded(&self, all: &[(ChunkInfo, Option<u16>)]) -> bool {
+        all.iter().all(|(chunk, part)| {
+            self.sequences.get(&chunk.writer_id).is_some_and(|known| {
+                let past = known.next.wrapping_sub(chunk.chunk_id) as i32;
+                let has_part = part.is_some_and(|count| known.copied() >= count);
+                past > 0 || known.writer.is_none() || past == 0 && has_part
+            })
+        })
     }
 
     /// Writes the last packet of a writer's sequence, also of one that found no chunk at all. False
@@ -369,7 +353,9 @@ impl Instance {
             None => false,
         };
         if !is_written {
-            losses.into_iter().for_each(|lost| lost.add_to(&mut self.unreported));
+            for lost in losses {
+                lost.add_to(&mut self.unreported);
+            }
         }
         // There is nothing to wait for where there is no sequence.
         Ok(is_written || sequence.writer.is_none())
@@ -412,17 +398,6 @@ impl Instance {
     }
 }
 
-impl Drop for Instance {
-    /// Ends the session, also where there is nobody to forward to any more.
-    fn drop(&mut self) {
-        self.session.begin_end();
-        self.lose_rest();
-        let lost = self.counts.lost();
-        self.state.update(|status| status.lost += lost);
-        self.session.finish();
-    }
-}
-
 /// The outcome of copying a chunk, with the number of bytes.
 #[derive(Clone, Copy, Debug)]
 enum Forwarded {
@@ -449,17 +424,4 @@ fn sequence<'a>(
         Entry::Occupied(known) => known.into_mut(),
         Entry::Vacant(vacant) => vacant.insert(ForwardedSequence::new(outlet.register(target)?)),
     })
-}
-
-/// Returns the same drops in at most `most` records: where there are more, small ones are of a
-/// group that is not known.
-fn fitting(mut losses: Vec<LossCount>, most: usize) -> Vec<LossCount> {
-    if losses.len() > most {
-        losses.sort_by_key(|lost| std::cmp::Reverse(lost.count));
-        // A group that is not known has as many records as there are causes.
-        for lost in losses.split_off(most - LossCause::ALL.len()) {
-            LossCount { group: 0, ..lost }.add_to(&mut losses);
-        }
-    }
-    losses
 }

@@ -22,7 +22,8 @@
 //! | [`outlet`] | the shared memory, writer ids, and what the service is told of them |
 //!
 //! Invariants
-//! - Nothing here runs on a thread of the program, but for the start of the first thread.
+//! - Nothing here runs on a thread of the program, but for the start of the startup buffer and of
+//!   the first thread.
 //! - What the service sends is untrusted: it ends the connection at worst.
 
 mod commands;
@@ -34,13 +35,13 @@ mod sequence;
 mod startup;
 mod worker;
 
-use crate::Level;
 use crate::sys::environment::variable;
 use crate::sys::fork::{ForkLock, Order, is_incomplete};
 use crate::sys::thread::block_signals;
 use crate::writer::guarded;
 use link::Link;
 use perfetto_ipc::places;
+use protolog_core::Level;
 use startup::Startup;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;

@@ -39,6 +39,8 @@ const LEAST_PAGES: usize = 8;
 /// The layout of the pages that reserved chunks are in: room for 1012 bytes.
 const RESERVED: PageLayout = PageLayout::Four;
 
+/// The longest that packets beside messages wait for room.
+pub(super) const PATIENCE: Duration = Duration::from_secs(2);
 /// The pause before the next look whether the service has freed something.
 pub(super) const PAUSE: Duration = Duration::from_millis(1);
 

@@ -39,7 +39,7 @@ struct OpenCopy {
 
 /// The outcome of copying a part of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Copied {
+pub(super) enum CopiedPart {
     /// So many bytes.
     Bytes(usize),
     /// Nothing: the service has to free a chunk first.
@@ -56,13 +56,19 @@ impl ForwardedSequence {
         self.open.is_some()
     }
 
+    /// The number of packets of the next chunk that copies have.
+    pub(super) fn copied(&self) -> u16 {
+        let open = self.open.as_ref().map_or(0, |open| open.packets.count().saturating_sub(1));
+        self.closed.1 + open
+    }
+
     /// Copies what is new of the next chunk.
     pub(super) fn copy(
         &mut self,
         info: &ChunkInfo,
         committed: &Committed<'_>,
         outlet: &mut Outlet,
-    ) -> io::Result<Copied> {
+    ) -> io::Result<CopiedPart> {
         let (bytes, packets) = self.closed;
         let mut rest = committed.bytes.get(bytes..).unwrap_or_default();
         let left = committed.count.saturating_sub(packets);
@@ -71,7 +77,7 @@ impl ForwardedSequence {
             let is_empty = left == 0
                 || info.is_complete && left == 1 && matches!(rest.first(), None | Some(0));
             if is_empty {
-                return Ok(Copied::Bytes(0));
+                return Ok(CopiedPart::Bytes(0));
             }
         }
         if packets > 0 {
@@ -79,10 +85,10 @@ impl ForwardedSequence {
             rest = &rest[..span(rest, left)];
         }
         if !self.open(info, committed, rest.len(), outlet)? {
-            return Ok(Copied::NoRoom);
+            return Ok(CopiedPart::NoRoom);
         }
         let Some(OpenCopy { chunk, packets: shown }) = &mut self.open else {
-            return Ok(Copied::NoRoom);
+            return Ok(CopiedPart::NoRoom);
         };
         let new = rest.get(chunk.len()..).unwrap_or_default();
         let continues = if packets == 0 { Packets::CONTINUES } else { 0 };
@@ -93,11 +99,11 @@ impl ForwardedSequence {
             Packets::new(left + 1, committed.flags & continues)
         };
         if !info.is_complete && now == *shown {
-            return Ok(Copied::Bytes(0));
+            return Ok(CopiedPart::Bytes(0));
         }
         *shown = now;
         outlet.append(chunk, new, now);
-        Ok(Copied::Bytes(new.len()))
+        Ok(CopiedPart::Bytes(new.len()))
     }
 
     /// Makes sure that there is a chunk to copy to, with room for `len` bytes; false where the

@@ -7,14 +7,14 @@
 //! Invariant: what threads that ended leave takes memory in proportion to the buffer
 //! ([`Startup::tidy`]).
 
-use super::outlet::{Outlet, ServiceWriter};
-use crate::Level;
+use super::outlet::{Outlet, PATIENCE, ServiceWriter};
 use crate::error::Error;
 use crate::loss::LossCount;
 use crate::session::filter::Config;
 use crate::session::forwarded::counts::ForwardedCounts;
 use crate::session::forwarded::{ForwardedSession, Settings};
 use crate::writer::Writer;
+use protolog_core::Level;
 use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
@@ -102,10 +102,13 @@ impl Drop for Startup {
 impl Handover<'_> {
     /// Writes packets of a writer; returns the number of those that are written.
     fn write(&mut self, writer: u16, packets: &[Vec<u8>]) -> io::Result<usize> {
-        match self.writer(writer)? {
-            Some((writer, outlet)) => outlet.write_packed(writer, packets),
-            None => Ok(0),
+        let Some((writer, outlet)) = self.writer(writer)? else { return Ok(0) };
+        let written = outlet.write_packed(writer, packets)?;
+        if written > 0 {
+            // The service reads, however slowly.
+            outlet.wait_at_most(PATIENCE);
         }
+        Ok(written)
     }
 
     /// Writes the last packet of a writer.
@@ -123,7 +126,9 @@ impl Handover<'_> {
             None => false,
         };
         if !is_written {
-            losses.into_iter().for_each(|lost| lost.add_to(&mut self.unreported));
+            for lost in losses {
+                lost.add_to(&mut self.unreported);
+            }
         }
         Ok(())
     }

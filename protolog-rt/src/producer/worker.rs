@@ -11,7 +11,7 @@ use super::commands::Command;
 use super::config::SourceConfig;
 use super::instance::{Instance, Round, Scope};
 use super::link::{Link, Receiver};
-use super::outlet::{Outlet, PAUSE};
+use super::outlet::{Outlet, PATIENCE, PAUSE};
 use super::{SharedStatus, TIDY_INTERVAL};
 use crate::session::forwarded;
 use crate::sys::thread::block_signals;
@@ -26,9 +26,6 @@ use std::time::{Duration, Instant};
 
 /// The longest that a message is in the process only.
 const INTERVAL: Duration = Duration::from_millis(10);
-
-/// The longest that packets beside messages wait for room.
-const PATIENCE: Duration = Duration::from_secs(2);
 
 /// So many commands may wait.
 const MAX_COMMANDS: usize = 1024;
@@ -228,6 +225,9 @@ impl Worker {
         let mut startup = self.state.startup().take();
         let started =
             Instance::start(id, source, thread, &self.state, &mut startup, &mut self.outlet);
+        if let (Err(_), Some(startup)) = (&started, &startup) {
+            startup.session.resume();
+        }
         *self.state.startup() = startup;
         match started? {
             Ok(instance) => self.instances.push(instance),
@@ -292,12 +292,17 @@ impl Worker {
             if reclaimed > 0 {
                 return;
             }
+            if self.instances.iter().any(Instance::has_due) {
+                return thread::park_timeout(INTERVAL);
+            }
             let asleep = self.instances.iter().filter(|it| it.session.begin_sleep()).count();
             let is_asleep = asleep == self.instances.len();
             if is_asleep {
                 thread::park();
             }
-            self.instances.iter().for_each(|instance| instance.session.end_sleep());
+            for instance in &self.instances {
+                instance.session.end_sleep();
+            }
             if is_asleep {
                 self.is_quiet = false;
                 self.next_look = Instant::now() + INTERVAL;

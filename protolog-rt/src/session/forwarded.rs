@@ -39,6 +39,10 @@ use std::time::{Duration, Instant};
 /// One in so many parts of the time that an exit waits is for the report of what is lost.
 const END_PART: u32 = 8;
 
+/// The time that threads have to finish the messages that they are within, where another session
+/// takes the place of theirs; a preempted one needs a while.
+const LONGEST_MESSAGE: Duration = Duration::from_millis(100);
+
 /// The most bytes of a string argument.
 const MAX_STRING_BYTES: usize = 4096;
 
@@ -181,9 +185,19 @@ impl ForwardedSession {
         self.core.stop();
     }
 
+    /// Goes on to keep messages, where the session that took its place has failed at once.
+    pub(crate) fn resume(&self) {
+        running_sessions::resume(&self.core);
+    }
+
     /// Ends the session for its writers, where another one has taken its place.
     pub(crate) fn stop_writers(&self) {
         self.core.stop();
+        // A message that is not finished when its chunk is read is in neither.
+        let by = Instant::now() + LONGEST_MESSAGE;
+        while Instant::now() < by && self.core.all_writers().iter().any(|it| it.is_busy()) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     /// Takes all writers off the list, to which none come any more.
@@ -226,7 +240,7 @@ impl ForwardedSession {
     }
 
     /// Returns a packet with drops.
-    pub(crate) fn losses(&self, losses: &[LossCount]) -> Vec<u8> {
+    pub(crate) fn losses(losses: &[LossCount]) -> Vec<u8> {
         packet(|to| append_losses(to, losses))
     }
 
@@ -260,7 +274,7 @@ impl ForwardedSession {
     pub(crate) fn take_lost(&self, counts: &ForwardedCounts) -> Vec<LossCount> {
         let (losses, reported) = counts.losses();
         self.note(&losses);
-        [&losses, reported].concat()
+        [&losses[..], reported].concat()
     }
 
     /// Says on standard error that messages were lost on the way, if there are any.

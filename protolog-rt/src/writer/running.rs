@@ -201,6 +201,11 @@ pub(crate) fn add(arbiter: Arc<Arbiter>) {
     level::notify_change();
 }
 
+/// Returns whether an arbiter records.
+pub(crate) fn has(arbiter: &Arc<Arbiter>) -> bool {
+    guarded(|| RUNNING.lock().arbiters.iter().any(|one| Arc::ptr_eq(&one.arbiter, arbiter)))
+}
+
 /// Stops recording, for all threads of the process; those that are within a message may finish it.
 pub(crate) fn remove(arbiter: &Arc<Arbiter>) {
     guarded(|| {

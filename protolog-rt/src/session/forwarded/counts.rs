@@ -49,12 +49,16 @@ impl ForwardedCounts {
 
     /// Counts packets that were forwarded.
     pub(crate) fn count_packets(&mut self, packets: &[Vec<u8>]) {
-        packets.iter().for_each(|packet| self.forwarded.packet(packet));
+        for packet in packets {
+            self.forwarded.packet(packet);
+        }
     }
 
     /// Counts packets as lost.
     pub(crate) fn lose_packets(&mut self, packets: &[Vec<u8>]) {
-        packets.iter().for_each(|packet| self.lost.packet(packet));
+        for packet in packets {
+            self.lost.packet(packet);
+        }
     }
 
     /// Returns the number of messages that were forwarded.
@@ -74,7 +78,9 @@ impl ForwardedCounts {
             return (Vec::new(), &[]);
         }
         let mut losses = Dictionary::known().unwritten(&self.lost.0);
-        losses.iter_mut().for_each(|lost| lost.cause = LossCause::BufferFull);
+        for lost in &mut losses {
+            lost.cause = LossCause::BufferFull;
+        }
         (losses, &self.lost.0.reported)
     }
 

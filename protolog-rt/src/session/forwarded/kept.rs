@@ -30,7 +30,7 @@ struct Selection {
 
 /// What messages that were left out leave, on a sequence.
 #[derive(Debug, Default)]
-struct Pending {
+struct LeftOut {
     /// The time since the last packet, in nanoseconds.
     time: u64,
     /// Strings that no packet has yet.
@@ -38,10 +38,10 @@ struct Pending {
 }
 
 /// Takes the packets of a chunk.
-struct Kept<'a> {
+struct KeptPackets<'a> {
     selection: &'a Selection,
     packets: Vec<Vec<u8>>,
-    pending: &'a mut Pending,
+    pending: &'a mut LeftOut,
 }
 
 /// The first byte of a packet that sets up the state of a sequence, and of no message.
@@ -55,7 +55,7 @@ impl ForwardedSession {
         enabled.write_modules(&mut |_| {});
         enabled.write_interned(&mut |_| {});
         let selection = Selection { known: Dictionary::known(), enabled };
-        let mut sequences = HashMap::<u16, (u32, Sequence, Pending)>::new();
+        let mut sequences = HashMap::<u16, (u32, Sequence, LeftOut)>::new();
         let mut reader = self.core.buffer.reader();
         loop {
             let mut found = reader.find(true);
@@ -67,7 +67,7 @@ impl ForwardedSession {
                     continue;
                 }
                 let Some(chunk) = reader.read(&info) else { continue };
-                let mut kept = Kept { selection: &selection, packets: Vec::new(), pending };
+                let mut kept = KeptPackets { selection: &selection, packets: Vec::new(), pending };
                 sequence.copy(&chunk.committed(), info.is_complete, &mut kept);
                 if info.is_complete {
                     sequence.next(false);
@@ -123,7 +123,7 @@ impl Selection {
     }
 }
 
-impl Kept<'_> {
+impl KeptPackets<'_> {
     /// Leaves a message out.
     fn skip(&mut self, message: &[u8]) {
         for field in Reader::new(message).map_while(Result::ok) {
@@ -140,14 +140,15 @@ impl Kept<'_> {
 
     /// Writes what messages that were left out leave.
     fn catch_up(&mut self) {
-        let Pending { time, strings } = std::mem::take(self.pending);
+        let LeftOut { time, strings } = std::mem::take(self.pending);
         if time == 0 && strings.is_empty() {
             return;
         }
         let mut writer = Writer::new(Heap::new());
         let mut to = writer.message();
-        to.uint64(packet::TIMESTAMP, time);
+        // First, since a packet that begins with its time is counted as a message.
         to.uint32(packet::SEQUENCE_FLAGS, sequence_flags::NEEDS_INCREMENTAL_STATE);
+        to.uint64(packet::TIMESTAMP, time);
         if !strings.is_empty() {
             to.bytes(packet::INTERNED_DATA, &strings);
         }
@@ -155,14 +156,14 @@ impl Kept<'_> {
     }
 }
 
-impl PacketSink for Kept<'_> {
+impl PacketSink for KeptPackets<'_> {
     fn packet(&mut self, packet: &[u8]) {
         if packet.first() == Some(&MESSAGE) && self.selection.excludes(packet) {
             return self.skip(packet);
         }
         match packet.first() {
             None => return,
-            Some(&STATE) => *self.pending = Pending::default(),
+            Some(&STATE) => *self.pending = LeftOut::default(),
             Some(_) => self.catch_up(),
         }
         self.packets.push(packet.to_vec());

@@ -66,13 +66,22 @@ pub(in crate::session) fn replace(old: &Core, session: Arc<dyn RunningSession>) 
     writer::running::replace(&old.arbiter, arbiter);
 }
 
+/// Lets a session go on whose place another one has taken, or was about to.
+pub(in crate::session) fn resume(core: &Core) {
+    if !writer::running::has(&core.arbiter) {
+        writer::running::add(Arc::clone(&core.arbiter));
+    }
+}
+
 /// Ends all sessions, for which no thread can be expected to wait long: at most `limit` for all of
 /// them together.
 pub(crate) fn end_all(limit: Duration) {
     let sessions: Vec<Arc<dyn RunningSession>> = writer::guarded(|| SESSIONS.lock().clone());
     let by = Instant::now() + limit;
     // First all at once, so that none that is stuck takes the time of another.
-    sessions.iter().for_each(|session| session.request_end(limit));
+    for session in &sessions {
+        session.request_end(limit);
+    }
     for session in sessions {
         session.end_within(by.saturating_duration_since(Instant::now()));
     }
