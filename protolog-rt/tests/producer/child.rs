@@ -9,7 +9,6 @@ use protolog_control::Program;
 use protolog_core::control::protocol::Request;
 use protolog_rt::control::serve_in;
 use protolog_rt::{Level, ProtoLogGroup, Session, d, i, producer, v, wtf};
-use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -181,35 +180,19 @@ fn obey(word: &str, rest: &str, job: &str, number: &mut u64, logged: &Path) -> S
         "enabled" => wait(|| Log::Work.is_enabled(Level::Debug)),
         "disabled" => wait(|| !Log::Work.is_enabled(Level::Wtf)),
         "log" => {
-            let mut text = String::new();
-            for line in log(rest, job, *number) {
-                let _ = writeln!(text, "{line}");
-            }
+            append(logged, &lines_of(&log(rest, job, *number)));
             *number += 1_000_000;
-            append(logged, &text);
         }
         "endless" => log_until_killed(job, logged),
         "refuse" => rights::refuse(rest),
-        "mixed" => {
-            let number: u32 = rest.parse().expect("a number");
-            let (own, other) = (format!("text-{number}"), format!("text-{}", number / 2));
-            v!(Log::Work, "verbose %s", &own);
-            wtf!(Log::Work, "fatal %d %s %s", number, &own, &other);
-            d!(Log::Other, "debug %s %d", &own, number);
-        }
+        "mixed" => log_mixed(rest.parse().expect("a number")),
         "busy" => _ = thread::spawn(log_for_ever),
         "idle" => {
             let texts = log_and_stay(rest.parse().expect("a number"), *number);
             *number += 1_000_000;
             append(logged, &texts);
         }
-        "levels" => {
-            v!(Log::Work, "verbose");
-            d!(Log::Work, "debug");
-            wtf!(Log::Work, "fatal");
-            i!(Log::Other, "other info");
-            wtf!(Log::Other, "other fatal");
-        }
+        "levels" => log_at_levels(),
         "stats" => {
             let server = serve_in(rest).expect("listen to operators");
             let mut operator = Program::connect(server.path()).expect("connect to it");
@@ -232,12 +215,8 @@ fn obey(word: &str, rest: &str, job: &str, number: &mut u64, logged: &Path) -> S
         }
         "own" => {
             let session = Session::builder().file(rest).enable_all().start().expect("a session");
-            let mut text = String::new();
-            for line in log("", job, *number) {
-                let _ = writeln!(text, "{line}");
-            }
+            append(logged, &lines_of(&log("", job, *number)));
             *number += 1_000_000;
-            append(logged, &text);
             let summary = session.stop().expect("stop it");
             return summary.messages.to_string();
         }
@@ -250,6 +229,25 @@ fn obey(word: &str, rest: &str, job: &str, number: &mut u64, logged: &Path) -> S
         other => panic!("the job `{other}`"),
     }
     String::new()
+}
+
+fn lines_of(logged: &[String]) -> String {
+    logged.iter().fold(String::new(), |text, line| text + line + "\n")
+}
+
+fn log_mixed(number: u32) {
+    let (own, other) = (format!("text-{number}"), format!("text-{}", number / 2));
+    v!(Log::Work, "verbose %s", &own);
+    wtf!(Log::Work, "fatal %d %s %s", number, &own, &other);
+    d!(Log::Other, "debug %s %d", &own, number);
+}
+
+fn log_at_levels() {
+    v!(Log::Work, "verbose");
+    d!(Log::Work, "debug");
+    wtf!(Log::Work, "fatal");
+    i!(Log::Other, "other info");
+    wtf!(Log::Other, "other fatal");
 }
 
 /// Logs on so many threads, which then stay, each with a chunk that has room for more. They log

@@ -1,5 +1,5 @@
-//! Memory that is scarce, and a service that stands still: every message is in the trace, or counted
-//! as lost there.
+//! Memory that is scarce, and a service that stands still: every message is in the trace, or
+//! counted as lost there.
 
 use crate::proxy::Change;
 use crate::service::{LONG, Service, ServiceTrace, all};

@@ -54,7 +54,6 @@ fn sessions_services_and_programs_come_and_go_and_nothing_is_lost() {
     let Some(mut service) = Service::start() else { return };
     let seconds = std::env::var(SECONDS).ok().and_then(|it| it.parse().ok()).unwrap_or(4);
     let end = Instant::now() + Duration::from_secs(seconds);
-    let mut number = PROGRAMS;
     let mut programs: Vec<_> = (0..PROGRAMS).map(|at| Program::start(&service, at)).collect();
     for round in 0_usize.. {
         tell(&mut programs, "connected");
@@ -82,7 +81,7 @@ fn sessions_services_and_programs_come_and_go_and_nothing_is_lost() {
         service.stop(whole).check(&of_whole);
 
         if Instant::now() >= end {
-            println!("{round} rounds, {number} programs");
+            println!("{round} rounds, {} programs", PROGRAMS + round);
             break;
         }
         if round % 2 == 1 {
@@ -93,9 +92,8 @@ fn sessions_services_and_programs_come_and_go_and_nothing_is_lost() {
             service.restart();
             wait(&mut programs);
         }
-        let killed =
-            std::mem::replace(&mut programs[round % PROGRAMS], Program::start(&service, number));
-        number += 1;
+        let next = Program::start(&service, PROGRAMS + round);
+        let killed = std::mem::replace(&mut programs[round % PROGRAMS], next);
         killed.child.kill();
     }
     for it in programs {
