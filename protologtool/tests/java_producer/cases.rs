@@ -251,7 +251,7 @@ fn a_program_leaves_and_comes_back() {
     assert_eq!(child.tell("threads"), "");
     child.tell("disabled");
     let before = child.logged();
-    service.stop(session).check(&[before.clone()]);
+    service.stop(session).check(std::slice::from_ref(&before));
     child.tell("log");
     child.tell("connect");
     let session = service.session(&all());

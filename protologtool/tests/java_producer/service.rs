@@ -1,7 +1,7 @@
 //! The real service and a consumer of it, and checks of the traces that come of it.
 
 use crate::child::RunningChild;
-use perfetto_ipc::{Consumer, SessionConfig};
+use perfetto_ipc::{Consumer, SessionConfig, places};
 use protolog_reader::{Log, LossReason, Rendering, Trace};
 use protolog_testkit::{TracingService, trace_processor, trace_stats};
 use std::collections::BTreeMap;
@@ -27,7 +27,8 @@ impl Service {
 
     /// A connection with it as a consumer.
     pub(crate) fn consumer(&self) -> Consumer {
-        Consumer::connect(&self.0.consumers()).expect("connect to the service")
+        let place = places::consumer(Some(self.0.consumers().into()));
+        Consumer::connect(&place).expect("connect to the service")
     }
 
     /// Starts a session.

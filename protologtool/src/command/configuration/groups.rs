@@ -7,7 +7,7 @@ use super::site::rule_line;
 use super::trace::{destination, print_json};
 use super::unknown;
 use crate::system::System;
-use protolog_control::{Error, Group, Program, Rule, Session};
+use protolog_control::{Error, Group, Program, Rule, Rules, Session};
 use protolog_core::Level;
 use protolog_core::control::name::Quoted;
 use protolog_core::control::{self, switch};
@@ -74,8 +74,8 @@ impl ProcessGroups {
         let (mut all, mut warnings) = (Vec::new(), Vec::new());
         for (process, ((groups, problems), sessions, rules)) in programs.each(ask, system) {
             let warning = |text| (process.user, format!("warning: {process}: {text}\n"));
-            let (rules, problems_of_rules) = rules.unwrap_or_default();
-            warnings.extend(problems.into_iter().chain(problems_of_rules).map(warning));
+            let Rules { rules, problems: of_rules } = rules.unwrap_or_default();
+            warnings.extend(problems.into_iter().chain(of_rules).map(warning));
             all.push(Self { rules, ..Self::new(process, groups, sessions) });
         }
         warn_all(warnings, system);

@@ -7,8 +7,8 @@ use super::state;
 use super::trace::print_json;
 use crate::exit::Failure;
 use crate::system::System;
-use protolog_control::{Program, Rule, Site};
-use protolog_core::control::name::Quoted;
+use protolog_control::{Program, Rule, Rules, Site};
+use protolog_core::control::name::{Quoted, is_plain};
 use protolog_core::control::protocol::Request;
 use protolog_core::control::selector::{Condition, Selector};
 use protolog_core::control::site_rule::SiteSetting;
@@ -89,7 +89,7 @@ fn list(programs: &mut Programs, selector: &str, limit: u32, json: bool, system:
     let answers = programs.each(move |program| program.sites(&wanted, limit), system);
     let (mut text, mut all) = (String::new(), 0);
     for (process, (sites, taken)) in &answers {
-        all += taken;
+        all = taken.saturating_add(all);
         for site in sites {
             if json {
                 print_json(&JsonSite::new(process, site), system);
@@ -115,9 +115,8 @@ fn list(programs: &mut Programs, selector: &str, limit: u32, json: bool, system:
 fn rules(programs: &mut Programs, json: bool, system: &dyn System) {
     let answers = programs.each(Program::rules, system);
     let mut text = String::new();
-    for (process, (rules, problems)) in
-        answers.iter().filter_map(|(process, answer)| Some((process, answer.as_ref()?)))
-    {
+    for (process, found) in &answers {
+        let Some(Rules { rules, problems }) = found else { continue };
         for rule in rules {
             if json {
                 let Rule { calls, words, selector } = rule;
@@ -166,7 +165,7 @@ fn switch(
     }
     let (mut text, mut all) = (String::new(), 0);
     for (process, (sites, taken)) in &answers {
-        all += taken;
+        all = taken.saturating_add(all);
         if choice.json {
             let rule = setting.to_string();
             print_json(&JsonSwitch { process, selector, rule, calls: *taken }, system);
@@ -194,8 +193,8 @@ fn warn_of_none(selector: &str, system: &dyn System) {
     system.print_error(&format!("warning: no call is taken by `{selector}`\nhelp: {help}\n"));
 }
 
-/// The rules that stand for a rule at the next start: of calls that lines name, one by one, with the
-/// place that they had.
+/// The rules that stand for a rule at the next start: of calls that lines name, one by one, with
+/// the place that they had.
 fn remembered(selector: &str, setting: SiteSetting, sites: &[&Site]) -> Vec<String> {
     let names_lines = Selector::parse(selector).is_ok_and(|selector| {
         let is_lines =
@@ -209,8 +208,8 @@ fn remembered(selector: &str, setting: SiteSetting, sites: &[&Site]) -> Vec<Stri
         let Site { id, file, line, .. } = site;
         let place = format!("{file}:{line}");
         let text = format!("#{id:016x} and file {place}");
-        let is_selector = Selector::parse(&text).is_ok();
-        if is_selector {
+        // The program's word, which may have line ends and more conditions in it.
+        if is_plain(file) && Selector::parse(&text).is_ok() {
             format!("site {text}={setting}")
         } else {
             format!("site #{id:016x}={setting}")
@@ -225,7 +224,8 @@ fn remembered(selector: &str, setting: SiteSetting, sites: &[&Site]) -> Vec<Stri
 /// The line of a call.
 fn line(site: &Site, process: Option<&ProcessName>) -> String {
     let Site { id, level, rule, line, group, file, template, .. } = site;
-    let mut text = format!("#{id:016x} {level} {} {file}:{line} {template:?}", Quoted(group));
+    let (group, file) = (Quoted(group), Quoted(file));
+    let mut text = format!("#{id:016x} {level} {group} {file}:{line} {template:?}");
     if let Some(rule) = rule {
         let _ = write!(text, " [{rule}]");
     }

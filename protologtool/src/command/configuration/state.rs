@@ -17,7 +17,7 @@ use crate::system::{Staged, System};
 use protolog_control::state_file;
 use protolog_core::control::name::characters;
 use protolog_core::control::setting::{GroupSetting, Setting, SettingProblem, Settings};
-use protolog_core::control::site_rule::{SiteRule, SiteRules};
+use protolog_core::control::site_rule::{SiteRule, SiteRules, SiteSetting};
 use protolog_core::control::{Closeness, closeness};
 use protolog_files::Refused;
 use std::collections::BTreeSet;
@@ -130,15 +130,21 @@ fn merged(
         kept.add_to(&mut all);
     }
     for (program, rule) in rules {
+        let Some(new) = SiteRules::new(rule).next().and_then(Result::ok) else { continue };
+        // Sections come after the rules for all programs, so theirs would win.
         let is_same = |old: &RuleLine| {
-            old.0 == *program
-                && selector_of(&old.1).is_some()
-                && selector_of(&old.1) == selector_of(rule)
+            (program.is_none() || old.0 == *program)
+                && selector_of(&old.1) == Some(new.selector.text())
         };
-        let before = all_rules.len();
-        all_rules.retain(|old| !is_same(old));
+        let has_ended = all_rules.iter().any(|old| is_same(old) && !resets(&old.1));
+        for old in &mut all_rules {
+            if is_same(old) {
+                old.1 = left_of(&old.1, new.setting);
+            }
+        }
+        all_rules.retain(|(_, old)| !old.is_empty());
         // One that only ends others has ended the one of its selector, or has something to end.
-        let is_done = all_rules.len() < before || all_rules.is_empty();
+        let is_done = has_ended || all_rules.is_empty();
         if !resets(rule) || !is_done {
             all_rules.push((program.clone(), rule.clone()));
         }
@@ -163,6 +169,20 @@ fn merged(
 /// The selector of a rule.
 fn selector_of(rule: &str) -> Option<&str> {
     Some(SiteRules::new(rule).next()?.ok()?.selector.text())
+}
+
+/// What is left of a rule before a newer one of its selector, as in programs: the parts that this
+/// does not mention; empty if there are none.
+fn left_of(rule: &str, new: SiteSetting) -> String {
+    let Some(Ok(SiteRule { selector, mut setting, .. })) = SiteRules::new(rule).next() else {
+        return rule.to_owned();
+    };
+    setting.trace = setting.trace.filter(|_| new.trace.is_none());
+    setting.text = setting.text.filter(|_| new.text.is_none());
+    if new.resets || setting == SiteSetting::default() {
+        return String::new();
+    }
+    format!("site {}={setting}", selector.text())
 }
 
 /// Returns whether a rule only ends others.

@@ -34,14 +34,14 @@ struct Reached {
 }
 
 impl Reached {
-    fn add(&mut self, message: MessageDescriptor) {
-        if self.messages.contains(&message) {
+    fn add(&mut self, message: &MessageDescriptor) {
+        if self.messages.contains(message) {
             return;
         }
         self.messages.push(message.clone());
         for field in message.fields() {
             match field.kind() {
-                Kind::Message(of) => self.add(of),
+                Kind::Message(of) => self.add(&of),
                 Kind::Enum(of) if !self.enums.contains(&of) => self.enums.push(of),
                 _ => {}
             }
@@ -81,7 +81,7 @@ impl Reached {
 #[test]
 fn the_schema_is_the_official_one() {
     let mut reached = Reached::default();
-    reached.add(official());
+    reached.add(&official());
     let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/command/record/text/schema.txt");
     expect_file(&place, &reached.text());
 }
