@@ -77,13 +77,23 @@ fn named(text: &str, is_prose: bool) -> Vec<Named> {
 /// The arguments of a command, up to where the shell takes over or an ellipsis stands for the rest.
 fn words(command: &str) -> Vec<String> {
     let is_end = |word: &&str| ["|", ">", "#", "\\", "&&", "…", "..."].contains(word);
-    let words = command.split_whitespace().take_while(|word| !is_end(word));
+    let words = quoted_words(command).into_iter().take_while(|word| !is_end(word));
     // What follows is for another program, and tested with that.
     let mut is_export = false;
     let words = words.take_while(move |word| !std::mem::replace(&mut is_export, *word == "export"));
     // Of alternatives the first.
     let first = |word: &str| word.split('|').next().unwrap_or_default().to_owned();
     words.map(|word| first(word.trim_matches('\''))).collect()
+}
+
+/// The words of a command, with their single quotation marks, between which spaces are no ends.
+fn quoted_words(command: &str) -> Vec<&str> {
+    let mut is_quoted = false;
+    let is_end = |char: char| {
+        is_quoted ^= char == '\'';
+        char.is_whitespace() && !is_quoted
+    };
+    command.split(is_end).filter(|word| !word.is_empty()).collect()
 }
 
 #[test]
@@ -97,4 +107,5 @@ fn commands_are_found_in_text() {
     );
     assert_eq!(named(text, false), [command(3, "merge …")]);
     assert_eq!(words("completions bash|zsh 'src' | wc"), ["completions", "bash", "src"]);
+    assert_eq!(words("site enable 'a.rs:3 and net'"), ["site", "enable", "a.rs:3 and net"]);
 }
