@@ -2,7 +2,7 @@
 //!
 //! A rule names calls by a selector. When rules change, all calls in the notes of loaded modules
 //! and in embedded dictionaries are looked at once, and those that a rule takes stand in a table
-//! ([`table`]) from then on. Their groups are marked ([`switch::SITE_RULES`]), so that each call of
+//! ([`table`]) from then on. Their groups are marked (`SITE_RULES`), so that each call of
 //! such a group asks for its own rule, and no call of another group does. Messages whose text comes
 //! at run time, those of bridges included, are compared with the rules as they are logged
 //! ([`state_of`]).

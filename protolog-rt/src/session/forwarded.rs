@@ -282,7 +282,7 @@ impl ForwardedSession {
         loss_report::not_forwarded(counts.lost(), counts.lost() + counts.messages());
     }
 
-    /// Returns the mark from which [`Self::unattributed`] counts first.
+    /// Returns the mark from which [`Self::take_unattributed`] counts first.
     pub(crate) fn unattributed_before(&self) -> UnattributedSnapshot {
         self.core.owner.before.clone()
     }
