@@ -1,0 +1,107 @@
+//! Requests: what an operator asks of a program, and their lines.
+
+use crate::FillPolicy;
+use crate::control::words::{OneLine, Words};
+use core::fmt;
+
+/// A request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Request<'a> {
+    /// `protolog VERSION`: the first one.
+    Hello(u32),
+    /// `groups`: all groups, with their switch words.
+    Groups,
+    /// `pages`: the memory with the switch words, as a file descriptor that comes with the reply.
+    Pages,
+    /// `pages-file`: the same memory, as a file with a name, for operators or of programs that
+    /// can't pass file descriptors.
+    PagesFile,
+    /// `set SETTING`: applies a setting ([`crate::control::setting`]) to existing groups, and to
+    /// later ones when they register.
+    Set(&'a str),
+    /// `trace-start FILL_POLICY BUFFER SETTINGS FILE`: starts a session.
+    TraceStart(TraceStart<'a>),
+    /// `trace-stop`: stops that session.
+    TraceStop,
+    /// `trace-status`: the state of that session.
+    TraceStatus,
+    /// `trigger CAUSE`: fires the triggers of the program's sessions, each of which then writes a
+    /// file.
+    Trigger(&'a str),
+    /// `stats`: the state of all sessions, with their losses.
+    Stats,
+    /// `sessions`: all sessions, with the levels that each records of the groups. No session is
+    /// flushed for it.
+    Sessions,
+    /// `sites LIMIT SELECTOR`: calls that a selector takes ([`crate::control::selector`]), at most
+    /// so many, and the number of all.
+    Sites(u32, &'a str),
+    /// `rules`: the rules of single calls that hold ([`crate::control::site_rule`]).
+    Rules,
+}
+
+/// The session to start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TraceStart<'a> {
+    /// The fill policy of its buffer.
+    pub fill_policy: FillPolicy,
+    /// Size of the buffer in bytes; 0 for the program's default.
+    pub buffer: u64,
+    /// The levels to record, as [`crate::control::setting`] has them, without spaces; `-` for all
+    /// levels of all groups.
+    pub settings: &'a str,
+    /// The file, an absolute path.
+    pub file: &'a str,
+}
+
+impl<'a> Request<'a> {
+    /// Parses a line without its line feed; none if it is no known request.
+    pub fn parse(line: &'a str) -> Option<Self> {
+        let mut words = Words::new(line);
+        let request = match words.word()? {
+            "protolog" => Self::Hello(words.value()?),
+            "groups" => Self::Groups,
+            "pages" => Self::Pages,
+            "pages-file" => Self::PagesFile,
+            "set" => Self::Set(words.rest()?),
+            "trace-start" => Self::TraceStart(TraceStart {
+                fill_policy: FillPolicy::from_name(words.word()?)?,
+                buffer: words.value()?,
+                settings: words.word()?,
+                file: words.rest()?,
+            }),
+            "trace-stop" => Self::TraceStop,
+            "trace-status" => Self::TraceStatus,
+            "trigger" => Self::Trigger(words.rest()?),
+            "stats" => Self::Stats,
+            "sessions" => Self::Sessions,
+            "sites" => Self::Sites(words.value()?, words.rest()?),
+            "rules" => Self::Rules,
+            _ => return None,
+        };
+        words.end(request)
+    }
+}
+
+impl fmt::Display for Request<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Hello(version) => write!(f, "protolog {version}"),
+            Self::Groups => f.write_str("groups"),
+            Self::Pages => f.write_str("pages"),
+            Self::PagesFile => f.write_str("pages-file"),
+            Self::Set(item) => write!(f, "set {}", OneLine(item)),
+            Self::TraceStart(TraceStart { fill_policy, buffer, settings, file }) => {
+                let (fill_policy, settings) = (fill_policy.name(), OneLine(settings));
+                write!(f, "trace-start {fill_policy} {buffer} {settings} {}", OneLine(file))
+            }
+            Self::TraceStop => f.write_str("trace-stop"),
+            Self::TraceStatus => f.write_str("trace-status"),
+            Self::Trigger(cause) => write!(f, "trigger {}", OneLine(cause)),
+            Self::Stats => f.write_str("stats"),
+            Self::Sessions => f.write_str("sessions"),
+            Self::Sites(limit, selector) => write!(f, "sites {limit} {}", OneLine(selector)),
+            Self::Rules => f.write_str("rules"),
+        }
+    }
+}
