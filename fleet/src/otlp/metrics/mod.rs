@@ -22,31 +22,29 @@
 
 mod counts;
 mod points;
+mod publish;
 mod push;
 mod rows;
 mod saved;
 mod text;
 
 use std::collections::VecDeque;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use foldhash::{HashMap, HashMapExt};
 use protolog_core::Arg;
-use protolog_files::{Location, StagedFile};
 
 use self::counts::Counts;
-use self::points::{Point, points};
 use self::push::Push;
 use self::rows::{Kind, Table};
 pub(super) use self::rows::{Row, RowNumber};
 use self::saved::{Saved, SavedTrace};
-use super::delivery::{Delivery, Totals};
+use super::delivery::Delivery;
 use super::resource::Labels;
 use super::upkeep::Upkeep;
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 
 /// The most rows of counters.
 const MOST_ROWS: usize = 2_000;
@@ -54,14 +52,8 @@ const MOST_ROWS: usize = 2_000;
 /// The most histograms.
 const MOST_HISTOGRAMS: usize = 100;
 
-/// The time between two files.
-const INTERVAL: Duration = Duration::from_secs(1);
-
 /// The most traces that are gone and may come back, as one that is compressed does.
 const MOST_GONE: usize = 256;
-
-/// The mode of the file, which others collect: it has templates, and no arguments.
-const MODE: u32 = 0o644;
 
 /// An argument of which there is a histogram.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -263,95 +255,6 @@ impl Metrics {
             self.traces.insert(source.clone(), Trace::default());
         }
         self.traces.get_mut(source).expect("it was just put there")
-    }
-
-    /// Publishes what is due.
-    pub(super) fn publish_if_due(&mut self) -> Result<()> {
-        let is_pushed = self.push.as_ref().is_some_and(Push::is_due);
-        let is_written = self.file.is_some()
-            && !self.is_written
-            && self.written.is_none_or(|written| written.elapsed() >= INTERVAL);
-        if !is_pushed && !is_written {
-            return Ok(());
-        }
-        let sum = self.sum()?;
-        if is_written {
-            self.write(&sum)?;
-        }
-        if is_pushed {
-            let points = self.points(&sum);
-            if let Some(push) = &mut self.push {
-                push.send(points);
-            }
-        }
-        Ok(())
-    }
-
-    /// Publishes the last counts. Returns what was sent.
-    pub(super) fn finish(mut self) -> Result<Totals> {
-        self.be_patient(false);
-        let sum = self.sum()?;
-        self.write(&sum)?;
-        let points = self.points(&sum);
-        self.push.map_or(Ok(Totals::default()), |push| push.finish(points))
-    }
-
-    /// Returns whether nothing can be sent any more.
-    pub(super) fn is_gone(&self) -> bool {
-        self.push.as_ref().is_some_and(Push::has_ended)
-    }
-
-    /// What is published: the sum of all traces, which is saved before.
-    fn sum(&mut self) -> Result<Counts> {
-        let mut sum = self.settled.clone();
-        for trace in self.traces.values_mut() {
-            trace.published.raise(&trace.now);
-            sum.add(&trace.published);
-        }
-        sum.keep_sums(&self.total);
-        if sum != self.total {
-            self.is_saved = false;
-            self.total.clone_from(&sum);
-        }
-        if let Some(path) = self.saved.as_ref().filter(|_| !self.is_saved) {
-            let saved = self.to_save().write(path);
-            self.is_saved = self.upkeep[0].take(saved)?;
-        }
-        Ok(sum)
-    }
-
-    fn to_save(&self) -> Saved {
-        let saved =
-            |trace: &Trace| SavedTrace { counts: trace.published.clone(), last: trace.last };
-        let traces = self.traces.iter().map(|(source, trace)| (source.to_string(), saved(trace)));
-        Saved {
-            start: self.start,
-            rows: self.counters.rows().to_vec(),
-            histograms: self.histograms.rows().to_vec(),
-            settled: self.settled.clone(),
-            total: self.total.clone(),
-            traces: traces.collect(),
-        }
-    }
-
-    fn points(&self, sum: &Counts) -> Vec<Point> {
-        points(&self.counters, &self.histograms, sum, (self.start, now()))
-    }
-
-    /// Writes the file if something changed.
-    fn write(&mut self, sum: &Counts) -> Result<()> {
-        let Some(path) = self.file.as_ref().filter(|_| !self.is_written) else { return Ok(()) };
-        let text = text::text(&self.counters, &self.histograms, sum);
-        let written = (|| {
-            let place = Location::of_new(path)?;
-            let (staged, mut file) = StagedFile::new(&place, ".protolog-", MODE)?;
-            file.write_all(text.as_bytes())?;
-            staged.commit(&place)
-        })();
-        let written = written.map_err(|error| Failure::cant_write(path, &error));
-        self.written = Some(Instant::now());
-        self.is_written = self.upkeep[1].take(written)?;
-        Ok(())
     }
 }
 
