@@ -46,7 +46,7 @@ pub enum Reply<'a> {
         /// Size of a page, in bytes.
         size: u32,
         /// The name of a file in the directory of the socket; or `/proc/PID/fd/NUMBER`, a file in
-        /// memory ([`descriptor_of`]).
+        /// memory ([`descriptor_of`](super::descriptor_of)).
         name: &'a str,
     },
     /// `session CONTROL FILL_POLICY MESSAGES LOST BYTES FILE`
