@@ -5,12 +5,14 @@
 //!
 //! ```text
 //! message TraceConfig.BufferConfig
-//! size_kb 1 uint32
+//! 1 size_kb uint32
 //! enum TraceConfig.BufferConfig.FillPolicy
-//! RING_BUFFER 1
+//! 1 RING_BUFFER
 //! ```
 //!
 //! A `*` after the type is a repeated field. The members of a `oneof` have its name at the end.
+//! Numbers come first: behind its name, that of `deflate` reads like a version of zlib's, and
+//! lintian takes the program for one that has zlib in it.
 
 use std::collections::HashMap;
 
@@ -50,14 +52,14 @@ impl Schema {
                     enums.insert(name, Vec::new());
                     current = ("", name);
                 }
-                [name, number, of, ref one_of @ ..] if one_of.len() < 2 => {
+                [number, name, of, ref one_of @ ..] if one_of.len() < 2 => {
                     let Some(fields) = messages.get_mut(current.0) else { continue };
                     let Ok(number) = number.parse() else { continue };
                     let single = of.trim_end_matches('*');
                     let (is_repeated, one_of) = (single != of, one_of.first().copied());
                     fields.push(Field { name, number, of: single, is_repeated, one_of });
                 }
-                [name, number] => {
+                [number, name] => {
                     let Some(values) = enums.get_mut(current.1) else { continue };
                     let Ok(number) = number.parse() else { continue };
                     values.push((name, number));

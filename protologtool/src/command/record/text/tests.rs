@@ -63,7 +63,7 @@ impl Reached {
                     scalar => format!("{scalar:?}").to_lowercase(),
                 };
                 let count = if field.is_list() { "*" } else { "" };
-                _ = write!(text, "{} {} {of}{count}", field.name(), field.number());
+                _ = write!(text, "{} {} {of}{count}", field.number(), field.name());
                 if let Some(one_of) = field.containing_oneof() {
                     _ = write!(text, " {}", one_of.name());
                 }
@@ -72,7 +72,7 @@ impl Reached {
         }
         for of in self.enums {
             _ = writeln!(text, "enum {}", short(of.full_name()));
-            of.values().for_each(|it| _ = writeln!(text, "{} {}", it.name(), it.number()));
+            of.values().for_each(|it| _ = writeln!(text, "{} {}", it.number(), it.name()));
         }
         text
     }
