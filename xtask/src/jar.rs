@@ -214,14 +214,10 @@ impl Jar {
         if services.is_dir() {
             workspace::copy(services, &classes)?;
         }
-        self.write_coordinates(&classes)?;
+        // Where Maven looks for it in a jar.
+        let pom = format!("META-INF/maven/{GROUP}/{}/pom.xml", self.name);
+        workspace::write(classes.join(pom), self.pom())?;
         self.pack(dir, &classes)
-    }
-
-    /// Writes the jar's `pom.xml` to where Maven looks for it in a jar.
-    fn write_coordinates(&self, classes: &Path) -> Result<()> {
-        let dir = classes.join("META-INF/maven").join(GROUP).join(self.name);
-        workspace::write(dir.join("pom.xml"), self.pom())
     }
 
     /// The POM: coordinates, dependencies, and the fields that a repository requires.

@@ -7,41 +7,24 @@ use std::process::Command;
 
 use crate::{Result, shell, workspace};
 
-/// Java sources that are compiled together, with a class whose `main` ends with exit code 0 if all
-/// is well.
-struct Suite {
-    /// Folders, searched for `.java` files at any depth.
-    sources: &'static [&'static str],
-    main: &'static str,
-    args: &'static [&'static str],
-}
-
 /// Has a JVM compile with its first compiler alone.
 pub(crate) const FIRST_COMPILER: &str = "-XX:TieredStopAtLevel=1";
 
 /// The assembler of the JDK itself, with which the tests put faults into the runtime's classes.
 const ASSEMBLER: &str = "--add-exports=java.base/jdk.internal.org.objectweb.asm=ALL-UNNAMED";
 
-/// All Java tests; a new suite is a new line.
-const SUITES: [Suite; 1] = [Suite {
-    sources: &["java/src", "examples/java/src", "java/test"],
-    main: "dev.protolog.SelfTest",
-    args: &["protolog-core/testdata"],
-}];
+/// The folders of the tests, and of what they test.
+const TESTS: [&str; 3] = ["java/src", "examples/java/src", "java/test"];
 
-/// Compiles and runs every suite; javac must have nothing to warn of.
+/// Compiles and runs the tests; javac must have nothing to warn of.
 pub(crate) fn test() -> Result<()> {
-    for suite in SUITES {
-        let classes = build(&suite)?;
-        shell::run(program(&classes, suite.main).args(suite.args))?;
-    }
-    Ok(())
+    shell::run(program(&build()?, "dev.protolog.SelfTest").arg("protolog-core/testdata"))
 }
 
 /// Has each place of the runtime fail that can for want of memory or stack, where `test` tries
 /// some.
 pub(crate) fn fail_everywhere() -> Result<()> {
-    let classes = build(&SUITES[0])?;
+    let classes = build()?;
     // Processes of their own: where there is no stack to close a descriptor the JDK leaves it open,
     // and each file that is opened looks at them all.
     for sessions in ["stream, ", "segments, ", "ring, ", "record, "] {
@@ -93,11 +76,11 @@ pub(crate) fn path_with(tool: &Path) -> OsString {
     env::join_paths(all).unwrap_or(others)
 }
 
-/// Compiles a suite, and gives the folder of its classes.
-fn build(suite: &Suite) -> Result<PathBuf> {
-    let classes = workspace::target_dir()?.join("java").join(suite.main);
-    let sources = suite.sources.iter().map(|folder| sources(folder)).collect::<Result<Vec<_>>>()?;
-    compile_with(&classes, &sources.concat(), suite.sources, &[ASSEMBLER])?;
+/// Compiles the tests, and gives the folder of their classes.
+fn build() -> Result<PathBuf> {
+    let classes = workspace::target_dir()?.join("java/tests");
+    let sources = TESTS.iter().map(|folder| sources(folder)).collect::<Result<Vec<_>>>()?;
+    compile_with(&classes, &sources.concat(), &TESTS, &[ASSEMBLER])?;
     Ok(classes)
 }
 

@@ -68,7 +68,11 @@ pub fn check_promise(promise: &Promise, skipped: &mut Vec<String>) -> Result<()>
     let Promise { version, packages } = promise;
     let packages = packages.iter().flat_map(|package| ["--package", package]);
     let no_toolchain = match find(version) {
-        Ok(toolchain) => return check_with(&toolchain, packages),
+        Ok(toolchain) => {
+            let target_dir = workspace::target_dir()?.join("oldest").join(&toolchain);
+            let mut check = cargo(Some(&toolchain), &CHECK);
+            return shell::run(check.args(packages).env("CARGO_TARGET_DIR", target_dir));
+        }
         Err(why) => why,
     };
     match debian::open(Some(version)) {
@@ -93,12 +97,6 @@ pub fn fetch_oldest() -> Result<()> {
     let version = LIBRARIES.version;
     debian::fetch(Some(version), false)
         .or_else(|why| fetch(version).map_err(|other| format!("{why}, and {other}")))
-}
-
-fn check_with<'a>(toolchain: &str, packages: impl Iterator<Item = &'a str>) -> Result<()> {
-    let target_dir = workspace::target_dir()?.join("oldest").join(toolchain);
-    let mut check = cargo(Some(toolchain), &CHECK);
-    shell::run(check.args(packages).env("CARGO_TARGET_DIR", target_dir))
 }
 
 /// A `cargo` command in the workspace, of a toolchain of rustup's or of the one that runs.

@@ -18,8 +18,10 @@ const GROUPS_SOURCE: &str = "examples/java/src/demo/indexer/IndexLog.java";
 const MAIN: &str = "demo.indexer.Main";
 /// The file whose rewriting is shown.
 const SHOWN: &str = "demo/indexer/FileEntry.java";
-/// Messages of the dictionary that are shown.
+/// Messages that are shown.
 const MESSAGES_SHOWN: usize = 4;
+/// Lines of the dictionary that are shown.
+const LINES_SHOWN: usize = 24;
 
 pub(super) const STEPS: [DemoStep; 8] = [
     ("build the tool", &[], build),
@@ -159,17 +161,9 @@ fn dictionary(layout: &Layout) -> Result<()> {
     let json: Value =
         serde_json::from_str(&text).map_err(|error| format!("`{}`: {error}", path.display()))?;
     let messages = json["messages"].as_object().map_or(0, serde_json::Map::len);
-    let messages = messages.max(json["messages"].as_array().map_or(0, Vec::len));
     println!("{} holds {messages} messages; it begins", workspace::shown(&path));
-    let mut closed = 0;
-    for line in text.lines() {
-        println!("    {line}");
-        closed += usize::from(line.trim_start().starts_with('}'));
-        if closed == MESSAGES_SHOWN {
-            println!("        …");
-            break;
-        }
-    }
+    text.lines().take(LINES_SHOWN).for_each(|line| println!("    {line}"));
+    println!("        …");
     Ok(())
 }
 
