@@ -2,7 +2,7 @@
 //! from their source.
 
 use crate::fixture::{entries_of, fixtures, jar};
-use protolog_testkit::{assert_eq_text, kotlin, run, temp_dir, tool};
+use protolog_testkit::{assert_eq_text, kotlin, kotlinc, run, temp_dir, tool};
 use protologtool::groups::{GroupNumbers, from_jar};
 use protologtool::lang::kotlin::groups::from_kotlin_source;
 use protologtool::source::Source;
@@ -12,16 +12,13 @@ use zip::CompressionMethod;
 
 #[test]
 fn what_kotlinc_makes_is_evaluated() {
-    let (Some(kotlin), Some(java)) = (kotlin(), tool("java")) else {
+    let (Some(kotlin), Some(java), Some(mut compiler)) = (kotlin(), tool("java"), kotlinc()) else {
         return;
     };
     let directory = temp_dir();
     let classes = directory.path().join("classes");
     let sources =
         ["Groups.kt", "Source.kt", "Main.kt"].map(|file| fixtures().join("kotlin").join(file));
-    let mut compiler = Command::new(&java);
-    compiler.arg("-cp").arg(kotlin.join("lib/kotlin-compiler.jar"));
-    compiler.arg("org.jetbrains.kotlin.cli.jvm.K2JVMCompiler").arg("-kotlin-home").arg(&kotlin);
     run(compiler.args(&sources).arg("-d").arg(&classes));
     let jar = jar(&entries_of(&classes), CompressionMethod::Deflated);
     let mut found = String::new();

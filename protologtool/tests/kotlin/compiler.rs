@@ -1,25 +1,15 @@
 //! Compiling by kotlinc, and running what comes out.
 
-use protolog_testkit::{Output, compile_java, java_sources, kotlin, run_any, tool};
+use protolog_testkit::{Output, compile_java, java_sources, kotlin, kotlinc, run_any, tool};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Compiles the Kotlin sources `sources` against the classes in `classes`, into that directory.
 /// None without a compiler.
 pub(crate) fn compile(sources: &[PathBuf], classes: &Path) -> Option<Output> {
-    let mut compiler = compiler()?;
+    let mut compiler = kotlinc()?;
     compiler.args(["-nowarn", "-no-reflect", "-cp"]).arg(classes).arg("-d").arg(classes);
     Some(run_any(compiler.args(sources)))
-}
-
-/// The compiler, for more arguments. None without one.
-pub(crate) fn compiler() -> Option<Command> {
-    let (kotlin, java) = (kotlin()?, tool("java")?);
-    let mut compiler = Command::new(java);
-    // It runs once, so that optimizing it takes longer than it saves.
-    compiler.args(["-XX:TieredStopAtLevel=1", "-cp"]).arg(kotlin.join("lib/kotlin-compiler.jar"));
-    compiler.arg("org.jetbrains.kotlin.cli.jvm.K2JVMCompiler").arg("-kotlin-home").arg(&kotlin);
-    Some(compiler)
 }
 
 /// Compiles Java sources below `root` into `classes`.

@@ -14,8 +14,10 @@
 //!
 //! Invariants: in CI (environment variable `CI` set and not empty) a missing tool is a panic, never
 //! a skip. Any other failure is a panic with the command, its exit code and its output. Nothing
-//! here writes into the workspace, except [`expect_file`] under `UPDATE_EXPECT=1`.
+//! here writes into the workspace, except [`expect_file`] under `UPDATE_EXPECT=1`, and archives of
+//! compilers' classes below `target/tools`.
 
+mod class_archive;
 mod command;
 mod java;
 mod oracle;
@@ -31,7 +33,7 @@ pub use serde_json::{self, Value};
 pub use tempfile::TempDir;
 
 pub use command::{Output, copy_program, run, run_any, user_cargo, user_environment};
-pub use java::{compile_java, java_sources, javac, run_java};
+pub use java::{compile_java, java_sources, javac, kotlinc, run_java};
 pub use oracle::{
     Reading, Table, check_dictionary, check_trace, copy_dictionary, read_trace, trace_processor,
     trace_stats,

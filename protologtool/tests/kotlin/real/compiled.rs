@@ -2,9 +2,9 @@
 //! run on what comes out.
 
 use crate::case::root;
-use crate::compiler::{compile_runtime, compiler};
+use crate::compiler::compile_runtime;
 use crate::trace::{Traces, parse};
-use protolog_testkit::{Output, javac, kotlin, run_any, tool};
+use protolog_testkit::{Output, javac, kotlin, kotlinc, run_any, tool};
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -94,7 +94,7 @@ impl Build {
         fs::copy(program, sources.join("Program.kt")).unwrap();
         let list = sources.join("arguments");
         fs::write(&list, arguments(sources)).unwrap();
-        let mut kotlinc = compiler()?;
+        let mut kotlinc = kotlinc()?;
         kotlinc.args(OPTIONS).args(self.options).arg("-cp").arg(&path).arg("-d").arg(&classes);
         compiled(&run_any(kotlinc.arg(format!("@{}", list.display()))));
         // kotlinc only reads what is written in Java.
