@@ -64,7 +64,8 @@ usage: cargo xtask COMMAND
   help            this text
 
   --json          (bench) write the figures of `runtime` to target/bench/figures.json too
-  --all           (test) all steps, with those that guard rare interleavings, compilers and platforms: `loom`, `oldest`, `packages`
+  --all           (test) all steps, with those that guard rare interleavings, compilers, platforms and figures:
+                  `instructions`, `loom`, `oldest`, `packages`
   --no-install    (demo, test) say what is missing and skip what needs it
   --install       (test STEP) install what the step needs first, as `setup STEP` does
 

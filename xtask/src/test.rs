@@ -132,9 +132,10 @@ pub(crate) const STEPS: [TestStep; 17] = [
     ),
 ];
 
-/// Steps that guard rare interleavings, compilers and platforms, and packages that are published
-/// now and then. They run when they are named, with `--all`, and in CI.
-const RARE: [&str; 3] = ["loom", "oldest", "packages"];
+/// Steps that guard rare interleavings, compilers and platforms, packages that are published now and
+/// then, and figures, for which three programs are optimized as a whole. They run when they are
+/// named, with `--all`, and in CI.
+const RARE: [&str; 4] = ["instructions", "loom", "oldest", "packages"];
 
 /// Steps that run beside the others where several are wanted. They build in directories of their
 /// own, or last, and leave a processor idle now and then, as others do.
