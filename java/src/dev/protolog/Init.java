@@ -3,6 +3,7 @@ package dev.protolog;
 import dev.protolog.internal.control.ControlException;
 import dev.protolog.internal.control.ControlServer;
 import dev.protolog.internal.control.SettingsFile;
+import dev.protolog.internal.dictionary.KnownGroups;
 import dev.protolog.internal.groups.GroupSettings;
 import dev.protolog.internal.groups.Groups;
 import dev.protolog.internal.groups.MisspelledGroups;
@@ -126,7 +127,7 @@ public final class Init {
         String text = RunningProgram.variable(VARIABLE);
         if (text != null) {
             List<String> mistakes = new ArrayList<>(SettingsFile.apply(text, VARIABLE, GroupSettings.Source.OTHER, true));
-            mistakes.addAll(MisspelledGroups.find(text, VARIABLE));
+            mistakes.addAll(MisspelledGroups.find(text, VARIABLE, KnownGroups.names()));
             if (isStrict) {
                 problems.addAll(mistakes);
             } else {

@@ -3,6 +3,7 @@ package dev.protolog.internal.control;
 import dev.protolog.Session;
 import dev.protolog.internal.ApiAccess;
 import dev.protolog.internal.dictionary.Dictionaries;
+import dev.protolog.internal.dictionary.KnownGroups;
 import dev.protolog.internal.files.FileStatus;
 import dev.protolog.internal.groups.GroupPattern;
 import dev.protolog.internal.groups.GroupSettings;
@@ -34,7 +35,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
 
 /**
  * Requests of operators, and the answers. {@code docs/design/control.md} lists the requests. Each
@@ -235,8 +235,7 @@ final class ControlAnswers {
         if (settings.equals("-")) {
             return;
         }
-        Set<String> known = new TreeSet<>(Dictionaries.groups().keySet());
-        Groups.all().forEach(state -> known.add(state.fullName));
+        Set<String> known = KnownGroups.names();
         Map<String, Integer> levels = new LinkedHashMap<>();
         for (SettingsText.Item item : parse(settings).items()) {
             Integer given = item.setting().trace();

@@ -2,6 +2,7 @@ package dev.protolog.internal.dictionary;
 
 import dev.protolog.internal.groups.GroupState;
 import dev.protolog.internal.groups.Groups;
+import dev.protolog.internal.groups.RuntimeMessage;
 import dev.protolog.internal.proto.ProtoReader;
 import dev.protolog.internal.proto.ProtoWriter;
 import dev.protolog.internal.text.LevelSet;

@@ -3,7 +3,6 @@ package dev.protolog.internal.groups;
 import dev.protolog.IProtoLogGroup;
 import dev.protolog.LogLevel;
 import dev.protolog.MessageId;
-import dev.protolog.internal.dictionary.RuntimeMessage;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.WeakReference;
 import java.nio.ByteBuffer;

@@ -3,7 +3,6 @@ package dev.protolog.internal.groups;
 import dev.protolog.IProtoLogGroup;
 import dev.protolog.LogLevel;
 import dev.protolog.internal.dictionary.Dictionaries;
-import dev.protolog.internal.dictionary.RuntimeMessage;
 import dev.protolog.internal.process.PassingErrors;
 import dev.protolog.internal.session.Sessions;
 import java.io.IOException;
@@ -323,7 +322,7 @@ public final class Groups {
             GroupState state = all.next();
             if (state.get() == null) {
                 all.remove();
-                RuntimeMessage.forget(state);
+                MessageLimits.forget(state);
                 PAGES.remove(state.index);
             }
         }

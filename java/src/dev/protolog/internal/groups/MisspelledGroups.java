@@ -1,6 +1,5 @@
 package dev.protolog.internal.groups;
 
-import dev.protolog.internal.dictionary.Dictionaries;
 import dev.protolog.internal.text.WrittenName;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,13 +18,14 @@ public final class MisspelledGroups {
 
     private MisspelledGroups() {}
 
-    /** The problems of a text of settings, each with a help line. */
-    public static List<String> find(String text, String origin) {
+    /**
+     * The problems of a text of settings, each with a help line. {@code known} are the program's
+     * groups.
+     */
+    public static List<String> find(String text, String origin, Set<String> known) {
         Set<String> names = new TreeSet<>();
         SettingsText.parse(text).forThisProgram().forEach(item -> names.add(item.pattern()));
         names.remove("*");
-        Set<String> known = new TreeSet<>(Dictionaries.groups().keySet());
-        Groups.all().forEach(state -> known.add(state.fullName));
         List<String> problems = new ArrayList<>();
         for (String name : names) {
             String meant = meant(name, known);

@@ -1,7 +1,7 @@
 package dev.protolog.internal.session;
 
 import dev.protolog.internal.dictionary.Dictionaries;
-import dev.protolog.internal.groups.Groups;
+import dev.protolog.internal.dictionary.KnownGroups;
 import dev.protolog.internal.groups.MisspelledGroups;
 import dev.protolog.internal.text.LogPrinter;
 import dev.protolog.internal.text.WrittenName;
@@ -111,8 +111,7 @@ public record EndReport(boolean isWanted, Set<String> named) {
         if (named.isEmpty()) {
             return List.of();
         }
-        Set<String> known = new TreeSet<>(Dictionaries.groups().keySet());
-        Groups.all().forEach(state -> known.add(state.fullName));
+        Set<String> known = KnownGroups.names();
         List<String> lines = new ArrayList<>();
         for (String name : new TreeSet<>(named)) {
             boolean isMeant = known.stream().anyMatch(full -> Filter.fits(name, full));

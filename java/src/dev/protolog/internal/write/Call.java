@@ -5,10 +5,11 @@ import dev.protolog.LogLevel;
 import dev.protolog.Thrown;
 import dev.protolog.internal.ApiAccess;
 import dev.protolog.internal.dictionary.Dictionaries;
-import dev.protolog.internal.dictionary.RuntimeMessage;
+import dev.protolog.internal.dictionary.RuntimeMessages;
 import dev.protolog.internal.groups.GroupState;
 import dev.protolog.internal.groups.Groups;
 import dev.protolog.internal.groups.Routes;
+import dev.protolog.internal.groups.RuntimeMessage;
 import dev.protolog.internal.groups.Switch;
 import dev.protolog.internal.process.Origin;
 import dev.protolog.internal.process.PassingErrors;
@@ -364,7 +365,7 @@ public final class Call {
         String conversion = known == null ? "an integer" : "%" + known.letter(found.index());
         String text = known == null ? MessageText.idText(id) : known.toString();
         String problem = conversion + " does not take " + found.className();
-        RuntimeMessage message = RuntimeMessage.of(group, level, RuntimeMessage.ANY_TEXT, null);
+        RuntimeMessage message = RuntimeMessages.of(group, level, RuntimeMessage.ANY_TEXT, null);
         if (message == null) {
             Sessions.lose(group, level, LossCause.TEMPLATE_LIMIT);
             return false;

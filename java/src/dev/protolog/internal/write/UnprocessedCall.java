@@ -3,9 +3,10 @@ package dev.protolog.internal.write;
 import dev.protolog.EventOrigin;
 import dev.protolog.IProtoLogGroup;
 import dev.protolog.LogLevel;
-import dev.protolog.internal.dictionary.RuntimeMessage;
+import dev.protolog.internal.dictionary.RuntimeMessages;
 import dev.protolog.internal.groups.GroupState;
 import dev.protolog.internal.groups.Groups;
+import dev.protolog.internal.groups.RuntimeMessage;
 import dev.protolog.internal.process.Origin;
 import dev.protolog.internal.session.Sessions;
 import dev.protolog.internal.text.CallStacks;
@@ -34,7 +35,7 @@ public final class UnprocessedCall {
             boolean isHere = from == null || EventOrigins.isOfThisThread(from);
             location = from != null && from.location() != null ? from.location() : isHere ? CallStacks.location() : null;
         }
-        RuntimeMessage message = RuntimeMessage.of(state, level, String.valueOf(text), location);
+        RuntimeMessage message = RuntimeMessages.of(state, level, String.valueOf(text), location);
         Object[] values;
         String thrown = trace;
         try {
@@ -50,11 +51,11 @@ public final class UnprocessedCall {
             } else {
                 // One template too many: its text takes more bytes, and loses nothing.
                 values = new Object[] {template.render(values)};
-                message = RuntimeMessage.of(state, level, RuntimeMessage.ANY_TEXT, location);
+                message = RuntimeMessages.of(state, level, RuntimeMessage.ANY_TEXT, location);
             }
         } catch (TemplateException e) {
             // The text that tells so is a message of its own.
-            message = RuntimeMessage.of(state, level, RuntimeMessage.ANY_TEXT, location);
+            message = RuntimeMessages.of(state, level, RuntimeMessage.ANY_TEXT, location);
             values = new Object[] {MessageText.formatError(text, args, e.getMessage())};
         }
         if (message == null) {

@@ -1,0 +1,47 @@
+package dev.protolog.internal.groups;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * The limits of {@link RuntimeMessage}s, of all groups together.
+ *
+ * <p>Invariant: messages are limited in number and in length, since a program may build templates
+ * at run time. Beyond that, {@link RuntimeMessage#ANY_TEXT} is left for each group and level, of
+ * which there are fewer.
+ */
+public final class MessageLimits {
+    private static final int MAX = 20_000;
+    private static final int MAX_OF_ANY_TEXT = MAX / 2;
+    private static final AtomicInteger COUNT = new AtomicInteger();
+    /**
+     * The most characters of all templates. Each is kept with its parts, and is in the dictionary
+     * of each session.
+     */
+    private static final long MAX_LENGTH = 8 << 20;
+    private static final AtomicLong LENGTH = new AtomicLong();
+
+    private MessageLimits() {}
+
+    /** True if one more message of this text may be kept. */
+    public static boolean allow(String text) {
+        boolean isAnyText = text.equals(RuntimeMessage.ANY_TEXT);
+        return COUNT.get() < MAX + (isAnyText ? MAX_OF_ANY_TEXT : 0) && (isAnyText || LENGTH.get() + text.length() <= MAX_LENGTH);
+    }
+
+    /** Counts a message that is kept. */
+    public static void add(String text) {
+        COUNT.incrementAndGet();
+        LENGTH.addAndGet(text.length());
+    }
+
+    /** Forgets the messages of a group that is gone. */
+    static void forget(GroupState state) {
+        for (var byLevel : state.messages) {
+            for (String text : byLevel.keySet()) {
+                COUNT.decrementAndGet();
+                LENGTH.addAndGet(-text.length());
+            }
+        }
+    }
+}
