@@ -1,12 +1,11 @@
 package dev.protolog;
 
-import dev.protolog.internal.groups.Groups;
 import dev.protolog.internal.groups.LoggerGroups;
-import dev.protolog.internal.session.Sessions;
 import dev.protolog.internal.text.BraceTemplate;
 import dev.protolog.internal.text.NumberedText;
 import dev.protolog.internal.text.StackText;
 import dev.protolog.internal.write.LossCause;
+import dev.protolog.internal.write.Routing;
 import dev.protolog.internal.write.UnprocessedCall;
 import java.util.Map;
 import java.util.function.Supplier;
@@ -37,7 +36,7 @@ public final class BridgedLogger {
 
     /** True if a message of this level would be recorded or printed. */
     public boolean isEnabled(LogLevel level) {
-        return Groups.isEnabled(group, level);
+        return Routing.isEnabled(group, level);
     }
 
     /**
@@ -86,7 +85,7 @@ public final class BridgedLogger {
             UnprocessedCall.record(level, group, message.template(), message.values(), trace, origin);
         } catch (RuntimeException | Error e) {
             // Out of memory or of stack: the message is lost, the application goes on.
-            Sessions.lose(group, level, LossCause.BUFFER_FULL);
+            Routing.lose(group, level, LossCause.BUFFER_FULL);
         }
     }
 }

@@ -5,11 +5,11 @@ import dev.protolog.internal.control.ControlServer;
 import dev.protolog.internal.control.SettingsFile;
 import dev.protolog.internal.dictionary.KnownGroups;
 import dev.protolog.internal.groups.GroupSettings;
-import dev.protolog.internal.groups.Groups;
 import dev.protolog.internal.groups.MisspelledGroups;
 import dev.protolog.internal.perfetto.Producer;
 import dev.protolog.internal.process.RunningProgram;
 import dev.protolog.internal.text.LogPrinter;
+import dev.protolog.internal.write.Routing;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -107,7 +107,7 @@ public final class Init {
      * start.
      */
     public Init groups(IProtoLogGroup... groups) {
-        Arrays.stream(groups).filter(Objects::nonNull).forEach(Groups::of);
+        Arrays.stream(groups).filter(Objects::nonNull).forEach(Routing::of);
         return this;
     }
 

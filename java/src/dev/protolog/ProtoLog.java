@@ -2,11 +2,11 @@ package dev.protolog;
 
 import dev.protolog.internal.groups.GroupState;
 import dev.protolog.internal.groups.Groups;
-import dev.protolog.internal.session.Sessions;
 import dev.protolog.internal.text.LevelSet;
 import dev.protolog.internal.text.TextOutput;
 import dev.protolog.internal.text.TextQueue;
 import dev.protolog.internal.write.LossCause;
+import dev.protolog.internal.write.Routing;
 import dev.protolog.internal.write.UnprocessedCall;
 import java.time.Duration;
 
@@ -63,13 +63,13 @@ public final class ProtoLog {
      * only serves a message.
      */
     public static boolean isEnabled(IProtoLogGroup group, LogLevel level) {
-        return Groups.isEnabled(group, level);
+        return Routing.isEnabled(group, level);
     }
 
     /** True if any message of this group would be recorded or printed. */
     public static boolean isEnabled(IProtoLogGroup group) {
         try {
-            return group != null && Groups.of(group).isEnabled();
+            return group != null && Routing.of(group).isEnabled();
         } catch (Error e) {
             // Its messages count as lost.
             return true;
@@ -121,7 +121,7 @@ public final class ProtoLog {
     public static void init(IProtoLogGroup... groups) {
         registerLogGroupInProcess(groups);
         Groups.askAll();
-        Groups.routeAll();
+        Routing.routeAll();
     }
 
     /** Makes groups known before their first message. */
@@ -143,14 +143,14 @@ public final class ProtoLog {
             UnprocessedCall.record(level, group, template, args, null, null);
         } catch (RuntimeException | Error e) {
             // Out of memory or of stack: the message is lost, the application goes on.
-            Sessions.lose(group, level, LossCause.BUFFER_FULL);
+            Routing.lose(group, level, LossCause.BUFFER_FULL);
         }
     }
 
     /** The state of a group; null for no group, and where there is no memory for one. */
     private static GroupState register(IProtoLogGroup group) {
         try {
-            return group == null ? null : Groups.of(group);
+            return group == null ? null : Routing.of(group);
         } catch (Error e) {
             // Its first message tries again.
             return null;

@@ -1,11 +1,10 @@
 package dev.protolog;
 
-import dev.protolog.internal.groups.Groups;
-import dev.protolog.internal.session.Sessions;
 import dev.protolog.internal.text.MessageText;
 import dev.protolog.internal.text.Numbers;
 import dev.protolog.internal.write.Call;
 import dev.protolog.internal.write.LossCause;
+import dev.protolog.internal.write.Routing;
 
 /**
  * The entry points of processed code:
@@ -28,7 +27,7 @@ public final class ProtoLogImpl extends TwoArgumentCalls {
 
     /** True if a message of this group and level is enabled. The guard of every processed call. */
     public static boolean isEnabled(IProtoLogGroup group, LogLevel level) {
-        return Groups.isEnabled(group, level);
+        return Routing.isEnabled(group, level);
     }
 
     /**
@@ -208,7 +207,7 @@ public final class ProtoLogImpl extends TwoArgumentCalls {
     }
 
     private static void log(LogLevel level, IProtoLogGroup group, long id, long mask, Object[] args) {
-        if (!Groups.isEnabled(group, level)) {
+        if (!Routing.isEnabled(group, level)) {
             return;
         }
         try {
@@ -217,7 +216,7 @@ public final class ProtoLogImpl extends TwoArgumentCalls {
             Call.begin(group, level, id, mask).addAll(mask, values).end();
         } catch (RuntimeException | Error e) {
             // Out of memory or of stack: the message is lost, the application goes on.
-            Sessions.lose(group, level, LossCause.BUFFER_FULL);
+            Routing.lose(group, level, LossCause.BUFFER_FULL);
         }
     }
 }

@@ -1,8 +1,8 @@
 package dev.protolog;
 
+import dev.protolog.internal.groups.Filter;
 import dev.protolog.internal.session.EarlierRuns;
 import dev.protolog.internal.session.EndReport;
-import dev.protolog.internal.session.Filter;
 import dev.protolog.internal.session.Recording;
 import dev.protolog.internal.session.RunningSession;
 import dev.protolog.internal.session.Segments;

@@ -5,6 +5,7 @@ import static dev.protolog.SelfTest.check;
 import dev.protolog.internal.dictionary.Dictionaries;
 import dev.protolog.internal.groups.Groups;
 import dev.protolog.internal.session.SessionStats;
+import dev.protolog.internal.write.Routing;
 import java.io.IOException;
 import java.net.URL;
 import java.nio.file.Files;
@@ -164,10 +165,10 @@ final class ForeignCodeTest {
             check("nothing is recorded", session.running().stats().messages(), 0L);
             isOn.set(true);
             ProtoLog.init();
-            check("the group is on", Groups.of(group).isEnabled(), true);
+            check("the group is on", Routing.of(group).isEnabled(), true);
             isOn.set(false);
             startAndStop();
-            check("the group is off", Groups.of(group).isEnabled(), false);
+            check("the group is off", Routing.of(group).isEnabled(), false);
         }
     }
 

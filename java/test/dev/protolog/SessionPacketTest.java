@@ -9,6 +9,7 @@ import dev.protolog.internal.proto.ProtoWriter;
 import dev.protolog.internal.session.TracePackets;
 import dev.protolog.internal.write.LossCause;
 import dev.protolog.internal.write.Losses;
+import dev.protolog.internal.write.SequenceState;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.HexFormat;
@@ -47,7 +48,7 @@ final class SessionPacketTest {
             info.varint(4, Long.parseLong(parts[4]));
         }
         ProtoWriter packet = new ProtoWriter();
-        TracePackets.chunk(packet, Long.parseLong(parts[0]), info, losses(parts[5]), new ProtoWriter(), new ProtoWriter());
+        SequenceState.write(packet, Long.parseLong(parts[0]), info, losses(parts[5]), new ProtoWriter(), new ProtoWriter());
         return packet.done();
     }
 

@@ -2,9 +2,9 @@ package dev.protolog;
 
 import static dev.protolog.SelfTest.check;
 
-import dev.protolog.internal.groups.Groups;
 import dev.protolog.internal.session.SessionStats;
 import dev.protolog.internal.text.BraceTemplate;
+import dev.protolog.internal.write.Routing;
 import java.io.IOException;
 
 /** Templates that a program makes as it runs. The last test, since those that were kept stay. */
@@ -31,7 +31,7 @@ final class TemplateLimitTest {
     }
 
     private static long kept() {
-        return Groups.of(LevelsTest.Group.QUIET).messages[LogLevel.VERBOSE.ordinal()].keySet().stream().filter(it -> it.length() > LENGTH).count();
+        return Routing.of(LevelsTest.Group.QUIET).messages[LogLevel.VERBOSE.ordinal()].keySet().stream().filter(it -> it.length() > LENGTH).count();
     }
 
     /** Templates of braces only, which take as long as others. */

@@ -1,10 +1,7 @@
 package dev.protolog.internal.groups;
 
 import dev.protolog.IProtoLogGroup;
-import dev.protolog.LogLevel;
-import dev.protolog.internal.dictionary.Dictionaries;
 import dev.protolog.internal.process.PassingErrors;
-import dev.protolog.internal.session.Sessions;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -45,34 +42,12 @@ public final class Groups {
 
     private Groups() {}
 
-    /**
-     * True if messages of this level are enabled, or if there is no memory to find that out: then
-     * the call counts the message as lost.
-     */
-    public static boolean isEnabled(IProtoLogGroup group, LogLevel level) {
-        try {
-            return enabled(group, level) != null;
-        } catch (Error e) {
-            repair(e);
-            return true;
-        }
-    }
-
-    /**
-     * The state of a group, if messages of this level are enabled; else null. An error where there
-     * is no memory, or no stack, to register it.
-     */
-    public static GroupState enabled(IProtoLogGroup group, LogLevel level) {
-        if (group == null || level == null) {
-            return null;
-        }
+    /** The state of a group that is in the first slot of its hash, as most are; else null. */
+    public static GroupState inFirstSlot(IProtoLogGroup group) {
         GroupState[] now = table;
         GroupState state = now[System.identityHashCode(group) & now.length - 1];
         // Not `get`, which has the garbage collector keep the object.
-        if (state == null || !state.refersTo(group)) {
-            state = of(group);
-        }
-        return Switch.isEnabled(state.word(), level) || state == UNREGISTERED ? state : null;
+        return state != null && state.refersTo(group) ? state : null;
     }
 
     /** The state of a group that is registered; null for another one. */
@@ -86,10 +61,31 @@ public final class Groups {
         }
     }
 
-    /** The state of a group, which is not null. An error as of {@link #enabled}. */
-    public static GroupState of(IProtoLogGroup group) {
-        GroupState known = known(group);
-        return known == null ? register(group) : known;
+    /**
+     * The state of a group that was not there: it is registered, unless its own methods log or it
+     * can't be asked. An error where there is no memory, or no stack, for that.
+     */
+    public static GroupState register(IProtoLogGroup group, Registrar registrar) {
+        AskedGroups.Question question = ASKED.begin(group);
+        if (question == null) {
+            // Its methods log.
+            return UNREGISTERED;
+        }
+        try {
+            GroupState state = null;
+            for (int round = 1; state == null; round++) {
+                state = askAndAdd(group, registrar, round == MAX_ROUNDS);
+            }
+            return state;
+        } catch (RuntimeException | Error e) {
+            if (e instanceof Error error && PassingErrors.isOne(error)) {
+                throw error;
+            }
+            // A class that is not whole, for example. The call throws nothing.
+            return UNREGISTERED;
+        } finally {
+            question.end();
+        }
     }
 
     /** All groups that were used so far. */
@@ -132,10 +128,12 @@ public final class Groups {
     }
 
     /** Decides for all groups anew where their messages go. */
-    public static void routeAll() {
+    public static void routeAll(Registrar registrar) {
         synchronized (ALL) {
             checkPages();
-            ALL.forEach(Sessions::route);
+            for (int i = 0; i < ALL.size(); i++) {
+                registrar.route(ALL.get(i));
+            }
         }
     }
 
@@ -237,58 +235,35 @@ public final class Groups {
         table = table.clone();
     }
 
-    private static GroupState register(IProtoLogGroup group) {
-        AskedGroups.Question question = ASKED.begin(group);
-        if (question == null) {
-            // Its methods log.
-            return UNREGISTERED;
-        }
-        try {
-            GroupState state = null;
-            for (int round = 1; state == null; round++) {
-                state = askAndAdd(group, round == MAX_ROUNDS);
-            }
-            return state;
-        } catch (RuntimeException | Error e) {
-            if (e instanceof Error error && PassingErrors.isOne(error)) {
-                throw error;
-            }
-            // A class that is not whole, for example. The call throws nothing.
-            return UNREGISTERED;
-        } finally {
-            question.end();
-        }
-    }
-
     /**
      * Asks a group and adds it; null if all groups were asked anew meanwhile, unless this
      * {@code isLast}.
      */
-    private static GroupState askAndAdd(IProtoLogGroup group, boolean isLast) {
+    private static GroupState askAndAdd(IProtoLogGroup group, Registrar registrar, boolean isLast) {
         long round;
         synchronized (ALL) {
             round = rounds;
         }
         GroupAnswers answers = GroupAnswers.of(group);
-        Dictionaries.addLoader(group.getClass().getClassLoader());
+        registrar.prepare(group);
         synchronized (ALL) {
             for (GroupState known : ALL) {
                 if (known.refersTo(group)) {
                     return known;
                 }
             }
-            return round == rounds || isLast ? add(group, answers) : null;
+            return round == rounds || isLast ? add(group, answers, registrar) : null;
         }
     }
 
     /** Adds a group once all is known of it: after an error its next message tries again. */
-    private static GroupState add(IProtoLogGroup group, GroupAnswers answers) {
+    private static GroupState add(IProtoLogGroup group, GroupAnswers answers, Registrar registrar) {
         checkPages();
         removeCollected();
         SwitchPages.Place place = PAGES.add();
         try {
             GroupState state = new GroupState(group, answers, place);
-            Sessions.route(state);
+            registrar.route(state);
             SETTINGS.applyTo(state);
             publish(state);
             return state;

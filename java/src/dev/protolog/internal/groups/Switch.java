@@ -55,7 +55,7 @@ public final class Switch {
     }
 
     /** True if a message of this level goes anywhere. */
-    static boolean isEnabled(int word, LogLevel level) {
+    public static boolean isEnabled(int word, LogLevel level) {
         return (word & (1 | 1 << TEXT) << level.ordinal()) != 0;
     }
 

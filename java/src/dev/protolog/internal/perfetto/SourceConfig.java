@@ -2,7 +2,7 @@ package dev.protolog.internal.perfetto;
 
 import dev.protolog.LogLevel;
 import dev.protolog.internal.proto.ProtoReader;
-import dev.protolog.internal.session.Filter;
+import dev.protolog.internal.groups.Filter;
 import dev.protolog.internal.text.LevelSet;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

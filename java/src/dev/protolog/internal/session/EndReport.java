@@ -2,6 +2,7 @@ package dev.protolog.internal.session;
 
 import dev.protolog.internal.dictionary.Dictionaries;
 import dev.protolog.internal.dictionary.KnownGroups;
+import dev.protolog.internal.groups.Filter;
 import dev.protolog.internal.groups.MisspelledGroups;
 import dev.protolog.internal.text.LogPrinter;
 import dev.protolog.internal.text.WrittenName;

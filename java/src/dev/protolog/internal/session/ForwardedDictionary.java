@@ -1,6 +1,7 @@
 package dev.protolog.internal.session;
 
 import dev.protolog.LogLevel;
+import dev.protolog.internal.groups.Filter;
 import dev.protolog.internal.proto.ProtoReader;
 import dev.protolog.internal.proto.ProtoWriter;
 import dev.protolog.internal.text.LevelSet;

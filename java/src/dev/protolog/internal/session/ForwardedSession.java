@@ -1,5 +1,6 @@
 package dev.protolog.internal.session;
 
+import dev.protolog.internal.groups.Filter;
 import dev.protolog.internal.process.RuntimeClasses;
 import dev.protolog.internal.proto.ProtoWriter;
 import dev.protolog.internal.text.LogPrinter;

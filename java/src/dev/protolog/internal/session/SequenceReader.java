@@ -6,6 +6,7 @@ import dev.protolog.internal.write.CommittedChunk;
 import dev.protolog.internal.write.LossCause;
 import dev.protolog.internal.write.Losses;
 import dev.protolog.internal.write.PageLayout;
+import dev.protolog.internal.write.SequenceState;
 import dev.protolog.internal.write.TraceWriter;
 import java.io.IOException;
 import java.lang.invoke.MethodHandles;
@@ -375,7 +376,7 @@ final class SequenceReader {
         }
         isStale = false;
         isStateUnknown = false;
-        ProtoWriter state = TracePackets.state(time).bytes(1000, thread);
+        ProtoWriter state = SequenceState.begin(time).bytes(1000, thread);
         if (interned.size() > 0) {
             state.message(12, interned);
         }

@@ -1,5 +1,6 @@
 package dev.protolog.internal.session;
 
+import dev.protolog.internal.groups.Filter;
 import dev.protolog.internal.write.FillPolicy;
 import java.nio.file.Path;
 

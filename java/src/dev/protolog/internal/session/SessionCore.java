@@ -1,17 +1,15 @@
 package dev.protolog.internal.session;
 
 import dev.protolog.internal.dictionary.SessionDictionary;
-import dev.protolog.internal.process.BootClock;
 import dev.protolog.internal.process.PassingErrors;
 import dev.protolog.internal.write.FillPolicy;
-import dev.protolog.internal.write.LargeTurn;
 import dev.protolog.internal.write.LossCause;
 import dev.protolog.internal.write.Losses;
 import dev.protolog.internal.write.PageLayout;
 import dev.protolog.internal.write.Sequence;
 import dev.protolog.internal.write.SharedBuffer;
-import dev.protolog.internal.write.SharedWriters;
 import dev.protolog.internal.write.TraceWriter;
+import dev.protolog.internal.write.WriterOwner;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -30,7 +28,7 @@ import java.util.function.Supplier;
  * <p>Invariants: a sequence has one writer; that of a thread that has ended may get another one. A
  * loss is counted once, in the recording at once.
  */
-public final class SessionCore {
+public final class SessionCore extends WriterOwner {
     /**
      * Ended sequences that are kept before the oldest is used again, so that traces rarely mix
      * threads.
@@ -39,8 +37,6 @@ public final class SessionCore {
     /** The number of writers after which ended threads are looked for. */
     private static final int SWEEP = 64;
 
-    private final Filter filter;
-    private final int levels;
     /** Null for none. */
     private final Path file;
     private final SharedBuffer buffer;
@@ -50,8 +46,6 @@ public final class SessionCore {
     /** The longest time that a message waits for a chunk, in nanoseconds. */
     private final long waitNanos;
     private final int maxStringBytes;
-    private final BootClock clock = new BootClock();
-    private final int pid = (int) ProcessHandle.current().pid();
     private final SessionDictionary dictionary;
     /** The session's own packets so far; of a recording they are in the file, too. */
     private final List<byte[]> packets = new ArrayList<>();
@@ -71,8 +65,6 @@ public final class SessionCore {
     private int sweepAt = SWEEP;
     /** All losses of the session. */
     private final Losses total = new Losses();
-    private final SharedWriters shared = new SharedWriters(this);
-    private final LargeTurn large = new LargeTurn();
     /** The thread to wake up when the buffer fills; null for none. */
     private volatile Thread drainThread;
     /**
@@ -89,8 +81,7 @@ public final class SessionCore {
     private volatile Throwable failure;
 
     SessionCore(SessionConfig config, byte[] id) throws IOException {
-        filter = config.filter();
-        levels = filter.allLevels();
+        super(config.filter());
         file = config.file();
         policy = config.policy();
         waitNanos = config.waitNanos();
@@ -102,7 +93,7 @@ public final class SessionCore {
                 : ByteBuffer.allocateDirect(config.bufferBytes() + 8).alignedSlice(8).slice(0, config.bufferBytes());
         buffer = new SharedBuffer(memory, policy);
         String set = config.limits().areAny() ? String.valueOf(file.getFileName()) : null;
-        addPacket(TracePackets.process(pid, id, filter, set));
+        addPacket(TracePackets.process(pid(), id, filter(), set));
         prepareForErrors();
     }
 
@@ -121,13 +112,13 @@ public final class SessionCore {
     /** The file of the buffer; null for none. */
     private Recording record(SessionConfig config, byte[] id) throws IOException {
         if (!config.isStream() || config.file() == null) {
-            return config.recording() == null ? null : Recording.create(config.recording(), config, id, clock.moment());
+            return config.recording() == null ? null : Recording.create(config.recording(), config, id, clock().moment());
         }
         // The buffer outlives the process, so that `recover` completes the trace: where there is no
         // memory that does, it is beside the trace. Where that can't be, the trace is all there is.
         for (Path place : List.of(Recording.DIRECTORY, config.file().getParent())) {
             try {
-                return Recording.create(place, config, id, clock.moment());
+                return Recording.create(place, config, id, clock().moment());
             } catch (IOException e) {
                 continue;
             }
@@ -168,16 +159,6 @@ public final class SessionCore {
         }
     }
 
-    /** The messages that the session records. */
-    public Filter filter() {
-        return filter;
-    }
-
-    /** The levels that the session records of any group. */
-    int levels() {
-        return levels;
-    }
-
     /** The trace that it writes, now or in the end; {@code -} for none. */
     public String file() {
         return file == null ? "-" : file.toString();
@@ -203,14 +184,12 @@ public final class SessionCore {
         }
     }
 
+    @Override
     public SharedBuffer buffer() {
         return buffer;
     }
 
-    public BootClock clock() {
-        return clock;
-    }
-
+    @Override
     public SessionDictionary dictionary() {
         return dictionary;
     }
@@ -219,37 +198,27 @@ public final class SessionCore {
         return recording;
     }
 
-    public int pid() {
-        return pid;
-    }
-
-    /** True if the messages stay in the buffer until a trace is asked for. */
+    @Override
     public boolean keepsMessages() {
         return policy != FillPolicy.STREAM;
     }
 
+    @Override
     public int maxStringBytes() {
         return maxStringBytes;
     }
 
-    /** The longest that a message waits for room; 0 for not at all. */
+    @Override
     public long waitNanos() {
         return waitNanos;
     }
 
-    /** The turn of messages that are larger than a chunk, if they wait. */
-    public LargeTurn large() {
-        return large;
-    }
-
+    @Override
     public boolean isStopped() {
         return isStopped;
     }
 
-    /**
-     * True if messages that come now are none of the session's. While the program ends they are:
-     * those of a stopped session are counted.
-     */
+    @Override
     public boolean isOver() {
         return isStopped && !isEnding;
     }
@@ -263,7 +232,7 @@ public final class SessionCore {
         return new IOException("the session's file can't be used any more" + reason, failure);
     }
 
-    /** Ends the session: its memory can't be used any more. */
+    @Override
     public void fail(Throwable error) {
         if (failure == null) {
             failure = error;
@@ -274,7 +243,7 @@ public final class SessionCore {
 
     void stop() {
         isStopped = true;
-        large.close();
+        large().close();
         buffer.close();
         wakeDrain();
     }
@@ -284,6 +253,7 @@ public final class SessionCore {
         isEnding = true;
     }
 
+    @Override
     public boolean isEnding() {
         return isEnding;
     }
@@ -312,15 +282,7 @@ public final class SessionCore {
         return all;
     }
 
-    /** The writers of virtual threads. */
-    public SharedWriters shared() {
-        return shared;
-    }
-
-    /**
-     * A writer for the current thread, or one to share; null where there are too many, or the
-     * session is over.
-     */
+    @Override
     public synchronized TraceWriter newWriter(boolean isShared) {
         if (isStopped) {
             return null;
@@ -343,10 +305,7 @@ public final class SessionCore {
         return writer;
     }
 
-    /**
-     * Takes a chunk for a writer. Where there is none, those of threads that have ended are looked
-     * for, or one is waited for.
-     */
+    @Override
     public int acquire(TraceWriter writer, int previous, int layout, int payload) {
         SharedBuffer.Claim claim = writer.claim;
         int chunk = buffer.acquire(claim, previous, layout, payload);
@@ -368,7 +327,7 @@ public final class SessionCore {
         return chunk;
     }
 
-    /** Counts a lost message of a sequence; null where it has none. */
+    @Override
     public void lose(Sequence sequence, int group, LossCause cause) {
         if (isOver()) {
             return;
@@ -411,7 +370,7 @@ public final class SessionCore {
         return total;
     }
 
-    /** Counts the messages of a chunk that is completed. */
+    @Override
     public void countMessages(Sequence sequence) {
         if (recording != null && keepsMessages()) {
             recording.countMessages(sequence.id, sequence.messages - sequence.counted, sequence.messages);
@@ -483,7 +442,7 @@ public final class SessionCore {
         }
     }
 
-    /** Ends a writer that nobody uses. */
+    @Override
     public synchronized void remove(TraceWriter writer) {
         finishAdding();
         end(writer);

@@ -1,11 +1,11 @@
 package dev.protolog.internal.session;
 
+import dev.protolog.internal.groups.Filter;
 import dev.protolog.internal.process.BootClock;
 import dev.protolog.internal.process.RunningProgram;
-import dev.protolog.internal.process.ThreadIdentity;
 import dev.protolog.internal.proto.ProtoWriter;
 import dev.protolog.internal.proto.Xxh3;
-import dev.protolog.internal.write.Losses;
+import dev.protolog.internal.write.SequenceState;
 import dev.protolog.internal.write.SharedBuffer;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -22,9 +22,6 @@ import java.util.function.Function;
 public final class TracePackets {
     private static final int REALTIME = 1;
     private static final int MONOTONIC = 3;
-    private static final int BOOTTIME = 6;
-    /** The clock of a sequence, which each message advances. */
-    private static final int SEQUENCE = 64;
 
     private TracePackets() {}
 
@@ -62,40 +59,9 @@ public final class TracePackets {
         ProtoWriter snapshot = new ProtoWriter()
                 .message(1, clock.apply(new long[] {REALTIME, moment.realtime()}))
                 .message(1, clock.apply(new long[] {MONOTONIC, moment.monotonic()}))
-                .message(1, clock.apply(new long[] {BOOTTIME, moment.boottime()}))
-                .varint(2, BOOTTIME);
+                .message(1, clock.apply(new long[] {SequenceState.BOOTTIME, moment.boottime()}))
+                .varint(2, SequenceState.BOOTTIME);
         return new ProtoWriter().message(6, snapshot).done();
-    }
-
-    /**
-     * Writes the packet that a chunk begins with: the clock of its sequence, its thread, and losses
-     * before it. Its {@code info} has the fields of {@link ThreadIdentity#write}, and the number of
-     * messages so far if the buffer keeps them. Both {@code snapshot} and {@code part} are scratch
-     * space.
-     */
-    public static void chunk(ProtoWriter to, long time, ProtoWriter info, Losses.Pending losses, ProtoWriter snapshot, ProtoWriter part) {
-        snapshot.clear().message(1, part.clear().varint(1, SEQUENCE).varint(2, time).varint(3, 1));
-        snapshot.message(1, part.clear().varint(1, BOOTTIME).varint(2, time));
-        to.clear().message(6, snapshot).varint(13, 1);
-        if (losses.hasDropped()) {
-            to.varint(42, 1);
-        }
-        to.message(59, part.clear().varint(58, SEQUENCE)).message(1000, info);
-        losses.write(to);
-    }
-
-    /**
-     * The beginning of a packet that sets up a sequence's state anew: its clock, and that
-     * timestamps are in it.
-     */
-    static ProtoWriter state(long time) {
-        ProtoWriter snapshot = new ProtoWriter()
-                .message(1, new ProtoWriter().varint(1, SEQUENCE).varint(2, time).varint(3, 1))
-                .message(1, new ProtoWriter().varint(1, BOOTTIME).varint(2, time));
-        return new ProtoWriter()
-                .message(6, snapshot)
-                .varint(13, 1)
-                .message(59, new ProtoWriter().varint(58, SEQUENCE));
     }
 
     /** Statistics of the buffer, which a trace that is complete ends with. */

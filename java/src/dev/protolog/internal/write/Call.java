@@ -8,14 +8,11 @@ import dev.protolog.internal.dictionary.Dictionaries;
 import dev.protolog.internal.dictionary.RuntimeMessages;
 import dev.protolog.internal.groups.GroupState;
 import dev.protolog.internal.groups.Groups;
-import dev.protolog.internal.groups.Routes;
 import dev.protolog.internal.groups.RuntimeMessage;
 import dev.protolog.internal.groups.Switch;
 import dev.protolog.internal.process.Origin;
 import dev.protolog.internal.process.PassingErrors;
 import dev.protolog.internal.process.ThreadIdentity;
-import dev.protolog.internal.session.SessionCore;
-import dev.protolog.internal.session.Sessions;
 import dev.protolog.internal.text.Arguments;
 import dev.protolog.internal.text.CallStacks;
 import dev.protolog.internal.text.LevelSet;
@@ -161,19 +158,19 @@ public final class Call {
         GroupState state;
         Call call;
         try {
-            state = Groups.enabled(group, level);
+            state = Routing.enabled(group, level);
             if (state == null) {
                 return UNUSED;
             }
             call = ofThread();
         } catch (Error e) {
             Groups.repair(e);
-            Sessions.lose(group, level, LossCause.BUFFER_FULL);
+            Routing.lose(group, level, LossCause.BUFFER_FULL);
             return UNUSED;
         }
         if (call.isBusy || state == Groups.UNREGISTERED) {
             // A stream that prints messages logs itself, or a group's own method does.
-            Sessions.lose(group, level, LossCause.REENTRANT);
+            Routing.lose(group, level, LossCause.REENTRANT);
             return UNUSED;
         }
         call.id = id;
@@ -307,7 +304,8 @@ public final class Call {
             return;
         }
         isBusy = true;
-        Routes routes = group.routes;
+        // As `SessionRoutes.of`, without a call, for which there may be no stack.
+        SessionRoutes routes = group.routes instanceof SessionRoutes known ? known : SessionRoutes.NONE;
         // Those before this one have the message, or count it.
         int i = 0;
         try {
@@ -334,7 +332,7 @@ public final class Call {
             }
         } catch (RuntimeException | Error e) {
             // Out of memory or of stack: the message is lost, the application goes on.
-            Sessions.lose(group, routes, i, level, LossCause.BUFFER_FULL);
+            Routing.lose(group, routes, i, level, LossCause.BUFFER_FULL);
         } finally {
             isBusy = false;
             thrown = null;
@@ -367,7 +365,7 @@ public final class Call {
         String problem = conversion + " does not take " + found.className();
         RuntimeMessage message = RuntimeMessages.of(group, level, RuntimeMessage.ANY_TEXT, null);
         if (message == null) {
-            Sessions.lose(group, level, LossCause.TEMPLATE_LIMIT);
+            Routing.lose(group, level, LossCause.TEMPLATE_LIMIT);
             return false;
         }
         id = message.id();
@@ -417,7 +415,7 @@ public final class Call {
         return this;
     }
 
-    private void record(SessionCore session) {
+    private void record(WriterOwner session) {
         if (session.isEnding()) {
             session.lose(null, group.id, LossCause.WRITE_FAILED);
             return;

@@ -1,6 +1,5 @@
 package dev.protolog.internal.write;
 
-import dev.protolog.internal.session.SessionCore;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
@@ -15,10 +14,10 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 public final class SharedWriters {
     private static final int MAX = 64;
 
-    private final SessionCore session;
+    private final WriterOwner session;
     private final AtomicReferenceArray<TraceWriter> free = new AtomicReferenceArray<>(MAX);
 
-    public SharedWriters(SessionCore session) {
+    public SharedWriters(WriterOwner session) {
         this.session = session;
     }
 

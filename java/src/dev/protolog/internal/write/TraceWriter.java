@@ -9,8 +9,6 @@ import dev.protolog.internal.process.Origin;
 import dev.protolog.internal.process.PassingErrors;
 import dev.protolog.internal.process.ThreadIdentity;
 import dev.protolog.internal.proto.ProtoWriter;
-import dev.protolog.internal.session.SessionCore;
-import dev.protolog.internal.session.TracePackets;
 import dev.protolog.internal.text.Arguments;
 import java.lang.ref.WeakReference;
 import java.nio.ByteBuffer;
@@ -60,7 +58,7 @@ public final class TraceWriter {
     private final WeakReference<Thread> thread;
     public final Sequence sequence;
 
-    private final SessionCore session;
+    private final WriterOwner session;
     private final SharedBuffer buffer;
     private final ByteBuffer memory;
     /** The same memory, little endian as protobuf is. */
@@ -97,7 +95,7 @@ public final class TraceWriter {
     /** True within a message, and after one that ended in an error. */
     private boolean isWriting;
 
-    public TraceWriter(SessionCore session, Sequence sequence, boolean isShared) {
+    public TraceWriter(WriterOwner session, Sequence sequence, boolean isShared) {
         this.session = session;
         identity = new ThreadIdentity(isShared);
         thread = isShared ? null : new WeakReference<>(Thread.currentThread());
@@ -119,7 +117,7 @@ public final class TraceWriter {
         return user == null || !user.isAlive();
     }
 
-    SessionCore session() {
+    WriterOwner session() {
         return session;
     }
 
@@ -448,7 +446,7 @@ public final class TraceWriter {
         // Those that an error has left are reported first.
         sequence.losses.take(losses);
         try {
-            TracePackets.chunk(state, now, info, losses, snapshot, part);
+            SequenceState.write(state, now, info, losses, snapshot, part);
             if (position + ProtoWriter.sizeOf(state.size()) + state.size() > limit) {
                 return false;
             }

@@ -5,10 +5,8 @@ import dev.protolog.IProtoLogGroup;
 import dev.protolog.LogLevel;
 import dev.protolog.internal.dictionary.RuntimeMessages;
 import dev.protolog.internal.groups.GroupState;
-import dev.protolog.internal.groups.Groups;
 import dev.protolog.internal.groups.RuntimeMessage;
 import dev.protolog.internal.process.Origin;
-import dev.protolog.internal.session.Sessions;
 import dev.protolog.internal.text.CallStacks;
 import dev.protolog.internal.text.MessageText;
 import dev.protolog.internal.text.StackText;
@@ -28,10 +26,10 @@ public final class UnprocessedCall {
      * given; {@code from} is the origin of an event, or null.
      */
     public static void record(LogLevel level, IProtoLogGroup group, String text, Object[] args, String trace, EventOrigin from) {
-        GroupState state = Groups.of(group);
+        GroupState state = Routing.of(group);
         Origin origin = from == null ? null : EventOrigins.resolve(from);
         String location = null;
-        if (state.routes.hasLocations) {
+        if (SessionRoutes.of(state).hasLocations) {
             boolean isHere = from == null || EventOrigins.isOfThisThread(from);
             location = from != null && from.location() != null ? from.location() : isHere ? CallStacks.location() : null;
         }
@@ -59,7 +57,7 @@ public final class UnprocessedCall {
             values = new Object[] {MessageText.formatError(text, args, e.getMessage())};
         }
         if (message == null) {
-            Sessions.lose(state, level, LossCause.TEMPLATE_LIMIT);
+            Routing.lose(state, level, LossCause.TEMPLATE_LIMIT);
             return;
         }
         long mask = message.template().mask();

@@ -1,6 +1,5 @@
 package dev.protolog.internal.write;
 
-import dev.protolog.internal.session.SessionCore;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,7 +20,7 @@ final class WriterSet {
     }
 
     /** The thread's writer in {@code session}; null where the session has none to give any more. */
-    TraceWriter of(SessionCore session) {
+    TraceWriter of(WriterOwner session) {
         for (Entry entry : entries) {
             TraceWriter writer = entry.get();
             if (writer != null && writer.session() == session) {

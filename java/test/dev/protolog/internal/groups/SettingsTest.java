@@ -7,7 +7,6 @@ import dev.protolog.LogLevel;
 import dev.protolog.SelfTest;
 import dev.protolog.internal.control.SettingsFile;
 import dev.protolog.internal.process.RunningProgram;
-import dev.protolog.internal.session.Filter;
 import dev.protolog.internal.text.LevelSet;
 import dev.protolog.internal.text.WrittenName;
 import java.io.IOException;

@@ -5,6 +5,7 @@ import static dev.protolog.SelfTest.check;
 import dev.protolog.FaultTrace;
 import dev.protolog.LevelsTest;
 import dev.protolog.LogLevel;
+import dev.protolog.internal.groups.Filter;
 import dev.protolog.internal.text.Arguments;
 import dev.protolog.internal.text.LevelSet;
 import dev.protolog.internal.write.Call;

@@ -1,6 +1,5 @@
-package dev.protolog.internal.session;
+package dev.protolog.internal.groups;
 
-import dev.protolog.internal.groups.GroupPattern;
 import dev.protolog.internal.proto.ProtoWriter;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -34,7 +33,7 @@ public record Filter(int defaultLevels, Map<String, Integer> groups, List<String
     }
 
     /** The levels that are recorded of any group. */
-    int allLevels() {
+    public int allLevels() {
         int all = defaultLevels;
         for (int levels : groups.values()) {
             all |= levels;
@@ -43,17 +42,17 @@ public record Filter(int defaultLevels, Map<String, Integer> groups, List<String
     }
 
     /** True if messages of a group are recorded with the stack trace of the call. */
-    boolean collectsStack(String fullName) {
+    public boolean collectsStack(String fullName) {
         return stacks.stream().anyMatch(name -> fits(name, fullName));
     }
 
     /** True if any are. */
-    boolean collectsStacks() {
+    public boolean collectsStacks() {
         return !stacks.isEmpty();
     }
 
     /** As {@code SEQUENCE_INFO.FILTER} of a trace. */
-    ProtoWriter describe() {
+    public ProtoWriter describe() {
         ProtoWriter filter = new ProtoWriter().varint(1, defaultLevels);
         groups.forEach((name, levels) -> filter.message(2, new ProtoWriter().string(1, name).varint(2, levels)));
         stacks.forEach(name -> filter.message(2, new ProtoWriter().string(1, name)));
@@ -62,7 +61,7 @@ public record Filter(int defaultLevels, Map<String, Integer> groups, List<String
     }
 
     /** True if a name is that of a group, or a pattern of it. */
-    static boolean fits(String name, String fullName) {
+    public static boolean fits(String name, String fullName) {
         return closeness(name, fullName) != GroupPattern.NONE;
     }
 

@@ -1,0 +1,101 @@
+package dev.protolog.internal.write;
+
+import dev.protolog.internal.dictionary.SessionDictionary;
+import dev.protolog.internal.groups.Filter;
+import dev.protolog.internal.process.BootClock;
+
+/**
+ * The owner of trace writers, which is a session, as calls and writers know it: a filter, a buffer,
+ * a clock, waiting for a chunk, counters of losses.
+ *
+ * <p>Invariant: one class extends it. So the JVM's compiler calls its methods directly, which it
+ * does not for an interface.
+ */
+public abstract class WriterOwner {
+    private final Filter filter;
+    private final int levels;
+    private final BootClock clock = new BootClock();
+    private final int pid = (int) ProcessHandle.current().pid();
+    private final SharedWriters shared = new SharedWriters(this);
+    private final LargeTurn large = new LargeTurn();
+
+    protected WriterOwner(Filter filter) {
+        this.filter = filter;
+        levels = filter.allLevels();
+    }
+
+    /** The messages that the session records. */
+    public final Filter filter() {
+        return filter;
+    }
+
+    /** The levels that the session records of any group. */
+    final int levels() {
+        return levels;
+    }
+
+    public final BootClock clock() {
+        return clock;
+    }
+
+    public final int pid() {
+        return pid;
+    }
+
+    /** The writers of virtual threads. */
+    final SharedWriters shared() {
+        return shared;
+    }
+
+    /** The turn of messages that are larger than a chunk, if they wait. */
+    protected final LargeTurn large() {
+        return large;
+    }
+
+    public abstract SharedBuffer buffer();
+
+    public abstract SessionDictionary dictionary();
+
+    public abstract int maxStringBytes();
+
+    /** True if the messages stay in the buffer until a trace is asked for. */
+    public abstract boolean keepsMessages();
+
+    /** The longest that a message waits for room, in nanoseconds; 0 for not at all. */
+    public abstract long waitNanos();
+
+    public abstract boolean isStopped();
+
+    /** True once the program ends: messages are counted only. */
+    public abstract boolean isEnding();
+
+    /**
+     * True if messages that come now are none of the session's. While the program ends they are:
+     * those of a stopped session are counted.
+     */
+    public abstract boolean isOver();
+
+    /**
+     * A writer for the current thread, or one to share; null where there are too many, or the
+     * session is over.
+     */
+    public abstract TraceWriter newWriter(boolean isShared);
+
+    /** Ends a writer that nobody uses. */
+    public abstract void remove(TraceWriter writer);
+
+    /**
+     * Takes a chunk for a writer. Where there is none, those of threads that have ended are looked
+     * for, or one is waited for.
+     */
+    public abstract int acquire(TraceWriter writer, int previous, int layout, int payload);
+
+    /** Counts the messages of a chunk that is completed. */
+    public abstract void countMessages(Sequence sequence);
+
+    /** Counts a lost message of a sequence; null where it has none. */
+    public abstract void lose(Sequence sequence, int group, LossCause cause);
+
+    /** Ends the session: its memory can't be used any more. */
+    public abstract void fail(Throwable error);
+}
