@@ -49,6 +49,7 @@ public final class SelfTest {
         ErrorTest.run();
         StopTest.run();
         ThreadLimitTest.run();
+        EntryPointTest.run();
         FullStackTest.run();
         FullStackCallTest.run();
         DamageTest.run();
