@@ -132,8 +132,8 @@ pub(crate) const STEPS: [TestStep; 17] = [
     ),
 ];
 
-/// Steps that guard rare interleavings, compilers and platforms, packages that are published now and
-/// then, and figures, for which three programs are optimized as a whole. They run when they are
+/// Steps that guard rare interleavings, compilers and platforms, packages that are published now
+/// and then, and figures, for which three programs are optimized as a whole. They run when they are
 /// named, with `--all`, and in CI.
 const RARE: [&str; 4] = ["instructions", "loom", "oldest", "packages"];
 
