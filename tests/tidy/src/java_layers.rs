@@ -19,7 +19,7 @@ const LAYERS: [(&str, &str); 10] = [
     ("files", "process"),
     ("groups", "files text process proto"),
     ("dictionary", "groups text process proto"),
-    // Calls and their writers. What they know of a session is one class of their own, `WriterOwner`.
+    // Calls and their writers, which know a session as a class of their own, `WriterOwner`.
     ("write", "dictionary groups text process proto"),
     ("session", "write dictionary groups files text process proto"),
     ("perfetto", "session write dictionary groups files text process proto"),

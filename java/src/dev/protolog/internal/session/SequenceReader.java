@@ -25,8 +25,7 @@ import java.util.List;
  * packet that sets up once more the state of the chunk so far: clock, thread, strings.
  *
  * <p>Invariants: a packet is passed on once. Where messages of a ring are missing, that is said
- * before the next packet. Damaged packets are left out and counted: somebody else has written to
- * the memory.
+ * before the next packet. Damaged packets, to which others have written, are left out and counted.
  */
 final class SequenceReader {
     private static final VarHandle ID = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);

@@ -1,5 +1,6 @@
 package dev.protolog.internal.write;
 
+import dev.protolog.internal.process.ThreadIdentity;
 import dev.protolog.internal.proto.ProtoWriter;
 
 /**
@@ -16,9 +17,9 @@ public final class SequenceState {
 
     /**
      * Writes the packet that a chunk begins with: the clock of its sequence, its thread, and losses
-     * before it. Its {@code info} has the fields that {@link dev.protolog.internal.process.ThreadIdentity#write} writes, and
-     * the number of messages so far if the buffer keeps them. Both {@code snapshot} and
-     * {@code part} are scratch space.
+     * before it. Its {@code info} has the fields of {@link ThreadIdentity#write}, and the number of
+     * messages so far if the buffer keeps them. Both {@code snapshot} and {@code part} are scratch
+     * space.
      */
     public static void write(ProtoWriter to, long time, ProtoWriter info, Losses.Pending losses, ProtoWriter snapshot, ProtoWriter part) {
         snapshot.clear().message(1, part.clear().varint(1, SEQUENCE).varint(2, time).varint(3, 1));
