@@ -5,7 +5,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::encode::{bytes_field, field_size, length_field, logs_request as field};
+use super::encode::{bytes_field, export_request as field, field_size, length_field};
 use super::state::Mark;
 
 /// A request has at most so many records, and about so many bytes before it is compressed.
@@ -60,12 +60,12 @@ impl Batch {
                 .map(|records| (records, scope_size(records)))
                 .collect();
             let size: usize =
-                scopes.iter().map(|(_, size)| field_size(field::SCOPE_LOGS, *size)).sum();
+                scopes.iter().map(|(_, size)| field_size(field::OF_SCOPE, *size)).sum();
             let size = size + field_size(field::RESOURCE, resource.len());
-            length_field(&mut request, field::RESOURCE_LOGS, size);
+            length_field(&mut request, field::OF_RESOURCE, size);
             bytes_field(&mut request, field::RESOURCE, resource);
             for (records, size) in scopes {
-                length_field(&mut request, field::SCOPE_LOGS, size);
+                length_field(&mut request, field::OF_SCOPE, size);
                 self.write_scope(records, &mut request);
             }
         }
@@ -77,7 +77,7 @@ impl Batch {
         length_field(out, field::SCOPE, field_size(field::SCOPE_NAME, name.len()));
         bytes_field(out, field::SCOPE_NAME, name);
         for record in records {
-            bytes_field(out, field::LOG_RECORDS, &self.bytes[record.at.clone()]);
+            bytes_field(out, field::ITEMS, &self.bytes[record.at.clone()]);
         }
     }
 }
@@ -85,6 +85,6 @@ impl Batch {
 /// The size of `ScopeLogs`.
 fn scope_size(records: &[&Record]) -> usize {
     let name = field_size(field::SCOPE_NAME, records[0].scope.len());
-    let records = records.iter().map(|record| field_size(field::LOG_RECORDS, record.at.len()));
+    let records = records.iter().map(|record| field_size(field::ITEMS, record.at.len()));
     field_size(field::SCOPE, name) + records.sum::<usize>()
 }

@@ -2,7 +2,8 @@
 //! common is encoded once, and lengths are known before what they are of.
 //!
 //! Field numbers are those of `opentelemetry/proto/logs/v1/logs.proto`, `common/v1/common.proto`
-//! and `resource/v1/resource.proto` at version 1; the tests decode all of it with the official
+//! and `resource/v1/resource.proto` at version 1; those of metrics alone are in
+//! `metrics/points.rs`; the tests decode all of it with the official
 //! protobufs.
 
 use protolog_core::Arg;
@@ -20,19 +21,23 @@ pub(super) mod log_record {
     pub(in super::super) const EVENT_NAME: u32 = 12;
 }
 
-/// `ExportLogsServiceRequest` and the messages between it and its records.
-pub(super) mod logs_request {
-    pub(in super::super) const RESOURCE_LOGS: u32 = 1;
-    /// Of `ResourceLogs`.
+/// `ExportLogsServiceRequest` and `ExportMetricsServiceRequest`, and the messages between them and
+/// what is exported: the numbers are the same in both.
+pub(super) mod export_request {
+    /// `ResourceLogs` or `ResourceMetrics`.
+    pub(in super::super) const OF_RESOURCE: u32 = 1;
+    /// Of these.
     pub(in super::super) const RESOURCE: u32 = 1;
-    /// Of `ResourceLogs`.
-    pub(in super::super) const SCOPE_LOGS: u32 = 2;
-    /// Of `ScopeLogs`.
+    /// Of these: `ScopeLogs` or `ScopeMetrics`.
+    pub(in super::super) const OF_SCOPE: u32 = 2;
+    /// Of these.
     pub(in super::super) const SCOPE: u32 = 1;
-    /// Of `ScopeLogs`.
-    pub(in super::super) const LOG_RECORDS: u32 = 2;
+    /// Of these: `LogRecord` or `Metric`.
+    pub(in super::super) const ITEMS: u32 = 2;
     /// Of `InstrumentationScope`.
     pub(in super::super) const SCOPE_NAME: u32 = 1;
+    /// Of `InstrumentationScope`.
+    pub(in super::super) const SCOPE_VERSION: u32 = 2;
 }
 
 /// `Resource`

@@ -6,27 +6,14 @@
 use protolog_core::Arg;
 
 use super::super::encode::{
-    attribute, bytes_field, field_size, fixed64_field, length_field, varint_field,
+    attribute, bytes_field, export_request, field_size, fixed64_field, length_field, varint_field,
 };
 use super::super::resource::Labels;
 use super::counts::{BOUNDS, Counts, Histogram};
 use super::rows::{Kind, Row, Table};
 
-/// `ExportMetricsServiceRequest` and the messages between it and its data points.
+/// `Metric`, `Sum` and `Histogram`.
 mod field {
-    pub(super) const RESOURCE_METRICS: u32 = 1;
-    /// Of `ResourceMetrics`.
-    pub(super) const RESOURCE: u32 = 1;
-    /// Of `ResourceMetrics`.
-    pub(super) const SCOPE_METRICS: u32 = 2;
-    /// Of `ScopeMetrics`.
-    pub(super) const SCOPE: u32 = 1;
-    /// Of `ScopeMetrics`.
-    pub(super) const METRICS: u32 = 2;
-    /// Of `InstrumentationScope`.
-    pub(super) const SCOPE_NAME: u32 = 1;
-    /// Of `InstrumentationScope`.
-    pub(super) const SCOPE_VERSION: u32 = 2;
     /// Of `Metric`.
     pub(super) const NAME: u32 = 1;
     /// Of `Metric`.
@@ -155,19 +142,19 @@ pub(super) fn request(points: &[Point], labels: &Labels) -> Vec<u8> {
         let resource = labels.resource(of_service[0].service.as_deref(), None, None);
         let mut scope = Vec::new();
         let version = env!("CARGO_PKG_VERSION");
-        let size = field_size(field::SCOPE_NAME, SCOPE.len())
-            + field_size(field::SCOPE_VERSION, version.len());
-        length_field(&mut scope, field::SCOPE, size);
-        bytes_field(&mut scope, field::SCOPE_NAME, SCOPE.as_bytes());
-        bytes_field(&mut scope, field::SCOPE_VERSION, version.as_bytes());
+        let size = field_size(export_request::SCOPE_NAME, SCOPE.len())
+            + field_size(export_request::SCOPE_VERSION, version.len());
+        length_field(&mut scope, export_request::SCOPE, size);
+        bytes_field(&mut scope, export_request::SCOPE_NAME, SCOPE.as_bytes());
+        bytes_field(&mut scope, export_request::SCOPE_VERSION, version.as_bytes());
         for of_kind in of_service.chunk_by(|one, next| one.kind == next.kind) {
-            bytes_field(&mut scope, field::METRICS, &metric(of_kind));
+            bytes_field(&mut scope, export_request::ITEMS, &metric(of_kind));
         }
-        let size = field_size(field::RESOURCE, resource.len())
-            + field_size(field::SCOPE_METRICS, scope.len());
-        length_field(&mut request, field::RESOURCE_METRICS, size);
-        bytes_field(&mut request, field::RESOURCE, &resource);
-        bytes_field(&mut request, field::SCOPE_METRICS, &scope);
+        let size = field_size(export_request::RESOURCE, resource.len())
+            + field_size(export_request::OF_SCOPE, scope.len());
+        length_field(&mut request, export_request::OF_RESOURCE, size);
+        bytes_field(&mut request, export_request::RESOURCE, &resource);
+        bytes_field(&mut request, export_request::OF_SCOPE, &scope);
     }
     request
 }
