@@ -2,12 +2,18 @@
 
 mod common;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use common::sink::{Sidecar, Sink, uids};
-use common::{damaged, fleet, lines_of, trace};
-use protolog_rt::{ProtoLogGroup, Session, i};
+use common::{damaged, described, fleet, lines_of, trace};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use protolog_rt::{Level, ProtoLogGroup, Session, i};
 use protolog_testkit::temp_dir;
 use serde_json::Value;
 
@@ -15,6 +21,7 @@ use serde_json::Value;
 enum MetricsLog {
     More,
     Ring,
+    Small,
 }
 
 /// Sums of rows, by their labels.
@@ -286,4 +293,113 @@ fn a_trace_that_is_damaged_is_counted_once() {
     let messages = lines_of(&damaged).unwrap().matches("\"type\":\"message\"").count();
     let counted: u64 = rows(&text, "protolog_messages_total").values().sum();
     assert_eq!(counted as usize, messages);
+}
+
+/// A trace with one message, without a session: another number makes it another trace.
+fn small(number: usize) -> Vec<u8> {
+    described::trace(&format!(
+        "group(1, \"demo::Log::A\", \"A\") message(0x11, INFO, 1, \"small %d\", \"a.rs:1\")\n\
+         @1 cleared snapshot(boot=5, real=1795199220000000000)\n@1 needs ts=10 log(0x11, {number})\n"
+    ))
+}
+
+/// The number of messages of [`small`] in a file of metrics.
+fn count_small(metrics: &Path) -> u64 {
+    let text = fs::read_to_string(metrics).unwrap_or_default();
+    let rows = rows(&text, "protolog_messages_total");
+    rows.iter().filter(|(row, _)| row.contains("small %d")).map(|(_, count)| count).sum()
+}
+
+/// The number of traces in a file of counts.
+fn traces_in(counts: &Path) -> usize {
+    let counts: Value = serde_json::from_slice(&fs::read(counts).unwrap()).unwrap();
+    counts["traces"].as_object().unwrap().len()
+}
+
+#[test]
+fn what_traces_had_that_are_gone_becomes_one_sum() {
+    let Some(sink) = Sink::start("") else { return };
+    let dir = temp_dir();
+    let (logs, file) = (dir.path().join("logs"), dir.path().join("m"));
+    fs::create_dir(&logs).unwrap();
+    for number in 0..400 {
+        fs::write(logs.join(format!("{number}.pftrace")), small(number)).unwrap();
+    }
+    let url = sink.url();
+    let args = ["otlp", &url, "--state", "s", "--metrics", "--metrics-file", "m", "logs"];
+    let run = || assert!(fleet(&args, dir.path()).status.success());
+    run();
+    assert_eq!((count_small(&file), traces_in(&dir.path().join("s.metrics"))), (400, 400));
+    (1..400).for_each(|number| fs::remove_file(logs.join(format!("{number}.pftrace"))).unwrap());
+    for _ in 0..2 {
+        run();
+        assert_eq!((count_small(&file), traces_in(&dir.path().join("s.metrics"))), (400, 257));
+    }
+    // What may come back is counted once, and what is new is counted.
+    fs::write(logs.join("399.pftrace"), small(399)).unwrap();
+    fs::write(logs.join("400.pftrace"), small(400)).unwrap();
+    run();
+    assert_eq!(count_small(&file), 401);
+}
+
+#[test]
+fn a_trace_that_outlives_its_source_by_a_compressed_copy_is_counted_once() {
+    let Some(sink) = Sink::start("") else { return };
+    let dir = temp_dir();
+    let (logs, file) = (dir.path().join("logs"), dir.path().join("m"));
+    fs::create_dir(&logs).unwrap();
+    let session = Session::builder().file(logs.join("a.pftrace")).log_from(Level::Wtf);
+    let session = session.group("Small", Level::Info).start().unwrap();
+    i!(MetricsLog::Small, "small %d", 0);
+    session.stop().unwrap();
+    let mut packed = GzEncoder::new(Vec::new(), Compression::default());
+    packed.write_all(&fs::read(logs.join("a.pftrace")).unwrap()).unwrap();
+    fs::write(logs.join("b.pftrace.gz"), packed.finish().unwrap()).unwrap();
+    let url = sink.url();
+    let args = [&url, "--state", "s", "--metrics-file", "m", "logs"];
+    let mut sender = Sidecar::start(&[&args[..], &["--follow"]].concat(), dir.path());
+    let wait_for = |count| {
+        let end = Instant::now() + Duration::from_secs(60);
+        while count_small(&file) != count && Instant::now() < end {
+            thread::sleep(Duration::from_millis(50));
+        }
+        assert_eq!(count_small(&file), count);
+    };
+    wait_for(1);
+    // The copy is read when nothing was added to it for five seconds.
+    thread::sleep(Duration::from_secs(6));
+    fs::remove_file(logs.join("a.pftrace")).unwrap();
+    thread::sleep(Duration::from_secs(1));
+    let others = || (1..=300).map(|number| logs.join(format!("{number}.pftrace")));
+    others().enumerate().for_each(|(at, path)| fs::write(path, small(at + 1)).unwrap());
+    wait_for(301);
+    others().for_each(|path| fs::remove_file(path).unwrap());
+    thread::sleep(Duration::from_secs(1));
+    assert_eq!(sender.terminate(), Some(0));
+    assert!(traces_in(&dir.path().join("s.metrics")) <= 257);
+    assert!(fleet(&[&["otlp"], &args[..]].concat(), dir.path()).status.success());
+    assert_eq!(count_small(&file), 301);
+}
+
+#[test]
+fn after_an_outage_the_newest_data_points_come_first() {
+    let Some(mut sink) = Sink::start("metrics-busy=2") else { return };
+    let dir = temp_dir();
+    fs::write(dir.path().join("app.pftrace"), small(0)).unwrap();
+    let url = sink.url();
+    let args = [&url, "--follow", "--metrics", "app.pftrace"];
+    let variables = [("OTEL_METRIC_EXPORT_INTERVAL", "100")];
+    let mut sender = Sidecar::start_with(&args, dir.path(), &variables);
+    let times = |lines: &[Value]| -> BTreeSet<u64> {
+        lines
+            .iter()
+            .filter(|it| it["metric"].is_string())
+            .filter_map(|it| it["time"].as_u64())
+            .collect()
+    };
+    let lines = sink.wait_until_all(|lines| times(lines).len() > 1);
+    let first: Vec<u64> = times(lines).into_iter().take(2).collect();
+    // The first ones were on their way all the time; those of the two seconds after are too old.
+    assert!(first[1] - first[0] > 1_000_000_000, "{first:?}");
+    assert_eq!(sender.terminate(), Some(0));
 }

@@ -13,7 +13,8 @@ The first argument is a comma-separated list of answers to requests, in their or
     echo             401 with the headers of the request in the text
 
 Others are of all requests: `slow=SECONDS` waits before each, `limit=N` refuses those with more records or data points by 413, `poison=TEXT`
-those with a body that has the text by 400. `metrics=STATUS` and `metrics=reject` are the answers to all requests with metrics.
+those with a body that has the text by 400. `metrics=STATUS` and `metrics=reject` are the answers to all requests with metrics;
+`metrics-busy=SECONDS` is that to the first one, 429 with Retry-After.
 The second argument, if there is one, is a file with a certificate and its key. The first line that is printed is the port.
 """
 
@@ -29,7 +30,7 @@ import time
 from opentelemetry.proto.collector.logs.v1 import logs_service_pb2 as logs
 from opentelemetry.proto.collector.metrics.v1 import metrics_service_pb2 as metrics
 
-answers, limit, poison, slow, of_metrics = [], None, None, 0, "200"
+answers, limit, poison, slow, of_metrics, busy_metrics = [], None, None, 0, "200", []
 for word in filter(None, sys.argv[1].split(",") if len(sys.argv) > 1 else []):
     if word.startswith("limit="):
         limit = int(word.removeprefix("limit="))
@@ -37,6 +38,8 @@ for word in filter(None, sys.argv[1].split(",") if len(sys.argv) > 1 else []):
         slow = float(word.removeprefix("slow="))
     elif word.startswith("poison="):
         poison = word.removeprefix("poison=")
+    elif word.startswith("metrics-busy="):
+        busy_metrics.append(word.removeprefix("metrics-busy="))
     elif word.startswith("metrics="):
         of_metrics = word.removeprefix("metrics=")
     else:
@@ -176,6 +179,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         points = sum(len(getattr(it, it.WhichOneof("data")).data_points) for it in all)
         if limit and points > limit:
             return self.reply(413, b"", {})
+        if busy_metrics:
+            return self.reply(429, b"", {"retry-after": busy_metrics.pop()})
         if of_metrics.isdigit() and of_metrics != "200":
             return self.reply(int(of_metrics), b"", {})
         show_metrics(request, self.path)

@@ -169,11 +169,11 @@ fn read_all(
         if output.is_gone() {
             return Err(Stop::Sender);
         }
-        if is_last {
-            return Ok(());
-        }
         if let Some(metrics) = output.metrics.as_mut().filter(|_| watch.is_all_there()) {
             metrics.settle_others();
+        }
+        if is_last {
+            return Ok(());
         }
         publish(output)?;
         thread::sleep(POLL_INTERVAL);

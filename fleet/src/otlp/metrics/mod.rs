@@ -52,7 +52,8 @@ const MOST_ROWS: usize = 2_000;
 /// The most histograms.
 const MOST_HISTOGRAMS: usize = 100;
 
-/// The most traces that are gone and may come back, as one that is compressed does.
+/// The most traces that are gone and may come back, as one that is compressed does. What others had
+/// is in one sum, so the file of counts has these and those that are there.
 const MOST_GONE: usize = 256;
 
 /// An argument of which there is a histogram.
@@ -95,6 +96,8 @@ struct Trace {
     published: Counts,
     /// The time of the last item that is counted, by the clock of the trace.
     last: i64,
+    /// When it was last there, in seconds since 1970, if it is not.
+    seen: u64,
     is_there: bool,
 }
 
@@ -153,9 +156,9 @@ impl Metrics {
         let histograms: Vec<_> = histograms.into_iter().map(number).collect();
         (self.start, self.settled) = (start, settled.renumbered(&rows, &histograms));
         self.total = total.renumbered(&rows, &histograms);
-        for (source, SavedTrace { counts, last }) in traces {
+        for (source, SavedTrace { counts, last, seen }) in traces {
             let published = counts.renumbered(&rows, &histograms);
-            self.traces.insert(source.into(), Trace { published, last, ..Trace::default() });
+            self.traces.insert(source.into(), Trace { published, last, seen, ..Trace::default() });
         }
     }
 
@@ -221,21 +224,24 @@ impl Metrics {
     pub(super) fn settle(&mut self, source: &str) {
         let known = self.traces.get_key_value(source).filter(|(_, trace)| trace.is_there);
         let Some(source) = known.map(|(source, _)| source.clone()) else { return };
-        self.trace(&source).is_there = false;
+        let trace = self.trace(&source);
+        (trace.is_there, trace.seen) = (false, now() / 1_000_000_000);
         self.gone.push_back(source);
         self.forget_first();
     }
 
-    /// All traces that are there were opened: others that an earlier run has counted are gone.
+    /// All traces that are there were opened: others that an earlier run has counted are gone,
+    /// those first that were gone first.
     pub(super) fn settle_others(&mut self) {
         if self.gone.len() == self.traces.len() {
             return;
         }
         let others = self.traces.iter().filter(|(_, trace)| !trace.is_there);
-        let others: Vec<Arc<str>> = others.map(|(source, _)| source.clone()).collect();
+        let mut others: Vec<_> =
+            others.map(|(source, trace)| (trace.seen, source.clone())).collect();
         if others.len() > self.gone.len() {
-            let known: foldhash::HashSet<_> = self.gone.iter().cloned().collect();
-            self.gone.extend(others.into_iter().filter(|source| !known.contains(source)));
+            others.sort();
+            self.gone = others.into_iter().map(|(_, source)| source).collect();
             self.forget_first();
         }
     }
@@ -246,6 +252,8 @@ impl Metrics {
             if let Some(mut trace) = first {
                 trace.published.raise(&trace.now);
                 self.settled.add(&trace.published);
+                // The sums are the same, and the file is not.
+                self.is_saved = false;
             }
         }
     }
@@ -370,6 +378,50 @@ mod tests {
         let mut fourth = Metrics::new(Vec::new(), Some(&state)).unwrap();
         let sum = text_of(&mut fourth);
         assert!(!sum.contains("_sum{") && sum.contains("template=\"%d\"} 11\n"), "{sum}");
+    }
+
+    #[test]
+    fn sums_of_floats_never_get_less_whatever_the_order_of_traces() {
+        let dir = tempfile::tempdir().unwrap();
+        let state = dir.path().join("s");
+        let chosen = vec![Chosen { argument: 0, template: "%f".to_owned() }];
+        let mut last = 0.0;
+        for round in 0..40 {
+            let mut metrics = Metrics::new(chosen.clone(), Some(&state)).unwrap();
+            let (histogram, _) = metrics.histograms_of("app", "%f")[0];
+            for (number, value) in [1e16, 1.0, 1.0, 3.0, 1.0, 1.0].into_iter().enumerate() {
+                let source: Arc<str> = number.to_string().into();
+                metrics.read_again(&source);
+                metrics.observe(&source, histogram, Arg::Float(value));
+            }
+            let sum = metrics.sum().unwrap().histograms[histogram].sum().unwrap();
+            assert!(sum >= last, "{round}: {sum} after {last}");
+            last = sum;
+        }
+    }
+
+    #[test]
+    fn what_was_gone_first_is_forgotten_first() {
+        let dir = tempfile::tempdir().unwrap();
+        let state = dir.path().join("s");
+        let mut first = Metrics::new(Vec::new(), Some(&state)).unwrap();
+        let row = first.number(Row::unknown("app", "dropped"));
+        for number in 0..MOST_GONE + 10 {
+            let source: Arc<str> = format!("{:04}", MOST_GONE + 10 - number).into();
+            first.read_again(&source);
+            first.add(&source, 0, row, 1);
+            let trace = first.trace(&source);
+            (trace.is_there, trace.seen) = (false, number as u64 + 1);
+        }
+        first.sum().unwrap();
+        let mut second = Metrics::new(Vec::new(), Some(&state)).unwrap();
+        second.settle_others();
+        assert_eq!(second.traces.len(), MOST_GONE);
+        let forgotten = format!("{:04}", MOST_GONE + 1);
+        assert!(!second.traces.contains_key(forgotten.as_str()));
+        assert!(second.traces.contains_key("0001"));
+        let expected = format!("{{service=\"app\",reason=\"dropped\"}} {}\n", MOST_GONE + 10);
+        assert!(text_of(&mut second).contains(&expected));
     }
 
     #[test]

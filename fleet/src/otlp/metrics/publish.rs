@@ -79,8 +79,12 @@ impl Metrics {
     }
 
     fn to_save(&self) -> Saved {
-        let saved =
-            |trace: &Trace| SavedTrace { counts: trace.published.clone(), last: trace.last };
+        let now = now() / 1_000_000_000;
+        let saved = |trace: &Trace| SavedTrace {
+            counts: trace.published.clone(),
+            last: trace.last,
+            seen: if trace.is_there { now } else { trace.seen },
+        };
         let traces = self.traces.iter().map(|(source, trace)| (source.to_string(), saved(trace)));
         Saved {
             start: self.start,

@@ -39,6 +39,9 @@ pub(super) struct SavedTrace {
     pub(super) counts: Counts,
     /// The time of the last item that is counted, by the clock of the trace.
     pub(super) last: i64,
+    /// When it was last there, in seconds since 1970.
+    #[serde(default)]
+    pub(super) seen: u64,
 }
 
 /// The path of the file that belongs to a state.
