@@ -336,3 +336,110 @@ fn content(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     files.sort();
     files
 }
+
+/// The records of an archive may come from others: none of them leads out of it.
+#[test]
+fn an_archive_of_others_removes_and_reads_nothing_outside_of_it() {
+    let dir = TempDir::new().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    fs::write(at("app.pftrace"), &trace()[..60_000]).unwrap();
+    exported(dir.path(), &["app.pftrace"]);
+    fs::create_dir(at("home")).unwrap();
+    let (victims, own) = (["victim", "home/victim-1"], at("archive/victim-own"));
+    for name in victims {
+        fs::write(at(name), "kept").unwrap();
+    }
+    std::os::unix::fs::symlink(at("home"), at("archive/link")).unwrap();
+    fs::write(&own, "removed").unwrap();
+    let absolute = at("victim").display().to_string();
+    let named = ["../victim", &absolute, "../home/victim-1", "link/victim-1", "./../victim"];
+    let export = |files: &[&str]| {
+        let export = serde_json::json!({"trace": "t", "messages": 0, "files": files});
+        export.to_string()
+    };
+    // What a killed export has left is removed, if it is its own and below the archive.
+    for name in named {
+        fs::write(at("archive/exports/victim.intent"), export(&[name, "victim-own"])).unwrap();
+        fs::write(&own, "removed").unwrap();
+        // Where a link leads out, the export may be refused.
+        let output =
+            fleet(&["parquet", "-o", "archive", "--host", "one", "app.pftrace"], dir.path());
+        assert!(matches!(output.status.code(), Some(0 | 2 | 3)), "{output:?}");
+        for victim in victims {
+            assert_eq!(fs::read_to_string(at(victim)).unwrap(), "kept", "{name}: {victim}");
+        }
+        if !name.starts_with("link") {
+            assert!(!own.exists(), "{name}");
+        }
+    }
+    let _ = fs::remove_file(at("archive/exports/victim.intent"));
+    // The record of the trace itself names files of others, which its next export would replace.
+    let mut records =
+        fs::read_dir(at("archive/exports")).unwrap().map(|entry| entry.unwrap().path());
+    let record = records.find(|path| path.extension().is_some_and(|it| it == "json")).unwrap();
+    let whole = fs::read_to_string(&record).unwrap();
+    for name in named {
+        fs::write(&record, export(&[name])).unwrap();
+        let output = fleet(&["read", "archive"], dir.path());
+        if !name.starts_with("link") {
+            let errors = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(2), "{name}: {errors}");
+            assert!(errors.contains(&format!("`{name}` is not below the archive")), "{errors}");
+        }
+        let output = fleet(&["parquet", "-o", "archive", "app.pftrace"], dir.path());
+        assert!(matches!(output.status.code(), Some(0 | 2 | 3)), "{output:?}");
+        for victim in victims {
+            assert_eq!(fs::read_to_string(at(victim)).unwrap(), "kept", "{name}: {victim}");
+        }
+    }
+    fs::write(&record, whole).unwrap();
+}
+
+/// What a killed export has left is removed, but not what another trace's export has, too: the
+/// templates of the build, and files without rows.
+#[test]
+fn clearing_up_after_a_kill_leaves_what_is_shared() {
+    let dir = TempDir::new().unwrap();
+    fs::write(dir.path().join("a.pftrace"), &trace()[..60_000]).unwrap();
+    exported(dir.path(), &["a.pftrace"]);
+    let archive = dir.path().join("archive");
+    let tables =
+        || -> BTreeSet<PathBuf> { content(&archive).into_iter().map(|(path, _)| path).collect() };
+    let before = tables();
+    let (lines, name) = (lines_in(dir.path()), |path: &PathBuf| {
+        path.strip_prefix(&archive).unwrap().to_str().unwrap().to_owned()
+    });
+    let files: Vec<String> =
+        before.iter().map(name).filter(|it| it.ends_with(".parquet")).collect();
+    assert!(files.iter().any(|name| name.starts_with("templates/")), "{files:?}");
+    // An export of another trace was killed when it had put in place what both have.
+    let intent = serde_json::json!({"trace": "b", "messages": 0, "files": files});
+    fs::write(archive.join("exports/0123456789abcdef.intent"), intent.to_string()).unwrap();
+    fs::write(dir.path().join("c.pftrace"), [&[0x0a, 2, 0x50, 7], &trace()[..60_000]].concat())
+        .unwrap();
+    let output = fleet(&["parquet", "-o", "archive", "--host", "one", "c.pftrace"], dir.path());
+    assert!(matches!(output.status.code(), Some(0 | 3)), "{output:?}");
+    assert!(!archive.join("exports/0123456789abcdef.intent").exists());
+    assert!(before.is_subset(&tables()), "{:?}", before.difference(&tables()));
+    assert!(lines_in(dir.path()).lines().count() > lines.lines().count());
+}
+
+#[test]
+fn a_file_that_says_wrong_blocks_is_named() {
+    let dir = TempDir::new().unwrap();
+    fs::write(dir.path().join("app.pftrace"), &trace()[..60_000]).unwrap();
+    exported(dir.path(), &["app.pftrace"]);
+    let files = content(&dir.path().join("archive/messages"));
+    let at_key = |bytes: &[u8]| bytes.windows(15).position(|it| it == b"protolog.blocks");
+    let (path, mut bytes) = files.into_iter().find(|(_, bytes)| at_key(bytes).is_some()).unwrap();
+    let key = at_key(&bytes).unwrap();
+    let value = key + bytes[key..].windows(3).position(|it| it == b"[1]").unwrap();
+    for wrong in [b"[9]", b"[0]", b"[] "] {
+        bytes[value..value + 3].copy_from_slice(wrong);
+        fs::write(&path, &bytes).unwrap();
+        let output = fleet(&["read", "archive"], dir.path());
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{errors}");
+        assert!(errors.contains("`protolog.blocks` is not that of its row groups"), "{errors}");
+    }
+}
