@@ -4,7 +4,7 @@ mod common;
 
 use std::fs;
 
-use common::{SEARCHES, conversions, exported, lines_of, messages_of, query, trace};
+use common::{SEARCHES, conversions, described, exported, lines_of, messages_of, query, trace};
 use protolog_testkit::temp_dir;
 
 #[test]
@@ -110,5 +110,56 @@ fn searches_find_what_read_log_shows() {
             serde_json::to_string(&expected).unwrap().replace(',', ", "),
             "{wanted}"
         );
+    }
+}
+
+/// What others have got wrong: least and greatest values that are cut off in the middle of a
+/// character, or at one that has no next one; long texts; and texts that are patterns elsewhere.
+#[test]
+fn texts_of_all_kinds_are_found() {
+    let long = "x".repeat(5_000);
+    let texts = [
+        "ü".repeat(300),
+        "\u{10ffff}".repeat(100),
+        format!("{long}a"),
+        format!("{long}b"),
+        "a \"quoted\" \\ text".to_owned(),
+        "it's".to_owned(),
+    ];
+    let patterns = ["*", "?", "[a-z]+", "%s"].map(str::to_owned);
+    let texts: Vec<String> = texts.into_iter().chain(patterns).collect();
+    let mut description = "group(1, \"demo::Log::A\", \"A\")\n\
+        message(0x11, INFO, 1, \"one %s end\", \"a.rs:1\") message(0x12, INFO, 1, \"%d, %s and %s\", \"a.rs:2\")\n\
+        @1 cleared snapshot(boot=5, real=1795199220000000000)\n"
+        .to_owned();
+    for (number, text) in texts.iter().enumerate() {
+        let (iid, text) = (number + 1, text.replace('\\', "\\\\").replace('"', "\\\""));
+        let of_one = format!("@1 needs ts={iid} string({iid}, \"{text}\") log(0x11, ${iid})\n");
+        let of_two = format!("@1 needs ts={iid} log(0x12, {iid}, $1, ${iid})\n");
+        description.extend([of_one, of_two]);
+    }
+    let trace = described::trace(&description);
+    let (dir, messages) = (temp_dir(), messages_of(&trace));
+    fs::write(dir.path().join("app.pftrace"), &trace).unwrap();
+    exported(dir.path(), &["app.pftrace"]);
+    let questions = texts.iter().map(|text| {
+        let text = text.replace('\'', "''");
+        format!(
+            "select (select count(*) from search('{text}')), (select count(*) from search_argument('{text}'))"
+        )
+    });
+    let sql = questions.collect::<Vec<_>>().join(" union all ");
+    let Some(found) = query(&dir.path().join("archive"), &sql) else { return };
+    let count = |is_one: &dyn Fn(&serde_json::Value) -> bool| {
+        messages.iter().filter(|message| is_one(message)).count()
+    };
+    assert_eq!(messages.len(), 2 * texts.len());
+    for (text, found) in texts.iter().zip(found.lines()) {
+        let is_argument = |message: &serde_json::Value| {
+            message["args"].as_array().unwrap().iter().any(|it| it.as_str() == Some(text))
+        };
+        let has = |message: &serde_json::Value| message["message"].as_str().unwrap().contains(text);
+        assert!(count(&is_argument) > 0, "{text}");
+        assert_eq!(found, format!("[{}, {}]", count(&has), count(&is_argument)), "{text}");
     }
 }
