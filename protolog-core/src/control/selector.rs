@@ -6,7 +6,6 @@
 //! group "my logger"          of a group only, by a name with any characters
 //! module app::net            of a module only
 //! net.rs:120-180             in these lines of a file; `net.rs:120` is one line, `net.rs` the file
-//! fn send                    in a function
 //! "retry %d"                 with this text in the template
 //! #58f2c41b9a07d36e          with this id
 //! debug                      of this level and more severe ones
@@ -64,8 +63,6 @@ pub enum Condition<'a> {
         /// The last line.
         last: u32,
     },
-    /// It is in a function of this name.
-    Function(&'a str),
     /// Its template has this text, which is in quotation marks.
     Template(&'a str),
     /// It has this id.
@@ -89,8 +86,6 @@ pub struct Call<'a> {
     pub file: &'a str,
     /// The lines, since one message may be at several.
     pub lines: &'a [u32],
-    /// The name of the function.
-    pub function: &'a str,
     /// The template.
     pub template: &'a str,
 }
@@ -148,7 +143,6 @@ impl<'a> Selector<'a> {
                     Condition::Group(_) => call.group.is_empty(),
                     Condition::Module(_) => call.module.is_empty(),
                     Condition::File { .. } => call.file.is_empty(),
-                    Condition::Function(_) => call.function.is_empty(),
                     Condition::Template(_) => call.template.is_empty(),
                     Condition::Id(_) => call.id.is_none(),
                     Condition::Levels(_) => call.level.is_none(),
@@ -170,11 +164,6 @@ impl<'a> Selector<'a> {
         let mut others = self.conditions().iter().filter(|it| !is_place(it));
         call.id.is_some() && has_id && others.all(|it| it.holds(call)) && !self.takes(call)
     }
-
-    /// Returns whether it has a condition on the function of a call.
-    pub fn asks_for_function(&self) -> bool {
-        self.conditions().iter().any(|condition| matches!(condition, Condition::Function(_)))
-    }
 }
 
 impl Condition<'_> {
@@ -184,7 +173,6 @@ impl Condition<'_> {
             Self::Name(name) => is_named(name, call.group) || is_named(name, call.module),
             Self::Group(name) => is_named(name, call.group),
             Self::Module(name) => is_named(name, call.module),
-            Self::Function(name) => is_named(name, call.function),
             Self::File { path, first, last } => {
                 let is_whole = (first, last) == WHOLE;
                 ends_path(call.file, path)
@@ -245,7 +233,6 @@ impl fmt::Display for Condition<'_> {
             Self::Name(name) => f.write_str(name),
             Self::Group(name) => write!(f, "group {name}"),
             Self::Module(name) => write!(f, "module {name}"),
-            Self::Function(name) => write!(f, "fn {name}"),
             Self::Template(text) => f.write_str(text),
             Self::Id(id) => write!(f, "#{id:016x}"),
             Self::File { path, first, last } if (first, last) == WHOLE => write!(f, "file {path}"),
@@ -307,10 +294,9 @@ mod tests {
         let mut rows = 0;
         for line in include_str!("../../testdata/selected.tsv").lines().skip(1) {
             let cells: Vec<&str> = line.split('\t').collect();
-            let [selector, id, level, group, module, file, lines, function, template, expected] =
-                cells[..]
+            let [selector, id, level, group, module, file, lines, template, expected] = cells[..]
             else {
-                panic!("ten cells: {line}")
+                panic!("nine cells: {line}")
             };
             let lines: Vec<u32> = lines.split(',').filter_map(|line| line.parse().ok()).collect();
             let call = Call {
@@ -320,7 +306,6 @@ mod tests {
                 module,
                 file,
                 lines: &lines,
-                function,
                 template,
             };
             let selector = Selector::parse(selector).expect("a selector");
@@ -339,7 +324,7 @@ mod tests {
             ("#7", true),
             ("group Disk", false),
             ("Disk", true),
-            ("Net and net.rs:1-9 and \"x\" and fn f", true),
+            ("Net and net.rs:1-9 and \"x\"", true),
             ("info", false),
         ] {
             let selector = Selector::parse(text).expect("a selector");

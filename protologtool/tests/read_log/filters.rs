@@ -75,7 +75,7 @@ fn a_selector_that_is_wrong_is_refused_with_its_column() {
             "net debug",
             "column 5: missing `and` before `debug`\nhelp: write `and` between conditions",
         ),
-        ("fn send", "a trace knows no functions of its calls\nhelp: name the file"),
+        ("fn send", "column 1: no call is known by its function in `fn`\nhelp: name its lines"),
         ("module app", "a trace knows no modules of its calls\nhelp: name the file"),
     ] {
         let (exit, out, errors) =

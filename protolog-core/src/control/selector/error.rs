@@ -23,7 +23,9 @@ pub enum SelectorProblem {
     NoCondition,
     /// Two conditions stand side by side.
     NoAnd,
-    /// There is no name after `group`, `module`, `file` or `fn`.
+    /// It asks for a function, which nothing knows of a call.
+    Function,
+    /// There is no name after `group`, `module` or `file`.
     NoName,
     /// A name has characters that need quotation marks.
     BadName,
@@ -53,11 +55,12 @@ impl SelectorProblem {
     pub const fn help(self) -> &'static str {
         match self {
             Self::Empty => {
-                "name a group or module (`net`), a file (`net.rs:120-180`), a function (`fn send`), a text of the template (`\"retry\"`), an id (`#58f2c41b9a07d36e`) or a level (`debug`)"
+                "name a group or module (`net`), a file (`net.rs:120-180`), a text of the template (`\"retry\"`), an id (`#58f2c41b9a07d36e`) or a level (`debug`)"
             }
             Self::NoCondition => "write a condition after `and`, as in `net and debug`",
             Self::NoAnd => "write `and` between conditions, as in `net and debug`",
-            Self::NoName => "write a name after it, as in `group net` or `fn send`",
+            Self::Function => "name its lines, as in `net.rs:120-180`",
+            Self::NoName => "write a name after it, as in `group net`",
             Self::BadName => {
                 "write `group` and the name in quotation marks, as in `group \"my logger\"`"
             }
@@ -81,6 +84,7 @@ impl fmt::Display for SelectorError<'_> {
             SelectorProblem::Empty => "empty selector",
             SelectorProblem::NoCondition => "missing condition after `and`",
             SelectorProblem::NoAnd => "missing `and` before",
+            SelectorProblem::Function => "no call is known by its function in",
             SelectorProblem::NoName => "missing name after",
             SelectorProblem::BadName => "invalid name",
             SelectorProblem::BadId => "invalid id",

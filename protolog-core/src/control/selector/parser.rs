@@ -31,7 +31,8 @@ impl<'a> Parser<'a> {
         match word {
             "group" => self.operand(word).map(Condition::Group),
             "module" => self.operand(word).map(Condition::Module),
-            "fn" => self.operand(word).map(Condition::Function),
+            // Reserved: it would take no call.
+            "fn" => Err(self.error(word, SelectorProblem::Function)),
             "file" => {
                 let path = self.operand(word)?;
                 Ok(self.file(path)?.unwrap_or(Condition::File { path, first: 1, last: u32::MAX }))

@@ -28,7 +28,6 @@ pub(super) fn for_each_call(f: &mut dyn FnMut(&KnownCall<'_>)) {
             module: note.place,
             file: note.file,
             lines: &[note.line],
-            function: "",
             template: note.template,
         };
         f(&KnownCall { key: address as u64, call: &call });

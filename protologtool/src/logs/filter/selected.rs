@@ -14,16 +14,11 @@ pub(super) fn selector(text: &str) -> Result<String, String> {
     let selector =
         Selector::parse(text).map_err(|error| format!("{error}\nhelp: {}", error.help()))?;
     let has = |is_it: fn(&Condition<'_>) -> bool| selector.conditions().iter().any(is_it);
-    let lacking = if has(|it| matches!(it, Condition::Function(_))) {
-        "functions"
-    } else if has(|it| matches!(it, Condition::Module(_))) {
-        "modules"
-    } else {
-        return Ok(text.to_owned());
-    };
-    Err(format!(
-        "a trace knows no {lacking} of its calls\nhelp: name the file, as in `net.rs:120-180`"
-    ))
+    if has(|it| matches!(it, Condition::Module(_))) {
+        let help = "name the file, as in `net.rs:120-180`";
+        return Err(format!("a trace knows no modules of its calls\nhelp: {help}"));
+    }
+    Ok(text.to_owned())
 }
 
 impl Filters {
